@@ -145,8 +145,8 @@ def _that_could_go(
             gangs.add(pod_class.gang.key)
             group = ledger.groups[pod_class.gang.key]
             missing = group.missing
-            if missing > members or group.enqueued:
-                continue  # what was reserved before its pods came is charged already
+            if missing > members or group.to_be_replaced:
+                continue  # what is reserved for them is charged already
             members -= missing
             starting = _members(ledger, account, pod_class.gang, missing)
             if len(starting) > kinds:

@@ -212,7 +212,7 @@ class Ledger(LedgerState):
             group.assumed is not None and facts.reservation == group.assumed
         ):
             seen = group.assumed
-            if seen is not None and (group.decided(seen) or seen.request):
+            if seen is not None and (group.decided(seen) or group.to_be_replaced):
                 self.written(group, seen)
             group.assumed, group.settled_revision = None, 0
         self._see_group(group, facts)

@@ -110,7 +110,7 @@ class SetAside:
             _add_request(request, numbers[key], amounts, claims)
         gang = candidate.classes[0].gang
         group = self._ledger.groups.get(gang.key) if gang is not None else None
-        if group is not None and group.reservation is not None and not group.enqueued:
+        if group is not None and group.reservation is not None and not group.to_be_replaced:
             amounts, claims = self._beyond_reserved(group, amounts, claims)
         return canonical(amounts), tuple(claims.items())
 

@@ -413,6 +413,8 @@ def members(number: int, cards: int = 1, card: str = H200) -> list[PodBody]:
 
 
 GANG = a_group().in_queue("cr-queue1").of(2)
+BEGUN = a_pod("begun").in_queue("cr-queue1").in_group("gang").stamped("cr-queue1", {})
+"""A member that is let through, and asks for no card."""
 
 
 def test_e2_a_gang_fits_whole() -> None:
@@ -487,7 +489,7 @@ def test_e5_a_gang_with_a_wrong_member_is_told_what_is_wrong() -> None:
 
 def test_e2_a_groups_own_reservation_is_replaced_not_added() -> None:
     pods = members(2)
-    ledger = a_cluster(GANG.reserving("cr-queue1", {H200: 3}), *pods)
+    ledger = a_cluster(GANG.of(3).reserving("cr-queue1", {H200: 3}), BEGUN, *pods)
     assert release(ledger, pods[0]).fits
     assert gang(ledger, *pods)[0].fits
     assert release(ledger, pods[0]).cards == ((H200, 1),)
@@ -495,7 +497,7 @@ def test_e2_a_groups_own_reservation_is_replaced_not_added() -> None:
 
 def test_e2_a_reservation_covers_no_more_than_it_holds() -> None:
     pods, running = members(2, cards=2), a_request("running").on_node("h200-a")
-    ledger = a_cluster(GANG.reserving("cr-queue1", {H200: 2}), running, *pods)
+    ledger = a_cluster(GANG.of(3).reserving("cr-queue1", {H200: 2}), running, BEGUN, *pods)
     assert release(ledger, pods[0]).fits
     assert not gang(ledger, *pods)[0].fits
 

@@ -616,8 +616,8 @@ class Histories(RuleBasedStateMachine):
         assert len(claims) >= 9 or fits(room, *claims), (asked, claims, room)
 
     def as_many_open_as_must_start_together(self, opened: list[PlainPod]) -> None:
-        """E2: of a gang that neither runs nor is reserved all that are missing, else one; and of a
-        group that does not exist, nobody.
+        """E2: of a gang of which nothing is let through, or nothing reserved, all that are missing,
+        else one; and of a group that does not exist, nobody.
         """
         key = opened[0].group
         if key is None:
@@ -631,7 +631,8 @@ class Histories(RuleBasedStateMachine):
             reserved = ""  # for pods that were not there: those that come start together
         missing = group.minimum - self.started(key)
         alone = group.minimum <= 1 or missing <= 0
-        alone = alone or (reserved != "" and group.queue in ("", reserved))
+        begun = reserved != "" and missing < group.minimum
+        alone = alone or (begun and group.queue in ("", reserved))
         assert len(opened) == (1 if alone else missing), (key, len(opened), missing)
 
     def started(self, key: str) -> int:

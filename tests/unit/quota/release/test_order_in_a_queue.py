@@ -39,7 +39,7 @@ def test_e6_so_does_what_is_left_of_a_minimum_that_is_reserved() -> None:
     """As a leader finds it that takes over while a gang starts."""
     reserved = GANG.reserving("red", {H200: 2}, "t")
     ledger = a_cluster(reserved, waiting("first"), *(later(member(name)) for name in "ab"))
-    assert release(ledger)[0] == [["a"], ["b"], ["first"]]
+    assert release(ledger)[0] == [["a", "b"], ["first"]]
 
 
 def test_e6_members_beyond_the_minimum_go_after_all_others() -> None:

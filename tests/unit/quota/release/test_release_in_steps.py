@@ -239,8 +239,9 @@ def test_e2_of_a_gang_that_has_begun_one_that_goes_has_no_other_tried_again(
 def test_t2_what_becomes_free_of_a_reservation_has_all_tried_that_it_is_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    gang = a_group("gang").in_queue("red").of(2).reserving("red", {H200: 2})
-    ledger = a_cluster(gang, waiting("held").stamped("red", {H200: 1}), runs("r", 2), *extras(5))
+    gang = a_group("gang").in_queue("red").of(3).reserving("red", {H200: 2})
+    begun = runs("s", 0), runs("r", 2)
+    ledger = a_cluster(gang, waiting("held").stamped("red", {H200: 1}), *begun, *extras(5))
     assert release(ledger)[0] == []
     found = judged(monkeypatch)
     ledger.pod_gone("uid-r")

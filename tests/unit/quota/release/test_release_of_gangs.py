@@ -244,10 +244,49 @@ def test_a_member_that_has_failed_is_waited_for_again() -> None:
 
 
 def test_a_gang_that_has_started_is_continued_by_its_reservation() -> None:
-    ledger = a_cluster(GANG.reserving("red", {H200: 3}), member("a"), waiting("z"))
+    begun = runs("r", 1)
+    ledger = a_cluster(GANG.of(3).reserving("red", {H200: 3}), begun, member("a"), waiting("z"))
     opened, refusals = release(ledger)
     assert opened == [["a"]]
     assert names(refusals) == [["z"]]
+
+
+def test_e2_one_that_is_reserved_and_lost_a_member_before_any_began_waits_for_it() -> None:
+    """As a leader finds it that comes after the write of the reservation."""
+    ledger = a_cluster(GANG.of(3).reserving("red", {H200: 3}), member("a"), member("b"))
+    see(ledger, waiting("z"))
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert names(refusals) == [["a", "b"], ["z"]]
+    assert refusals[0].verdict.reason is Reason.GANG_INCOMPLETE
+    see(ledger, member("c"))
+    assert release(ledger)[0] == [["a", "b", "c"]]
+
+
+def test_e2_a_member_that_comes_again_and_asks_for_more_is_judged_with_all_others() -> None:
+    ledger = a_cluster(GANG.reserving("red", {H200: 2}), member("a"), member("b", 3))
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert names(refusals) == [["a", "b"]]
+    assert "requested <4>, total would be <4>" in refusals[0].verdict.text
+
+
+def test_e2_a_minimum_that_is_raised_before_any_began_is_judged_whole() -> None:
+    """The reservation does not grow: who lacks room waits whole."""
+    four = [member(name) for name in "abcd"]
+    ledger = a_cluster(GANG.of(4).reserving("red", {H200: 2}), *four)
+    assert release(ledger)[0] == []
+    see(ledger, QUEUE.with_quota({H200: 4}))
+    assert release(ledger)[0] == [["a", "b", "c", "d"]]
+
+
+def test_t2_a_reservation_shrinks_with_a_minimum_that_is_lowered_before_any_began() -> None:
+    three = [member(name) for name in "abc"]
+    ledger = a_cluster(GANG.reserving("red", {H200: 3}), *three, waiting("z"))
+    assert release(ledger)[0] == [["a", "b"], ["z"]]
+    reservation = ledger.groups["team/gang"].reservation
+    assert reservation is not None
+    assert dict(reservation.amounts) == {H200: 2}
 
 
 def test_a_pod_of_a_group_that_is_no_gang_goes_alone() -> None:
@@ -424,13 +463,15 @@ def test_t3_a_gang_goes_when_somebody_who_has_a_choice_may_move() -> None:
 
 
 def test_t3_of_a_gang_that_has_begun_none_takes_what_is_reserved_for_another() -> None:
-    """As a new leader finds it: the reservation is written, no gate is open yet."""
+    """As a new leader finds it: the reservation is written, no gate is open yet. They are judged
+    again, together.
+    """
     other = waiting("other", 2).stamped("red", {H200: 2})
     rest = waiting("rest", 2).stamped("red", {H800: 2})
     gang = [member("a", 1, f"{H800}|{H200}"), member("b", 1, H800)]
     reserved = GANG.reserving("red", {H200: 1, H800: 1})
     ledger = a_cluster(reserved, other, rest, *gang)
-    assert release(ledger)[0] == [["a"], ["b"]]
+    assert release(ledger)[0] == [["a", "b"]]
     assert cards_of(ledger, "a", "b") == [{H200: 1}, {H800: 1}]
 
 
@@ -526,10 +567,11 @@ def test_members_with_very_many_alternatives_are_looked_for_once(
 
 
 def test_t2_one_who_may_choose_leaves_what_is_reserved_to_who_may_not() -> None:
-    """The reservation is for one of the two; the other takes what is free."""
+    """The other takes what is free."""
     gang = [member("a", 1, f"{H200}|{H800}"), member("b", 1)]
     quota = QUEUE.with_quota({H200: 1, H800: 1})
-    ledger = a_cluster(quota, GANG.reserving("red", {H200: 1}), *gang)
+    begun = GANG.of(3).reserving("red", {H200: 1}), runs("r", 0)
+    ledger = a_cluster(quota, *begun, *gang)
     assert release(ledger)[0] == [["a"], ["b"]]
     assert cards_of(ledger, "a", "b") == [{H800: 1}, {H200: 1}]
 
@@ -694,8 +736,8 @@ def test_t2_members_with_the_least_choice_keep_what_is_reserved_for_them() -> No
         member("b", 1, f"{H800}|{H200}"),
         later(member("c", 1, H800)),
     ]
-    reserved = GANG.reserving("red", {H200: 1, H800: 1})
-    ledger = a_cluster(reserved, other, rest, *gang)
+    reserved = GANG.of(3).reserving("red", {H200: 1, H800: 1})
+    ledger = a_cluster(reserved, other, rest, runs("r", 0), *gang)
     assert release(ledger)[0][0] == ["a"]
     assert cards_of(ledger, "a") == [{H200: 1}]
 

@@ -164,11 +164,36 @@ class GangStart:
                 objected=partial(self._reports.not_reserved, gang),
             )
         )
-        if facts is not None and reserved:
+        if facts is None or not reserved:
+            await self._take_back(gang, reservation, pods, answers, all_may=all_may)
+        elif await self._is_whole(gang, pods):
             self._events.forget(facts.uid)
             await self._open(gang, reservation, pods, since, start)
         else:
-            await self._take_back(gang, reservation, pods, answers, all_may=all_may)
+            await self._begin_anew(pods)
+
+    async def _is_whole(self, gang: PodGroupState, pods: Sequence[Chosen]) -> bool:
+        """Whether those that start are all there, and still the gang's minimum, as far as is seen.
+
+        Nothing of it is open yet. What is deleted or changed from here on is met when the gates
+        open: then a part of it runs, and the rest is reserved until E8.
+        """
+        for number, (facts, _, _) in enumerate(pods):
+            if number and number % AT_A_TIME == 0:
+                await asyncio.sleep(0)
+            record = self._ledger.pods.get(facts.uid)
+            if record is None or record.facts.terminating:
+                return False
+        return self._ledger.groups.get(gang.key) is gang and gang.missing <= 0
+
+    async def _begin_anew(self, pods: Sequence[Chosen]) -> None:
+        """Open none of the gates. The reservation stays: it is replaced when enough members are
+        there, which are judged again, or ends by E8.
+        """
+        for number, (facts, stamp, _) in enumerate(pods):
+            if number and number % AT_A_TIME == 0:
+                await asyncio.sleep(0)
+            self._ledger.decisions.retract(facts.uid, stamp)
 
     def _unsure(
         self, gang: PodGroupState, reservation: Reservation, start: Start, why: str

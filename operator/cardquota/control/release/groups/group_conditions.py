@@ -319,5 +319,5 @@ class GroupConditions:
 def _is_let_through(group: PodGroupState, phase: v.GroupPhase, *, reserved: bool) -> bool:
     if phase in (v.GroupPhase.RUNNING, v.GroupPhase.COMPLETED):
         return True
-    starts = reserved and not group.enqueued and not group.reserved_elsewhere
+    starts = reserved and not group.to_be_replaced and not group.reserved_elsewhere
     return starts or group.let_through >= max(1, group.minimum)

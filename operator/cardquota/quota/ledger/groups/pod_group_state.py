@@ -144,7 +144,7 @@ class PodGroupState:
         gate of the group may open as if these members had started already. And what was reserved
         before they came must have been seen: it is replaced under the version that has it.
         """
-        return bool(self._unwritten) or (self.assumed is not None and bool(self.assumed.request))
+        return bool(self._unwritten) or (self.assumed is not None and self.to_be_replaced)
 
     @property
     def unwritten(self) -> Sequence[Reservation]:
@@ -163,6 +163,15 @@ class PodGroupState:
         """Whether its reservation was made before its pods were there (E1)."""
         reservation = self.reservation
         return reservation is not None and bool(reservation.request)
+
+    @property
+    def to_be_replaced(self) -> bool:
+        """Whether its reservation holds the room, and is replaced when its first members start: it
+        was made before they were there (E1), or nothing of it was let through. Members may have
+        gone since, or its minimum may be another one: what is there now is judged, whole (E2).
+        """
+        unused = self.reservation is not None and self.gang and not self.let_through
+        return unused or self.enqueued
 
     @property
     def to_be_enqueued(self) -> bool:
@@ -195,13 +204,16 @@ class PodGroupState:
 
     @property
     def started(self) -> bool:
-        """Whether its minimum is reserved or held, or it is no gang. From then on its members start
-        one by one.
+        """Whether a part of it was let through and the rest is reserved, or its minimum is held, or
+        it is no gang. From then on its members start one by one.
         """
-        reserved = (
-            self.reservation is not None and not self.reserved_elsewhere and not self.enqueued
-        )
+        reserved = self._reserved_here and not self.to_be_replaced
         return reserved or self.missing <= 0 or not self.gang
+
+    @property
+    def _reserved_here(self) -> bool:
+        """Whether its pods were there when what they ask for was reserved, in its present queue."""
+        return self.reservation is not None and not self.reserved_elsewhere and not self.enqueued
 
     @property
     def readiness(self) -> Readiness:
@@ -212,7 +224,7 @@ class PodGroupState:
             return Readiness.NOT_BEGUN
         if self.missing <= 0:
             return Readiness.COMPLETE
-        begun = self.started or self.let_through > 0
+        begun = self._reserved_here or self.let_through > 0
         return Readiness.INCOMPLETE if begun and not self.lost_place else Readiness.NOT_BEGUN
 
     def share_in(self, queue: str, limit: Callable[[str], int | None]) -> int:
@@ -466,10 +478,12 @@ class PodGroupState:
 
 
 def set_aside(group: PodGroupState | None, account: AccountReader) -> AbstractContextManager[None]:
-    """While members of a group are judged: what was reserved before they were there does not count.
-    They replace it (E2), and elastic pods, over which it may stand, make no room for a gate (I1).
+    """While members of a group are judged: what is reserved and not begun does not count. They
+    replace it (E2), and elastic pods, over which it may stand, make no room for a gate (I1).
     """
-    return _NOTHING if group is None or not group.enqueued else group.without_reserved(account)
+    return (
+        _NOTHING if group is None or not group.to_be_replaced else group.without_reserved(account)
+    )
 
 
 def _asked(facts: GroupFacts) -> Hashable:

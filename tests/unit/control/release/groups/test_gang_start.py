@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from builders import H200, a_group, a_queue
+from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.cluster.api.api_error import ApiError
 from cardquota.control.later import Timer, in_loop_later
@@ -183,6 +184,49 @@ async def test_e2_while_a_start_is_taken_back_nothing_else_of_the_gang_starts(
 
         await asyncio.wait_for(stirred(), 5)
         assert asked == [6, 12], "all six are asked about each time"
+
+
+def _once_reserved(leader: Leader, group: GroupBody, happens: Callable[[], None]) -> None:
+    """What happens while the first reservation is being written; then it is seen."""
+
+    def answer(call: Call) -> Answer:
+        if "/podgroups/" in call.path and len(reservations(leader)) == 1:
+            happens()
+            text = reservations(leader)[0].body["metadata"]["annotations"][v.RESERVATION]
+            leader.see(group.annotated(v.RESERVATION, text).at_revision(100))
+        return stored(100)
+
+    leader.script.answer_to = answer
+
+
+async def test_e2_a_gang_that_loses_a_member_while_it_is_reserved_waits_whole_for_another() -> None:
+    three = GANG.of(3)
+    async with leading(THREE, three, *map(member, "abc"), reservation_timeout=30) as leader:
+        _once_reserved(leader, three, lambda: leader.ledger.pod_gone("uid-c"))
+        await until(lambda: reservations(leader) and leader.releaser.idle)
+        assert leader.opened == []
+        row = account(leader.ledger).row(H200)
+        assert (row.inqueue, row.allocated) == (3, 0), "it is reserved still"
+        leader.see(member("c").with_uid("another"))
+        await until(lambda: sorted(leader.opened) == ["a", "b", "c"])
+        assert len(reservations(leader)) == 2
+
+
+async def test_e2_nor_does_it_start_with_one_that_is_being_deleted() -> None:
+    async with leading(THREE, GANG, member("a"), member("b")) as leader:
+        going = member("b").terminating().at_revision(9)
+        _once_reserved(leader, GANG, lambda: leader.see(going))
+        await until(lambda: reservations(leader) and leader.releaser.idle)
+        assert leader.opened == []
+
+
+async def test_e2_a_minimum_that_is_raised_while_it_is_reserved_counts() -> None:
+    async with leading(THREE, GANG, member("a"), member("b")) as leader:
+        _once_reserved(leader, GANG.of(3), lambda: leader.see(GANG.of(3).at_revision(50)))
+        await until(lambda: reservations(leader) and leader.releaser.idle)
+        assert leader.opened == []
+        leader.see(member("c"))
+        await until(lambda: sorted(leader.opened) == ["a", "b", "c"])
 
 
 async def test_who_objects_only_afterwards_is_told_on_the_group() -> None:

@@ -202,11 +202,15 @@ def test_a_gang_has_more_than_one_member() -> None:
         assert a_cluster(GANG.of(minimum)).groups[KEY].gang is gang
 
 
-def test_a_gang_has_started_when_its_minimum_is_reserved_or_held() -> None:
+def test_a_gang_has_started_when_its_minimum_is_held_or_a_part_of_it_and_the_rest_reserved() -> (
+    None
+):
     group = a_cluster(GANG, member("a", 1), member("b")).groups[KEY]
     assert (group.bound, group.missing, group.started) == (1, 1, False)
     assert a_cluster(GANG, member("a", 1), member("b", 2)).groups[KEY].started
-    assert a_cluster(GANG.reserving("red", {H200: 2})).groups[KEY].started
+    reserved = GANG.of(3).reserving("red", {H200: 2})
+    assert a_cluster(reserved, member("a", 1)).groups[KEY].started
+    assert not a_cluster(reserved).groups[KEY].started
 
 
 def test_a_group_waits_with_its_members_or_to_be_enqueued_or_until_it_is_tried_again() -> None:
