@@ -62,9 +62,10 @@ def added_reservation() -> int:
 def undecided_blind() -> bool:
     """Whether a member goes for whom two are reserved, where seven are held of two (Q7)."""
     quota = a_queue("red").with_quota({H200: 2, H800: 1})
-    group = a_group().in_queue("red").of(2).reserving("red", {H200: 2})
+    group = a_group().in_queue("red").of(3).reserving("red", {H200: 2})
+    begun = a_pod("begun").in_queue("red").in_group("gang").stamped("red", {})
     unadmitted = a_pod("x").in_queue("red").naming(EITHER).asking_for(5)
-    ledger = a_ledger(*CARDS, quota, group, unadmitted, waits("a", 1).in_group("gang"))
+    ledger = a_ledger(*CARDS, quota, group, begun, unadmitted, waits("a", 1).in_group("gang"))
     return judge_release(ledger, ledger.pods["uid-a"]).fits
 
 

@@ -160,7 +160,13 @@ class ReleaseDecisions:
         """
         group = self._state.groups.get(key)
         if group is not None and group.decided(reservation):
-            if group.assumed is reservation:
+            facts = group.facts
+            if group.assumed is not reservation:
+                pass
+            elif facts and facts.revision >= revision and facts.reservation == reservation:
+                # It stood there already, so the write changed nothing, and no event will come.
+                group.assumed, group.settled_revision = None, 0
+            else:
                 group.settled_revision = revision
             self._state.written(group, reservation)
 

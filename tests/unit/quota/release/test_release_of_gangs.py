@@ -280,6 +280,17 @@ def test_e2_a_minimum_that_is_raised_before_any_began_is_judged_whole() -> None:
     assert release(ledger)[0] == [["a", "b", "c", "d"]]
 
 
+def test_t2_the_same_reservation_written_again_is_seen_at_once() -> None:
+    """It changes nothing that is stored, so no event tells of it."""
+    reserved = GANG.reserving("red", {H200: 2}, "t").at_revision(5)
+    ledger = a_cluster(reserved, member("a"), member("b"))
+    reservation = ledger.decisions.reserve("team/gang", "red", "t", ((H200, 2),))
+    ledger.decisions.confirm_reservation("team/gang", reservation, 5)
+    group = ledger.groups["team/gang"]
+    assert (group.assumed, group.reservation) == (None, reservation)
+    assert not group.being_reserved
+
+
 def test_t2_a_reservation_shrinks_with_a_minimum_that_is_lowered_before_any_began() -> None:
     three = [member(name) for name in "abc"]
     ledger = a_cluster(GANG.reserving("red", {H200: 3}), *three, waiting("z"))
