@@ -1,37 +1,44 @@
-"""A leader that dies between any two writes of a gang's release: the next one finishes it (T2, I1).
+"""A walk through a release: scenes, leaders that die at any write, and what holds after each write.
 
-Every scene is played once to its end, which counts the writes; then once for each write and each of
+A scene is played once to its end, which counts the writes; then once for each write and each of
 two deaths: before the write was stored, and after it, when the answer is lost.
 """
 
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-import pytest
-
-from builders import H200, H800, Body, a_pod
+from builders import H200, Body, a_pod
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.cluster.api.api_error import ApiError
 from cardquota.cluster.api.client import Client
 from cardquota.quota import vocabulary as v
+from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.reports.drift import drift
-from cardquota_dev.testing import Cluster
-from integration.api.conftest import CRDS, NAMES
 from integration.asking import Object
 from integration.team import Team, let_through, notes
 
 from .mortal_leader import Death, MortalLeader
 
-pytestmark = pytest.mark.slow
-
-EITHER = f"{H200}|{H800}"
 NODE = "somewhere"
 """Pods on a node that does not exist are deleted, by name: so would be those of the next walk."""
 SECONDS = 60.0
+
+
+class Change(NamedTuple):
+    """What a user does right after a write of a leader, before its answer, and then again later."""
+
+    due: Callable[["Store"], Awaitable[bool]]
+    """Whether it was this write."""
+    do: Callable[["Store"], Awaitable[None]]
+    seen: Callable[[Ledger], bool]
+    """Whether the leader knows of it: its answer comes after that."""
+    later: Callable[["Store"], Awaitable[None]] | None = None
+    """Done once a leader that knows has nothing left to do."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +54,15 @@ class ReleaseScene:
     """Members that run already, and their cards."""
     rival: str = H200
     """The card of a pod that comes between the leaders, if something is reserved then. Its turn is
-    before the gang's, and it never gets what the gang needs.
+    before the gang's, and it never gets what the gang needs. Empty: none comes.
     """
     least: int = 5
     """Writes of a release, at the least."""
+    change: Change | None = None
+    comes: tuple[str, ...] = ()
+    """Members that come later."""
+    beyond: tuple[str, ...] = ()
+    """Members beyond the minimum: the rival may be first."""
 
 
 def member(name: str, cards: str = H200, amount: int = 1) -> PodBody:
@@ -61,40 +73,6 @@ def gang(team: Team, minimum: int) -> GroupBody:
     return team.a_gang("gang", minimum)
 
 
-SCENES: dict[str, Callable[[Team], ReleaseScene]] = {
-    "a gang": lambda team: ReleaseScene(
-        {H200: 3},
-        gang(team, 3),
-        tuple(member(name) for name in "abc"),
-    ),
-    "enqueued before its pods": lambda team: ReleaseScene(
-        {H200: 3},
-        gang(team, 3).requesting({H200: 3}),
-        tuple(member(name) for name in "abc"),
-        least=6,
-    ),
-    "a choice of cards": lambda team: ReleaseScene(
-        {H200: 2, H800: 1},
-        gang(team, 3),
-        (member("a", EITHER), member("b", EITHER), member("c", H200)),
-        rival=EITHER,
-    ),
-    "members that run, and one replaced": lambda team: ReleaseScene(
-        {H200: 4},
-        gang(team, 4),
-        (member("c"), member("d")),
-        running={"a": {H200: 1}, "b": {H200: 1}},
-        least=4,
-    ),
-    "tasks with different cards": lambda team: ReleaseScene(
-        {H200: 2, H800: 1},
-        gang(team, 3),
-        (member("head", H800), member("worker-0"), member("worker-1")),
-        rival=H800,
-    ),
-}
-
-
 class Store:
     """What is stored, as the API server says, and the hands of users and of the scheduler."""
 
@@ -103,6 +81,11 @@ class Store:
         self.team = team
         self.scene = scene
         self.members_there = False
+        self.leader: MortalLeader | None = None
+        """Who leads now."""
+        self._begun: set[str] = set()
+        """Groups of which something was let through at some time."""
+        self._changed = self._done = False
 
     async def create(self, *things: Body) -> None:
         for thing in things:
@@ -121,7 +104,7 @@ class Store:
 
     async def a_rival_comes(self) -> None:
         """If anything is reserved: a pod of the highest priority, for which there is no room."""
-        if v.RESERVATION in notes(await self.group()):
+        if self.scene.rival and v.RESERVATION in notes(await self.group()):
             rival = self.team.a_pod("rival", 1, self.scene.rival).gated()
             await self.create(rival.put("system-cluster-critical", "spec", "priorityClassName"))
 
@@ -142,15 +125,40 @@ class Store:
         for pod in await self.pods():
             if let_through(pod) and not pod["spec"].get("nodeName"):
                 await self._bind(pod["metadata"]["name"])
+        change, leader = self.scene.change, self.leader
+        if change is None or change.later is None or not self._changed or self._done:
+            return
+        if leader is not None and change.seen(leader.ledger) and leader.idle:
+            self._done = True
+            await change.later(self)
 
     async def pods(self) -> list[Object]:
         return list(json.loads(await self._client.get(self.team.path(a_pod())))["items"])
 
-    async def group(self) -> Object:
-        found: Object = json.loads(
-            await self._client.get(f"{self.team.path(self.scene.group)}/gang")
-        )
+    async def group(self, name: str = "gang") -> Object:
+        path = f"{self.team.path(self.scene.group)}/{name}"
+        found: Object = json.loads(await self._client.get(path))
         return found
+
+    async def delete(self, name: str) -> None:
+        """A pod, at once."""
+        path = f"{self.team.path(a_pod())}/{name}"
+        await self._client.delete(path, params={"gracePeriodSeconds": "0"})
+
+    async def delete_group(self, name: str) -> None:
+        await self._client.delete(f"{self.team.path(self.scene.group)}/{name}")
+
+    async def set_minimum(self, members: int) -> None:
+        path = f"{self.team.path(self.scene.group)}/gang"
+        await self._client.patch(path, {"spec": {"minMember": members}})
+
+    async def open_members(self, group: str = "gang") -> list[str]:
+        """Names of the group's pods that are let through."""
+        return [
+            pod["metadata"]["name"]
+            for pod in await self.pods()
+            if let_through(pod) and notes(pod).get(v.GROUP_NAME) == group
+        ]
 
     async def held(self) -> Counter[str]:
         """Cards of the pods whose gates are open, by what stands on them."""
@@ -160,16 +168,58 @@ class Store:
                 total.update(json.loads(notes(pod)[v.ALLOCATED]))
         return total
 
+    async def written(self) -> None:
+        """After each write, and before the leader has its answer: what must hold, what users do."""
+        await self.within_quota()
+        await self.starts_whole()
+        change, leader = self.scene.change, self.leader
+        if change is None or self._changed or not await change.due(self):
+            return
+        self._changed = True
+        await change.do(self)
+        async with asyncio.timeout(SECONDS):
+            while leader is not None and not change.seen(leader.ledger):  # noqa: ASYNC110 - it is told by nobody
+                await asyncio.sleep(0.01)
+
     async def within_quota(self) -> None:
-        """I1, after each write: also by whoever holds nothing yet but what is reserved."""
+        """I1: also by whoever holds nothing yet but what is reserved."""
         held = await self.held()
         assert all(n <= self.scene.quota[card] for card, n in held.items()), held
 
-    async def finished(self) -> bool:
-        """Whether all of the gang run, and nothing is reserved any more."""
-        group = await self.group()
+    async def starts_whole(self, *groups: str) -> None:
+        """E2: when the first gate of a gang opens, all of its minimum are there."""
+        for name in groups or ("gang",):
+            if name in self._begun or not await self.open_members(name):
+                continue
+            self._begun.add(name)
+            there = [p for p in await self.pods() if notes(p).get(v.GROUP_NAME) == name]
+            assert len(there) >= (await self.group(name))["spec"]["minMember"], there
+
+    async def runs(self, name: str = "gang") -> bool:
+        """Whether its minimum runs, and nothing is reserved for it any more."""
+        group = await self.group(name)
         status = group.get("status", {})
         return v.RESERVATION not in notes(group) and status.get("phase") == "Running"
+
+    async def finished(self) -> bool:
+        """Whether all is done that the scene is about."""
+        change = self.scene.change
+        if change is not None and not (self._done or (self._changed and change.later is None)):
+            return False
+        return await self.runs() and set(self.scene.comes) <= {*await self.open_members()}
+
+    async def ended_well(self) -> None:
+        """What must have come of it."""
+        scene = self.scene
+        opened = {pod["metadata"]["name"] for pod in await self.pods() if let_through(pod)}
+        members = {*scene.running, *(pod.name for pod in scene.waiting), *scene.comes}
+        if "rival" in opened:
+            assert len(opened) == len(members)
+            assert opened >= members - {*scene.beyond}
+            assert scene.beyond
+        else:
+            assert opened == members
+        assert await self.held() == Counter(scene.quota)
 
     async def clear(self) -> None:
         await self._client.delete(self.team.path(a_pod()), params={"gracePeriodSeconds": "0"})
@@ -194,7 +244,8 @@ class Store:
 async def lead(store: Store, client: Client, term: str, death: Death | None) -> list[str]:
     """One leader's time: until it dies, or all is done. What it has written."""
     deadline = asyncio.get_running_loop().time() + SECONDS
-    async with MortalLeader(client, term, death, store.within_quota) as leader:
+    async with MortalLeader(client, term, death, store.written) as leader:
+        store.leader = leader
         while not leader.writer.dead.is_set():
             await store.go_on()
             assert leader.failed is None, leader.failed
@@ -241,44 +292,19 @@ async def play(store: Store, client: Client, deaths: Iterable[Death]) -> list[li
         written.append(await lead(store, client, f"term-{number}", death))
         await store.a_rival_comes()
     written.append(await lead(store, client, "term-last", None))
-    scene = store.scene
-    opened = {pod["metadata"]["name"] for pod in await store.pods() if let_through(pod)}
-    assert opened == {*scene.running, *(pod.name for pod in scene.waiting)}
-    assert await store.held() == Counter(scene.quota)
+    await store.ended_well()
     await store.clear()
     return written
 
 
-@pytest.fixture
-async def client(plane: Cluster, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Client]:
-    """Of a plane that serves our kinds."""
-    applied = plane.kubectl("apply", "--server-side", "--force-conflicts", "-k", str(CRDS))
-    assert applied.returncode == 0, applied.stderr
-    for name in NAMES:
-        waited = plane.kubectl("wait", "--for=condition=Established", "crd", name, "--timeout=30s")
-        assert waited.returncode == 0, waited.stderr
-    monkeypatch.setenv("KUBECONFIG", str(plane.kubeconfig))
-    client = await Client.connect()
-    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}}
-    await client.post("/api/v1/nodes", {**node, "spec": {"unschedulable": True}})
-    yield client
-    await client.delete(f"/api/v1/nodes/{NODE}")
-    await client.close()
-
-
-@pytest.mark.parametrize("name", SCENES)
-async def test_t2_whenever_the_leader_dies_the_next_one_finishes_the_release(
-    name: str, client: Client, plane: Cluster, namespace: str, unique: str
-) -> None:
-    def store(number: int) -> Store:
-        team = Team(plane, namespace, f"{unique}-{number}")
-        return Store(client, team, SCENES[name](team))
-
+async def walk(client: Client, least: int, store: Callable[[int], Store]) -> None:
+    """Play a scene with a death at each of its writes. `least`: how many there are, at the least.
+    `store`: a new one for each play, by its number.
+    """
     (whole,) = await play(store(0), client, ())
-    assert len(whole) >= store(0).scene.least, whole
+    assert len(whole) >= least, whole
     deaths = [Death(at, landed) for at in range(1, len(whole) + 1) for landed in (False, True)]
     walked = Counter[str]()
-    least = store(0).scene.least
     for number, death in enumerate(deaths, start=1):
         before, *_ = await play(store(number), client, (death,))
         died = len(before) == death.at - (not death.landed)
