@@ -24,6 +24,8 @@ from .short_forms import (
 )
 
 TABLE = Path(__file__).parent / "table"
+ALTERED = ("queue", "group")
+"""Kinds whose objects are there: a stage changes them."""
 _CASE = frozenset(
     {"rule", "says", "given", "pods", "rows", "conditions", "then", "settings", "simulated only"}
 )
@@ -159,9 +161,10 @@ def _stage(stage: Mapping[str, Any], prefix: str, namespace: str) -> Stage:
         raise ValueError(f"unknown keys {unknown}")
     rows: Sequence[Row] = stage.get("change", ())
     things = tuple(_thing(row, prefix, namespace) for row in rows if "delete" not in row)
-    if silent := [t.name for t in things if t.expect is None and t.kind != "queue"]:
+    making_pods = [t for t in things if t.kind not in ALTERED]
+    if silent := [t.name for t in making_pods if t.expect is None]:
         raise ValueError(f"nothing is expected of {silent}")
-    pods = {t.name: t.pods for t in things if t.kind != "queue"}
+    pods = {t.name: t.pods for t in making_pods}
     pods |= {name: _expected(found) for name, found in stage.get("expect", {}).items()}
     return Stage(
         things,

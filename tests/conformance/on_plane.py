@@ -14,7 +14,7 @@ from cardquota_dev.predicate import Predicate
 from cardquota_dev.testing import Cluster, eventually
 from integration.asking import MERGE, ApiReply, ask
 
-from .case import Case, Expected, Stage, Thing
+from .case import ALTERED, Case, Expected, Stage, Thing
 from .comparing import differences_in
 from .found import ADMITTED, DENIED, LET_BY, ObservedCase
 from .patterns import says
@@ -106,9 +106,9 @@ class OnPlane:
     def _enter(self, stage: Stage) -> None:
         altered = False
         for thing in stage.things:
-            if thing.kind == "queue":
+            if thing.kind in ALTERED:
                 self._alter(thing)
-                altered = True
+                altered = altered or thing.kind == "queue"
                 continue
             if altered:
                 # The webhook hears of the queue a moment later. A dry run leaves nothing behind.
@@ -148,9 +148,10 @@ class OnPlane:
         return [*wrong, *told()]
 
     def _alter(self, thing: Thing) -> None:
-        keys = {"annotations": thing.body["metadata"]["annotations"]}
+        keys = {"annotations": thing.body["metadata"].get("annotations", {})}
         change = {"metadata": keys, "spec": thing.body["spec"]}
-        reply = self._ask("PATCH", f"{QUEUES}/{thing.name}", change, content_type=MERGE)
+        path = QUEUES if thing.kind == "queue" else self._path(thing)
+        reply = self._ask("PATCH", f"{path}/{thing.name}", change, content_type=MERGE)
         expected = (thing.expect or {}).get("refused", "")
         assert says(sentence(reply, thing), expected), reply
 
