@@ -57,11 +57,15 @@ def _starts() -> Iterator[tuple[str, Ledger]]:
         ledger = _ledger({H200: number}, more, runs.on_node("h200-a"), of=number + 1)
         yield f"minMember raised for {number:,} beside one that runs, one card short", ledger
     for number in (5_000, 20_000):
-        reserved = a_group("gang").in_queue("red").of(number)
+        reserved = a_group("gang").in_queue("red").of(number + 1)
         group = reserved.reserving("red", {H200: number // 2, H800: number // 2})
         members = [_member(n, 1, EITHER) for n in range(number)]
-        ledger = a_ledger(*CARDS, _queue({H200: number, H800: number}), group, *members)
-        yield f"one of {number:,} with a choice goes on after a fail-over", ledger
+        begun = a_pod("begun").in_queue("red").in_group("gang").stamped("red", {})
+        queue = _queue({H200: number, H800: number})
+        yield (
+            f"one of {number:,} with a choice goes on after a fail-over",
+            a_ledger(*CARDS, queue, group, begun, *members),
+        )
 
 
 def _behind() -> Iterator[tuple[str, Ledger]]:

@@ -160,14 +160,12 @@ class ReleaseDecisions:
         """
         group = self._state.groups.get(key)
         if group is not None and group.decided(reservation):
-            facts = group.facts
-            if group.assumed is not reservation:
-                pass
-            elif facts and facts.revision >= revision and facts.reservation == reservation:
-                # It stood there already, so the write changed nothing, and no event will come.
-                group.assumed, group.settled_revision = None, 0
-            else:
-                group.settled_revision = revision
+            if group.assumed is reservation:
+                facts = group.facts
+                # Where it stood there already the write changed nothing, and no event will come.
+                stood = facts and facts.revision >= revision and facts.reservation == reservation
+                group.assumed = None if stood else reservation
+                group.settled_revision = 0 if stood else revision
             self._state.written(group, reservation)
 
     def retract_reservation(self, key: str, reservation: Reservation) -> None:

@@ -116,11 +116,15 @@ def test_what_is_gone_claims_nothing() -> None:
     assert account.flexible_claims is None
 
 
+BEGUN = a_pod("begun").in_queue("red").in_group("gang").stamped("red", {})
+"""A member that is let through, and asks for no card."""
+
+
 def test_e2_what_its_group_has_reserved_is_a_members_own() -> None:
     """Those with a choice are assigned to what the reservation leaves."""
-    group = a_group().in_queue("red").of(2).reserving("red", {H200: 1})
+    group = a_group().in_queue("red").of(3).reserving("red", {H200: 1})
     member = on_its_way("a", 1, H200).in_group("gang")
-    ledger = a_cluster(group, unadmitted("x"), member)
+    ledger = a_cluster(group, BEGUN, unadmitted("x"), member)
     assert judge_release(ledger, ledger.pods["uid-a"]).fits
     assert not create(ledger, EITHER).fits
 
@@ -316,9 +320,9 @@ def test_q7_what_is_reserved_does_not_fit_either_once_the_card_is_over_its_quota
     quota: int, names: str
 ) -> None:
     """The same question, whether or not somebody has a choice: 7 are held or reserved."""
-    group = a_group().in_queue("red").of(2).reserving("red", {H200: 2})
+    group = a_group().in_queue("red").of(3).reserving("red", {H200: 2})
     member = on_its_way("a", 1, H200).in_group("gang")
-    cluster = QUEUE.with_quota({H200: quota}), group, unadmitted("x", 5, names), member
+    cluster = QUEUE.with_quota({H200: quota}), group, BEGUN, unadmitted("x", 5, names), member
     verdict = judge_release(a_cluster(*cluster), a_cluster(*cluster).pods["uid-a"])
     assert verdict.shortfalls == (Shortfall(H200, 1, 7, quota),)
     enough = a_cluster(*cluster, QUEUE.with_quota({H200: 7}))

@@ -192,7 +192,9 @@ def test_whether_a_gang_could_go_is_asked_without_a_walk_over_nodes() -> None:
     assert calls["choice"] == 0
 
 
-RESERVED = a_group("gang").in_queue("red").of(2).reserving("red", {H200: 2})
+RESERVED = a_group("gang").in_queue("red").of(3).reserving("red", {H200: 2})
+BEGUN = a_pod("begun").in_queue("red").in_group("gang").stamped("red", {})
+"""A member that is let through, and asks for no card."""
 
 
 def of_gang(name: str, cards: int = 1, names: str = H200) -> PodBody:
@@ -200,7 +202,7 @@ def of_gang(name: str, cards: int = 1, names: str = H200) -> PodBody:
 
 
 def test_e2_what_is_reserved_for_members_is_not_counted_a_second_time() -> None:
-    ledger = a_cluster(RESERVED, of_gang("a"), of_gang("b"))
+    ledger = a_cluster(RESERVED, BEGUN, of_gang("a"), of_gang("b"))
     assert {d: n for d, n in amounts(ledger).items() if n} == {}
     two = a_pod("new").in_queue("red").naming(H200).asking_for(2)
     assert judge_create(ledger, two.facts()).fits
@@ -208,14 +210,14 @@ def test_e2_what_is_reserved_for_members_is_not_counted_a_second_time() -> None:
 
 
 def test_e2_what_members_ask_for_beyond_their_reservation_counts() -> None:
-    ledger = a_cluster(RESERVED, of_gang("a"), of_gang("b"), of_gang("c"))
+    ledger = a_cluster(RESERVED, BEGUN, of_gang("a"), of_gang("b"), of_gang("c"))
     assert amounts(ledger)[H200] == 1
     assert judge_create(ledger, NEW).fits
     assert judge_create(ledger, NEW, beside={H200: 1}).shortfalls == (Shortfall(H200, 1, 5, 4),)
 
 
 def test_e2_a_new_member_has_what_the_others_leave_of_the_reservation() -> None:
-    ledger = a_cluster(held(2), RESERVED, of_gang("a"), of_gang("b"))
+    ledger = a_cluster(held(2), RESERVED, BEGUN, of_gang("a"), of_gang("b"))
     third = of_gang("c").ungated()
     assert judge_create(ledger, third.facts()).shortfalls == (Shortfall(H200, 1, 5, 4),)
     ledger.pod_gone("uid-b")
@@ -224,7 +226,7 @@ def test_e2_a_new_member_has_what_the_others_leave_of_the_reservation() -> None:
 
 def test_t3_members_with_a_choice_use_what_is_reserved_for_them_first() -> None:
     group = RESERVED.reserving("red", {H200: 1, H800: 1})
-    ledger = a_cluster(held(3), group, of_gang("a", 1, EITHER), of_gang("b", 1, EITHER))
+    ledger = a_cluster(held(3), group, BEGUN, of_gang("a", 1, EITHER), of_gang("b", 1, EITHER))
     assert judge_create(ledger, a_pod("n").in_queue("red").naming(H800).asking_for(3).facts()).fits
     see(ledger, of_gang("c", 1, EITHER))
     assert not judge_create(
@@ -235,7 +237,7 @@ def test_t3_members_with_a_choice_use_what_is_reserved_for_them_first() -> None:
 def test_t3_what_is_reserved_for_a_part_of_what_one_asks_is_never_too_little() -> None:
     """Who might be refused by it is let by, and waits at the gate."""
     group = RESERVED.reserving("red", {H200: 1})
-    ledger = a_cluster(group, of_gang("a", 2, EITHER), queue=QUEUE.with_quota({H200: 3}))
+    ledger = a_cluster(group, BEGUN, of_gang("a", 2, EITHER), queue=QUEUE.with_quota({H200: 3}))
     assert judge_create(ledger, NEW).fits
 
 

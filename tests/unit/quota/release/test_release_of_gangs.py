@@ -811,6 +811,7 @@ def test_e2_a_candidate_of_a_gang_that_has_begun_is_judged_no_more_as_a_whole() 
     assert candidate is not None
     reservation = ledger.decisions.reserve("team/gang", "red", "term-1", ((H200, 2),))
     ledger.decisions.confirm_reservation("team/gang", reservation, 9)
+    ledger.decisions.assume("uid-b", Stamp("red", ((H200, 1),), "term-1"))
     found = ReleaseJudge(ledger, account).judge(candidate)
     assert isinstance(found, Wait)
     assert found.verdict.outcome is Outcome.UNSEEN
