@@ -29,7 +29,7 @@ NODE = "somewhere"
 SECONDS = 60.0
 
 
-class Change(NamedTuple):
+class ChangeByUser(NamedTuple):
     """What a user does right after a write of a leader, before its answer, and then again later."""
 
     due: Callable[["Store"], Awaitable[bool]]
@@ -58,7 +58,7 @@ class ReleaseScene:
     """
     least: int = 5
     """Writes of a release, at the least."""
-    change: Change | None = None
+    change: ChangeByUser | None = None
     comes: tuple[str, ...] = ()
     """Members that come later."""
     beyond: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota_dev.testing import Cluster
 from integration.team import Team, notes
 
-from .release_walk import Change, ReleaseScene, Store, gang, member, walk
+from .release_walk import ChangeByUser, ReleaseScene, Store, gang, member, walk
 
 pytestmark = pytest.mark.slow
 
@@ -63,27 +63,27 @@ SCENES: dict[str, Callable[[Team], ReleaseScene]] = {
         {H200: 3},
         gang(team, 3),
         THREE,
-        change=Change(reserved, c_is_deleted, c_is_gone, c_comes_to_those_that_wait),
+        change=ChangeByUser(reserved, c_is_deleted, c_is_gone, c_comes_to_those_that_wait),
     ),
     "a member is deleted after the first gate": lambda team: ReleaseScene(
         {H200: 3},
         gang(team, 3),
         THREE,
-        change=Change(opening, c_is_deleted, c_is_gone, c_comes),
+        change=ChangeByUser(opening, c_is_deleted, c_is_gone, c_comes),
     ),
     "minMember is lowered before the first gate": lambda team: ReleaseScene(
         {H200: 3},
         gang(team, 3),
         THREE,
         beyond=("c",),
-        change=Change(reserved, lowered, knows(2)),
+        change=ChangeByUser(reserved, lowered, knows(2)),
     ),
     "minMember is lowered after the first gate": lambda team: ReleaseScene(
         {H200: 3},
         gang(team, 3),
         THREE,
         beyond=("c",),
-        change=Change(opening, lowered, knows(2)),
+        change=ChangeByUser(opening, lowered, knows(2)),
     ),
     "minMember is raised before the first gate": lambda team: ReleaseScene(
         {H200: 3},
@@ -91,7 +91,7 @@ SCENES: dict[str, Callable[[Team], ReleaseScene]] = {
         THREE[:2],
         rival="",
         comes=("c",),
-        change=Change(reserved, raised, knows(3), c_comes_to_those_that_wait),
+        change=ChangeByUser(reserved, raised, knows(3), c_comes_to_those_that_wait),
     ),
 }
 
