@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from cardquota.cli.simulate.simulate import simulate
-from cardquota.quota import messages
+from cardquota.quota.messages import shortfall_messages
 from cardquota.settings import Settings
 
 from .case import Case, Thing
 from .found import ObservedCase, PodFound, pod_found
 
-_AUDITED = messages.audited("")
+_AUDITED = shortfall_messages.audited("")
 _NOT_COUNTED = "not counted: "
 
 

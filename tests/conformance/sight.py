@@ -6,8 +6,8 @@ import urllib.parse
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
+from cardquota.quota.messages import report_messages
 from cardquota_dev.testing import Cluster
 from integration.asking import ApiReply, Object, ask
 
@@ -99,7 +99,7 @@ class Sight:
         for event in self._events("default", f"involvedObject.name={node}"):
             if event["reason"] == v.NOT_COUNTED:
                 for others in (True, False):
-                    start, end = messages.not_counted(node, ["|"], others=others).split("|")
+                    start, end = report_messages.not_counted(node, ["|"], others=others).split("|")
                     if event["message"].startswith(start):
                         return str(event["message"]).removeprefix(start).removesuffix(end)
         return ""

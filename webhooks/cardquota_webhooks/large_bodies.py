@@ -6,9 +6,9 @@ be sent by dry run, again and again. The time to decode one depends on the numbe
 
 import msgspec
 
-from cardquota.quota import messages
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import BODY, ELEMENTS, elements_of
+from cardquota.quota.messages import request_messages, shortfall_messages
 from cardquota.quota.vocabulary import Mode, Reason
 
 from .review import AdmissionResponse, Request, deny
@@ -31,7 +31,7 @@ def answer_to_large(request: Request, ledger: LedgerReader) -> AdmissionResponse
     if mode is Mode.ENFORCE:
         return deny(text, reason=Reason.INVALID_CARD)
     if mode is Mode.AUDIT:
-        return AdmissionResponse(warnings=(messages.audited(text),))
+        return AdmissionResponse(warnings=(shortfall_messages.audited(text),))
     return AdmissionResponse()
 
 
@@ -44,10 +44,10 @@ def too_large_together(*encoded: msgspec.Raw) -> str:
     """Why these objects are too large to be all decoded, for people; empty if they are not."""
     longest = max(map(len, encoded))
     if longest > BODY.most:
-        return messages.beyond_limit(BODY, longest)
+        return request_messages.beyond_limit(BODY, longest)
     found = elements_of(*encoded)
     if found <= ELEMENTS.most:
         return ""
     several = sum(len(one) > len("null") for one in encoded) > 1
     of = "the object, with what it was before," if several else "the object"
-    return messages.beyond_limit(ELEMENTS, found, of=of)
+    return request_messages.beyond_limit(ELEMENTS, found, of=of)

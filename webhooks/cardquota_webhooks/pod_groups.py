@@ -11,10 +11,10 @@ from collections.abc import Callable
 import msgspec
 
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.quota import messages
 from cardquota.quota.decisions.group_write import judge_group_write
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.messages import shortfall_messages
 from cardquota.quota.objects.pod_group import WrittenPodGroup
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode, Policy, Reason
@@ -74,7 +74,7 @@ class PodGroupReviews:
             return deny(verdict.text, reason=verdict.reason or "Forbidden")
         warnings = verdict.warnings
         if effect is Effect.WARN:
-            warnings = (messages.audited(verdict.text),)
+            warnings = (shortfall_messages.audited(verdict.text),)
         elif effect is Effect.GATE and verdict.outcome is Outcome.WAITS:
             warnings = (verdict.text,)
         return AdmissionResponse(warnings=warnings)

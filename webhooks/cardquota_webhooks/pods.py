@@ -17,13 +17,13 @@ import msgspec
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.install.matching import is_ours
 from cardquota.install.policies.gate_setting import gate_is_set_by_policy, who_sets_the_gate
-from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import queue_not_named
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import GATES
+from cardquota.quota.messages import queue_messages, request_messages, shortfall_messages
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.card_alias import alias_warning
 from cardquota.quota.pods.pod_facts import PodFacts, State, pod_facts
@@ -88,7 +88,7 @@ class PodReviews:
         gated = facts.state is State.GATED
         gate = effect is Effect.GATE
         if not gate and self._visibility.namespace_unknown(facts):
-            return try_again(messages.namespace_not_seen(facts.namespace))
+            return try_again(queue_messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
             return _refusal(verdict)
         patch = ""
@@ -114,7 +114,7 @@ class PodReviews:
         if not (effect is Effect.GATE and gated) and self._visibility.namespace_unknown(facts):
             if gated and self._by_policy:
                 return AdmissionResponse()
-            return try_again(messages.namespace_not_seen(facts.namespace))
+            return try_again(queue_messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
             return _refusal(verdict)
         if effect is Effect.GATE and not gated:
@@ -188,10 +188,10 @@ class PodReviews:
     ) -> tuple[str, ...]:
         warnings = verdict.warnings
         if effect is Effect.WARN:
-            warnings += (messages.audited(verdict.text),)
+            warnings += (shortfall_messages.audited(verdict.text),)
         warnings += alias_warning(pod.metadata.annotations)
         if self._ledger.claims_devices(facts):
-            warnings += (messages.claim_not_counted(),)
+            warnings += (request_messages.claim_not_counted(),)
         return warnings
 
 

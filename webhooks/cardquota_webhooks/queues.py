@@ -4,9 +4,9 @@ deleted (Q8).
 
 import msgspec
 
-from cardquota.quota import messages
 from cardquota.quota.accounts.queue_facts import QueueError, check_queue, doubts_about
 from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.messages import queue_write_messages
 from cardquota.quota.objects.queue import Queue
 
 from .large_bodies import too_large_together
@@ -28,7 +28,7 @@ class QueueReviews:
             return deny(text) if text else AdmissionResponse()
         too_large = too_large_together(request.object)
         if too_large:
-            return deny(messages.queue_refused(request.name, too_large))
+            return deny(queue_write_messages.queue_refused(request.name, too_large))
         queue = _read(request.object)
         text = _wrong(queue, request.name)
         return deny(text) if text else AdmissionResponse(warnings=doubts_about(queue))
@@ -39,7 +39,7 @@ class QueueReviews:
         groups = sum(
             1 for group in self._ledger.groups.values() if group.facts and group.facts.queue == name
         )
-        return messages.queue_in_use(name, pods, groups) if pods or groups else ""
+        return queue_write_messages.queue_in_use(name, pods, groups) if pods or groups else ""
 
 
 def _deleted(request: Request) -> str:
@@ -63,5 +63,5 @@ def _wrong(queue: Queue, name: str) -> str:
     try:
         check_queue(queue)
     except QueueError as error:
-        return messages.queue_refused(queue.metadata.name or name, str(error))
+        return queue_write_messages.queue_refused(queue.metadata.name or name, str(error))
     return ""

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from cardquota.quota import messages
 from cardquota.quota.decisions.resize import judge_resize
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.messages import gate_messages, shortfall_messages
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.pod_facts import PodFacts, pod_facts
 from cardquota.quota.vocabulary import Mode, Policy
@@ -42,10 +42,10 @@ class ResizeReviews:
         # It cannot wait: a bound pod has no gate.
         effect = effect_of(verdict.outcome, Policy.DENY, mode)
         if not self._known() and mode is Mode.ENFORCE:
-            return try_again(messages.not_read_lately())
+            return try_again(gate_messages.not_read_lately())
         if effect is Effect.DENY:
             return deny(verdict.text, reason=verdict.reason or "Forbidden")
-        warnings = (messages.audited(verdict.text),) if effect is Effect.WARN else ()
+        warnings = (shortfall_messages.audited(verdict.text),) if effect is Effect.WARN else ()
         return AdmissionResponse(warnings=warnings)
 
 

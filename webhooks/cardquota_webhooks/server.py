@@ -17,7 +17,7 @@ from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http import RawRequestMessage
 
 from cardquota.metrics import Metrics
-from cardquota.quota import messages
+from cardquota.quota.messages import shortfall_messages
 
 from .pod_groups import PodGroupReviews
 from .pods import PodReviews
@@ -124,7 +124,7 @@ class AdmissionServer:
         kind = request.what
         answer = await self._answer(routes, request)
         if self._audit and not answer.allowed:
-            answer = AdmissionResponse(warnings=(messages.audited(answer.text),))
+            answer = AdmissionResponse(warnings=(shortfall_messages.audited(answer.text),))
         seconds = perf_counter() - began
         self._tally.add(kind if kind in _KNOWN else "other", _decision(answer), seconds)
         response = web.Response(body=encode(request.uid, answer), content_type="application/json")

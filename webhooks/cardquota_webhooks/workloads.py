@@ -19,7 +19,6 @@ import msgspec
 
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.loop.time_slice import in_slices
-from cardquota.quota import messages
 from cardquota.quota.accounts.account_reader import AccountReader
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.assignment.on_the_way import OnTheWay
@@ -30,6 +29,7 @@ from cardquota.quota.decisions.room import room_for
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.groups.pod_group_state import set_aside
 from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.messages import request_messages, shortfall_messages
 from cardquota.quota.objects.meta import Owner
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.card_alias import alias_warning
@@ -107,7 +107,7 @@ class WorkloadReviews:
         words = await self._words(request, workload, facts, verdict)
         words += alias_warning(template.metadata.annotations)
         if verdict.reason is not Reason.DEVICE_CLAIMED and self._ledger.claims_devices(facts):
-            words += (messages.claim_not_counted(),)
+            words += (request_messages.claim_not_counted(),)
         return AdmissionResponse(warnings=words)
 
     async def _words(
@@ -139,7 +139,7 @@ class WorkloadReviews:
             if changed and effect is not Effect.WARN:
                 least = _needed_to_begin(request, account, pods, asked, own, way)
                 if least:
-                    cannot = messages.update_cannot_begin(name, least)
+                    cannot = shortfall_messages.update_cannot_begin(name, least)
                     return _told(effect, cannot, self._why(facts, queue, {}, way))
             kept, freed = own.alike, own.given_back
             missing = self._missing_of_gang(facts)
@@ -150,9 +150,11 @@ class WorkloadReviews:
                 return verdict.warnings
             why = self._why(facts, queue, charged, way)
             if effect is Effect.WARN:
-                return _told(effect, messages.partly_audited(name, asked, fits), why)
+                return _told(effect, shortfall_messages.partly_audited(name, asked, fits), why)
             waits = effect is Effect.GATE
-            return _told(effect, messages.partly_fits(name, asked, fits, waits=waits), why)
+            return _told(
+                effect, shortfall_messages.partly_fits(name, asked, fits, waits=waits), why
+            )
 
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
         policy = self._ledger.policy_of(facts, verdict.queue)
@@ -167,7 +169,7 @@ class WorkloadReviews:
             beside=beside,
             on_the_way=way,
         )
-        return messages.shortfalls(queue, next_one.shortfalls) or next_one.text
+        return shortfall_messages.shortfalls(queue, next_one.shortfalls) or next_one.text
 
     async def _count(self, request: Request, name: str, queue: str, own: WorkloadUsage) -> bool:
         """Add up its pods that are charged to this queue. Returns whether it finished in time."""
@@ -260,5 +262,5 @@ def _told(effect: Effect, *texts: str) -> tuple[str, ...]:
         case Effect.ALLOW:
             return ()
         case Effect.WARN:
-            return tuple(messages.audited(text) for text in said)
+            return tuple(shortfall_messages.audited(text) for text in said)
     return said

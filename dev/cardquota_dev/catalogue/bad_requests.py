@@ -3,8 +3,8 @@
 from typing import Final
 
 from cardquota.quota import limits
-from cardquota.quota import messages as m
 from cardquota.quota import vocabulary as v
+from cardquota.quota.messages import gang_messages, group_messages, queue_messages, request_messages
 from cardquota.quota.vocabulary import Reason
 
 from .entry import POD, Entry, Where, say
@@ -19,10 +19,10 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="No node offers the card and no quota names it: often a typing error.",
         says=say(
-            m.invalid_request,
+            request_messages.invalid_request,
             _QUEUE,
             [("NVIDIA-H2000", 1)],
-            say(m.card_unknown, "NVIDIA-H2000", product_there=False),
+            say(request_messages.card_unknown, "NVIDIA-H2000", product_there=False),
         ),
         where=POD,
         rule="P4",
@@ -32,10 +32,10 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="Nodes have the product, and none of them has this slice or share of it.",
         says=say(
-            m.invalid_request,
+            request_messages.invalid_request,
             _QUEUE,
             [("NVIDIA-H200/mig-1g.5gb-mixed", 1)],
-            say(m.card_unknown, "NVIDIA-H200/mig-1g.5gb-mixed", product_there=True),
+            say(request_messages.card_unknown, "NVIDIA-H200/mig-1g.5gb-mixed", product_there=True),
         ),
         where=POD,
         rule="P4",
@@ -45,7 +45,10 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="The card has a quota, and no node can ever have one of this name.",
         says=say(
-            m.invalid_request, _QUEUE, [("NVIDIA H200", 1)], say(m.card_impossible, "NVIDIA H200")
+            request_messages.invalid_request,
+            _QUEUE,
+            [("NVIDIA H200", 1)],
+            say(request_messages.card_impossible, "NVIDIA H200"),
         ),
         where=POD,
         rule="P4, D9",
@@ -55,10 +58,10 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="`card.name` has an empty alternative, is too long, or is no name at all.",
         says=say(
-            m.invalid_request,
+            request_messages.invalid_request,
             _QUEUE,
             [(f"{_H200}||{_H800}", 1)],
-            say(m.card_unreadable, f"<{_H200}||{_H800}> has an empty alternative"),
+            say(request_messages.card_unreadable, f"<{_H200}||{_H800}> has an empty alternative"),
         ),
         where=POD,
         rule="P2",
@@ -67,7 +70,9 @@ BAD_REQUESTS: Final = (
     Entry(
         under=Reason.INVALID_CARD,
         when="A card is named, and no container asks for one.",
-        says=say(m.invalid_request, _QUEUE, [], say(m.no_card_asked, _H200)),
+        says=say(
+            request_messages.invalid_request, _QUEUE, [], say(request_messages.no_card_asked, _H200)
+        ),
         where=POD,
         rule="P4",
         do="Add the resource to the container's limits.",
@@ -76,7 +81,10 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="A negative or fractional number of cards, or one beyond counting.",
         says=say(
-            m.invalid_request, _QUEUE, [], say(m.unreadable, f"resource {_GPU}: <-1> is negative")
+            request_messages.invalid_request,
+            _QUEUE,
+            [],
+            say(request_messages.unreadable, f"resource {_GPU}: <-1> is negative"),
         ),
         where=POD,
         rule="P4",
@@ -87,12 +95,12 @@ BAD_REQUESTS: Final = (
         when="Two annotations that mean the same differ: `card.name` and its alias, or those of a "
         "queue.",
         says=say(
-            m.invalid_request,
+            request_messages.invalid_request,
             _QUEUE,
             [],
             say(
-                m.unreadable,
-                say(m.disagree, v.CARD_NAME, _H200, v.CARD_NAME_ALIAS, _H800),
+                request_messages.unreadable,
+                say(request_messages.disagree, v.CARD_NAME, _H200, v.CARD_NAME_ALIAS, _H800),
             ),
         ),
         where=POD,
@@ -103,7 +111,10 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="The pod's group is written as one of another namespace.",
         says=say(
-            m.invalid_request, _QUEUE, [], say(m.unreadable, say(m.group_elsewhere, "other/train"))
+            request_messages.invalid_request,
+            _QUEUE,
+            [],
+            say(request_messages.unreadable, say(group_messages.group_elsewhere, "other/train")),
         ),
         where=POD,
         rule="section 2",
@@ -113,10 +124,10 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="One pod asks for two card resources.",
         says=say(
-            m.invalid_request,
+            request_messages.invalid_request,
             _QUEUE,
             [(_GPU, 1), ("nvidia.com/mig-1g.18gb", 2)],
-            say(m.several_resources, [_GPU, "nvidia.com/mig-1g.18gb"]),
+            say(request_messages.several_resources, [_GPU, "nvidia.com/mig-1g.18gb"]),
         ),
         where=POD,
         rule="P2",
@@ -126,10 +137,15 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="The card is behind another resource name than the one that is asked for.",
         says=say(
-            m.invalid_request,
+            request_messages.invalid_request,
             _QUEUE,
             [("NVIDIA-H200/mig-1g.18gb-mixed", 1)],
-            say(m.other_resource, "NVIDIA-H200/mig-1g.18gb-mixed", "nvidia.com/mig-1g.18gb", _GPU),
+            say(
+                request_messages.other_resource,
+                "NVIDIA-H200/mig-1g.18gb-mixed",
+                "nvidia.com/mig-1g.18gb",
+                _GPU,
+            ),
         ),
         where=POD,
         rule="P2",
@@ -138,7 +154,7 @@ BAD_REQUESTS: Final = (
     Entry(
         under=Reason.INVALID_CARD,
         when="The pods of a gang that start together are too unlike to be judged in one go.",
-        says=say(m.gang_too_unlike, "research/train", 1000, limits.GANG_KINDS.most),
+        says=say(gang_messages.gang_too_unlike, "research/train", 1000, limits.GANG_KINDS.most),
         where=(Where.GANG_EVENT,),
         rule="E2, I5",
         do="Give pods of one role the same requests, node selector and tolerations.",
@@ -147,10 +163,10 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="The same, of a card that no node has at present.",
         says=say(
-            m.invalid_request,
+            request_messages.invalid_request,
             _QUEUE,
             [("NVIDIA-B300/mig-1g.34gb-mixed", 1)],
-            say(m.other_form, "NVIDIA-B300/mig-1g.34gb-mixed", _GPU),
+            say(request_messages.other_form, "NVIDIA-B300/mig-1g.34gb-mixed", _GPU),
         ),
         where=POD,
         rule="P4",
@@ -160,10 +176,10 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="The pod's own node selector excludes all cards that it names.",
         says=say(
-            m.invalid_request,
+            request_messages.invalid_request,
             _QUEUE,
             [(_H200, 1)],
-            say(m.selector_excludes, f"nvidia.com/gpu.product {_H800}", [_H200]),
+            say(request_messages.selector_excludes, f"nvidia.com/gpu.product {_H800}", [_H200]),
         ),
         where=POD,
         rule="P5",
@@ -174,11 +190,11 @@ BAD_REQUESTS: Final = (
         when="The same by an affinity that says which cards it does not want; of several terms "
         "each is said.",
         says=say(
-            m.invalid_request,
+            request_messages.invalid_request,
             _QUEUE,
             [(_H200, 1)],
             say(
-                m.selector_excludes,
+                request_messages.selector_excludes,
                 f"nvidia.com/gpu.product not in {_H200} or nvidia.com/gpu.product does not exist",
                 [_H200],
             ),
@@ -190,7 +206,12 @@ BAD_REQUESTS: Final = (
     Entry(
         under=Reason.INVALID_CARD,
         when="There is more of a pod than is read: [the limits](rules.md#limits).",
-        says=say(m.invalid_request, _QUEUE, [(_H200, 1)], say(m.beyond_limit, limits.TERMS, 300)),
+        says=say(
+            request_messages.invalid_request,
+            _QUEUE,
+            [(_H200, 1)],
+            say(request_messages.beyond_limit, limits.TERMS, 300),
+        ),
         where=POD,
         rule="P8",
         do="Write fewer of what the message counts.",
@@ -199,7 +220,10 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="The same, of a text.",
         says=say(
-            m.invalid_request, _QUEUE, [(_GPU, 1)], say(m.beyond_limit, limits.CARD_TEXT, 20_000)
+            request_messages.invalid_request,
+            _QUEUE,
+            [(_GPU, 1)],
+            say(request_messages.beyond_limit, limits.CARD_TEXT, 20_000),
         ),
         where=POD,
         rule="P8",
@@ -210,10 +234,10 @@ BAD_REQUESTS: Final = (
         when="The pods that wait have very much text of this kind together: somebody else's, as a "
         "rule.",
         says=say(
-            m.invalid_request,
+            request_messages.invalid_request,
             _QUEUE,
             [(_GPU, 1)],
-            say(m.too_much_waits, limits.LARGE_TEXT, limits.LARGE_TEXTS),
+            say(request_messages.too_much_waits, limits.LARGE_TEXT, limits.LARGE_TEXTS),
         ),
         where=(Where.POD_EVENT,),
         rule="P8",
@@ -223,10 +247,10 @@ BAD_REQUESTS: Final = (
         under=Reason.INVALID_CARD,
         when="The same, of one namespace: what waits in others is not held up by it.",
         says=say(
-            m.invalid_request,
+            request_messages.invalid_request,
             _QUEUE,
             [(_GPU, 1)],
-            say(m.too_much_waits, limits.LARGE_TEXT, limits.LARGE_TEXTS_OF_ONE),
+            say(request_messages.too_much_waits, limits.LARGE_TEXT, limits.LARGE_TEXTS_OF_ONE),
         ),
         where=(Where.POD_EVENT,),
         rule="P8",
@@ -235,7 +259,7 @@ BAD_REQUESTS: Final = (
     Entry(
         under=Reason.INVALID_CARD,
         when="The pod and its PodGroup name two queues.",
-        says=say(m.queue_disagrees, "research/train", _QUEUE, "vision", [(_H200, 1)]),
+        says=say(queue_messages.queue_disagrees, "research/train", _QUEUE, "vision", [(_H200, 1)]),
         where=POD,
         rule="section 2",
         do="Drop the pod's annotation: the group's queue counts.",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, ParamSpec
 
-from cardquota.quota import messages
+from .sentences import sentences
 
 P = ParamSpec("P")
 
@@ -65,8 +65,8 @@ def say(function: Callable[P, str], *args: P.args, **kwargs: P.kwargs) -> Said:
 
 
 def constant(name: str) -> Said:
-    """A constant of `messages`. Raises AttributeError if there is none."""
-    return Said(getattr(messages, name), {name})
+    """A constant of `messages`. Raises KeyError if there is none."""
+    return Said(str(dict(sentences())[name]), {name})
 
 
 @dataclass(frozen=True, kw_only=True)

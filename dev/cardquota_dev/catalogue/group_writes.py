@@ -3,7 +3,7 @@
 from typing import Final
 
 from cardquota.quota import limits
-from cardquota.quota import messages as m
+from cardquota.quota.messages import group_messages, request_messages
 from cardquota.quota.vocabulary import REQUEST, Reason
 
 from .entry import Entry, Said, Where, say
@@ -21,7 +21,7 @@ def _bad(when: str, asked: list[tuple[str, int]], problem: Said, rule: str, do: 
     return Entry(
         under=Reason.INVALID_CARD,
         when=when,
-        says=say(m.invalid_request, _QUEUE, asked, problem, of_group=True),
+        says=say(request_messages.invalid_request, _QUEUE, asked, problem, of_group=True),
         where=(Where.GROUP_WRITE,),
         rule=rule,
         do=do,
@@ -33,7 +33,7 @@ BAD_GROUPS: Final = (
         "What a PodGroup says that it will ask for cannot be read.",
         [],
         say(
-            m.request_unreadable,
+            group_messages.request_unreadable,
             f"the annotation {REQUEST} cannot be read: the amount of <{_H200}> is 1.5, not a whole "
             "number",
         ),
@@ -44,7 +44,7 @@ BAD_GROUPS: Final = (
         "A PodGroup asks for cards that no one resource name counts: in one choice, or in two "
         "rows. Of a card that no node has shown the resource name may be unknown; its form tells.",
         [(_H200, 2), (_SLICE, 1)],
-        say(m.mixed_resources, (_H200, _GPU), (_SLICE, "nvidia.com/mig-1g.18gb")),
+        say(group_messages.mixed_resources, (_H200, _GPU), (_SLICE, "nvidia.com/mig-1g.18gb")),
         "P2",
         "Ask for cards of one kind. Pods that use another kind need a group of their own.",
     ),
@@ -55,7 +55,7 @@ def _refused(when: str, problem: Said, do: str) -> Entry:
     return Entry(
         under=FORBIDDEN,
         when=when,
-        says=say(m.group_refused, _GROUP, problem),
+        says=say(group_messages.group_refused, _GROUP, problem),
         where=(Where.GROUP_WRITE,),
         rule="P8",
         do=do,
@@ -65,22 +65,22 @@ def _refused(when: str, problem: Said, do: str) -> Entry:
 MINIMUMS: Final = (
     _refused(
         "The minimum of a PodGroup is none, or negative.",
-        say(m.minimum_too_small, 0),
+        say(group_messages.minimum_too_small, 0),
         "Write 1 or more, or leave it out: then its pods start one by one.",
     ),
     _refused(
         "There is more in the minimum of a PodGroup than is read: [the limits](rules.md#limits).",
-        say(m.beyond_limit, limits.MIN_MEMBER, 2_000_000, of="the group"),
+        say(request_messages.beyond_limit, limits.MIN_MEMBER, 2_000_000, of="the group"),
         "Write fewer.",
     ),
     _refused(
         "The minimum of one task is negative.",
-        say(m.task_minimum_negative, "worker", -1),
+        say(group_messages.task_minimum_negative, "worker", -1),
         "Write 0 or more, or leave the task out.",
     ),
     _refused(
         "The tasks of a PodGroup need more pods than the group.",
-        say(m.task_minimums_too_large, 6, 4),
+        say(group_messages.task_minimums_too_large, 6, 4),
         "Raise `spec.minMember`, or lower some of `spec.minTaskMember`.",
     ),
 )
@@ -95,32 +95,32 @@ def _warning(when: str, says: Said, rule: str, do: str) -> Entry:
 GROUP_WARNINGS: Final = (
     _warning(
         "`spec.minResources` of a PodGroup has another number of cards than its `card.request`.",
-        say(m.minimum_disagrees, _GPU, 4, 2),
+        say(group_messages.minimum_disagrees, _GPU, 4, 2),
         "E1",
         "Write the same number, or leave cards out of `spec.minResources`.",
     ),
     _warning(
         "A PodGroup of which pods were let through gets another queue.",
-        say(m.group_moved, "vision"),
+        say(group_messages.group_moved, "vision"),
         "E10",
         "Nothing; or delete the pods that are to be charged to the new queue.",
     ),
     _warning(
         "The same, and something is reserved for the group in the queue before.",
-        say(m.group_reservation_ends, _QUEUE),
+        say(group_messages.group_reservation_ends, _QUEUE),
         "T2",
         "Nothing: pods that are still to start are judged in the new queue.",
     ),
     _warning(
         "A PodGroup of which pods were let through gets another queue or another `minMember`, and "
         "more pods are needed to reach that.",
-        say(m.group_goes_on, 2, 3),
+        say(group_messages.group_goes_on, 2, 3),
         "E2, T2",
         "Nothing; or lower `minMember`, so that others need not wait for each other.",
     ),
     _warning(
         "The same, where its minimum is reached, or is still reserved.",
-        say(m.group_goes_on, 4, 0),
+        say(group_messages.group_goes_on, 4, 0),
         "E2, T2",
         "Nothing.",
     ),

@@ -2,7 +2,13 @@
 
 from typing import Final
 
-from cardquota.quota import messages as m
+from cardquota.quota.messages import (
+    gang_messages,
+    gate_messages,
+    order_messages,
+    queue_messages,
+    request_messages,
+)
 from cardquota.quota.verdict import Growth
 from cardquota.quota.vocabulary import CPU, MEMORY, Reason
 
@@ -17,7 +23,7 @@ NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
         when="No queue has that name.",
-        says=say(m.queue_not_found, "reserach", [(_H200, 1)]),
+        says=say(queue_messages.queue_not_found, "reserach", [(_H200, 1)]),
         where=POD,
         rule="E5",
         do="Correct the name.",
@@ -25,7 +31,7 @@ NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
         when="The same, of the queue that a PodGroup names.",
-        says=say(m.group_queue_not_found, "reserach", [(_H200, 2)]),
+        says=say(queue_messages.group_queue_not_found, "reserach", [(_H200, 2)]),
         where=(Where.GROUP_WRITE,),
         rule="E5",
         do="Correct `spec.queue`. Where it is absent the API server writes `default`.",
@@ -33,7 +39,7 @@ NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
         when="A pod that is there is to have more cpu or memory, and its queue is gone.",
-        says=say(m.gone_for_growth, _QUEUE, [Growth(CPU, 4_000, 6_000)]),
+        says=say(queue_messages.gone_for_growth, _QUEUE, [Growth(CPU, 4_000, 6_000)]),
         where=(Where.RESIZE,),
         rule="Q6",
         do="Create the pod anew in another queue: that of this one is fixed. It may shrink.",
@@ -41,7 +47,7 @@ NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
         when="The queue was created a moment ago: it is there, and its quota has not been read.",
-        says=say(m.queue_not_seen, "research"),
+        says=say(queue_messages.queue_not_seen, "research"),
         where=(Where.WARNING, Where.WORKLOAD),
         rule="E5",
         do="Nothing: the pod is judged as soon as the queue has been read.",
@@ -49,7 +55,7 @@ NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
         when="Namespace or configuration demand a queue for cards, and the pod has none.",
-        says=say(m.no_queue, "vision", [(_GPU, 1)]),
+        says=say(queue_messages.no_queue, "vision", [(_GPU, 1)]),
         where=(Where.REFUSAL,),
         rule="section 2",
         do="Name a queue.",
@@ -58,7 +64,7 @@ NO_QUEUE: Final = (
         under=Reason.QUEUE_NOT_FOUND,
         when="With `webhook.gate: policy`, in a namespace labelled `enforced`: the card is in no "
         "vendor row, and the queue is that of the namespace or of the configuration.",
-        says=say(m.queue_not_named, _QUEUE, [("acme.example/npu", 1)]),
+        says=say(queue_messages.queue_not_named, _QUEUE, [("acme.example/npu", 1)]),
         where=(Where.REFUSAL,),
         rule="section 2",
         do="Name the queue on the pod, or have a row added; then apply `cardquota manifests`.",
@@ -66,7 +72,7 @@ NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
         when="A pod at the gate lost its queue: that of its namespace, group or annotation.",
-        says=say(m.gated_without_queue),
+        says=say(gate_messages.gated_without_queue),
         where=(Where.POD_EVENT,),
         rule="section 2",
         do="Name a queue, or create the pod anew.",
@@ -74,7 +80,7 @@ NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_OPEN,
         when="The queue is closed, or is being closed.",
-        says=say(m.queue_not_open, _QUEUE, "Closed", [(_H200, 1)]),
+        says=say(queue_messages.queue_not_open, _QUEUE, "Closed", [(_H200, 1)]),
         where=(*POD, Where.GROUP_WRITE),
         rule="Q6",
         do="Wait until it is opened, or use another.",
@@ -83,7 +89,7 @@ NO_QUEUE: Final = (
         under=Reason.QUEUE_NOT_OPEN,
         when="A pod that is there is to have more cpu or memory, and its queue is closed.",
         says=say(
-            m.closed_to_growth,
+            queue_messages.closed_to_growth,
             _QUEUE,
             "Closed",
             [Growth(CPU, 4_000, 6_000), Growth(MEMORY, 8 * _GI, 12 * _GI)],
@@ -95,7 +101,7 @@ NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_OPEN,
         when="The queue is for other namespaces.",
-        says=say(m.namespace_not_admitted, _QUEUE, "vision", [(_H200, 1)]),
+        says=say(queue_messages.namespace_not_admitted, _QUEUE, "vision", [(_H200, 1)]),
         where=(*POD, Where.GROUP_WRITE),
         rule="E5",
         do="Use your own queue.",
@@ -104,7 +110,9 @@ NO_QUEUE: Final = (
         under=Reason.QUEUE_NOT_OPEN,
         when="A pod that is there is to have more cpu or memory, and its queue is for other "
         "namespaces by now.",
-        says=say(m.no_growth_admitted, _QUEUE, "vision", [Growth(MEMORY, 8 * _GI, 12 * _GI)]),
+        says=say(
+            queue_messages.no_growth_admitted, _QUEUE, "vision", [Growth(MEMORY, 8 * _GI, 12 * _GI)]
+        ),
         where=(Where.RESIZE,),
         rule="E5",
         do="Create the pod anew in your own queue. It may shrink.",
@@ -115,7 +123,12 @@ OTHER: Final = (
     Entry(
         under=Reason.NODE_NAMED,
         when="The pod has a queue, and names its node.",
-        says=say(m.invalid_request, _QUEUE, [(_H200, 1)], say(m.node_named, "hopper-1")),
+        says=say(
+            request_messages.invalid_request,
+            _QUEUE,
+            [(_H200, 1)],
+            say(request_messages.node_named, "hopper-1"),
+        ),
         where=(Where.REFUSAL,),
         rule="E9",
         do="Leave `spec.nodeName` out.",
@@ -123,7 +136,9 @@ OTHER: Final = (
     Entry(
         under=Reason.DEVICE_CLAIMED,
         when="The pod claims devices (DRA) in a namespace labelled `enforced`.",
-        says=say(m.invalid_request, _QUEUE, [], say(m.device_claimed)),
+        says=say(
+            request_messages.invalid_request, _QUEUE, [], say(request_messages.device_claimed)
+        ),
         where=(Where.REFUSAL,),
         rule="P7",
         do="Ask for the card in the container's limits.",
@@ -131,7 +146,7 @@ OTHER: Final = (
     Entry(
         under=Reason.GROUP_NOT_FOUND,
         when="The pod's group is not there. An event follows if it does not come in 10 s.",
-        says=say(m.group_not_seen, "research/train"),
+        says=say(queue_messages.group_not_seen, "research/train"),
         where=(Where.WARNING, Where.WORKLOAD, Where.POD_EVENT),
         rule="section 2",
         do="Create the PodGroup in the pod's own namespace, or correct the annotation.",
@@ -139,7 +154,7 @@ OTHER: Final = (
     Entry(
         under=Reason.GANG_INCOMPLETE,
         when="Members of a gang are missing for more than 10 s.",
-        says=say(m.gang_incomplete, "research/train", 2, 4),
+        says=say(gang_messages.gang_incomplete, "research/train", 2, 4),
         where=(Where.GANG_EVENT,),
         rule="E2",
         do="See why the others were not created: `kubectl get events`.",
@@ -147,7 +162,11 @@ OTHER: Final = (
     Entry(
         under=Reason.GANG_INCOMPLETE,
         when="Members of some of its tasks are missing for more than 10 s.",
-        says=say(m.gang_tasks_incomplete, "research/train", [("worker", 3, 2), ("head", 1, 0)]),
+        says=say(
+            gang_messages.gang_tasks_incomplete,
+            "research/train",
+            [("worker", 3, 2), ("head", 1, 0)],
+        ),
         where=(Where.GANG_EVENT,),
         rule="E2",
         do="See why the others were not created, and that their pods name their task as the group "
@@ -156,7 +175,7 @@ OTHER: Final = (
     Entry(
         under=Reason.GANG_INCOMPLETE,
         when="They are there for more than 10 s, but some of a task cannot be let through.",
-        says=say(m.gang_tasks_not_ready, "research/train", _QUEUE, [("head", 1, 0)]),
+        says=say(gang_messages.gang_tasks_not_ready, "research/train", _QUEUE, [("head", 1, 0)]),
         where=(Where.GANG_EVENT,),
         rule="E2, I4",
         do="Look for members of the task that stay in `Terminating`, or are in another queue.",
@@ -165,7 +184,7 @@ OTHER: Final = (
         under=Reason.GANG_INCOMPLETE,
         when="They are there for more than 10 s, but some cannot be let through: each in the queue "
         "that it belongs to is told how many can be there.",
-        says=say(m.gang_not_ready, "research/train", _QUEUE, 4, 4, 2),
+        says=say(gang_messages.gang_not_ready, "research/train", _QUEUE, 4, 4, 2),
         where=(Where.GANG_EVENT,),
         rule="E2, I4",
         do="Look for members that stay in `Terminating`, and for annotations that name other "
@@ -174,7 +193,7 @@ OTHER: Final = (
     Entry(
         under=Reason.GANG_INCOMPLETE,
         when="A group ran, or a part of it did, and now fewer of its pods run; phase `Unknown`.",
-        says=say(m.group_runs_in_part, 3, 4),
+        says=say(gang_messages.group_runs_in_part, 3, 4),
         where=(Where.GROUP_CONDITION,),
         rule="section 2",
         do="See why the others have ended, in their status and events; or create them again.",
@@ -183,7 +202,7 @@ OTHER: Final = (
         under=Reason.BEHIND,
         when="The queue is `fifo`, and others wait for the same card before the pod. Named is the "
         "first, where it is of the pod's own namespace.",
-        says=say(m.behind, _QUEUE, _H200, 3, "research/train-0"),
+        says=say(order_messages.behind, _QUEUE, _H200, 3, "research/train-0"),
         where=(Where.POD_EVENT,),
         rule="E6",
         do="Wait; see what the first waits for, if it is yours: `kubectl describe pod`.",
@@ -194,7 +213,12 @@ OTHER: Final = (
         "`release.starvationWait`, and the pod would take of what it needs. Named where it is of "
         "the pod's own namespace.",
         says=say(
-            m.behind_long_wait, _QUEUE, 1_500, [(_H200, 8)], group=True, name="research/train"
+            order_messages.behind_long_wait,
+            _QUEUE,
+            1_500,
+            [(_H200, 8)],
+            group=True,
+            name="research/train",
         ),
         where=(Where.POD_EVENT,),
         rule="E6",
@@ -203,7 +227,7 @@ OTHER: Final = (
     Entry(
         under=Reason.NODE_WITHOUT_CARD,
         when="The pod names its nodes, as those of a DaemonSet do, and they have no such card.",
-        says=say(m.node_without_card, _QUEUE, _GPU, 1),
+        says=say(request_messages.node_without_card, _QUEUE, _GPU, 1),
         where=(Where.WARNING, Where.WORKLOAD, Where.POD_EVENT),
         rule="P3",
         do="Give the DaemonSet a node selector. The pod holds no quota while it waits.",

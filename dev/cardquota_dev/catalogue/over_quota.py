@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from cardquota.quota import messages as m
+from cardquota.quota.messages import order_messages, request_messages, shortfall_messages
 from cardquota.quota.verdict import Shortfall
 from cardquota.quota.vocabulary import CPU, MEMORY, Reason
 
@@ -22,7 +22,12 @@ OVER_QUOTA: Final = (
     Entry(
         under=Reason.INSUFFICIENT_CARD,
         when="The request alone is more than the quota: it can never fit.",
-        says=say(m.shortfalls, _QUEUE, _FIVE_CARDS, say(m.advice_never, _FIVE_CARDS)),
+        says=say(
+            shortfall_messages.shortfalls,
+            _QUEUE,
+            _FIVE_CARDS,
+            say(shortfall_messages.advice_never, _FIVE_CARDS),
+        ),
         where=(*POD, Where.GROUP_WRITE),
         rule="E5",
         do="Ask for fewer cards, or have the quota raised.",
@@ -30,7 +35,12 @@ OVER_QUOTA: Final = (
     Entry(
         under=Reason.INSUFFICIENT_CARD,
         when="The quota is in use at present.",
-        says=say(m.shortfalls, _QUEUE, [Shortfall(_H200, 1, 4, 3)], constant("ADVICE_WAIT")),
+        says=say(
+            shortfall_messages.shortfalls,
+            _QUEUE,
+            [Shortfall(_H200, 1, 4, 3)],
+            constant("ADVICE_WAIT"),
+        ),
         where=(*POD, Where.GANG_EVENT),
         rule="E2, T3; of a gang the amounts are those of all members together",
         do="Wait: a pod at the gate starts by itself, and the controller of a refused one tries "
@@ -39,7 +49,7 @@ OVER_QUOTA: Final = (
     Entry(
         under=Reason.INSUFFICIENT_CARD,
         when="Behind each sentence that says why a PodGroup waits: its place in the order.",
-        says=say(m.waits_in_order, _QUEUE, 2, 14),
+        says=say(order_messages.waits_in_order, _QUEUE, 2, 14),
         where=(Where.GROUP_EVENT, Where.GROUP_CONDITION),
         rule="E6; a group counts once, and so do equal pods that wait without one",
         do="Nothing. Who fits may go before those that do not, unless the queue is `fifo`.",
@@ -48,7 +58,7 @@ OVER_QUOTA: Final = (
         under=Reason.INSUFFICIENT_CARD,
         when="None of several cards has room. Five are listed, the rest is counted.",
         says=say(
-            m.shortfalls,
+            shortfall_messages.shortfalls,
             _QUEUE,
             [Shortfall(card, 1, 3, 2) for card in _CARDS],
             constant("ADVICE_WAIT"),
@@ -61,10 +71,10 @@ OVER_QUOTA: Final = (
         under=Reason.INSUFFICIENT_CARD,
         when="More cards and more cpu than the quota has.",
         says=say(
-            m.shortfalls,
+            shortfall_messages.shortfalls,
             _QUEUE,
             [*_FIVE_CARDS, *_NINE_CORES],
-            say(m.advice_never, [*_FIVE_CARDS, *_NINE_CORES]),
+            say(shortfall_messages.advice_never, [*_FIVE_CARDS, *_NINE_CORES]),
         ),
         where=POD,
         rule="E5, P6",
@@ -74,10 +84,10 @@ OVER_QUOTA: Final = (
         under=Reason.INSUFFICIENT_CARD,
         when="The quota has a row for the card, of 0.",
         says=say(
-            m.shortfalls,
+            shortfall_messages.shortfalls,
             _QUEUE,
             [Shortfall(_H800, 1, 1, 0)],
-            say(m.advice_never, [Shortfall(_H800, 1, 1, 0)]),
+            say(shortfall_messages.advice_never, [Shortfall(_H800, 1, 1, 0)]),
         ),
         where=POD,
         rule="E5",
@@ -87,7 +97,7 @@ OVER_QUOTA: Final = (
         under=Reason.INSUFFICIENT_CARD,
         when="Pods that start together, with a choice of cards, are more than all of these allow.",
         says=say(
-            m.shortfalls,
+            shortfall_messages.shortfalls,
             _QUEUE,
             [Shortfall(card, 6, 6, 2) for card in _CARDS[:2]],
             constant("ADVICE_TOGETHER"),
@@ -99,7 +109,12 @@ OVER_QUOTA: Final = (
     Entry(
         under=Reason.INSUFFICIENT_CPU,
         when="The cpu of the pod alone is more than the queue's limit. In cores.",
-        says=say(m.shortfalls, _QUEUE, _NINE_CORES, say(m.advice_never, _NINE_CORES)),
+        says=say(
+            shortfall_messages.shortfalls,
+            _QUEUE,
+            _NINE_CORES,
+            say(shortfall_messages.advice_never, _NINE_CORES),
+        ),
         where=(*POD, Where.RESIZE, Where.GROUP_WRITE),
         rule="P6, E5",
         do="Request less cpu, or have `spec.capability` raised.",
@@ -107,7 +122,7 @@ OVER_QUOTA: Final = (
     Entry(
         under=Reason.INSUFFICIENT_MEMORY,
         when="The memory is in use at present. In Gi.",
-        says=say(m.shortfalls, _QUEUE, _NINE_GI, constant("ADVICE_WAIT")),
+        says=say(shortfall_messages.shortfalls, _QUEUE, _NINE_GI, constant("ADVICE_WAIT")),
         where=(*POD, Where.GANG_EVENT),
         rule="P6, E2",
         do="Wait, or delete pods of the queue that are not needed.",
@@ -115,7 +130,7 @@ OVER_QUOTA: Final = (
     Entry(
         under=Reason.INSUFFICIENT_MEMORY,
         when="A pod that runs is to have more memory (or cpu) than is free.",
-        says=say(m.shortfalls, _QUEUE, _NINE_GI, constant("ADVICE_RESIZE")),
+        says=say(shortfall_messages.shortfalls, _QUEUE, _NINE_GI, constant("ADVICE_RESIZE")),
         where=(Where.RESIZE,),
         rule="P6",
         do="Try again later: what runs cannot wait at a gate, so it is refused.",
@@ -124,10 +139,10 @@ OVER_QUOTA: Final = (
         under=Reason.CARD_NOT_IN_QUOTA,
         when="The card exists, and the queue's quota has no row for it.",
         says=say(
-            m.shortfalls,
+            shortfall_messages.shortfalls,
             _QUEUE,
             [Shortfall("NVIDIA-L40S", 1, 1, 0)],
-            say(m.advice_not_in_quota, [_H200, _H800]),
+            say(shortfall_messages.advice_not_in_quota, [_H200, _H800]),
         ),
         where=(*POD, Where.GROUP_WRITE),
         rule="Q1",
@@ -137,10 +152,10 @@ OVER_QUOTA: Final = (
         under=Reason.CARD_NOT_IN_QUOTA,
         when="The pod names no card, and what its node selector allows is not in the quota.",
         says=say(
-            m.invalid_request,
+            request_messages.invalid_request,
             _QUEUE,
             [(_GPU, 1)],
-            say(m.no_card_left, _GPU, ["NVIDIA-H200", "NVIDIA-H800"]),
+            say(shortfall_messages.no_card_left, _GPU, ["NVIDIA-H200", "NVIDIA-H800"]),
         ),
         where=POD,
         rule="P3",

@@ -1,12 +1,10 @@
 """The page `docs/messages.md`, and the check that it contains every message."""
 
-import inspect
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
-from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 
 from . import api_server, reports
@@ -16,6 +14,7 @@ from .group_writes import BAD_GROUPS, GROUP_WARNINGS, MINIMUMS
 from .kept_out import NO_QUEUE, OTHER
 from .over_quota import OVER_QUOTA
 from .queue_writes import QUEUE_WRITES
+from .sentences import sentences
 
 ENTRIES: Final = (
     *OVER_QUOTA,
@@ -76,7 +75,7 @@ def page(entries: Iterable[Entry] = ENTRIES) -> str:
 def unsaid(entries: Iterable[Entry]) -> list[str]:
     """Public functions and constants of `messages` without an example."""
     said = {name for entry in entries for name in entry.says.names}
-    return [name for name in _public() if name not in said]
+    return [name for name, _ in sentences() if name not in said]
 
 
 def unexplained(entries: Iterable[Entry]) -> list[str]:
@@ -88,15 +87,6 @@ def unexplained(entries: Iterable[Entry]) -> list[str]:
     ]
     known = {entry.under for entry in entries}
     return [name for name in (*v.Reason, *events, *v.Condition) if name not in known]
-
-
-def _public() -> Iterator[str]:
-    for name, value in vars(messages).items():
-        if name.startswith("_"):
-            continue
-        ours = inspect.isfunction(value) and value.__module__ == messages.__name__
-        if ours or isinstance(value, str):
-            yield name
 
 
 def _index(sections: Iterable[tuple[str, tuple[Entry, ...]]]) -> Iterator[str]:

@@ -3,8 +3,8 @@
 from typing import Final
 
 from cardquota.quota import limits
-from cardquota.quota import messages as m
 from cardquota.quota import vocabulary as v
+from cardquota.quota.messages import queue_write_messages, report_messages
 
 from .entry import Entry, Said, Where, say
 
@@ -16,7 +16,7 @@ def _refused(when: str, problem: Said, rule: str, do: str) -> Entry:
     return Entry(
         under=FORBIDDEN,
         when=when,
-        says=say(m.queue_refused, _QUEUE, problem),
+        says=say(queue_write_messages.queue_refused, _QUEUE, problem),
         where=(Where.QUEUE_WRITE,),
         rule=rule,
         do=do,
@@ -26,50 +26,57 @@ def _refused(when: str, problem: Said, rule: str, do: str) -> Entry:
 QUEUE_WRITES: Final = (
     _refused(
         "The quota that is written cannot be read. The one before stays in force.",
-        say(m.quota_refused, "the amount of <NVIDIA-H200> is 1.5, not a whole number"),
+        say(
+            queue_write_messages.quota_refused,
+            "the amount of <NVIDIA-H200> is 1.5, not a whole number",
+        ),
         "Q4",
         "Correct what the message quotes.",
     ),
     _refused(
         "`card.namespaces` is no list of names.",
-        say(m.namespaces_refused),
+        say(queue_write_messages.namespaces_refused),
         "section 2",
         "Write the list, also for one namespace.",
     ),
     _refused(
         "There is more in `card.namespaces` than is read: [the limits](rules.md#limits).",
-        say(m.queue_beyond_limit, limits.PATTERNS, 101),
+        say(report_messages.queue_beyond_limit, limits.PATTERNS, 101),
         "P8",
         "Write fewer: patterns stand for many namespaces.",
     ),
     _refused(
         "`card.policy` or `card.state` has a value that means nothing.",
-        say(m.not_one_of, v.POLICY, "Maybe", tuple(v.Policy)),
+        say(queue_write_messages.not_one_of, v.POLICY, "Maybe", tuple(v.Policy)),
         "Q6, Q8",
         "Write one of those that the message lists.",
     ),
     _refused(
         "The queue has a parent.",
-        say(m.parent_refused, "company"),
+        say(queue_write_messages.parent_refused, "company"),
         "Q5",
         "Give each queue its own quota.",
     ),
     _refused(
         "The weight is 0 or less, or above 65,535.",
-        say(m.weight_refused, 0, 65_535),
+        say(queue_write_messages.weight_refused, 0, 65_535),
         "W1",
         "Leave it out, which counts as 1, or write a whole number in these bounds.",
     ),
     _refused(
         "A limit, guarantee or share of cpu or memory cannot be counted.",
-        say(m.amount_refused, "spec.capability.memory", "<lots> is not a quantity"),
+        say(
+            queue_write_messages.amount_refused,
+            "spec.capability.memory",
+            "<lots> is not a quantity",
+        ),
         "Q2",
         "Write a quantity.",
     ),
     _refused(
         "What is guaranteed of a card is no whole number of cards.",
         say(
-            m.card_amount_refused,
+            queue_write_messages.card_amount_refused,
             "spec.guarantee.resource.NVIDIA-H200",
             "<1500m> is not a whole number",
         ),
@@ -78,7 +85,7 @@ QUEUE_WRITES: Final = (
     ),
     _refused(
         "A limit, guarantee or share is below nothing.",
-        say(m.amount_negative, "spec.deserved.cpu", "-1"),
+        say(queue_write_messages.amount_negative, "spec.deserved.cpu", "-1"),
         "Q2",
         "Write 0, or leave it out.",
     ),

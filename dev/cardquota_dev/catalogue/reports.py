@@ -3,8 +3,16 @@
 from typing import Final
 
 from cardquota.quota import limits
-from cardquota.quota import messages as m
 from cardquota.quota import vocabulary as v
+from cardquota.quota.messages import (
+    gang_messages,
+    gate_messages,
+    queue_messages,
+    queue_write_messages,
+    report_messages,
+    request_messages,
+    shortfall_messages,
+)
 from cardquota.quota.verdict import Shortfall
 
 from .entry import Entry, Where, constant, say
@@ -21,7 +29,7 @@ EVENTS: Final = (
     Entry(
         under=v.RELEASED,
         when="The gate of a pod is open, after an event that said why it waited.",
-        says=say(m.released, _QUEUE, [(_H200, 2)]),
+        says=say(gate_messages.released, _QUEUE, [(_H200, 2)]),
         where=(Where.EVENT,),
         rule="section 9",
         do="Nothing.",
@@ -29,7 +37,7 @@ EVENTS: Final = (
     Entry(
         under=v.RELEASED,
         when="The namespace of a pod that waited was labelled `off` or `audit`.",
-        says=say(m.released_unasked, _QUEUE, "vision", "audit", [(_H200, 2)]),
+        says=say(gate_messages.released_unasked, _QUEUE, "vision", "audit", [(_H200, 2)]),
         where=(Where.EVENT,),
         rule="section 2",
         do="Nothing, if it is meant: the queue may be over its quota now.",
@@ -37,7 +45,7 @@ EVENTS: Final = (
     Entry(
         under=v.RELEASED,
         when="The pods of a group's minimum are let through; condition `Scheduled`.",
-        says=say(m.group_let_through, _QUEUE),
+        says=say(gang_messages.group_let_through, _QUEUE),
         where=(Where.GROUP_CONDITION,),
         rule="section 2",
         do="Nothing.",
@@ -46,7 +54,8 @@ EVENTS: Final = (
         under=v.GATE_REFUSED,
         when="There is room, but the API server, a policy or a webhook refuses the pod's change.",
         says=say(
-            m.gate_refused, 'admission webhook "pods.example.com" denied the request: not today'
+            gate_messages.gate_refused,
+            'admission webhook "pods.example.com" denied the request: not today',
         ),
         where=(Where.EVENT,),
         rule="I1",
@@ -56,7 +65,7 @@ EVENTS: Final = (
         under=v.GATE_REFUSED,
         when="The same of a pod of a gang: nothing of the gang is started.",
         says=say(
-            m.gang_refused,
+            gang_messages.gang_refused,
             "train-0",
             'admission webhook "pods.example.com" denied the request: not today',
         ),
@@ -69,7 +78,7 @@ EVENTS: Final = (
         when="An earlier change of the pod was not answered, and a later one, which would tell "
         "what became of it, is refused or not answered either.",
         says=say(
-            m.gate_undecided,
+            gate_messages.gate_undecided,
             _QUEUE,
             [(_H200, 2), (v.CPU, 4_000)],
             'admission webhook "pods.example.com" denied the request: not today',
@@ -81,7 +90,7 @@ EVENTS: Final = (
     Entry(
         under=v.GATE_REFUSED,
         when="There is room for a gang, but gates in its namespace do not open, one after another.",
-        says=say(m.gang_held_back, "vision", 3),
+        says=say(gang_messages.gang_held_back, "vision", 3),
         where=(Where.GROUP_EVENT,),
         rule="E2",
         do="See the events of the pods of that namespace. One gate that opens there ends it.",
@@ -89,7 +98,7 @@ EVENTS: Final = (
     Entry(
         under=v.GATE_REFUSED,
         when="A pod of a gang is refused though nobody had objected when all of them were asked.",
-        says=say(m.gang_in_part, "train-0", 3, 4, 300.0),
+        says=say(gang_messages.gang_in_part, "train-0", 3, 4, 300.0),
         where=(Where.GROUP_EVENT,),
         rule="E2, E8",
         do="Correct what is refused; or delete the pods that run without the others.",
@@ -98,7 +107,7 @@ EVENTS: Final = (
         under=v.GATE_REFUSED,
         when="Somebody does not let what a gang needs be reserved on its PodGroup.",
         says=say(
-            m.gang_not_reserved,
+            gang_messages.gang_not_reserved,
             'admission webhook "groups.example.com" denied the request: not today',
         ),
         where=(Where.GROUP_EVENT,),
@@ -109,7 +118,7 @@ EVENTS: Final = (
         under=v.GATE_REFUSED,
         when="The PodGroup of a gang cannot be written, and an earlier try was not answered.",
         says=say(
-            m.gang_undecided,
+            gang_messages.gang_undecided,
             _QUEUE,
             [(_H200, 3), (v.CPU, 4_000)],
             'admission webhook "groups.example.com" denied the request: not today',
@@ -122,7 +131,7 @@ EVENTS: Final = (
         under=v.GATE_REFUSED,
         when="Somebody does not let be reserved on a PodGroup what it asks for.",
         says=say(
-            m.group_not_enqueued,
+            gang_messages.group_not_enqueued,
             'admission webhook "groups.example.com" denied the request: not today',
         ),
         where=(Where.GROUP_EVENT,),
@@ -132,7 +141,9 @@ EVENTS: Final = (
     Entry(
         under=v.RESERVATION_EXPIRED,
         when="A gang did not run within `reservationTimeout` of its start.",
-        says=say(m.reservation_expired, _QUEUE, 2, 3, 300.0, [(_H200, 1), (v.CPU, 4_000)]),
+        says=say(
+            gang_messages.reservation_expired, _QUEUE, 2, 3, 300.0, [(_H200, 1), (v.CPU, 4_000)]
+        ),
         where=(Where.GROUP_EVENT,),
         rule="E8",
         do="Find out why the missing members are not there, or find no node.",
@@ -140,7 +151,7 @@ EVENTS: Final = (
     Entry(
         under=v.RESERVATION_EXPIRED,
         when="The pods of a group did not come within `reservationTimeout` of its being enqueued.",
-        says=say(m.request_expired, _QUEUE, 1, 3, 300.0, [(_H200, 3)]),
+        says=say(gang_messages.request_expired, _QUEUE, 1, 3, 300.0, [(_H200, 3)]),
         where=(Where.GROUP_EVENT,),
         rule="E8",
         do="Create the group's pods; or delete it if it is not needed any more.",
@@ -149,7 +160,7 @@ EVENTS: Final = (
         under=v.RESERVATION_EXPIRED,
         when="A reservation is over, and somebody does not let it be taken off the PodGroup.",
         says=say(
-            m.reservation_kept,
+            gang_messages.reservation_kept,
             _QUEUE,
             [(_H200, 1), (v.CPU, 4_000)],
             'admission webhook "groups.example.com" denied the request: not today',
@@ -161,7 +172,7 @@ EVENTS: Final = (
     Entry(
         under=v.ENQUEUED,
         when="What a PodGroup says in `card.request` and `minResources` fits, beside elastic pods.",
-        says=say(m.enqueued, _QUEUE, [(_H200, 3), (v.CPU, 4_000)], 300.0),
+        says=say(gang_messages.enqueued, _QUEUE, [(_H200, 3), (v.CPU, 4_000)], 300.0),
         where=(Where.GROUP_EVENT,),
         rule="E1, T2",
         do="Create the group's pods: they start together in what is reserved.",
@@ -170,7 +181,7 @@ EVENTS: Final = (
         under=v.NOT_COUNTED,
         when="Labels or amounts of a node cannot be read, or contradict another node.",
         says=say(
-            m.not_counted,
+            report_messages.not_counted,
             "hopper-1",
             ["label nvidia.com/gpu.memory: <lots> is not a number above zero"],
             others=False,
@@ -183,9 +194,9 @@ EVENTS: Final = (
         under=v.NOT_COUNTED,
         when="There is more of a node than is read: [the limits](rules.md#limits).",
         says=say(
-            m.not_counted,
+            report_messages.not_counted,
             "hopper-1",
-            [say(m.node_beyond_limit, limits.NODE_LABELS, 1_200)],
+            [say(report_messages.node_beyond_limit, limits.NODE_LABELS, 1_200)],
             others=False,
         ),
         where=(Where.NODE_EVENT,),
@@ -196,7 +207,7 @@ EVENTS: Final = (
         under=v.NOT_COUNTED,
         when="The same of some cards of a node; its others are counted.",
         says=say(
-            m.not_counted,
+            report_messages.not_counted,
             "hopper-2",
             ["label nvidia.com/gpu.replicas: <0> is not a number above zero"],
             others=True,
@@ -208,7 +219,7 @@ EVENTS: Final = (
     Entry(
         under=v.UNADMITTED,
         when="Pods are charged to the queue that no gate of ours was opened for.",
-        says=say(m.unadmitted, _QUEUE, 2, [(_H200, 3), (v.CPU, 1_500)]),
+        says=say(report_messages.unadmitted, _QUEUE, 2, [(_H200, 3), (v.CPU, 1_500)]),
         where=(Where.QUEUE_EVENT,),
         rule="I3",
         do="See whose they are (the leader's log names the first), and whether webhooks and "
@@ -218,7 +229,7 @@ EVENTS: Final = (
         under=v.MODE_UNKNOWN,
         when="The namespace's label has a value that means nothing: it was written before the "
         "installation, in audit mode, or while the policy was missing.",
-        says=say(m.namespace_mode_unknown, "vision", "enforce"),
+        says=say(report_messages.namespace_mode_unknown, "vision", "enforce"),
         where=(Where.NAMESPACE_EVENT,),
         rule="section 2",
         do="Correct it: `kubectl label namespace NAME --overwrite volcano.sh/card-quota=enforced`.",
@@ -227,7 +238,7 @@ EVENTS: Final = (
         under=v.INSTALLATION_DIFFERS,
         when="A webhook object or policy is not what the configuration asks for.",
         says=say(
-            m.installation_fault,
+            report_messages.installation_fault,
             "ValidatingAdmissionPolicyBinding",
             "cardquota-pods",
             ["is missing"],
@@ -239,7 +250,11 @@ EVENTS: Final = (
     Entry(
         under=v.INSTALLATION_RESTORED,
         when="It is again what the configuration asks for.",
-        says=say(m.installation_restored, "ValidatingAdmissionPolicyBinding", "cardquota-pods"),
+        says=say(
+            report_messages.installation_restored,
+            "ValidatingAdmissionPolicyBinding",
+            "cardquota-pods",
+        ),
         where=(Where.INSTALLATION,),
         rule="I1 needs it",
         do="Nothing.",
@@ -250,7 +265,10 @@ CONDITIONS: Final = (
     Entry(
         under=v.Condition.QUOTA_VALID,
         when="`False`: the quota that is stored cannot be read.",
-        says=say(m.quota_unreadable, "the amount of <NVIDIA-H200> is a string, not a whole number"),
+        says=say(
+            report_messages.quota_unreadable,
+            "the amount of <NVIDIA-H200> is a string, not a whole number",
+        ),
         where=(Where.CONDITION,),
         rule="Q4",
         do="Write a JSON object of whole numbers.",
@@ -258,7 +276,11 @@ CONDITIONS: Final = (
     Entry(
         under=v.Condition.QUOTA_VALID,
         when="`False`: it cannot be read, and there was none before.",
-        says=say(m.quota_unreadable, "it is not JSON (expecting value at character 0)", kept=False),
+        says=say(
+            report_messages.quota_unreadable,
+            "it is not JSON (expecting value at character 0)",
+            kept=False,
+        ),
         where=(Where.CONDITION,),
         rule="Q4",
         do="Write a JSON object of whole numbers.",
@@ -266,7 +288,10 @@ CONDITIONS: Final = (
     Entry(
         under=v.Condition.QUOTA_VALID,
         when="`False`: a limit that is stored cannot be read. Only past the webhook can that be.",
-        says=say(m.limit_unreadable, "spec.capability.cpu: <1e400> is more than can be counted"),
+        says=say(
+            report_messages.limit_unreadable,
+            "spec.capability.cpu: <1e400> is more than can be counted",
+        ),
         where=(Where.CONDITION,),
         rule="Q2",
         do="Write a quantity.",
@@ -274,7 +299,7 @@ CONDITIONS: Final = (
     Entry(
         under=v.Condition.OVER_QUOTA,
         when="`True`: more is held than the quota allows.",
-        says=say(m.over_quota, _QUEUE, _H200, 3, 1),
+        says=say(report_messages.over_quota, _QUEUE, _H200, 3, 1),
         where=(Where.CONDITION,),
         rule="Q7",
         do="Wait until pods end, delete some, or raise the quota. Nobody is evicted.",
@@ -282,7 +307,7 @@ CONDITIONS: Final = (
     Entry(
         under=v.Condition.OVERSOLD,
         when="`True`: all quotas of a card together exceed the cluster. Five cards, then a count.",
-        says=say(m.oversold, _H200, 12, 6),
+        says=say(report_messages.oversold, _H200, 12, 6),
         where=(Where.CONDITION,),
         rule="Q3",
         do="Nothing, if it is meant.",
@@ -293,7 +318,7 @@ ANSWERS: Final = (
     Entry(
         under=FORBIDDEN,
         when="A queue is to be deleted that pods or groups still use.",
-        says=say(m.queue_in_use, _QUEUE, 3, 1),
+        says=say(queue_write_messages.queue_in_use, _QUEUE, 3, 1),
         where=(Where.DELETION,),
         rule="Q8",
         do="Close it first.",
@@ -301,7 +326,7 @@ ANSWERS: Final = (
     Entry(
         under=TRY_AGAIN,
         when="The namespace was created a moment ago.",
-        says=say(m.namespace_not_seen, "vision"),
+        says=say(queue_messages.namespace_not_seen, "vision"),
         where=(Where.AGAIN,),
         rule="section 2",
         do="Nothing: the client tries again.",
@@ -309,7 +334,7 @@ ANSWERS: Final = (
     Entry(
         under=TRY_AGAIN,
         when="The operator has not heard from the API server for too long.",
-        says=say(m.not_read_lately),
+        says=say(gate_messages.not_read_lately),
         where=(Where.AGAIN, Where.RESIZE),
         rule="I1",
         do="If it does not pass: `/readyz` says what is late.",
@@ -320,7 +345,7 @@ NOTES: Final = (
     Entry(
         under=WARNINGS,
         when="Not all pods of a workload fit at present; a second Warning says why.",
-        says=say(m.partly_fits, "chat", 4, 3, waits=False),
+        says=say(shortfall_messages.partly_fits, "chat", 4, 3, waits=False),
         where=(Where.WORKLOAD,),
         rule="E2",
         do="Nothing, or fewer replicas: the workload itself is taken as it is.",
@@ -328,7 +353,7 @@ NOTES: Final = (
     Entry(
         under=WARNINGS,
         when="That second Warning: why the next pod does not fit.",
-        says=say(m.insufficient, _QUEUE, Shortfall(_H200, 1, 4, 3)),
+        says=say(shortfall_messages.insufficient, _QUEUE, Shortfall(_H200, 1, 4, 3)),
         where=(Where.WORKLOAD,),
         rule="section 9",
         do="See `InsufficientCardQuota`.",
@@ -336,7 +361,7 @@ NOTES: Final = (
     Entry(
         under=WARNINGS,
         when="As the first, on a Job or on members of a gang.",
-        says=say(m.partly_fits, "train", 4, 3, waits=True),
+        says=say(shortfall_messages.partly_fits, "train", 4, 3, waits=True),
         where=(Where.WORKLOAD,),
         rule="E2",
         do="Nothing: they start when there is room.",
@@ -345,7 +370,7 @@ NOTES: Final = (
         under=WARNINGS,
         when="As the first, in audit mode: all pods are let by, and so many would not be. The "
         "second begins alike.",
-        says=say(m.audited, say(m.partly_audited, "chat", 4, 3)),
+        says=say(shortfall_messages.audited, say(shortfall_messages.partly_audited, "chat", 4, 3)),
         where=(Where.WORKLOAD,),
         rule="E2",
         do="Nothing yet; ask for fewer replicas, or for a higher quota, before rules are enforced.",
@@ -354,7 +379,7 @@ NOTES: Final = (
         under=WARNINGS,
         when="The template of a Deployment is changed while its own pods fill the quota: it would "
         "start a new pod before it ends an old one. A second Warning says why that does not fit.",
-        says=say(m.update_cannot_begin, "chat", 1),
+        says=say(shortfall_messages.update_cannot_begin, "chat", 1),
         where=(Where.WORKLOAD,),
         rule="E2",
         do="Write these two numbers under `spec.strategy.rollingUpdate`, or have the quota raised. "
@@ -363,7 +388,7 @@ NOTES: Final = (
     Entry(
         under=WARNINGS,
         when="A pod names a card and has no queue, where none is demanded.",
-        says=say(m.card_without_queue, _H200),
+        says=say(queue_messages.card_without_queue, _H200),
         where=(Where.WARNING, Where.WORKLOAD),
         rule="section 2",
         do="Name a queue if one should pay.",
@@ -371,7 +396,7 @@ NOTES: Final = (
     Entry(
         under=WARNINGS,
         when="The card has a quota, and no node offers it: its pool is scaled to zero.",
-        says=say(m.card_of_no_node, "NVIDIA-B300"),
+        says=say(request_messages.card_of_no_node, "NVIDIA-B300"),
         where=(Where.WARNING, Where.WORKLOAD, Where.GROUP_WARNING),
         rule="P4",
         do="Nothing, where nodes are added on demand; else correct the name.",
@@ -379,7 +404,7 @@ NOTES: Final = (
     Entry(
         under=WARNINGS,
         when="The quota of a Queue has a row that can never be used.",
-        says=say(m.row_impossible, "NVIDIA H200"),
+        says=say(queue_write_messages.row_impossible, "NVIDIA H200"),
         where=(Where.QUEUE_WARNING,),
         rule="D9",
         do="Correct the name of the row.",
@@ -387,7 +412,7 @@ NOTES: Final = (
     Entry(
         under=WARNINGS,
         when="The annotation's old name. Beside the new one it must say the same.",
-        says=say(m.alias_used),
+        says=say(request_messages.alias_used),
         where=(Where.WARNING, Where.WORKLOAD),
         rule="section 2",
         do="Rename it.",
@@ -395,7 +420,7 @@ NOTES: Final = (
     Entry(
         under=WARNINGS,
         when="The pod claims devices (DRA) where that is let by.",
-        says=say(m.claim_not_counted),
+        says=say(request_messages.claim_not_counted),
         where=(Where.WARNING,),
         rule="P7",
         do="Nothing, or ask for the card in the container's limits.",
@@ -408,7 +433,10 @@ AUDITED: Final = (
         when="What would have been refused or gated is let by and told, by a Warning and, once "
         "the queue is over its quota, by an event. Behind the colon stands any refusal, and the "
         "event has its reason.",
-        says=say(m.audited, say(m.shortfalls, _QUEUE, _OVER, constant("ADVICE_WAIT"))),
+        says=say(
+            shortfall_messages.audited,
+            say(shortfall_messages.shortfalls, _QUEUE, _OVER, constant("ADVICE_WAIT")),
+        ),
         where=(Where.WARNING, Where.EVENT),
         rule="section 2",
         do="What the sentence says, before the namespace is enforced.",

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from builders import GPU, a_node
-from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
+from cardquota.quota.messages import report_messages
 from cardquota_dev.testing import eventually
 from integration.asking import Object, ask, metric
 from integration.own_node import a_node_of
@@ -131,7 +131,7 @@ def test_d9_event_metric_and_command_tell_the_same_of_a_node_with_bad_labels(tea
         assert line(found, card)["allocatable"] == 4
         event = eventually(lambda: node_events(team, name), f"event on {name}")[0]
         assert (event["reason"], event["type"]) == (v.NOT_COUNTED, "Warning")
-        assert event["message"] == messages.not_counted(name, problems, others=True)
+        assert event["message"] == report_messages.not_counted(name, problems, others=True)
         assert metric(team.cluster, "cardquota_uncounted_nodes") == before + 1
     eventually(
         lambda: metric(team.cluster, "cardquota_uncounted_nodes") == before, "the metric as before"

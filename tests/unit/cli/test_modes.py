@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from cardquota.cli.simulate.answers import Answer, Answers, WorkloadAnswer
-from cardquota.quota import messages
+from cardquota.quota.messages import request_messages
 from cardquota.settings import GateSetter, InstallationMode, Settings, Webhook
 
 Simulate = Callable[..., Answers]
@@ -136,7 +136,7 @@ def test_its_pod_is_seen_everywhere_if_it_names_its_queue(
 
 def test_p7_claims_are_warned_of_in_an_audited_namespace(simulate: Simulate) -> None:
     """Elsewhere a pod that has nothing to do with cards never reaches the webhook."""
-    for label, warnings in (("audit", (messages.claim_not_counted(),)), ("", ())):
+    for label, warnings in (("audit", (request_messages.claim_not_counted(),)), ("", ())):
         text = f"""
 apiVersion: v1
 kind: Namespace

@@ -18,7 +18,7 @@ from cardquota.quota.decisions.judgement import judge_release
 from cardquota.quota.ledger.groups.group_facts import GroupFacts
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import Limit
-from cardquota.quota.messages import beyond_limit
+from cardquota.quota.messages.request_messages import beyond_limit
 from cardquota.quota.nodes.node_facts import NodeFacts, node_facts
 from cardquota.quota.objects.node import Node
 from cardquota.quota.objects.pod import Container, Pod, PodSpec, Resources

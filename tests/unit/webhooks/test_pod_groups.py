@@ -7,8 +7,8 @@ import pytest
 
 from builders import GPU, H200, H800, a_group, a_namespace, a_pod, a_queue
 from builders.group import GroupBody
-from cardquota.quota import messages
 from cardquota.quota.limits import BODY, MIN_MEMBER
+from cardquota.quota.messages import group_messages
 
 from .endpoint import Endpoint, request_of, review_of
 
@@ -187,9 +187,12 @@ async def test_warnings_are_given_for_what_is_let_by() -> None:
         moved = await endpoint.validate(
             GANG.in_queue("blue"), operation="UPDATE", oldObject=GANG.body
         )
-        assert moved.warnings == [messages.group_moved("blue"), messages.group_goes_on(2, 0)]
+        assert moved.warnings == [
+            group_messages.group_moved("blue"),
+            group_messages.group_goes_on(2, 0),
+        ]
         said = await endpoint.validate(GANG.needing({GPU: 3}))
-        assert said.warnings == [messages.minimum_disagrees(GPU, 3, 2)]
+        assert said.warnings == [group_messages.minimum_disagrees(GPU, 3, 2)]
 
 
 async def test_a_body_that_is_too_large_is_answered_unread() -> None:

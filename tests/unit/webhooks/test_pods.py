@@ -16,8 +16,8 @@ from builders import (
 )
 from builders.namespace import NamespaceBody
 from builders.pod import PodBody
-from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
+from cardquota.quota.messages import queue_messages, request_messages
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Policy
 
@@ -232,7 +232,7 @@ async def test_claimed_devices_are_named_where_they_are_let_by() -> None:
         for claims in (asked.claiming_devices(), asked.asking_for(1, "example.com/npu")):
             said = await endpoint.mutate(claims)
             assert said.allowed
-            assert said.warnings == [messages.claim_not_counted()]
+            assert said.warnings == [request_messages.claim_not_counted()]
 
 
 @pytest.mark.parametrize(
@@ -245,12 +245,12 @@ async def test_claims_that_the_mutating_review_never_sees_are_named_by_the_valid
     async with Endpoint(THREE, a_namespace("team").in_mode(label), mode=mode) as endpoint:
         said = await endpoint.validate(a_pod().claiming_devices())
         assert said.allowed
-        assert said.warnings[-1] == messages.claim_not_counted()
+        assert said.warnings[-1] == request_messages.claim_not_counted()
         assert [w.startswith("audit: ") for w in said.warnings[:-1]] == [True] * (label != "audit")
         for seen in (a_pod().in_queue("queue"), a_pod().asking_for(1)):
             assert (await endpoint.validate(seen.claiming_devices())).warnings == []
             warnings = (await endpoint.mutate(seen.claiming_devices())).warnings
-            assert warnings[-1] == messages.claim_not_counted()
+            assert warnings[-1] == request_messages.claim_not_counted()
 
 
 async def test_a_required_queue() -> None:
@@ -448,7 +448,7 @@ async def test_a_queue_that_is_there_and_unseen_is_waited_for_at_the_gate(policy
         endpoint.there = True
         said = await endpoint.mutate(ours)
         assert patched(ours.body, said.patch) == [v.GATE]
-        assert said.warnings == [messages.queue_not_seen("queue")]
+        assert said.warnings == [queue_messages.queue_not_seen("queue")]
         assert (await endpoint.validate(ours.gated())).allowed
         assert not (await endpoint.validate(ours)).allowed
         endpoint.see(THREE)
@@ -608,4 +608,4 @@ async def test_with_an_old_view_claims_that_no_quota_counts_are_refused_all_the_
         for claims in (asked.claiming_devices(), asked.asking_for(1, "example.com/npu")):
             said = await endpoint.review(path, request_of(claims))
             assert (said.allowed, said.reason) == (False, v.Reason.DEVICE_CLAIMED)
-            assert messages.device_claimed() in said.text
+            assert request_messages.device_claimed() in said.text

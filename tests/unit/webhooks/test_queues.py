@@ -4,7 +4,7 @@ import pytest
 
 from builders import H200, a_group, a_pod, a_queue
 from builders.queue import QueueBody
-from cardquota.quota import messages
+from cardquota.quota.messages import queue_write_messages
 
 from .endpoint import Endpoint, request_of, review_of
 
@@ -46,7 +46,7 @@ async def test_rows_that_can_never_be_used_are_taken_with_a_warning_each() -> No
     async with Endpoint() as endpoint:
         said = await endpoint.validate(a_queue().with_quota(dict.fromkeys(["A", *odd], 1)))
         assert said.allowed
-        assert said.warnings == [messages.row_impossible(name) for name in odd[:5]]
+        assert said.warnings == [queue_write_messages.row_impossible(name) for name in odd[:5]]
 
 
 @pytest.mark.parametrize(

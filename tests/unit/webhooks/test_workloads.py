@@ -7,8 +7,8 @@ import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_pod, a_queue
 from cardquota.cluster.watch.feed import watched_kinds
-from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
+from cardquota.quota.messages import request_messages
 
 from .endpoint import Endpoint, ReviewAnswer
 from .workload_review import GROUPS, THREE, pod, running, warned
@@ -99,7 +99,7 @@ async def test_many_replicas_cost_nothing() -> None:
 @pytest.mark.parametrize("resource", sorted(GROUPS))
 async def test_section_2_an_alias_in_the_template_is_named_as_on_a_pod(resource: str) -> None:
     old = a_pod().asking_for(1).annotated(v.CARD_NAME_ALIAS, H200)
-    word = messages.alias_used()
+    word = request_messages.alias_used()
     async with Endpoint(THREE) as endpoint:
         assert await warned(endpoint, resource, old.in_queue("queue")) == [word]
         assert word in await warned(endpoint, resource, old)
@@ -113,7 +113,7 @@ async def test_of_pods_that_do_not_fit_the_alias_is_named_last() -> None:
     async with Endpoint(THREE) as endpoint:
         how_many, _, word = await warned(endpoint, "deployments", old, replicas=4)
         assert "3 of 4 pods fit" in how_many
-        assert word == messages.alias_used()
+        assert word == request_messages.alias_used()
 
 
 async def test_without_cards_and_queue_nothing_is_said() -> None:
@@ -235,7 +235,9 @@ async def test_claimed_devices_are_said_once() -> None:
     """P7: by the refusal where they are refused, else by a word of their own."""
     template = pod(1).asking_for(1, "deviceclass.resource.kubernetes.io/npu")
     async with Endpoint(THREE) as endpoint:
-        assert await warned(endpoint, "deployments", template) == [messages.claim_not_counted()]
+        assert await warned(endpoint, "deployments", template) == [
+            request_messages.claim_not_counted()
+        ]
         endpoint.see(a_namespace("team").in_mode("enforced"))
         (refused,) = await warned(endpoint, "deployments", template)
-        assert messages.device_claimed() in refused
+        assert request_messages.device_claimed() in refused

@@ -10,12 +10,12 @@ first stays (D7); here that is the first one that was put in.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ...quota import messages
 from ...quota.accounts.queue_facts import queue_facts
 from ...quota.cards.device_classes import PREFIX
 from ...quota.cards.vendor_table import VendorTable
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
+from ...quota.messages import report_messages
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.device_class import DeviceClass
 from ...quota.objects.namespace import Namespace
@@ -131,7 +131,7 @@ class CardCount:
         self._ledger.queue_seen(facts)
         self._queues += 1
         if facts.quota_problem:
-            text = messages.quota_unreadable(facts.quota_problem, kept=bool(facts.recorded))
+            text = report_messages.quota_unreadable(facts.quota_problem, kept=bool(facts.recorded))
             self._unreadable.append(UnreadableQuota(facts.name, text))
 
     def take_device_class(self, found: DeviceClass) -> None:
@@ -171,7 +171,7 @@ class CardCount:
             unreadable_quotas=sorted(self._unreadable, key=lambda found: found.queue),
             claimed=list(self._claimed()),
             unknown_modes=[
-                UnknownMode(name, messages.namespace_mode_unknown(name, facts.unknown_mode))
+                UnknownMode(name, report_messages.namespace_mode_unknown(name, facts.unknown_mode))
                 for name, facts in sorted(self._ledger.unknown_modes.items())
             ],
             notes=list(self.notes),

@@ -9,7 +9,6 @@ from typing import Final
 
 from ...install.matching import is_ours
 from ...install.policies.gate_setting import gate_is_set_by_policy
-from ...quota import messages
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import QueueError, check_queue, queue_facts
 from ...quota.amounts import is_card
@@ -19,6 +18,7 @@ from ...quota.decisions.judgement import queue_not_named
 from ...quota.effect import Effect, effect_of
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
+from ...quota.messages import request_messages, shortfall_messages
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.pod import Pod
 from ...quota.objects.pod_group import PodGroup, WrittenPodGroup
@@ -123,7 +123,7 @@ class Simulation:
         except QueueError as error:
             name, text = queue.metadata.name, str(error)
             if self._settings.mode is InstallationMode.AUDIT:
-                self.answers.notes.append(f"Queue {name}: {messages.audited(text)}")
+                self.answers.notes.append(f"Queue {name}: {shortfall_messages.audited(text)}")
                 return True
             self.answers.refused.append(RefusedObject("Queue", name, text))
             return False
@@ -143,7 +143,7 @@ class Simulation:
         told = verdict.warnings if mode is not v.Mode.OFF else ()
         if verdict.text and mode is not v.Mode.OFF:
             warned = effect is Effect.WARN
-            told = (messages.audited(verdict.text) if warned else verdict.text,)
+            told = (shortfall_messages.audited(verdict.text) if warned else verdict.text,)
         self.answers.notes += [f"PodGroup {name}: {text}" for text in told]
         return True
 
@@ -214,7 +214,7 @@ class Simulation:
         answer.queue, answer.reason, answer.text = verdict.queue, verdict.reason or "", verdict.text
         answer.warnings = verdict.warnings + alias_warning(pod.metadata.annotations)
         if self.ledger.claims_devices(facts):
-            answer.warnings += (messages.claim_not_counted(),)
+            answer.warnings += (request_messages.claim_not_counted(),)
         if effect is Effect.DENY:
             answer.answer, answer.warnings = Answer.DENIED, ()
         elif effect is Effect.GATE:
@@ -241,7 +241,7 @@ class Simulation:
         if mode is v.Mode.OFF:
             return sentences.switched_off(facts.namespace)
         if warned:
-            return messages.audited(verdict.text)
+            return shortfall_messages.audited(verdict.text)
         if not verdict.queue:
             return sentences.without_queue(cards=self.ledger.uses_cards(facts))
         return sentences.AUDITED_FITS if verdict.fits else sentences.AUDITED_WAITS

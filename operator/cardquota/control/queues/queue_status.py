@@ -5,8 +5,8 @@ from typing import Any
 
 from ...api.condition import QueueCondition
 from ...api.queue_status import CardStatus, QueueStatusSchema, ResourceStatus, StatusColumns
-from ...quota import messages
 from ...quota import vocabulary as v
+from ...quota.messages import report_messages
 from ...quota.quantity import LARGEST
 from ...quota.reports.queue_report import QueueReport, columns
 from ...quota.words import first_of
@@ -58,16 +58,16 @@ def _bounded(row: dict[str, Any]) -> dict[str, Any]:
 
 def _unreadable(report: QueueReport) -> str:
     if report.quota_problem:
-        return messages.quota_unreadable(report.quota_problem, kept=report.has_quota)
-    return messages.limit_unreadable(report.spec_problem) if report.spec_problem else ""
+        return report_messages.quota_unreadable(report.quota_problem, kept=report.has_quota)
+    return report_messages.limit_unreadable(report.spec_problem) if report.spec_problem else ""
 
 
 def _conditions(
     report: QueueReport, stored: list[Mapping[str, Any]], now: str
 ) -> list[QueueCondition]:
     problem = report.quota_problem or report.spec_problem
-    over = [messages.over_quota(report.name, *found) for found in report.over]
-    oversold = [messages.oversold(*found) for found in report.oversold]
+    over = [report_messages.over_quota(report.name, *found) for found in report.over]
+    oversold = [report_messages.oversold(*found) for found in report.oversold]
     wanted = (
         (
             v.Condition.QUOTA_VALID,

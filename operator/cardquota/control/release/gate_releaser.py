@@ -16,10 +16,10 @@ from typing import Any, Final
 from ...cluster.events.events import EventRecorder
 from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...metrics import Metrics
-from ...quota import messages
 from ...quota import vocabulary as v
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
+from ...quota.messages import gate_messages
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.release.release_judge import Opening
 from ...quota.release.release_order import QueueOrder
@@ -403,8 +403,8 @@ class GateReleaser:
     def _released(self, facts: PodFacts, stamp: Stamp) -> str:
         mode = self._ledger.mode_in(facts.namespace)
         if mode is v.Mode.ENFORCE:
-            return messages.released(stamp.queue, stamp.cards)
-        return messages.released_unasked(stamp.queue, facts.namespace, mode, stamp.cards)
+            return gate_messages.released(stamp.queue, stamp.cards)
+        return gate_messages.released_unasked(stamp.queue, facts.namespace, mode, stamp.cards)
 
     def _hold_back(self, facts: PodFacts) -> None:
         self._ledger.decisions.hold_back(facts.uid)

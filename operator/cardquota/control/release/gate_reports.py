@@ -3,9 +3,9 @@
 from typing import Final
 
 from ...cluster.events.events import EventRecorder
-from ...quota import messages
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger_reader import LedgerReader
+from ...quota.messages import gate_messages
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.stamp import Stamp
 from ..references import pod_reference
@@ -23,13 +23,13 @@ class GateReports:
 
     def refused(self, facts: PodFacts, answer: str) -> None:
         """The opening of its gate is refused: it waits, and is charged nothing."""
-        self._tell(facts, messages.gate_refused(answer))
+        self._tell(facts, gate_messages.gate_refused(answer))
 
     def unsure(self, facts: PodFacts, stamp: Stamp, answer: str) -> None:
         """It is not known whether its gate will still open: until then it stays charged."""
         record = self._ledger.pods.get(facts.uid)
         if record is not None:
-            text = messages.gate_undecided(stamp.queue, record.charge, answer)
+            text = gate_messages.gate_undecided(stamp.queue, record.charge, answer)
             self._tell(facts, text, _UNDECIDED)
 
     def _tell(self, facts: PodFacts, text: str, topic: str = "") -> None:

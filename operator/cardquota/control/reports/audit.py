@@ -3,10 +3,10 @@
 from typing import Final
 
 from ...cluster.events.events import EventRecorder
-from ...quota import messages
 from ...quota.amounts import is_card
 from ...quota.ledger.ledger import Ledger
 from ...quota.ledger.ledger_reader import LedgerReader
+from ...quota.messages import shortfall_messages
 from ...quota.pods.pod_record import PodRecord
 from ...quota.verdict import Shortfall
 from ...quota.vocabulary import CPU, Mode, Reason
@@ -28,13 +28,15 @@ def report_unadmitted(ledger: Ledger, events: EventRecorder) -> bool:
         shorts = shortfalls(ledger, record)
         if shorts:
             never = [short for short in shorts if short.never]
-            advice = messages.advice_never(never) if never else messages.ADVICE_WAIT
-            text = messages.shortfalls(record.queue, shorts, advice)
+            advice = (
+                shortfall_messages.advice_never(never) if never else shortfall_messages.ADVICE_WAIT
+            )
+            text = shortfall_messages.shortfalls(record.queue, shorts, advice)
             events.record(
                 pod_reference(record.facts),
                 type="Warning",
                 reason=_reason(ledger, record, shorts[0].dimension),
-                message=messages.audited(text),
+                message=shortfall_messages.audited(text),
             )
     return ledger.dirty.unadmitted > 0
 

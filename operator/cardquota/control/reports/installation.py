@@ -19,8 +19,8 @@ from ...install.admission_path import admission_path
 from ...install.comparison import differences
 from ...install.manifests import documents
 from ...metrics import Metrics
-from ...quota import messages
 from ...quota import vocabulary as v
+from ...quota.messages import report_messages
 from ...settings import Settings
 
 _LOG = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ class InstallationCheck:
                 _LOG.info("%s <%s> cannot be read: %s", kind, name, error)
                 continue
             self._note(
-                identity, messages.installation_fault(kind, name, differs) if differs else ""
+                identity, report_messages.installation_fault(kind, name, differs) if differs else ""
             )
         if self._leads():
             await self._tell()
@@ -105,7 +105,7 @@ class InstallationCheck:
             _LOG.warning("%s", fault)
         else:
             del self._found[identity]
-            _LOG.info("%s", messages.installation_restored(*identity))
+            _LOG.info("%s", report_messages.installation_restored(*identity))
 
     async def _tell(self) -> None:
         """An event for each object whose report has changed since this replica's last one."""
@@ -126,7 +126,7 @@ class InstallationCheck:
                     namespace, type="Warning", reason=v.INSTALLATION_DIFFERS, message=fault
                 )
             else:
-                text = messages.installation_restored(*identity)
+                text = report_messages.installation_restored(*identity)
                 self._events.record(
                     namespace, type="Normal", reason=v.INSTALLATION_RESTORED, message=text
                 )

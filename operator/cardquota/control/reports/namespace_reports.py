@@ -8,9 +8,9 @@ import logging
 from typing import Final
 
 from ...cluster.events.events import EventRecorder
-from ...quota import messages
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger_reader import LedgerReader
+from ...quota.messages import report_messages
 from ..references import namespace_reference
 
 _LOG = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class NamespaceReports:
                 return False
             left -= 1
             self._told[name] = facts.unknown_mode
-            text = messages.namespace_mode_unknown(name, facts.unknown_mode)
+            text = report_messages.namespace_mode_unknown(name, facts.unknown_mode)
             _LOG.warning("%s", text)
             self._events.forget(facts.uid)  # another value under the same reason is news
             self._events.record(

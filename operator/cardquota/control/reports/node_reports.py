@@ -4,9 +4,9 @@ import logging
 from typing import Final
 
 from ...cluster.events.events import EventRecorder
-from ...quota import messages
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger_reader import LedgerReader
+from ...quota.messages import report_messages
 from ..references import node_reference
 
 _LOG = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ def report_nodes(ledger: LedgerReader, events: EventRecorder) -> bool:
         events.forget(facts.uid)
         if problems:
             others = ledger.nodes.counts_others(facts.name)
-            text = messages.not_counted(facts.name, problems, others=others)
+            text = report_messages.not_counted(facts.name, problems, others=others)
             _LOG.warning("%s", text)
             events.record(node_reference(facts), type="Warning", reason=v.NOT_COUNTED, message=text)
     return False

@@ -11,11 +11,11 @@ from functools import partial
 from typing import Final
 
 from ...cluster.events.events import EventRecorder
-from ...quota import messages
 from ...quota import vocabulary as v
 from ...quota.accounts.account import OUTSIDE
 from ...quota.amounts import Amount, Amounts, is_card
 from ...quota.ledger.ledger_reader import LedgerReader
+from ...quota.messages import report_messages
 from ...quota.words import logged
 from ..later import Later, Timer, in_loop_later
 from ..references import queue_reference
@@ -81,7 +81,7 @@ class UnadmittedReports:
             return
         # The reason is the same as last time; the larger number is news.
         self._events.forget(account.facts.uid)
-        text = messages.unadmitted(queue, len(unadmitted), _amounts(unadmitted.held))
+        text = report_messages.unadmitted(queue, len(unadmitted), _amounts(unadmitted.held))
         first = self._ledger.pods[next(iter(unadmitted))].facts
         _LOG.warning("%s (the first is %s)", text, logged(first.namespace, first.name))
         reference = queue_reference(account.facts)

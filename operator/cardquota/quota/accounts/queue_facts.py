@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
-from .. import messages
 from .. import vocabulary as v
 from ..amounts import Amounts, MutableAmounts, is_card
 from ..cards.card import can_exist
 from ..cards.quota_text import MOST_ROWS, QuotaTextError, read_quota
 from ..limits import NAMESPACE_TEXT, NAMESPACES, NAMESPACES_TEXT, PATTERNS, Limit, size_of
+from ..messages import queue_write_messages, report_messages
 from ..objects.queue import Queue, QueueAnnotations
 from ..objects.wire import ResourceList
 from ..quantity import Quantity, QuantityError, count, milli, whole
@@ -124,15 +124,15 @@ def check_queue(queue: Queue) -> None:
         try:
             read_quota(notes.quota)
         except QuotaTextError as error:
-            raise QueueError(messages.quota_refused(str(error))) from None
+            raise QueueError(queue_write_messages.quota_refused(str(error))) from None
     _one_of(v.POLICY, notes.policy, tuple(v.Policy))
     _one_of(v.QUEUE_STATE, notes.state, (v.QueueState.OPEN, v.QueueState.CLOSED))
     if notes.namespaces is not None:
         read_namespaces(notes.namespaces)
     if queue.spec.parent not in (None, "", v.ROOT_QUEUE):
-        raise QueueError(messages.parent_refused(queue.spec.parent))
+        raise QueueError(queue_write_messages.parent_refused(queue.spec.parent))
     if queue.spec.weight is not None and not 1 <= queue.spec.weight <= LARGEST_WEIGHT:
-        raise QueueError(messages.weight_refused(queue.spec.weight, LARGEST_WEIGHT))
+        raise QueueError(queue_write_messages.weight_refused(queue.spec.weight, LARGEST_WEIGHT))
     spec = queue.spec
     _check_amounts("capability", spec.capability)
     _check_amounts("deserved", spec.deserved)
@@ -148,7 +148,7 @@ def doubts_about(queue: Queue) -> tuple[str, ...]:
     except QuotaTextError:
         return ()
     odd = [name for name in names if not can_exist(name)]
-    return tuple(messages.row_impossible(name) for name in odd[:MOST_LISTED])
+    return tuple(queue_write_messages.row_impossible(name) for name in odd[:MOST_LISTED])
 
 
 def read_namespaces(text: str) -> tuple[str, ...]:
@@ -159,7 +159,7 @@ def read_namespaces(text: str) -> tuple[str, ...]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, list) or not all(isinstance(p, str) and p for p in found):
-        raise QueueError(messages.namespaces_refused())
+        raise QueueError(queue_write_messages.namespaces_refused())
     _within(NAMESPACES, len(found))
     _within(NAMESPACE_TEXT, max(map(size_of, found), default=0))
     _within(PATTERNS, sum(map(is_pattern, found)))
@@ -168,12 +168,12 @@ def read_namespaces(text: str) -> tuple[str, ...]:
 
 def _within(limit: Limit, found: int) -> None:
     if found > limit.most:
-        raise QueueError(messages.queue_beyond_limit(limit, found))
+        raise QueueError(report_messages.queue_beyond_limit(limit, found))
 
 
 def _one_of(key: str, value: str | None, allowed: tuple[str, ...]) -> None:
     if value is not None and value not in allowed:
-        raise QueueError(messages.not_one_of(key, value, allowed))
+        raise QueueError(queue_write_messages.not_one_of(key, value, allowed))
 
 
 def _check_amounts(name: str, amounts: ResourceList | None) -> None:
@@ -182,9 +182,9 @@ def _check_amounts(name: str, amounts: ResourceList | None) -> None:
         try:
             amount = read(value)
         except QuantityError as error:
-            raise QueueError(messages.amount_refused(where, str(error))) from None
+            raise QueueError(queue_write_messages.amount_refused(where, str(error))) from None
         if amount < 0:
-            raise QueueError(messages.amount_negative(where, str(value)))
+            raise QueueError(queue_write_messages.amount_negative(where, str(value)))
 
 
 def _check_card_guarantee(queue: Queue) -> None:
@@ -198,9 +198,9 @@ def _check_card_guarantee(queue: Queue) -> None:
         try:
             amount = count(value)
         except QuantityError as error:
-            raise QueueError(messages.card_amount_refused(where, str(error))) from None
+            raise QueueError(queue_write_messages.card_amount_refused(where, str(error))) from None
         if amount < 0:
-            raise QueueError(messages.amount_negative(where, str(value)))
+            raise QueueError(queue_write_messages.amount_negative(where, str(value)))
 
 
 def _card_guarantee(queue: Queue) -> Amounts:

@@ -9,7 +9,6 @@ from itertools import islice
 from math import gcd
 from typing import NamedTuple
 
-from .. import messages
 from ..accounts.account import Account
 from ..accounts.account_reader import AccountReader
 from ..amounts import Amounts, Charge, MutableAmounts, is_card
@@ -20,6 +19,7 @@ from ..ledger.class_key import without_task
 from ..ledger.groups.pod_group_state import set_aside
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import GANG_KINDS
+from ..messages import gang_messages, request_messages
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..selectors.taints import Tolerations
@@ -266,7 +266,7 @@ def judge_gang(ledger: LedgerReader, members: Sequence[PodRecord]) -> tuple[Verd
     kinds = kinds_of(members, GANG_KINDS.most)
     queue = members[0].queue
     if len(kinds) > GANG_KINDS.most:
-        text = messages.gang_too_unlike(members[0].facts.group, len(members), GANG_KINDS.most)
+        text = gang_messages.gang_too_unlike(members[0].facts.group, len(members), GANG_KINDS.most)
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text), []
     account = ledger.account(queue) or Account(queue)
     group = ledger.groups.get(members[0].facts.group)
@@ -325,8 +325,8 @@ def _disagreeing(kinds: Sequence[Kind], served: Sequence[Served]) -> Verdict | N
             first = behind.setdefault(card, asked)
             if first != asked:
                 queue = kind.first.queue
-                wrong = messages.other_resource(card, first, asked)
-                text = messages.invalid_request(queue, [(card, amount)], wrong)
+                wrong = request_messages.other_resource(card, first, asked)
+                text = request_messages.invalid_request(queue, [(card, amount)], wrong)
                 return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
     return None
 

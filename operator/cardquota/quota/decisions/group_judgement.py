@@ -7,7 +7,6 @@ charged here. Costs by the alternatives that the group names, which have a bound
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from .. import messages
 from ..accounts.account_reader import AccountReader
 from ..amounts import Amounts
 from ..assignment.assignment import Assignment
@@ -17,6 +16,7 @@ from ..cards.vendor import counts_form
 from ..ledger.groups.group_facts import GroupFacts
 from ..ledger.groups.group_request import AskedCards, GroupRequest
 from ..ledger.ledger_reader import LedgerReader
+from ..messages import group_messages, queue_messages, request_messages
 from ..verdict import Outcome, Shortfall, Verdict
 from ..vocabulary import REQUEST, QueueState, Reason
 from ..words import MOST_LISTED
@@ -32,11 +32,11 @@ def judge_group(ledger: LedgerReader, facts: GroupFacts, *, enters: bool = True)
     """
     queue, request = facts.queue, facts.request
     if request.problem:
-        return _invalid(facts, messages.request_unreadable(request.problem))
+        return _invalid(facts, group_messages.request_unreadable(request.problem))
     account = ledger.account(queue) if queue else None
     seen = account is not None and account.facts is not None
     if enters and queue and not seen:
-        text = messages.group_queue_not_found(queue, _asked(request))
+        text = queue_messages.group_queue_not_found(queue, _asked(request))
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
     wrong = _unknown(ledger, request) or _mixed(ledger, request)
     if wrong:
@@ -55,7 +55,7 @@ def _asked(request: GroupRequest) -> list[tuple[str, int]]:
 
 def _invalid(facts: GroupFacts, text: str) -> Verdict:
     asked = _asked(facts.request)
-    text = messages.invalid_request(facts.queue, asked, text, of_group=True)
+    text = request_messages.invalid_request(facts.queue, asked, text, of_group=True)
     return Verdict(Outcome.NEVER, facts.queue, Reason.INVALID_CARD, text)
 
 
@@ -69,9 +69,9 @@ def _unknown(ledger: LedgerReader, request: GroupRequest) -> str:
             continue
         there = ledger.catalog.shows_product(model_of(card))
         if there or not ledger.in_any_quota(card):
-            return messages.card_unknown(card, product_there=there, where=REQUEST)
+            return request_messages.card_unknown(card, product_there=there, where=REQUEST)
         if not can_exist(card):
-            return messages.card_impossible(card, REQUEST)
+            return request_messages.card_impossible(card, REQUEST)
     return ""
 
 
@@ -86,7 +86,7 @@ def _mixed(ledger: LedgerReader, request: GroupRequest) -> str:
         if not first:
             first, resource = card, behind
         elif _differ(first, resource, card, behind):
-            return messages.mixed_resources((first, resource), (card, behind))
+            return group_messages.mixed_resources((first, resource), (card, behind))
         elif behind and not resource:
             first, resource = card, behind
     return ""
@@ -116,7 +116,9 @@ def _cards(request: GroupRequest) -> Iterator[str]:
 def _warnings(ledger: LedgerReader, request: GroupRequest) -> tuple[str, ...]:
     """A warning for each row of which no node has any card, as of a pool scaled to zero (P4)."""
     waiting = (row.cards[0] for row in request.cards if not any(map(ledger.nodes.total, row.cards)))
-    told = [messages.card_of_no_node(card, of_group=True) for card in dict.fromkeys(waiting)]
+    told = [
+        request_messages.card_of_no_node(card, of_group=True) for card in dict.fromkeys(waiting)
+    ]
     return tuple(told[:MOST_LISTED])
 
 
@@ -129,9 +131,11 @@ def _shut_to(account: AccountReader, facts: GroupFacts) -> Verdict | None:
     if queue is None or (queue.state is QueueState.OPEN and queue.admits(facts.namespace)):
         return None
     if queue.state is not QueueState.OPEN:
-        text = messages.queue_not_open(account.name, queue.state, asked, of_group=True)
+        text = queue_messages.queue_not_open(account.name, queue.state, asked, of_group=True)
     else:
-        text = messages.namespace_not_admitted(account.name, facts.namespace, asked, of_group=True)
+        text = queue_messages.namespace_not_admitted(
+            account.name, facts.namespace, asked, of_group=True
+        )
     return Verdict(Outcome.NEVER, account.name, Reason.QUEUE_NOT_OPEN, text)
 
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from .. import messages
 from ..ledger.groups.group_facts import GroupFacts, group_facts
 from ..ledger.groups.group_minimum import minimum_problem
 from ..ledger.groups.group_request import GroupRequest, group_request
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import RESOURCES
+from ..messages import group_messages
 from ..objects.pod_group import WrittenPodGroup
 from ..objects.wire import ResourceList
 from ..quantity import QuantityError, whole
@@ -49,7 +49,7 @@ def judge_group_write(
     owned = _is_owned(group) if by_controller is None else by_controller
     problem = "" if owned else _minimum_problem(group, before)
     if problem:
-        text = messages.group_refused(facts.key, problem)
+        text = group_messages.group_refused(facts.key, problem)
         return Verdict(Outcome.NEVER, facts.queue, text=text)
     enters = before is None or facts.queue != (before.spec.queue or default_queue)
     request = _to_judge(ledger, group, before, facts, enters=enters)
@@ -134,7 +134,7 @@ def _disagreement(
             continue
         asked = sum(row.number for row in request.cards) if behind in (None, resource) else 0
         if found != asked:
-            return (messages.minimum_disagrees(resource, found, asked),)
+            return (group_messages.minimum_disagrees(resource, found, asked),)
     return ()
 
 
@@ -148,11 +148,11 @@ def _meaning(
     told, reserved = [], state.reservation
     there, stays = state.let_through, reserved is not None and reserved.queue == facts.queue
     if moved and there:
-        told.append(messages.group_moved(facts.queue))
+        told.append(group_messages.group_moved(facts.queue))
     if moved and reserved is not None and not stays:
-        told.append(messages.group_reservation_ends(reserved.queue))
+        told.append(group_messages.group_reservation_ends(reserved.queue))
     if there and (moved or minimum_changed):
         together = facts.min_member > 1 and not stays
         missing = max(0, facts.min_member - there) if together else 0
-        told.append(messages.group_goes_on(there, missing))
+        told.append(group_messages.group_goes_on(there, missing))
     return tuple(told)

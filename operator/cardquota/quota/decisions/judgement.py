@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from .. import messages
 from ..accounts.account import OUTSIDE
 from ..accounts.account_reader import AccountReader
 from ..amounts import NO_AMOUNTS, Amounts
@@ -16,6 +15,7 @@ from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
 from ..ledger.groups.pod_group_state import set_aside
 from ..ledger.ledger_reader import LedgerReader
+from ..messages import gang_messages, gate_messages, queue_messages, request_messages
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
@@ -53,9 +53,11 @@ def judge_new(
     # An unseen group may have another queue than the pod's namespace.
     certain = OUTSIDE if unseen and not facts.own_queue else queue
     if _enforced(ledger, facts.namespace) and ledger.claims_devices(facts):
-        return _invalid(ledger, facts, certain, Reason.DEVICE_CLAIMED, messages.device_claimed())
+        return _invalid(
+            ledger, facts, certain, Reason.DEVICE_CLAIMED, request_messages.device_claimed()
+        )
     if facts.node and facts.state is _BOUND:
-        text = messages.node_named(facts.node)
+        text = request_messages.node_named(facts.node)
         return _invalid(ledger, facts, certain, Reason.NODE_NAMED, text)
     if unseen and not facts.own_queue:
         return _queue_unknown(ledger, facts)
@@ -67,7 +69,7 @@ def judge_new(
 
 def queue_on_its_way(queue: str) -> Verdict:
     """The verdict on a pod whose queue exists but has not been seen: it waits at the gate."""
-    text = messages.queue_not_seen(queue)
+    text = queue_messages.queue_not_seen(queue)
     return Verdict(Outcome.UNSEEN, queue, Reason.QUEUE_NOT_FOUND, text, warnings=(text,))
 
 
@@ -76,7 +78,7 @@ def queue_not_named(ledger: LedgerReader, facts: PodFacts, queue: str) -> Verdic
 
     For a card of no vendor row, if the API server sets the gate.
     """
-    text = messages.queue_not_named(queue, _asked(ledger, facts))
+    text = queue_messages.queue_not_named(queue, _asked(ledger, facts))
     return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
 
 
@@ -92,7 +94,7 @@ def _invalid(
     ledger: LedgerReader, facts: PodFacts, queue: str, reason: Reason, text: str
 ) -> Verdict:
     """A refusal of an invalid request that names what is known of it (I4)."""
-    text = messages.invalid_request(queue, _asked(ledger, facts), text)
+    text = request_messages.invalid_request(queue, _asked(ledger, facts), text)
     return Verdict(Outcome.NEVER, queue, reason, text)
 
 
@@ -110,7 +112,7 @@ def judge_release(ledger: LedgerReader, record: PodRecord) -> Verdict:
     if missing is not None:
         return missing
     if record.queue == OUTSIDE:
-        text = messages.gated_without_queue()
+        text = gate_messages.gated_without_queue()
         return Verdict(Outcome.NEVER, OUTSIDE, Reason.QUEUE_NOT_FOUND, text)
     if _goes_with_others(ledger, record.facts):
         return Verdict(Outcome.UNSEEN, record.queue)
@@ -163,9 +165,9 @@ def judge_presence(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
         return None
     tasks = group.tasks_to_come
     if tasks:
-        text = messages.gang_tasks_incomplete(group.key, tasks)
+        text = gang_messages.gang_tasks_incomplete(group.key, tasks)
     else:
-        text = messages.gang_incomplete(group.key, group.there, group.minimum)
+        text = gang_messages.gang_incomplete(group.key, group.there, group.minimum)
     return Verdict(Outcome.UNSEEN, record.queue, Reason.GANG_INCOMPLETE, text)
 
 
@@ -182,7 +184,7 @@ def _group_unseen(ledger: LedgerReader, facts: PodFacts) -> bool:
 
 
 def _group_not_seen(facts: PodFacts, queue: str) -> Verdict:
-    text = messages.group_not_seen(facts.group)
+    text = queue_messages.group_not_seen(facts.group)
     return Verdict(Outcome.UNSEEN, queue, Reason.GROUP_NOT_FOUND, text, warnings=(text,))
 
 
@@ -195,15 +197,19 @@ def _without_queue(ledger: LedgerReader, facts: PodFacts, *, require_queue: bool
     """A pod without a queue: refused where a queue is required, else let by (section 2)."""
     demanded = require_queue or _enforced(ledger, facts.namespace)
     if _enforced(ledger, facts.namespace) and ledger.claims_devices(facts):
-        return _invalid(ledger, facts, OUTSIDE, Reason.DEVICE_CLAIMED, messages.device_claimed())
+        return _invalid(
+            ledger, facts, OUTSIDE, Reason.DEVICE_CLAIMED, request_messages.device_claimed()
+        )
     if not ledger.uses_cards(facts):
         return Verdict(Outcome.UNMANAGED)
     if demanded:
         everywhere = not _enforced(ledger, facts.namespace)
-        text = messages.no_queue(facts.namespace, _asked(ledger, facts), everywhere=everywhere)
+        text = queue_messages.no_queue(
+            facts.namespace, _asked(ledger, facts), everywhere=everywhere
+        )
         return Verdict(Outcome.NEVER, OUTSIDE, Reason.QUEUE_NOT_FOUND, text)
     named = facts.card_text
-    warnings = (messages.card_without_queue(named),) if named is not None else ()
+    warnings = (queue_messages.card_without_queue(named),) if named is not None else ()
     return Verdict(Outcome.UNMANAGED, warnings=warnings)
 
 
@@ -230,7 +236,7 @@ def judge(
     request, wrong, _, without_node = ledger.reading_of(facts, account)
     if without_node:
         card = facts.card_text or request.resource
-        text = messages.node_without_card(queue, card, request.amount)
+        text = request_messages.node_without_card(queue, card, request.amount)
         return Verdict(Outcome.UNSEEN, queue, Reason.NODE_WITHOUT_CARD, text, warnings=(text,))
     if wrong is not None:
         return _invalid(ledger, facts, queue, wrong.reason, wrong.text)
@@ -260,7 +266,7 @@ def _barred(
     exists = account is not None and account.facts is not None
     if exists and facts.own_queue and facts.own_queue != queue:
         asked = _asked(ledger, facts)
-        text = messages.queue_disagrees(facts.group, queue, facts.own_queue, asked)
+        text = queue_messages.queue_disagrees(facts.group, queue, facts.own_queue, asked)
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text)
     return _shut_to(ledger, account, queue, facts)
 
@@ -272,13 +278,13 @@ def _shut_to(
     not admit the pod's namespace (E5, Q6).
     """
     if account is None or account.facts is None:
-        text = messages.queue_not_found(queue, _asked(ledger, facts))
+        text = queue_messages.queue_not_found(queue, _asked(ledger, facts))
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
     if account.facts.state is not _OPEN:
-        text = messages.queue_not_open(queue, account.facts.state, _asked(ledger, facts))
+        text = queue_messages.queue_not_open(queue, account.facts.state, _asked(ledger, facts))
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)
     if not account.facts.admits(facts.namespace):
-        text = messages.namespace_not_admitted(queue, facts.namespace, _asked(ledger, facts))
+        text = queue_messages.namespace_not_admitted(queue, facts.namespace, _asked(ledger, facts))
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)
     return None
 
@@ -288,4 +294,4 @@ def _warnings(ledger: LedgerReader, request: PodRequest) -> tuple[str, ...]:
     for card in request.cards:
         if ledger.nodes.total(card):
             return ()
-    return (messages.card_of_no_node(request.cards[0]),) if request.cards else ()
+    return (request_messages.card_of_no_node(request.cards[0]),) if request.cards else ()

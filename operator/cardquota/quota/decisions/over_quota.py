@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from .. import messages
 from ..accounts.account_reader import AccountReader
 from ..amounts import is_card
+from ..messages import shortfall_messages
 from ..verdict import Outcome, Shortfall, Verdict
 from ..vocabulary import CPU, Reason
 
@@ -34,18 +34,18 @@ def over_quota(
     most that fits. The text is the same if each pod alone would fit.
     """
     if reason is Reason.CARD_NOT_IN_QUOTA:
-        advice = messages.advice_not_in_quota(rows)
+        advice = shortfall_messages.advice_not_in_quota(rows)
     elif never and (several or not _hopeless(shorts)):
-        advice = messages.ADVICE_TOGETHER
+        advice = shortfall_messages.ADVICE_TOGETHER
     elif never:
-        advice = messages.advice_never(_hopeless(shorts))
+        advice = shortfall_messages.advice_never(_hopeless(shorts))
     else:
-        advice = messages.ADVICE_WAIT
+        advice = shortfall_messages.ADVICE_WAIT
     return Verdict(
         Outcome.NEVER if never else Outcome.WAITS,
         queue,
         reason,
-        messages.shortfalls(queue, shorts, advice),
+        shortfall_messages.shortfalls(queue, shorts, advice),
         tuple(shorts),
     )
 

@@ -13,16 +13,9 @@ from collections.abc import Sequence
 from ..accounts.account import OUTSIDE
 from ..accounts.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
-from ..messages import (
-    ADVICE_RESIZE,
-    advice_never,
-    closed_to_growth,
-    gone_for_growth,
-    invalid_request,
-    no_growth_admitted,
-    shortfalls,
-    unreadable,
-)
+from ..messages.queue_messages import closed_to_growth, gone_for_growth, no_growth_admitted
+from ..messages.request_messages import invalid_request, unreadable
+from ..messages.shortfall_messages import ADVICE_RESIZE, advice_never, shortfalls
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import card_devices

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from sys import intern
 
-from .. import messages
 from ..cards.card import Card, Labels
 from ..cards.discovery import NodeCards, discover
 from ..cards.vendor_table import VendorTable
 from ..limits import NODE_LABELS, NODE_RESOURCES, NODE_TAINTS
+from ..messages import report_messages
 from ..objects.node import Node
 from ..selectors.taints import Taints, taints_of
 
@@ -59,7 +59,7 @@ def _beyond_limits(node: Node) -> str:
         (NODE_RESOURCES, node.status.allocatable),
     ):
         if found is not None and len(found) > limit.most:
-            return messages.node_beyond_limit(limit, len(found))
+            return report_messages.node_beyond_limit(limit, len(found))
     return ""
 
 

@@ -6,8 +6,8 @@ refused: we cannot tell which of them was meant.
 
 from sys import intern
 
-from .. import messages
 from .. import vocabulary as v
+from ..messages import request_messages
 from ..objects.pod import PodAnnotations
 
 
@@ -22,14 +22,14 @@ def card_problem(notes: PodAnnotations) -> str:
     if not _disagree(notes):
         return ""
     name, alias = notes.card_name or "", notes.card_alias or ""
-    return messages.disagree(v.CARD_NAME, name, v.CARD_NAME_ALIAS, alias)
+    return request_messages.disagree(v.CARD_NAME, name, v.CARD_NAME_ALIAS, alias)
 
 
 def alias_warning(notes: PodAnnotations | None) -> tuple[str, ...]:
     """A warning if the alias is set and does not conflict with the annotation."""
     if notes is None or notes.card_alias is None or _disagree(notes):
         return ()
-    return (messages.alias_used(),)
+    return (request_messages.alias_used(),)
 
 
 def _disagree(notes: PodAnnotations) -> bool:

@@ -8,10 +8,10 @@ do not count: the nodes bound their number.
 from dataclasses import replace
 from typing import Final
 
-from .. import messages
 from ..amounts import Devices
 from ..cards.vendor import may_count_cards
 from ..limits import KIB, LARGE_TEXT, LARGE_TEXTS, LARGE_TEXTS_OF_ONE
+from ..messages import request_messages
 from .pod_facts import PodFacts, State
 
 _OBJECT: Final = 300
@@ -49,7 +49,7 @@ class KeptText:
         of_namespace = self.of_namespace.get(namespace, 0) + size
         for limit, kept in ((LARGE_TEXTS_OF_ONE, of_namespace), (LARGE_TEXTS, self.total + size)):
             if kept > limit.most:
-                return _without_texts(facts, messages.too_much_waits(LARGE_TEXT, limit))
+                return _without_texts(facts, request_messages.too_much_waits(LARGE_TEXT, limit))
         self._sizes[facts.uid] = namespace, size
         self.total += size
         self.of_namespace[namespace] = of_namespace

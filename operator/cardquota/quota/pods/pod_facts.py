@@ -10,11 +10,11 @@ from enum import IntEnum
 from sys import intern
 from typing import Final, TypeVar, cast
 
-from .. import messages
 from .. import vocabulary as v
 from ..amounts import Devices
 from ..cards.device_classes import claims_devices
 from ..limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
+from ..messages import group_messages, request_messages
 from ..objects.meta import Owner
 from ..objects.pod import Pod, PodAnnotations, PodSpec
 from ..quantity import QuantityError
@@ -146,13 +146,13 @@ def pod_facts(pod: Pod) -> PodFacts:
     except QuantityError as error:
         devices, cpu, memory, problem = (), 0, 0, problem or str(error)
     if notes.group and "/" in notes.group:
-        problem = problem or messages.group_elsewhere(notes.group)
+        problem = problem or group_messages.group_elsewhere(notes.group)
     if cpu < 0 or memory < 0:
         cpu, memory, problem = 0, 0, problem or "cpu or memory is negative in total"
     if beyond is None and (beyond := long_name(devices)) is not None:
         devices = ()  # the API server stores no such pod: none is bound
     if beyond is not None:
-        gates, problem = (), messages.beyond_limit(beyond.limit, beyond.found)
+        gates, problem = (), request_messages.beyond_limit(beyond.limit, beyond.found)
     bound = state >= _BOUND
     controller, controller_name = _controller(meta.owner_references)
     namespace = intern(meta.namespace)
@@ -205,7 +205,7 @@ def _own_queue(notes: PodAnnotations) -> tuple[str, str]:
     """The queue that a pod names itself (Volcano's Jobs use their own key), and what is wrong."""
     one, other = notes.queue or "", notes.queue_volcano_job or ""
     if one and other and one != other:
-        return one, messages.disagree(v.QUEUE_NAME, one, v.QUEUE_NAME_VOLCANO_JOB, other)
+        return one, request_messages.disagree(v.QUEUE_NAME, one, v.QUEUE_NAME_VOLCANO_JOB, other)
     return one or other, ""
 
 

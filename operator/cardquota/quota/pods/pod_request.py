@@ -9,11 +9,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from .. import messages
 from ..amounts import Amounts, Charge
 from ..cards.card import Card, CardNameError, can_exist, model_of, read_alternatives
 from ..cards.catalog import Catalog
 from ..cards.vendor import Vendor, counts_form, may_count_cards
+from ..messages import request_messages, shortfall_messages
 from ..selectors.selector import Selector, decode
 from ..selectors.selector_text import requirements
 from ..vocabulary import CPU, MEMORY, Reason
@@ -243,19 +243,19 @@ def invalid_request(
 ) -> InvalidRequest | None:
     """What is wrong with the request itself, or None (P2-P5)."""
     if facts.problem:
-        said = facts.problem if facts.oversized else messages.unreadable(facts.problem)
+        said = facts.problem if facts.oversized else request_messages.unreadable(facts.problem)
         return _invalid(said)
     devices = card_devices(facts, known)
     if len(devices) > 1:
-        return _invalid(messages.several_resources([resource for resource, _ in devices]))
+        return _invalid(request_messages.several_resources([resource for resource, _ in devices]))
     if facts.card_text is None:
         return _without_name(request, quota) if devices else None
     try:
         names = read_alternatives(facts.card_text)
     except CardNameError as error:
-        return _invalid(messages.card_unreadable(str(error)))
+        return _invalid(request_messages.card_unreadable(str(error)))
     if not devices:
-        return _invalid(messages.no_card_asked(facts.card_text))
+        return _invalid(request_messages.no_card_asked(facts.card_text))
     for name in names:
         wrong = _unfit(name, request.resource, known)
         if wrong is not None:
@@ -268,7 +268,7 @@ def invalid_request(
 def _without_name(request: PodRequest, quota: Amounts) -> InvalidRequest | None:
     if request.cards:
         return None
-    text = messages.no_card_left(request.resource, sorted(quota))
+    text = shortfall_messages.no_card_left(request.resource, sorted(quota))
     return InvalidRequest(Reason.CARD_NOT_IN_QUOTA, text)
 
 
@@ -277,17 +277,21 @@ def _unfit(name: str, resource: str, known: Knowledge) -> InvalidRequest | None:
     if behind is not None:
         if behind == resource:
             return None
-        return _invalid(messages.other_resource(name, behind, resource))
+        return _invalid(request_messages.other_resource(name, behind, resource))
     there = known.catalog.shows_product(model_of(name))
     if there or not known.in_any_quota(name):
-        return _invalid(messages.card_unknown(name, product_there=there))
+        return _invalid(request_messages.card_unknown(name, product_there=there))
     if not can_exist(name):
-        return _invalid(messages.card_impossible(name))
+        return _invalid(request_messages.card_impossible(name))
     # A pool scaled to zero: its resource is that of the first pod, if the form allows it.
     first = known.catalog.held_as(name)
     if first is not None and first != resource:
-        return _invalid(messages.other_resource(name, first, resource))
-    return None if counts_form(resource, name) else _invalid(messages.other_form(name, resource))
+        return _invalid(request_messages.other_resource(name, first, resource))
+    return (
+        None
+        if counts_form(resource, name)
+        else _invalid(request_messages.other_form(name, resource))
+    )
 
 
 def _excluded(
@@ -295,7 +299,7 @@ def _excluded(
 ) -> InvalidRequest:
     selector = decode(facts.selector)
     keys = {key for name in names for key in _as_shown(name, resource, known).keys}
-    return _invalid(messages.selector_excludes(requirements(selector, keys), names))
+    return _invalid(request_messages.selector_excludes(requirements(selector, keys), names))
 
 
 def _invalid(text: str) -> InvalidRequest:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from .. import messages
 from ..accounts.account import Account
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger import Ledger
+from ..messages import order_messages
 from ..pending.candidate import Candidate
 from ..pending.release_key import ORDINARY, ReleaseKey
 from ..pending.untold import Behind, BehindLongWait, Words
@@ -85,7 +85,7 @@ def _of_those_behind(
     def verdict(key: ReleaseKey, *, named: bool) -> Verdict:
         before = _before(ledger, account, card, key)
         name = f"{first.namespace}/{first.name}" if named else None
-        text = messages.behind(account.name, card, before, name)
+        text = order_messages.behind(account.name, card, before, name)
         return Verdict(Outcome.WAITS, account.name, Reason.BEHIND, text)
 
     for named, those in zip((False, True), by_namespace, strict=True):
@@ -107,7 +107,7 @@ def _of_those_behind_long_wait(
     first = behind.first
     for named in (False, True):
         name = f"{first.namespace}/{first.name}" if named else None
-        text = messages.behind_long_wait(
+        text = order_messages.behind_long_wait(
             account.name, behind.waited, behind.asked, group=behind.group, name=name
         )
         verdict = Verdict(Outcome.WAITS, account.name, Reason.BEHIND, text)

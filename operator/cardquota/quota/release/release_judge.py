@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
-from .. import messages
 from ..accounts.account_reader import AccountReader
 from ..amounts import Charge, MutableAmounts, canonical, is_card
 from ..decisions.enqueue_judgement import judge_enqueue
@@ -16,6 +15,7 @@ from ..decisions.room_together import room_together
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import GANG_KINDS
+from ..messages import gang_messages
 from ..pending.candidate import BesideElastic, Candidate, Needs, PodClass, Room
 from ..pending.first_members import first_members
 from ..pods.pod_record import PodRecord, SortKey
@@ -291,10 +291,10 @@ def _judge_readiness(account: AccountReader, group: PodGroupState) -> Verdict | 
         return Verdict(Outcome.UNSEEN, account.name)
     tasks = [(task, least, ready[task]) for task, least in by_task.items() if ready[task] < least]
     if tasks:
-        text = messages.gang_tasks_not_ready(group.key, account.name, tasks)
+        text = gang_messages.gang_tasks_not_ready(group.key, account.name, tasks)
     else:
         number = ready.total()
-        text = messages.gang_not_ready(group.key, account.name, group.minimum, missing, number)
+        text = gang_messages.gang_not_ready(group.key, account.name, group.minimum, missing, number)
     return Verdict(Outcome.UNSEEN, account.name, Reason.GANG_INCOMPLETE, text)
 
 

@@ -4,9 +4,9 @@ import pytest
 
 from builders import GPU, H200, H800, a_ledger, a_node, a_queue, see
 from builders.queue import QueueBody
-from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts.queue_facts import QueueError, check_queue, doubts_about
+from cardquota.quota.messages import queue_write_messages
 
 
 def test_q2_cards_come_from_the_annotation_cpu_and_memory_from_the_spec() -> None:
@@ -217,6 +217,6 @@ def test_q2_a_stored_limit_that_cannot_be_read_is_nothing_and_says_so() -> None:
 def test_d9_rows_that_no_node_can_have_are_doubtful() -> None:
     odd = [f"NVIDIA H{number}" for number in range(7)]
     found = doubts_about(a_queue().with_quota(dict.fromkeys([H200, *odd], 1)).wire())
-    assert found == tuple(messages.row_impossible(name) for name in odd[:5])
+    assert found == tuple(queue_write_messages.row_impossible(name) for name in odd[:5])
     for quiet in (a_queue(), a_queue().with_quota({H200: 1}), a_queue().with_quota_text("{")):
         assert doubts_about(quiet.wire()) == ()

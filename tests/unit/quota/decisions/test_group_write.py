@@ -7,9 +7,9 @@ import pytest
 from builders import CARDS, GPU, H200, H800, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.body import Body
 from builders.group import GroupBody
-from cardquota.quota import messages
 from cardquota.quota.decisions.group_write import judge_group_write
 from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.messages import group_messages
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.quota.vocabulary import Reason
 
@@ -131,10 +131,10 @@ def test_a_group_without_a_queue_is_one_of_the_default_queue_where_there_is_one(
         ({GPU: 2}, ()),
         ({GPU: "2", "cpu": "64"}, ()),
         ({"cpu": "64", "pods": 2}, ()),
-        ({GPU: 4}, (messages.minimum_disagrees(GPU, 4, 2),)),
+        ({GPU: 4}, (group_messages.minimum_disagrees(GPU, 4, 2),)),
         (
             {GPU: 2, "nvidia.com/mig-1g.18gb": 1},
-            (messages.minimum_disagrees("nvidia.com/mig-1g.18gb", 1, 0),),
+            (group_messages.minimum_disagrees("nvidia.com/mig-1g.18gb", 1, 0),),
         ),
         ({GPU: "two"}, ()),
     ],
@@ -183,8 +183,8 @@ def told(ledger: Ledger, after: GroupBody, before: GroupBody = GANG) -> tuple[st
 
 def test_e10_another_queue_moves_nothing_that_was_let_through() -> None:
     assert told(running(2), GANG.in_queue("blue")) == (
-        messages.group_moved("blue"),
-        messages.group_goes_on(2, 0),
+        group_messages.group_moved("blue"),
+        group_messages.group_goes_on(2, 0),
     )
 
 
@@ -192,21 +192,23 @@ def test_t2_another_queue_ends_the_reservation_and_those_missing_start_together(
     reserved = GANG.of(4).reserving("red", {H200: 3})
     ledger = running(2, reserved)
     assert told(ledger, reserved.in_queue("blue"), reserved)[1:] == (
-        messages.group_reservation_ends("red"),
-        messages.group_goes_on(2, 2),
+        group_messages.group_reservation_ends("red"),
+        group_messages.group_goes_on(2, 2),
     )
     # Nothing of it was let through yet.
     assert told(running(0, reserved), reserved.in_queue("blue"), reserved) == (
-        messages.group_reservation_ends("red"),
+        group_messages.group_reservation_ends("red"),
     )
 
 
 def test_e2_a_larger_minimum_takes_back_nobody() -> None:
-    assert told(running(2), GANG.of(5)) == (messages.group_goes_on(2, 3),)
-    assert told(running(2), GANG.of(1)) == (messages.group_goes_on(2, 0),)
+    assert told(running(2), GANG.of(5)) == (group_messages.group_goes_on(2, 3),)
+    assert told(running(2), GANG.of(1)) == (group_messages.group_goes_on(2, 0),)
     # What is reserved is for members that start one by one, however many are to start.
     reserved = GANG.of(4).reserving("red", {H200: 3})
-    assert told(running(2, reserved), reserved.of(6), reserved) == (messages.group_goes_on(2, 0),)
+    assert told(running(2, reserved), reserved.of(6), reserved) == (
+        group_messages.group_goes_on(2, 0),
+    )
 
 
 def test_a_group_that_does_not_run_is_changed_without_a_word() -> None:

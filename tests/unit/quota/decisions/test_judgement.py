@@ -19,7 +19,6 @@ from builders import (
     see,
 )
 from builders.pod import PodBody
-from cardquota.quota import messages
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.gang_judgement import judge_gang
 from cardquota.quota.decisions.judgement import (
@@ -30,6 +29,13 @@ from cardquota.quota.decisions.judgement import (
 )
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.messages import (
+    gang_messages,
+    gate_messages,
+    queue_messages,
+    request_messages,
+    shortfall_messages,
+)
 from cardquota.quota.verdict import Outcome, Shortfall, Verdict
 from cardquota.quota.vocabulary import Mode, Policy, Reason
 
@@ -79,7 +85,7 @@ def test_e2_what_is_allocated_and_what_is_let_through_count() -> None:
 
 def test_section_9_the_sentence() -> None:
     short = Shortfall(H200, 5, 5, 3)
-    assert messages.insufficient("cr-queue1", short) == (
+    assert shortfall_messages.insufficient("cr-queue1", short) == (
         "Queue <cr-queue1> has insufficient <NVIDIA-H200> quota: "
         "requested <5>, total would be <5>, but capability is <3>"
     )
@@ -231,7 +237,7 @@ def test_a_quota_of_zero_is_a_row_of_the_quota() -> None:
 def test_e5_a_queue_that_does_not_exist() -> None:
     verdict = create(a_cluster(), a_request().in_queue("typo"))
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.QUEUE_NOT_FOUND)
-    assert verdict.text == messages.queue_not_found("typo", [(H200, 1)])
+    assert verdict.text == queue_messages.queue_not_found("typo", [(H200, 1)])
     assert verdict.text.startswith(
         f"Queue <typo> does not exist (the pod requests <1> of <{H200}>); "
     )
@@ -253,7 +259,7 @@ def test_e5_a_queue_that_is_not_open_to_the_namespace() -> None:
     assert create(ledger, a_request().in_namespace("team-a-dev")).fits
     verdict = create(ledger, a_request().in_namespace("team-b"))
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.QUEUE_NOT_OPEN)
-    assert verdict.text == messages.namespace_not_admitted("cr-queue1", "team-b", [(H200, 1)])
+    assert verdict.text == queue_messages.namespace_not_admitted("cr-queue1", "team-b", [(H200, 1)])
     assert f"<team-b> (the pod requests <1> of <{H200}>)" in verdict.text
 
 
@@ -263,7 +269,7 @@ def test_section_2_group_and_own_annotation_that_disagree_are_refused() -> None:
     verdict = create(ledger, a_request().in_group("gang").in_queue("other"))
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)
     asked = [(H200, 1)]
-    assert verdict.text == messages.queue_disagrees("team/gang", "cr-queue1", "other", asked)
+    assert verdict.text == queue_messages.queue_disagrees("team/gang", "cr-queue1", "other", asked)
 
 
 def test_e5_annotations_that_are_wrong_are_refused_with_queue_card_and_amount() -> None:
@@ -298,7 +304,7 @@ def test_p4_a_pool_scaled_to_zero_is_worth_a_warning() -> None:
     ledger = a_ledger(QUEUE)
     verdict = create(ledger, a_request())
     assert verdict.fits
-    assert verdict.warnings == (messages.card_of_no_node(H200),)
+    assert verdict.warnings == (request_messages.card_of_no_node(H200),)
     assert create(a_cluster(), a_request()).warnings == ()
 
 
@@ -309,7 +315,7 @@ def test_e9_a_managed_pod_that_names_its_node_is_refused() -> None:
     verdict = create(a_cluster(), a_request().on_node("h200-a"))
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.NODE_NAMED)
     assert verdict.text == (
-        f"Queue <cr-queue1>, requested <1> of <{H200}>: {messages.node_named('h200-a')}"
+        f"Queue <cr-queue1>, requested <1> of <{H200}>: {request_messages.node_named('h200-a')}"
     )
 
 
@@ -317,7 +323,7 @@ def test_i4_a_queue_that_only_an_unseen_group_knows_is_not_named() -> None:
     ledger = a_cluster(a_namespace().with_default_queue("cr-queue1"))
     pod = a_pod().in_group("gang").naming(H200).asking_for(1)
     assert create(ledger, pod.on_node("h200-a")).text == (
-        f"the pod requests <1> of <{H200}>: {messages.node_named('h200-a')}"
+        f"the pod requests <1> of <{H200}>: {request_messages.node_named('h200-a')}"
     )
     assert create(ledger, pod.naming("typo")).text.startswith(
         "the pod requests <1> of <typo>: card <typo> is not known"
@@ -334,7 +340,7 @@ def test_p7_devices_claimed_are_refused_where_the_namespace_is_enforced(pod: Pod
 
 def test_p7_the_refusal_names_queue_and_amounts_where_it_has_them() -> None:
     enforced = a_cluster(a_namespace().in_mode("enforced"))
-    why = messages.device_claimed()
+    why = request_messages.device_claimed()
     assert create(enforced, a_request().claiming_devices()).text == (
         f"Queue <cr-queue1>, requested <1> of <{H200}>: {why}"
     )
@@ -354,7 +360,7 @@ def test_section_2_a_card_pod_without_a_queue_is_let_by() -> None:
 def test_section_2_it_is_warned_if_it_names_a_card() -> None:
     verdict = create(a_cluster(), a_pod().naming(H200).asking_for(1))
     assert verdict.outcome is Outcome.UNMANAGED
-    assert verdict.warnings == (messages.card_without_queue(H200),)
+    assert verdict.warnings == (queue_messages.card_without_queue(H200),)
 
 
 @pytest.mark.parametrize("enforced", [True, False])
@@ -362,7 +368,7 @@ def test_section_2_it_is_refused_where_a_queue_is_demanded(*, enforced: bool) ->
     ledger = a_cluster(*([a_namespace().in_mode("enforced")] if enforced else []))
     verdict = create(ledger, a_pod().asking_for(1), require_queue=not enforced)
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.QUEUE_NOT_FOUND)
-    assert verdict.text == messages.no_queue("team", [(GPU, 1)], everywhere=not enforced)
+    assert verdict.text == queue_messages.no_queue("team", [(GPU, 1)], everywhere=not enforced)
     who = "namespace <team>" if enforced else "the configuration"
     assert f"but names no queue, and {who} demands one" in verdict.text
     assert verdict.text.startswith(f"the pod requests <1> of <{GPU}> but names no queue")
@@ -372,7 +378,7 @@ def test_section_2_it_is_refused_where_a_queue_is_demanded(*, enforced: bool) ->
 def test_a_gated_pod_that_lost_its_queue_is_told() -> None:
     pod = a_pod().asking_for(1).gated()
     verdict = release(a_cluster(pod), pod)
-    assert (verdict.outcome, verdict.text) == (Outcome.NEVER, messages.gated_without_queue())
+    assert (verdict.outcome, verdict.text) == (Outcome.NEVER, gate_messages.gated_without_queue())
 
 
 # --- groups that have not been seen: a stale view never refuses ---------------------------------
@@ -382,7 +388,7 @@ def test_a_pod_whose_group_has_not_been_seen_waits_for_it() -> None:
     pod = a_request().in_group("gang")
     verdict = create(a_cluster(), pod)
     assert (verdict.outcome, verdict.reason) == (Outcome.UNSEEN, Reason.GROUP_NOT_FOUND)
-    assert verdict.warnings == (messages.group_not_seen("team/gang"),)
+    assert verdict.warnings == (queue_messages.group_not_seen("team/gang"),)
     assert release(a_cluster(pod.gated()), pod).outcome is Outcome.UNSEEN
 
 
@@ -458,7 +464,7 @@ def test_e5_a_gang_with_a_choice_is_told_no_amount_that_would_be_wrong() -> None
     pods = members(6, card=f"{H200}|{H800}")
     verdict, _ = gang(a_cluster(GANG.of(6), *pods), *pods)
     assert "ask for at most" not in verdict.text
-    assert verdict.text.endswith(messages.ADVICE_TOGETHER)
+    assert verdict.text.endswith(shortfall_messages.ADVICE_TOGETHER)
 
 
 def test_t3_a_gang_never_fits_if_the_empty_queue_could_not_serve_it() -> None:
@@ -525,7 +531,7 @@ def test_a_gang_waits_until_its_minimum_exists() -> None:
     verdict = judge_presence(ledger, ledger.pods["uid-m0"])
     assert verdict is not None
     assert (verdict.outcome, verdict.reason) == (Outcome.UNSEEN, Reason.GANG_INCOMPLETE)
-    assert verdict.text == messages.gang_incomplete("team/gang", 1, 2)
+    assert verdict.text == gang_messages.gang_incomplete("team/gang", 1, 2)
     see(ledger, *members(2))
     assert judge_presence(ledger, ledger.pods["uid-m0"]) is None
 
@@ -558,7 +564,7 @@ def test_a_member_that_was_let_through_meanwhile_is_not_asked_for_twice() -> Non
 def test_e5_a_queue_that_is_on_its_way_is_waited_for_under_any_policy() -> None:
     verdict = queue_on_its_way("new")
     assert (verdict.outcome, verdict.queue) == (Outcome.UNSEEN, "new")
-    assert verdict.warnings == (messages.queue_not_seen("new"),)
+    assert verdict.warnings == (queue_messages.queue_not_seen("new"),)
     assert {effect_of(verdict.outcome, policy, Mode.ENFORCE) for policy in Policy} == {Effect.GATE}
 
 
@@ -568,5 +574,5 @@ def test_d1_who_can_get_no_gate_is_told_to_name_its_queue() -> None:
     ledger = a_ledger(a_node("x").with_cards("X1", 8, xpu))
     verdict = queue_not_named(ledger, a_pod().asking_for(2, xpu).facts(), "red")
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.QUEUE_NOT_FOUND)
-    assert verdict.text == messages.queue_not_named("red", [(xpu, 2)])
+    assert verdict.text == queue_messages.queue_not_named("red", [(xpu, 2)])
     assert verdict.text.startswith(f"Queue <red>, requested <2> of <{xpu}>: no vendor row has")

@@ -3,7 +3,7 @@
 import pytest
 
 from builders import H200, H800
-from cardquota.quota import messages
+from cardquota.quota.messages import request_messages
 from cardquota.quota.objects.pod import PodAnnotations
 from cardquota.quota.pods.card_alias import alias_warning, card_problem, card_text
 
@@ -12,7 +12,7 @@ from cardquota.quota.pods.card_alias import alias_warning, card_problem, card_te
 def test_section_2_the_alias_alone_or_beside_the_same_name_is_warned_of(name: str | None) -> None:
     notes = PodAnnotations(card_name=name, card_alias=H200)
     assert (card_text(notes), card_problem(notes)) == (H200, "")
-    assert alias_warning(notes) == (messages.alias_used(),)
+    assert alias_warning(notes) == (request_messages.alias_used(),)
 
 
 @pytest.mark.parametrize("name", ["", H800, f"{H200}|{H800}"])

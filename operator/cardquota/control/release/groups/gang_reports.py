@@ -6,11 +6,11 @@ import logging
 from typing import Final
 
 from ....cluster.events.events import EventRecorder
-from ....quota import messages
 from ....quota import vocabulary as v
 from ....quota.amounts import Amount, is_card
 from ....quota.ledger.groups.pod_group_state import PodGroupState
 from ....quota.ledger.ledger_reader import LedgerReader
+from ....quota.messages import gang_messages
 from ....quota.pods.pod_facts import PodFacts
 from ....quota.stamp import Reservation
 from ....quota.words import logged
@@ -44,12 +44,12 @@ class GangReports:
 
     def not_started(self, gang: PodGroupState, pod: PodFacts, answer: str) -> None:
         """The opening of one pod's gate is refused, so no pod of the gang is started."""
-        text = messages.gang_refused(pod.name, answer)
+        text = gang_messages.gang_refused(pod.name, answer)
         self._tell(gang, v.GATE_REFUSED, text, pod.name, waits=True)
 
     def not_reserved(self, gang: PodGroupState, answer: str) -> None:
         """Writing the group's reservation is refused, so no pod of it is started."""
-        self._tell(gang, v.GATE_REFUSED, messages.gang_not_reserved(answer), waits=True)
+        self._tell(gang, v.GATE_REFUSED, gang_messages.gang_not_reserved(answer), waits=True)
 
     def enqueued(self, group: PodGroupState, reservation: Reservation) -> None:
         """Its request is reserved, before its pods are there (E1)."""
@@ -58,28 +58,28 @@ class GangReports:
         self._events.forget(group.facts.uid)  # that it waits again would be news
         if self._conditions is not None:
             self._conditions.forget(group.key)
-        text = messages.enqueued(reservation.queue, reservation.amounts, self._timeout)
+        text = gang_messages.enqueued(reservation.queue, reservation.amounts, self._timeout)
         self._events.record(
             group_reference(group.facts), type="Normal", reason=v.ENQUEUED, message=text
         )
 
     def not_enqueued(self, group: PodGroupState, answer: str) -> None:
         """Writing the reservation of a group that is to be enqueued is refused."""
-        self._tell(group, v.GATE_REFUSED, messages.group_not_enqueued(answer), waits=True)
+        self._tell(group, v.GATE_REFUSED, gang_messages.group_not_enqueued(answer), waits=True)
 
     def unsure(self, gang: PodGroupState, reservation: Reservation, answer: str) -> None:
         """It is not known whether its reservation was written, and writing it again fails."""
-        text = messages.gang_undecided(reservation.queue, reservation.amounts, answer)
+        text = gang_messages.gang_undecided(reservation.queue, reservation.amounts, answer)
         self._tell(gang, v.GATE_REFUSED, text, _UNDECIDED)
 
     def held_back(self, gang: PodGroupState, namespace: str, failures: int) -> None:
         """There is room, but gates of its namespace do not open; other gangs are tried."""
-        text = messages.gang_held_back(namespace, failures)
+        text = gang_messages.gang_held_back(namespace, failures)
         self._tell(gang, v.GATE_REFUSED, text, namespace, waits=True)
 
     def in_part(self, gang: PodGroupState, pod: PodFacts, opened: int) -> None:
         """A gate is refused after other pods of the gang were let through."""
-        text = messages.gang_in_part(pod.name, opened, gang.minimum, self._timeout)
+        text = gang_messages.gang_in_part(pod.name, opened, gang.minimum, self._timeout)
         self._tell(gang, v.GATE_REFUSED, text, pod.name)
 
     def expired(self, key: str) -> None:
@@ -91,9 +91,9 @@ class GangReports:
         rest = _outstanding(gang, gang.reservation)
         least, running = max(1, gang.minimum), gang.bound + len(gang.succeeded)
         if gang.enqueued:
-            text = messages.request_expired(queue, gang.there, least, self._timeout, rest)
+            text = gang_messages.request_expired(queue, gang.there, least, self._timeout, rest)
         else:
-            text = messages.reservation_expired(queue, running, least, self._timeout, rest)
+            text = gang_messages.reservation_expired(queue, running, least, self._timeout, rest)
         if gang.facts is not None:
             self._events.forget(gang.facts.uid)  # each expiry is news
         self._tell(gang, v.RESERVATION_EXPIRED, text, waits=True)
@@ -105,7 +105,7 @@ class GangReports:
             return
         rest = _outstanding(gang, gang.reservation)
         if rest:
-            text = messages.reservation_kept(gang.reservation.queue, rest, answer)
+            text = gang_messages.reservation_kept(gang.reservation.queue, rest, answer)
             self._tell(gang, v.RESERVATION_EXPIRED, text, _KEPT)
 
     def _tell(

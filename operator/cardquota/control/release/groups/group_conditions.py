@@ -14,7 +14,6 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from ....cluster.events.event import cut
-from ....quota import messages
 from ....quota import vocabulary as v
 from ....quota.ledger.groups.group_condition import (
     FOREIGN,
@@ -25,6 +24,7 @@ from ....quota.ledger.groups.group_condition import (
 from ....quota.ledger.groups.pod_group_state import PodGroupState
 from ....quota.ledger.ledger_reader import LedgerReader
 from ....quota.limits import GROUP_MESSAGE_TEXT
+from ....quota.messages import gang_messages, order_messages
 from ....quota.pending.candidate import Candidate
 from ....quota.release.release_judge import ReleaseJudge, Wait
 from ...later import Later, Timer, in_loop_later
@@ -175,7 +175,7 @@ class GroupConditions:
             return None
         wait = self._waits.get(group.key)
         if _is_let_through(group, phase, reserved=reserved):
-            text = messages.group_let_through(facts.queue)
+            text = gang_messages.group_let_through(facts.queue)
             return WantedCondition(v.GroupCondition.SCHEDULED, v.RELEASED, text)
         if group.waits:
             if wait is not None and wait.uid == facts.uid:
@@ -185,7 +185,7 @@ class GroupConditions:
                 return None
         if phase is v.GroupPhase.UNKNOWN:
             running = group.bound + len(group.succeeded)
-            text = messages.group_runs_in_part(running, max(1, group.minimum))
+            text = gang_messages.group_runs_in_part(running, max(1, group.minimum))
             reason = v.Reason.GANG_INCOMPLETE
             return WantedCondition(v.GroupCondition.UNSCHEDULABLE, reason, text)
         return WantedCondition()
@@ -302,7 +302,7 @@ class GroupConditions:
         if candidate is None or account is None:
             return wait.text
         number, of = account.pending.place_of(candidate)
-        place = "; " + messages.waits_in_order(wait.queue, number, of)
+        place = "; " + order_messages.waits_in_order(wait.queue, number, of)
         return cut(wait.text, GROUP_MESSAGE_TEXT.most - len(place.encode())) + place
 
     def _candidate(self, group: PodGroupState, wait: GroupWait) -> Candidate | None:

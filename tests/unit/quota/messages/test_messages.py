@@ -2,6 +2,8 @@
 
 import inspect
 from collections.abc import Callable
+from importlib import import_module
+from pkgutil import iter_modules
 
 import pytest
 
@@ -9,6 +11,16 @@ from builders import H200, H800
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.over_quota import over_quota
+from cardquota.quota.messages import (
+    gang_messages,
+    gate_messages,
+    order_messages,
+    queue_messages,
+    queue_write_messages,
+    report_messages,
+    request_messages,
+    shortfall_messages,
+)
 from cardquota.quota.verdict import Shortfall
 
 
@@ -16,62 +28,62 @@ from cardquota.quota.verdict import Shortfall
     ("text", "expected"),
     [
         (
-            messages.waits_in_order("red", 2, 14),
+            order_messages.waits_in_order("red", 2, 14),
             "number <2> of <14> that wait in Queue <red>",
         ),
-        (messages.waits_in_order("red", 0, 1_000), "more than <1000> wait in Queue <red>"),
-        (messages.group_let_through("red"), "Queue <red> has let the group start"),
+        (order_messages.waits_in_order("red", 0, 1_000), "more than <1000> wait in Queue <red>"),
+        (gang_messages.group_let_through("red"), "Queue <red> has let the group start"),
         (
-            messages.group_runs_in_part(1, 2),
+            gang_messages.group_runs_in_part(1, 2),
             (
                 "<1> of the <2> pods that start together run: "
                 "see why the others have ended, or create them again"
             ),
         ),
         (
-            messages.queue_in_use("red", 1, 2),
+            queue_write_messages.queue_in_use("red", 1, 2),
             (
                 "Queue <red> is in use by 1 pod and 2 pod groups; close it "
                 "(volcano.sh/card.state: Closed) and delete it when they are gone"
             ),
         ),
         (
-            messages.over_quota("red", "cpu", 4_500, 4_000),
+            report_messages.over_quota("red", "cpu", 4_500, 4_000),
             (
                 "Queue <red> holds 4.5 of <cpu>, its quota is 4: "
                 "nothing new is let through until it fits; free some of it, or raise the quota"
             ),
         ),
         (
-            messages.oversold(H200, 12, 6),
+            report_messages.oversold(H200, 12, 6),
             "all quotas of <NVIDIA-H200> together are 12, the cluster has 6",
         ),
         (
-            messages.quota_unreadable("it is null"),
+            report_messages.quota_unreadable("it is null"),
             (
                 "annotation volcano.sh/card.quota cannot be read: it is null; "
                 "the last good quota stays in force until it is corrected"
             ),
         ),
         (
-            messages.released("red", [("NVIDIA-H200", 2)]),
+            gate_messages.released("red", [("NVIDIA-H200", 2)]),
             'Queue <red> has room: gate opened, charged {"NVIDIA-H200": 2}',
         ),
-        (messages.audited("no room"), "audit: would not be let through: no room"),
+        (shortfall_messages.audited("no room"), "audit: would not be let through: no room"),
         (
-            messages.partly_fits("web", 10, 3, waits=True),
+            shortfall_messages.partly_fits("web", 10, 3, waits=True),
             "web: 3 of 10 pods fit the quota now, the rest waits at the gate",
         ),
         (
-            messages.partly_fits("web", 10, 3, waits=False),
+            shortfall_messages.partly_fits("web", 10, 3, waits=False),
             "web: 3 of 10 pods fit the quota now, the rest is refused until there is room",
         ),
         (
-            messages.partly_audited("web", 10, 3),
+            shortfall_messages.partly_audited("web", 10, 3),
             "web, 7 of 10 pods: 3 fit the quota now",
         ),
         (
-            messages.update_cannot_begin("web", 2),
+            shortfall_messages.update_cannot_begin("web", 2),
             (
                 "web: the update cannot begin, a new pod has no room: "
                 "write maxSurge 0 and maxUnavailable 2, or ask for more quota"
@@ -84,27 +96,27 @@ def test_a_sentence(text: str, expected: str) -> None:
 
 
 def test_a_warning_on_the_alias_names_both_keys() -> None:
-    assert "volcano.sh/card.card" in messages.alias_used()
-    assert "volcano.sh/card.name" in messages.alias_used()
+    assert "volcano.sh/card.card" in request_messages.alias_used()
+    assert "volcano.sh/card.name" in request_messages.alias_used()
 
 
 def test_advice_may_be_left_out() -> None:
-    assert messages.shortfalls("red", []) == ""
-    assert messages.shortfalls("red", [], "do this") == "do this"
+    assert shortfall_messages.shortfalls("red", []) == ""
+    assert shortfall_messages.shortfalls("red", [], "do this") == "do this"
 
 
 def test_i4_a_refusal_says_only_the_amounts_that_could_be_read() -> None:
-    assert messages.invalid_request("red", [(H200, 2)], "no") == (
+    assert request_messages.invalid_request("red", [(H200, 2)], "no") == (
         "Queue <red>, requested <2> of <NVIDIA-H200>: no"
     )
-    assert messages.invalid_request("red", [("a", 2), ("b", 1)], "no") == (
+    assert request_messages.invalid_request("red", [("a", 2), ("b", 1)], "no") == (
         "Queue <red>, requested <2> of <a> and <1> of <b>: no"
     )
-    assert messages.invalid_request("red", [], "no") == "Queue <red>: no"
-    assert messages.invalid_request("", [(H200, 2)], "no") == (
+    assert request_messages.invalid_request("red", [], "no") == "Queue <red>: no"
+    assert request_messages.invalid_request("", [(H200, 2)], "no") == (
         "the pod requests <2> of <NVIDIA-H200>: no"
     )
-    assert messages.invalid_request("", [], "no") == "no"
+    assert request_messages.invalid_request("", [], "no") == "no"
 
 
 SIX_CARDS = [Shortfall(f"card-{n}", 1, 2, 1) for n in range(6)]
@@ -112,25 +124,25 @@ NINE_CORES = Shortfall(v.CPU, 9_000, 9_500, 8_000)
 
 
 def test_section_9_cpu_and_memory_are_told_beside_however_many_cards() -> None:
-    text = messages.shortfalls("red", [*SIX_CARDS, NINE_CORES])
+    text = shortfall_messages.shortfalls("red", [*SIX_CARDS, NINE_CORES])
     assert text.count("insufficient <card-") == 5
     assert "; and 1 more card; Queue <red> has insufficient <cpu> quota: requested <9>" in text
 
 
 def test_i4_what_to_do_names_the_dimension_where_there_are_several() -> None:
     cards = [Shortfall(H800, 5, 5, 2), Shortfall(H200, 5, 8, 3)]
-    assert messages.advice_never([*cards, NINE_CORES]) == (
+    assert shortfall_messages.advice_never([*cards, NINE_CORES]) == (
         "ask for at most 3 of <NVIDIA-H200> and 8 of <cpu>, "
         "or ask the queue's owner for a higher quota"
     )
-    assert messages.advice_never(cards).startswith("ask for at most 3, or")
-    assert messages.advice_never([NINE_CORES]).startswith("ask for at most 8, or")
+    assert shortfall_messages.advice_never(cards).startswith("ask for at most 3, or")
+    assert shortfall_messages.advice_never([NINE_CORES]).startswith("ask for at most 8, or")
 
 
 def test_i4_nobody_is_told_to_ask_for_none() -> None:
     owner = "ask the queue's owner for a higher quota"
-    assert messages.advice_never([Shortfall(H200, 1, 1, 0)]) == owner
-    assert messages.advice_never([Shortfall(H200, 1, 1, 0), NINE_CORES]) == owner
+    assert shortfall_messages.advice_never([Shortfall(H200, 1, 1, 0)]) == owner
+    assert shortfall_messages.advice_never([Shortfall(H200, 1, 1, 0), NINE_CORES]) == owner
 
 
 def test_e5_of_cards_that_may_fit_later_nobody_is_told_to_ask_for_less() -> None:
@@ -141,11 +153,11 @@ def test_e5_of_cards_that_may_fit_later_nobody_is_told_to_ask_for_less() -> None
 
 
 def test_i4_nobody_is_told_to_use_one_of_no_cards() -> None:
-    assert messages.advice_not_in_quota([]) == (
+    assert shortfall_messages.advice_not_in_quota([]) == (
         "the card is not in the queue's quota (its cards: none); "
         "ask the queue's owner for a quota of this card"
     )
-    assert messages.no_card_left("nvidia.com/gpu", []).endswith(
+    assert shortfall_messages.no_card_left("nvidia.com/gpu", []).endswith(
         "(its cards: none); ask the queue's owner for a quota"
     )
 
@@ -155,10 +167,10 @@ def test_section_9_of_alternatives_five_are_listed_wherever_they_stand() -> None
     names = [f"NVIDIA-H100-80GB-HBM3-{n}" for n in range(7)]
     card = "|".join(names)
     for text in (
-        messages.invalid_request("red", [(card, 1)], "no"),
-        messages.no_card_asked(card),
-        messages.card_without_queue(card),
-        messages.selector_excludes("zone a", names),
+        request_messages.invalid_request("red", [(card, 1)], "no"),
+        request_messages.no_card_asked(card),
+        queue_messages.card_without_queue(card),
+        request_messages.selector_excludes("zone a", names),
     ):
         assert [name in text for name in names] == [True] * 5 + [False] * 2
         assert " and 2 more" in text
@@ -166,17 +178,21 @@ def test_section_9_of_alternatives_five_are_listed_wherever_they_stand() -> None
 
 def test_i4_of_many_cards_of_a_quota_five_are_listed_safely() -> None:
     rows = [f"card-{i:03}" for i in range(1_000)]
-    text = messages.no_card_left("nvidia.com/gpu", rows)
+    text = shortfall_messages.no_card_left("nvidia.com/gpu", rows)
     assert "(its cards: card-000, card-001, card-002, card-003, card-004 and 995 more)" in text
-    text = messages.no_card_left("nvidia.com/gpu", ["x" * 9_000 + "\n"])
+    text = shortfall_messages.no_card_left("nvidia.com/gpu", ["x" * 9_000 + "\n"])
     assert text.isprintable()
     assert len(text) < 600
 
 
+MODULES = [
+    import_module(f"{messages.__name__}.{one.name}") for one in iter_modules(messages.__path__)
+]
 TAKES_A_NAME = [
     function
-    for _, function in inspect.getmembers(messages, inspect.isfunction)
-    if function.__module__ == messages.__name__
+    for module in MODULES
+    for _, function in inspect.getmembers(module, inspect.isfunction)
+    if function.__module__ == module.__name__
     and not function.__name__.startswith("_")
     and all(p.annotation is str for p in inspect.signature(function).parameters.values())
     and not {"problem", "text", "state", "cards", "field"}
@@ -194,7 +210,7 @@ def test_whatever_users_name_things_a_message_is_short_and_printable(
 
 
 def test_a_queue_that_is_refused_is_named() -> None:
-    assert messages.queue_refused("red", "no") == "Queue <red>: no"
+    assert queue_write_messages.queue_refused("red", "no") == "Queue <red>: no"
 
 
 def test_d9_what_is_said_of_a_node_names_it_and_all_that_is_wrong() -> None:
@@ -202,12 +218,12 @@ def test_d9_what_is_said_of_a_node_names_it_and_all_that_is_wrong() -> None:
         "cards of node <node-1> are not counted: one; two; "
         "correct the node's labels or its device plugin"
     )
-    assert messages.not_counted("node-1", ["one", "two"], others=False) == said
-    assert messages.not_counted("node-1", ["one", "two"], others=True) == f"some {said}"
+    assert report_messages.not_counted("node-1", ["one", "two"], others=False) == said
+    assert report_messages.not_counted("node-1", ["one", "two"], others=True) == f"some {said}"
 
 
 def test_i3_what_got_past_is_counted_with_what_it_holds_and_an_example() -> None:
-    text = messages.unadmitted("red", 2, [(H200, 3), (v.CPU, 1_500)])
+    text = report_messages.unadmitted("red", 2, [(H200, 3), (v.CPU, 1_500)])
     assert text.startswith(
         "Queue <red> is charged for 2 pods that never passed its gate; "
         "together they hold NVIDIA-H200 3, cpu 1.5"
@@ -218,7 +234,7 @@ def test_i3_what_got_past_is_counted_with_what_it_holds_and_an_example() -> None
 
 
 def test_an_installation_that_differs_is_named_with_what_to_do() -> None:
-    assert messages.installation_fault("Kind", "name", ["is missing", "lacks x"]) == (
+    assert report_messages.installation_fault("Kind", "name", ["is missing", "lacks x"]) == (
         "Kind <name> is missing; lacks x: apply the output of `cardquota manifests`"
     )
 
@@ -226,55 +242,55 @@ def test_an_installation_that_differs_is_named_with_what_to_do() -> None:
 def test_amounts_that_look_alike_rounded_are_told_exactly() -> None:
     """Section 9: a sentence does not contradict itself."""
     short = Shortfall("memory", 1, 2**30 + 1, 2**30)
-    assert messages.insufficient("red", short).endswith(
+    assert shortfall_messages.insufficient("red", short).endswith(
         "requested <1>, total would be <1073741825>, but capability is <1073741824>"
     )
-    assert "holds 1073741824 of <memory>, its quota is 1073741823" in messages.over_quota(
+    assert "holds 1073741824 of <memory>, its quota is 1073741823" in report_messages.over_quota(
         "red", "memory", 2**30, 2**30 - 1
     )
 
 
 def test_a_gate_that_opens_without_room_does_not_claim_any() -> None:
-    text = messages.released_unasked("red", "team", "off", [("NVIDIA-H200", 1)])
+    text = gate_messages.released_unasked("red", "team", "off", [("NVIDIA-H200", 1)])
     assert text == (
         "gate opened without asking for room: nothing waits in namespace <team> (mode off), "
         'charged {"NVIDIA-H200": 1} to Queue <red>'
     )
-    assert messages.released_unasked("", "team", "off", []).endswith("(mode off)")
-    assert messages.released("red", []).endswith("gate opened, charged cpu and memory")
+    assert gate_messages.released_unasked("", "team", "off", []).endswith("(mode off)")
+    assert gate_messages.released("red", []).endswith("gate opened, charged cpu and memory")
 
 
 def test_q4_what_is_stored_and_unreadable_is_told_with_its_consequence() -> None:
-    assert messages.limit_unreadable("x").endswith("it counts as 0 until it is corrected")
+    assert report_messages.limit_unreadable("x").endswith("it counts as 0 until it is corrected")
 
 
 def test_what_becomes_of_a_gang_is_told_with_its_numbers() -> None:
-    refused = messages.gang_refused("train-0", "not today")
+    refused = gang_messages.gang_refused("train-0", "not today")
     assert refused.startswith("the gate of pod <train-0> cannot be opened: not today; so no pod")
-    held_back = messages.gang_held_back("team", 3)
+    held_back = gang_messages.gang_held_back("team", 3)
     assert held_back.startswith("the last <3> changes of pods of namespace <team> were refused")
-    assert "<3> of the <4> pods" in messages.gang_in_part("train-0", 3, 4, 300.0)
+    assert "<3> of the <4> pods" in gang_messages.gang_in_part("train-0", 3, 4, 300.0)
     rest = [(H200, 1), ("cpu", 4_000)]
-    unreserved = messages.gang_not_reserved("not today")
+    unreserved = gang_messages.gang_not_reserved("not today")
     assert unreserved.startswith("the PodGroup cannot be written: not today; so no pod of the")
-    undecided = messages.gate_undecided("red", [(H200, 2), ("cpu", 500)], "not today")
+    undecided = gate_messages.gate_undecided("red", [(H200, 2), ("cpu", 500)], "not today")
     assert undecided.startswith("the pod cannot be changed: not today; an earlier try to open its")
     assert "Queue <red> holds for the pod: <NVIDIA-H200> <2>, <cpu> <0.5>; it is" in undecided
-    undecided = messages.gang_undecided("red", [("cpu", 500)], "not today")
+    undecided = gang_messages.gang_undecided("red", [("cpu", 500)], "not today")
     assert "cannot be written: not today; " in undecided
     assert "Queue <red> holds for the group: <cpu> <0.5>" in undecided
-    expired = messages.reservation_expired("red", 2, 3, 300.0, rest)
+    expired = gang_messages.reservation_expired("red", 2, 3, 300.0, rest)
     assert expired.startswith("Queue <red>: <2> of the <3> pods")
     assert "given back: <NVIDIA-H200> <1>, <cpu> <4>." in expired
-    reserved = messages.enqueued("red", rest, 300.0)
+    reserved = gang_messages.enqueued("red", rest, 300.0)
     assert reserved.startswith("Queue <red> reserves for the group: <NVIDIA-H200> <1>, <cpu> <4>.")
     assert "if they do not come within <300> s" in reserved
-    refused = messages.group_not_enqueued("not today")
+    refused = gang_messages.group_not_enqueued("not today")
     assert refused.startswith("the PodGroup cannot be written: not today; so nothing is reserved")
-    assert messages.request_expired("red", 3, 3, 300.0, rest).endswith("they do not start")
-    expired = messages.request_expired("red", 1, 3, 300.0, rest)
+    assert gang_messages.request_expired("red", 3, 3, 300.0, rest).endswith("they do not start")
+    expired = gang_messages.request_expired("red", 1, 3, 300.0, rest)
     assert expired.startswith("Queue <red>: <1> of the <3> pods of the group were there <300> s")
-    kept = messages.reservation_kept("red", rest, "not today")
+    kept = gang_messages.reservation_kept("red", rest, "not today")
     assert kept.startswith("the PodGroup cannot be written: not today; so what is still reserved")
     assert "Queue <red> holds for the group: <NVIDIA-H200> <1>, <cpu> <4>; it is tried" in kept
-    assert "given back: nothing more." in messages.reservation_expired("red", 2, 3, 300.0, [])
+    assert "given back: nothing more." in gang_messages.reservation_expired("red", 2, 3, 300.0, [])

@@ -1,0 +1,56 @@
+"""What became of the gate of a pod."""
+
+from collections.abc import Sequence
+
+from .. import vocabulary as v
+from ..amounts import Amount
+from ..stamp import allocated_text
+from ..words import show
+from .phrases import Asked, held_text
+
+
+def gate_refused(answer: str) -> str:
+    """The API server, or a webhook of others, refuses the opening of a gate."""
+    return (
+        f"the gate cannot be opened: {show(answer, most=300)}; it is tried again, ever less often: "
+        "correct what is named there, or create the pod again"
+    )
+
+
+def gate_undecided(queue: str, held: Sequence[Amount], answer: str) -> str:
+    """It is not known whether a gate will open, and the pod cannot be written to settle it."""
+    return (
+        f"the pod cannot be changed: {show(answer, most=300)}; an earlier try to open its gate was "
+        f"not answered and may come yet, so Queue <{show(queue)}> holds for the pod: "
+        f"{held_text(held)}; it is tried again: correct what is named there, or change anything of "
+        "the pod, which ends this try"
+    )
+
+
+def not_read_lately() -> str:
+    """It is not known what is free: the view is missing or old, and the pod cannot wait."""
+    return "cardquota has not read the cluster in time to judge this; try again in a second"
+
+
+def gated_without_queue() -> str:
+    """A gated pod that has lost its queue."""
+    return (
+        f"the pod is gated but has no queue any more; name one in the annotation {v.QUEUE_NAME} "
+        "of the pod or of its namespace"
+    )
+
+
+def released(queue: str, cards: Asked) -> str:
+    """The gate is open."""
+    return f"Queue <{show(queue)}> has room: gate opened, charged {_charged(cards)}"
+
+
+def released_unasked(queue: str, namespace: str, mode: str, cards: Asked) -> str:
+    """The gate is open whatever room there is: no pod waits in such a namespace."""
+    charged = f", charged {_charged(cards)} to Queue <{show(queue)}>" if queue else ""
+    where = f"namespace <{show(namespace)}> (mode {mode})"
+    return f"gate opened without asking for room: nothing waits in {where}{charged}"
+
+
+def _charged(cards: Asked) -> str:
+    return allocated_text(tuple(cards)) if cards else "cpu and memory"

@@ -1,0 +1,76 @@
+"""Queues that are written or deleted: why that is refused."""
+
+from collections.abc import Sequence
+
+from .. import vocabulary as v
+from ..words import counted, show
+
+
+def row_impossible(card: str) -> str:
+    """Warning when a queue is written: the row can never be used. Short."""
+    return f"no node can have card <{show(card)}>: correct it (`kubectl cardquota cards` lists all)"
+
+
+def queue_in_use(queue: str, pods: int, groups: int) -> str:
+    """A queue that is used cannot be deleted (Q8)."""
+    users = f"{counted(pods, 'pod')} and {counted(groups, 'pod group')}"
+    return (
+        f"Queue <{show(queue)}> is in use by {users}; "
+        f"close it ({v.QUEUE_STATE}: {v.QueueState.CLOSED}) and delete it when they are gone"
+    )
+
+
+def queue_refused(queue: str, problem: str) -> str:
+    """A queue that is written cannot be accepted (Q4, Q5, Q8)."""
+    return f"Queue <{show(queue)}>: {problem}"
+
+
+def quota_refused(problem: str) -> str:
+    """The quota that is written cannot be read (Q4)."""
+    return (
+        f"annotation {v.QUOTA} cannot be read: {problem}. "
+        'Write a JSON object of whole numbers, such as {"NVIDIA-H200": 3}'
+    )
+
+
+def namespaces_refused() -> str:
+    """The namespaces of a queue that is written cannot be read."""
+    return (
+        f"annotation {v.NAMESPACES} cannot be read. "
+        'Write a JSON list of namespace names or patterns, such as ["team-a", "team-a-*"]'
+    )
+
+
+def not_one_of(key: str, value: str, allowed: Sequence[str]) -> str:
+    """An annotation of a queue has a value that means nothing (Q6, Q8)."""
+    return f"annotation {key} is <{show(value)}>; write {' or '.join(allowed)}"
+
+
+def parent_refused(parent: str) -> str:
+    """Queues are flat (Q5)."""
+    return (
+        f"spec.parent is <{show(parent)}>, but queues are flat: a quota is not shared with a "
+        f"parent. Leave spec.parent out or set it to {v.ROOT_QUEUE}"
+    )
+
+
+def weight_refused(weight: int, most: int) -> str:
+    """A queue without weight would deserve nothing (W1)."""
+    if weight > most:
+        return f"spec.weight is {weight}, at most {most} is allowed"
+    return f"spec.weight is {weight}, at least 1 is needed"
+
+
+def amount_refused(field: str, problem: str) -> str:
+    """An amount of cpu or memory in a queue cannot be counted."""
+    return f"{field}: {problem}; write a quantity such as 4, 500m or 16Gi"
+
+
+def card_amount_refused(field: str, problem: str) -> str:
+    """What a queue is guaranteed of a card is no number of cards."""
+    return f"{field}: {problem}; write a whole number of cards"
+
+
+def amount_negative(field: str, amount: str) -> str:
+    """An amount of cpu or memory in a queue is below nothing."""
+    return f"{field} is {show(amount)}, it cannot be negative; write 0 for none, or leave it out"

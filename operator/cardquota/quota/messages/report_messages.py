@@ -1,0 +1,92 @@
+"""What the administrator is told of queues, nodes, namespaces and the installation."""
+
+from collections.abc import Sequence
+
+from .. import vocabulary as v
+from ..amounts import Amount
+from ..limits import Limit
+from ..words import amount_text, amount_texts, counted, listed, show
+
+
+def node_beyond_limit(limit: Limit, found: int) -> str:
+    """There is more of a node than is read: none of its cards is counted (P8, D9)."""
+    return f"it has <{found}> {limit.what}, at most <{limit.most}> are read"
+
+
+def queue_beyond_limit(limit: Limit, found: int) -> str:
+    """There is more in an annotation of a queue than is read (P8)."""
+    if limit.sized:
+        return f"{limit.what} is <{found}> bytes long, at most <{limit.most}> are read: write less"
+    return f"it has <{found}> {limit.what}, at most <{limit.most}> are read: write fewer"
+
+
+def over_quota(queue: str, dimension: str, charged: int, limit: int) -> str:
+    """More is charged than the quota allows (Q7)."""
+    held, allowed = amount_texts(dimension, charged, limit)
+    return (
+        f"Queue <{show(queue)}> holds {held} of <{show(dimension)}>, its quota is {allowed}: "
+        "nothing new is let through until it fits; free some of it, or raise the quota"
+    )
+
+
+def unadmitted(queue: str, pods: int, held: Sequence[Amount]) -> str:
+    """Pods are charged that we never let through (I3). `held`: what they hold.
+
+    Names no pod: all users of a queue can read its events.
+    """
+    amounts = listed([f"{name} {amount_text(name, amount)}" for name, amount in held])
+    return (
+        f"Queue <{show(queue)}> is charged for {counted(pods, 'pod')} that never passed its gate; "
+        f"together they hold {amounts}. They count like all others: "
+        "delete what should not run. Pods pass by before the installation, where namespaces are "
+        "off or exempt, while webhooks and policies are missing, and, where they carry no "
+        "annotation and their namespace is not labelled `enforced`, if their resource is in no "
+        "vendor row (`kubectl cardquota cards` lists such cards: add a row)"
+    )
+
+
+def oversold(card: str, quotas: int, total: int) -> str:
+    """All quotas together exceed the cluster (Q3)."""
+    return f"all quotas of <{show(card)}> together are {quotas}, the cluster has {total}"
+
+
+def quota_unreadable(problem: str, *, kept: bool = True) -> str:
+    """The stored quota cannot be read (Q4). `kept`: whether there is an earlier one."""
+    force = (
+        "the last good quota stays in force" if kept else "there is no earlier one: all cards are 0"
+    )
+    return f"annotation {v.QUOTA} cannot be read: {problem}; {force} until it is corrected"
+
+
+def limit_unreadable(problem: str) -> str:
+    """A limit of cpu or memory that is stored cannot be read."""
+    return f"{problem}; it counts as 0 until it is corrected"
+
+
+def not_counted(node: str, problems: Sequence[str], *, others: bool) -> str:
+    """Cards of a node that are not counted, and why (D7, D9). `others`: whether some are (D5)."""
+    whose = f"{'some ' if others else ''}cards of node <{show(node)}>"
+    return (
+        f"{whose} are not counted: {'; '.join(problems)}; "
+        "correct the node's labels or its device plugin"
+    )
+
+
+def namespace_mode_unknown(namespace: str, value: str) -> str:
+    """The label of a namespace has a value that means nothing."""
+    return (
+        f"Namespace <{show(namespace)}>: the label {v.NAMESPACE_MODE} is <{show(value)}>, which "
+        "means nothing: its pods are treated as if there were no such label; write "
+        f"{', '.join(v.NAMESPACE_MODES[:-1])} or {v.NAMESPACE_MODES[-1]}, or take it away"
+    )
+
+
+def installation_fault(kind: str, name: str, differences: Sequence[str]) -> str:
+    """An object that an administrator applies is not what the configuration asks for."""
+    found = "; ".join(differences)
+    return f"{show(kind)} <{show(name)}> {found}: apply the output of `cardquota manifests`"
+
+
+def installation_restored(kind: str, name: str) -> str:
+    """The inverse of `installation_fault`."""
+    return f"{show(kind)} <{show(name)}> is what the configuration asks for again"

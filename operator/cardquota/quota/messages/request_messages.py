@@ -1,0 +1,164 @@
+"""What is wrong with what a pod, or a group, asks for: it cannot be read, or never be met."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from .. import vocabulary as v
+from ..limits import Limit
+from ..words import listed, show
+from .phrases import Asked, asked_text, choice_text, who_asks
+
+_MOST_OF_SELECTOR: Final = 400
+"""Characters that are shown of a pod's selector: room for five terms of usual length."""
+
+
+def invalid_request(queue: str, asked: Asked, text: str, *, of_group: bool = False) -> str:
+    """What is wrong with the request itself, regardless of room.
+
+    `queue` is empty if it is not known.
+    """
+    amounts = asked_text(asked)
+    if not queue:
+        who = who_asks(of_group=of_group)
+        return f"{who} requests {amounts}: {text}" if amounts else text
+    return f"Queue <{show(queue)}>{f', requested {amounts}' if amounts else ''}: {text}"
+
+
+def unreadable(problem: str) -> str:
+    """The pod's amounts or annotations cannot be read (P4)."""
+    return f"{problem}; correct the pod's amounts or annotations"
+
+
+def beyond_limit(limit: Limit, found: int, of: str = "the pod") -> str:
+    """A pod or another object exceeds a limit (P8). Short: also part of a Warning."""
+    if limit.sized:
+        return f"{limit.what} is <{found}> bytes long, at most <{limit.most}> are read: write less"
+    return f"{of} has <{found}> {limit.what}, at most <{limit.most}> are read: write fewer"
+
+
+def too_much_waits(each: Limit, together: Limit) -> str:
+    """The texts of a waiting pod are large, and so are those of many others (P8)."""
+    return (
+        f"the node selectors, affinities, tolerations, resource names and {v.CARD_NAME} of "
+        f"{together.what} are more than <{together.most}> bytes together: write less than "
+        f"<{each.most}> for this one, or create it again later"
+    )
+
+
+def several_resources(resources: Sequence[str]) -> str:
+    """The pod asks for more than one card resource (P2)."""
+    names = listed(resources, " and ")
+    return (
+        f"the pod asks for {len(resources)} card resources ({names}), but one pod may "
+        "use one card model only; split it into several pods"
+    )
+
+
+def card_unreadable(problem: str) -> str:
+    """The alternatives of `card.name` cannot be read (P2)."""
+    return (
+        f"annotation {v.CARD_NAME} cannot be read: {problem}; "
+        "write one card name, or several as A|B, best first"
+    )
+
+
+def no_card_asked(card: str) -> str:
+    """A card is named, but none is asked for (P4)."""
+    return (
+        f"annotation {v.CARD_NAME} names <{choice_text(card)}>, but no container asks for a "
+        "card resource such as nvidia.com/gpu; add it to the limits or drop the annotation"
+    )
+
+
+def card_unknown(card: str, *, product_there: bool, where: str = v.CARD_NAME) -> str:
+    """The card is on no node and in no quota, or its product is on nodes without it (P4)."""
+    although = " although nodes have its product" if product_there else ""
+    return (
+        f"card <{show(card)}> is not known: no node offers it{although}; "
+        f"correct {where} (`kubectl get queues` shows the cards with a quota)"
+    )
+
+
+def card_impossible(card: str, where: str = v.CARD_NAME) -> str:
+    """The card has a quota, but no node can ever have a card of this name (P4)."""
+    return (
+        f"card <{show(card)}> can be on no node: a card is called as its node's label has it, with "
+        "letters, digits, -, _ and . (`kubectl cardquota cards` lists all); "
+        f"correct {show(where)} and the queue's quota"
+    )
+
+
+def other_resource(card: str, behind: str, asked: str) -> str:
+    """The card is counted by another resource name than the one asked for (P2)."""
+    return (
+        f"card <{show(card)}> is counted as {show(behind)}, but the containers ask for "
+        f"{show(asked)}; ask for the card's own resource, and name only cards that share it"
+    )
+
+
+def other_form(card: str, asked: str) -> str:
+    """A slice or a share is asked for as a whole card, or the reverse (P4)."""
+    return (
+        f"card <{show(card)}> is not what {show(asked)} counts: a slice or a share is not a whole "
+        "card; ask for the resource of that very card"
+    )
+
+
+def selector_excludes(wants: str, cards: Sequence[str]) -> str:
+    """The pod's own selector leaves none of the cards it names (P5).
+
+    `wants`: its requirements on the labels of cards; empty if it selects nothing at all.
+    """
+    said = show(wants, most=_MOST_OF_SELECTOR) or "it selects no node at all"
+    return (
+        f"the pod's node selector or affinity ({said}) excludes every card that "
+        f"{v.CARD_NAME} names ({listed(cards, ' | ')}); make them agree"
+    )
+
+
+def node_without_card(queue: str, card: str, amount: int) -> str:
+    """The pod names its nodes, and none of them has a card for it. Also a Warning: short.
+
+    `card`: as the pod names it; else the resource.
+    """
+    return (
+        f"Queue <{show(queue)}>, requested <{amount}> of <{choice_text(card)}>: its nodes have "
+        "none: it waits; select nodes with cards"
+    )
+
+
+def node_named(node: str) -> str:
+    """The pod names its node and cannot be gated (E9)."""
+    return (
+        f"the pod names its node <{show(node)}> in spec.nodeName, so it cannot wait for quota; "
+        "leave the choice to the scheduler (a node selector or affinity can say the same)"
+    )
+
+
+def device_claimed() -> str:
+    """Devices claimed by DRA cannot be counted by name (P7)."""
+    return (
+        "devices claimed by spec.resourceClaims, or by the resource name of a DeviceClass, cannot "
+        "be counted by card yet; ask for the card's own resource in the container's limits"
+    )
+
+
+def claim_not_counted() -> str:
+    """Warning: the same, where it is let by (P7)."""
+    return "devices claimed by spec.resourceClaims or from a DeviceClass are counted by no quota"
+
+
+def card_of_no_node(card: str, *, of_group: bool = False) -> str:
+    """Warning: the pool of this card is scaled to zero (P4)."""
+    who = who_asks(of_group=of_group)
+    return f"no node has card <{show(card)}> at present: {who} waits for one"
+
+
+def disagree(one: str, text: str, other: str, other_text: str) -> str:
+    """Two annotations that mean the same say different things (section 2)."""
+    return f"annotations {one} <{show(text)}> and {other} <{show(other_text)}> disagree"
+
+
+def alias_used() -> str:
+    """Warning: the annotation's old name."""
+    return f"annotation {v.CARD_NAME_ALIAS} is read as {v.CARD_NAME}; write the latter"

@@ -1,0 +1,111 @@
+"""What a queue lacks, for whoever asks for more than there is; and what to do (section 9)."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from .. import vocabulary as v
+from ..amounts import is_card
+from ..verdict import Shortfall
+from ..words import MOST_LISTED, amount_text, amount_texts, counted, listed, show
+
+
+def insufficient(queue: str, short: Shortfall) -> str:
+    """The sentence of section 9."""
+    requested, would_be, capability = amount_texts(
+        short.dimension, short.requested, short.would_be, short.capability
+    )
+    return (
+        f"Queue <{show(queue)}> has insufficient <{show(short.dimension)}> quota: "
+        f"requested <{requested}>, total would be <{would_be}>, but capability is <{capability}>"
+    )
+
+
+def shortfalls(queue: str, shorts: Sequence[Shortfall], advice: str = "") -> str:
+    """The sentence for each card (at most five, then a count), for cpu and memory; what to do."""
+    cards, others = _apart(shorts)
+    sentences = [insufficient(queue, short) for short in cards[:MOST_LISTED]]
+    if len(cards) > MOST_LISTED:
+        sentences.append(f"and {counted(len(cards) - MOST_LISTED, 'more card')}")
+    sentences += [insufficient(queue, short) for short in others]
+    return "; ".join([*sentences, advice] if advice else sentences)
+
+
+def advice_never(shorts: Sequence[Shortfall]) -> str:
+    """What to do about a request that alone is over the quota: the most that it may ask for.
+
+    Of alternatives, the one with most quota counts. If that is none, only the owner can help.
+    """
+    cards, others = _apart(shorts)
+    most = [max(cards, key=lambda short: short.capability), *others] if cards else others
+    if any(short.capability <= 0 for short in most):
+        return "ask the queue's owner for a higher quota"
+    amounts = [(short.dimension, amount_text(short.dimension, short.capability)) for short in most]
+    if len(amounts) == 1:
+        asked = amounts[0][1]
+    else:
+        asked = " and ".join(f"{amount} of <{show(what)}>" for what, amount in amounts)
+    return f"ask for at most {asked}, or ask the queue's owner for a higher quota"
+
+
+def _apart(shorts: Sequence[Shortfall]) -> tuple[list[Shortfall], list[Shortfall]]:
+    """Cards, which are alternatives of each other, and cpu and memory, which are not."""
+    cards = [short for short in shorts if is_card(short.dimension)]
+    return cards, [short for short in shorts if not is_card(short.dimension)]
+
+
+ADVICE_TOGETHER: Final = (
+    "let fewer pods start together, or let them ask for less, or ask the queue's owner for a "
+    "higher quota"
+)
+
+ADVICE_WAIT: Final = "wait until some of it is free, or ask the queue's owner for a higher quota"
+
+ADVICE_RESIZE: Final = (
+    "ask for less, try again when some of it is free, or ask the queue's owner for a higher quota"
+)
+
+
+def advice_not_in_quota(cards: Sequence[str]) -> str:
+    """What to do about a card that has no row in the quota."""
+    instead = "use one of those, or " if cards else ""
+    return (
+        f"the card is not in the queue's quota (its cards: {listed(cards)}); "
+        f"{instead}ask the queue's owner for a quota of this card"
+    )
+
+
+def no_card_left(resource: str, rows: Sequence[str]) -> str:
+    """No card is both selected and in the quota, for a pod that names none (P3)."""
+    instead = f"name a card in {v.CARD_NAME}, or " if rows else ""
+    return (
+        f"no card counted as {show(resource)} is both allowed by the pod's node selector and "
+        f"affinity and in the queue's quota (its cards: {listed(rows)}); "
+        f"{instead}ask the queue's owner for a quota"
+    )
+
+
+def audited(text: str) -> str:
+    """Warning or event in audit mode."""
+    return f"audit: would not be let through: {text}"
+
+
+def partly_fits(name: str, asked: int, fits: int, *, waits: bool) -> str:
+    """Warning on a workload whose pods do not all fit."""
+    rest = "the rest waits at the gate" if waits else "the rest is refused until there is room"
+    return f"{show(name)}: {fits} of {asked} pods fit the quota now, {rest}"
+
+
+def partly_audited(name: str, asked: int, fits: int) -> str:
+    """The same in audit mode, which refuses and gates nothing. To be passed to `audited`."""
+    return f"{show(name)}, {asked - fits} of {counted(asked, 'pod')}: {fits} fit the quota now"
+
+
+def update_cannot_begin(name: str, unavailable: int) -> str:
+    """Warning on a Deployment whose template changes: none of the new pods can start. Short.
+
+    `unavailable`: the least `maxUnavailable`, in pods, with which one could.
+    """
+    return (
+        f"{show(name)}: the update cannot begin, a new pod has no room: "
+        f"write maxSurge 0 and maxUnavailable {unavailable}, or ask for more quota"
+    )
