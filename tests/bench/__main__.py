@@ -20,6 +20,8 @@ BENCHES = {
     "ledger": "the ledger's cost per event",
     "decisions": "whose gate opens next, with many waiting",
     "stalls": "how long anything holds up the event loop",
+    "backfill": "the same, behind those who have waited too long for room",
+    "group_stalls": "the same, for large pod groups and many silent ones",
     "at_limits": "the same, of pods as large as may be read",
     "gangs": "the longest step of a decision about a gang",
     "alternatives": "cards to choose from",

@@ -32,14 +32,16 @@ CARDS: Final = (*(f"NVIDIA-MODEL-{number:02}" for number in range(19)), H200)
 _QUIET: Final = 0.6
 """Seconds without a write, a backlog, or a stretch that is worth noting, after which nothing
 follows. More than what the leader, and what goes on with a backlog, wait before they go on."""
+_LONGEST: Final = 20.0
+"""Seconds after which what still follows is not waited for."""
 _LOOK: Final = 0.02
 
 
 class World(Replica):
     """The replica. To be made in a loop over `selector`."""
 
-    def __init__(self, selector: TimedSelector) -> None:
-        super().__init__()
+    def __init__(self, selector: TimedSelector, group_refreshes: float = 2.0) -> None:
+        super().__init__(group_refreshes=group_refreshes)
         self._selector = selector
         self._garbage = GarbageCollector(selector)
         self._worst = 0.0
@@ -69,15 +71,20 @@ class World(Replica):
         pod = gated("q0000").in_group(group or None)
         facts = pod.facts()
         for index in range(number):
-            self._charge(replace(facts, uid=f"crowd-{index}", name=f"crowd-{index}"))
+            self.charge(replace(facts, uid=f"crowd-{index}", name=f"crowd-{index}"))
         self.settle()
 
     def loose(self, number: int) -> None:
         """So many that run in the first queue and namespace, and that passed no gate of ours."""
         facts = gated("q0000").on_node("node-0000").facts()
         for index in range(number):
-            self._charge(replace(facts, uid=f"loose-{index}", name=f"loose-{index}"))
+            self.charge(replace(facts, uid=f"loose-{index}", name=f"loose-{index}"))
         self.settle()
+
+    def charge(self, facts: PodFacts) -> None:
+        """A pod is there, as the watch would have told."""
+        self.ledger.pod_seen(facts)
+        self.deliveries["pods"].objects.put(facts.namespace, facts.name, facts.uid)
 
     def settle(self) -> None:
         """What is there stays: nothing of it is news, and the collector looks at it no more."""
@@ -90,7 +97,7 @@ class World(Replica):
             queue = f"q{index % queues:04}"
             name = f"{facts.state.name.lower()}-{index}"
             stamp = facts.stamp._replace(queue=queue) if facts.stamp else None
-            self._charge(
+            self.charge(
                 replace(
                     facts,
                     uid=f"u-{name}",
@@ -101,10 +108,6 @@ class World(Replica):
                     node=f"node-{index % NODES:04}" if facts.node else "",
                 )
             )
-
-    def _charge(self, facts: PodFacts) -> None:
-        self.ledger.pod_seen(facts)
-        self.deliveries["pods"].objects.put(facts.namespace, facts.name, facts.uid)
 
     # --- what happens -----------------------------------------------------------------------
 
@@ -144,7 +147,8 @@ class World(Replica):
     async def worst(self, work: Callable[[], Awaitable[object] | object]) -> float:
         """Milliseconds of processor time of the longest stretch while that is done, or follows.
 
-        What follows may come later: the loop is watched until it has had nothing to do for a while.
+        What follows may come later: the loop is watched until it has had nothing to do for a while,
+        but no longer than `_LONGEST`.
         """
         await asyncio.sleep(0)
         self._worst = 0.0
@@ -154,8 +158,8 @@ class World(Replica):
         found = work()
         if isinstance(found, Awaitable):
             await found
-        since, before = monotonic(), (-1, -1)
-        while monotonic() - since < _QUIET:
+        end, since, before = monotonic() + _LONGEST, monotonic(), (-1, -1)
+        while monotonic() - since < _QUIET and monotonic() < end:
             await asyncio.sleep(_LOOK)
             now = self.writes.writes, self._stretches
             if now != before or self.ledger.behind:
@@ -211,12 +215,14 @@ def asking(number: int) -> dict[str, Any]:
     return body.put("high", "spec", "priorityClassName").with_uid(f"u-asks-{number}").body
 
 
-def run(main: Callable[[World], Awaitable[None]]) -> None:
-    """In a loop that is measured."""
+def run(main: Callable[[World], Awaitable[None]], *, group_refreshes: float = 2.0) -> None:
+    """In a loop that is measured. Without refreshes of groups there is an end to what is written:
+    no watch tells that one was.
+    """
     selector = TimedSelector(thread_time)
 
     async def inside() -> None:
-        world = World(selector)
+        world = World(selector, group_refreshes)
         try:
             await main(world)
         finally:

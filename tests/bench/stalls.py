@@ -36,13 +36,15 @@ _SETTLED: Final = 5.0
 
 def run(report: Report) -> None:
     """Four clusters, one after the other."""
-    stall_world.run(lambda world: _spread(_Figures(report, world)))
-    stall_world.run(lambda world: _one_queue(_Figures(report, world)))
-    stall_world.run(lambda world: _all_waiting(_Figures(report, world)))
-    stall_world.run(lambda world: _asking(_Figures(report, world)))
+    stall_world.run(lambda world: _spread(Figures(report, world)))
+    stall_world.run(lambda world: _one_queue(Figures(report, world)))
+    stall_world.run(lambda world: _all_waiting(Figures(report, world)))
+    stall_world.run(lambda world: _asking(Figures(report, world)))
 
 
-class _Figures:
+class Figures:
+    """Takes the figures of one cluster, and reports each with its bound."""
+
     def __init__(self, report: Report, world: World) -> None:
         self._report = report
         self.world = world
@@ -53,7 +55,7 @@ class _Figures:
         self._report(Figure(what, min(times), "ms", BOUND * 1000))
 
 
-async def _spread(figures: _Figures) -> None:
+async def _spread(figures: Figures) -> None:
     """Everything evenly over 1,000 queues and namespaces."""
     world = figures.world
     world.fill(pods=PODS, waiting=WAITING, queues=QUEUES)
@@ -69,43 +71,43 @@ async def _spread(figures: _Figures) -> None:
 
     await figures.take("the drift recount", lambda: measure_drift(ledger, metrics))
     gone = stall_bodies.deletion("q0001")
-    await figures.take("DELETE of a queue", *_twice(_answer(world, "/validate", gone)))
+    await figures.take("DELETE of a queue", *_twice(answer(world, "/validate", gone)))
     quotas = (a_queue("q0002").with_quota({H200: n}).with_uid("u-q0002").body for n in (70, 80))
     await figures.take(
-        "a queue's quota is edited, 20 wait", *(_see(world, "queues", body) for body in quotas)
+        "a queue's quota is edited, 20 wait", *(see(world, "queues", body) for body in quotas)
     )
     await _lists(figures)
     await _terms(figures, f"{WAITING:,} waiting in {QUEUES:,} queues")
 
 
-async def _bodies(figures: _Figures) -> None:
+async def _bodies(figures: Figures) -> None:
     world = figures.world
     salted = zip(*(stall_bodies.pods(salt) for salt in "abc"), strict=True)
     for (what, reviewed), (_, made), (_, stored) in salted:
         review, workload = stall_bodies.review(reviewed), stall_bodies.workload(made)
-        await figures.take(f"review, {what}", _answer(world, "/mutate", review))
-        await figures.take(f"review of a Deployment, {what}", _answer(world, "/validate", workload))
+        await figures.take(f"review, {what}", answer(world, "/mutate", review))
+        await figures.take(f"review of a Deployment, {what}", answer(world, "/validate", workload))
         pod = stored.with_uid("odd")
-        await figures.take(f"watch, {what}", _see(world, "pods", pod.body))
+        await figures.take(f"watch, {what}", see(world, "pods", pod.body))
         world.deliveries["pods"].deleted(_raw(world, pod))
     for what, queue in stall_bodies.queues():
         body = stall_bodies.review(queue, "queues")
-        await figures.take(f"review of a queue, {what}", *_twice(_answer(world, "/validate", body)))
-        await figures.take(f"watch of a queue, {what}", _see(world, "queues", queue.body))
+        await figures.take(f"review of a queue, {what}", *_twice(answer(world, "/validate", body)))
+        await figures.take(f"watch of a queue, {what}", see(world, "queues", queue.body))
     junk = b'{"kind":"AdmissionReview","request":' + b"[" * 500 + b"1," * 4_000_000
-    await figures.take("8 MB that are no review", *_twice(_answer(world, "/mutate", junk)))
+    await figures.take("8 MB that are no review", *_twice(answer(world, "/mutate", junk)))
 
 
-async def _nodes(figures: _Figures) -> None:
+async def _nodes(figures: Figures) -> None:
     world = figures.world
     world.lead()
     notes = (stall_world.node(1, note=n) for n in (1, 2))
     await figures.take(
-        "a node's labels change", *(_and_flush(world, _see(world, "nodes", n)) for n in notes)
+        "a node's labels change", *(_and_flush(world, see(world, "nodes", n)) for n in notes)
     )
     amounts = (stall_world.node(1, cards=n) for n in (7, 8))
     await figures.take(
-        "a node's cards change", *(_and_flush(world, _see(world, "nodes", n)) for n in amounts)
+        "a node's cards change", *(_and_flush(world, see(world, "nodes", n)) for n in amounts)
     )
 
     def twelve(cards: int) -> Work:
@@ -127,7 +129,7 @@ async def _nodes(figures: _Figures) -> None:
     await world.follow()
 
 
-async def _lists(figures: _Figures) -> None:
+async def _lists(figures: Figures) -> None:
     world = figures.world
     delivery = world.deliveries["pods"]
     for gone in (0, 10_000):
@@ -148,7 +150,7 @@ async def _lists(figures: _Figures) -> None:
     await figures.take("1,000 pods in one chunk of a watch", _chunk(world, "pods", pods))
 
 
-async def _one_queue(figures: _Figures) -> None:
+async def _one_queue(figures: Figures) -> None:
     """20,000 wait in one queue and namespace, 10,000 of them in one gang."""
     world = figures.world
     world.fill(pods=80_000, waiting=0, queues=QUEUES)
@@ -158,21 +160,21 @@ async def _one_queue(figures: _Figures) -> None:
     await _group(figures, 1_000)
     world.crowd(10_000, group="gang")
     await _group(figures, 10_000)
-    classes = (_see(world, "priorityclasses", _class(n)) for n in (2, 3))
+    classes = (see(world, "priorityclasses", _class(n)) for n in (2, 3))
     await figures.take("a priority class changes, 10,000 members", *classes)
     world.crowd(WAITING)
     quotas = (a_queue("q0000").with_quota({H200: n}).with_uid("u-q0000").body for n in (81, 82))
     await figures.take(
-        "a queue's quota is edited, 20,000 wait", *(_see(world, "queues", body) for body in quotas)
+        "a queue's quota is edited, 20,000 wait", *(see(world, "queues", body) for body in quotas)
     )
     for what, bodies in (
         ("mode", [a_namespace("q0000").with_default_queue("q0000").in_mode("enforced")]),
         ("default queue", [a_namespace("q0000").with_default_queue("q0001")]),
     ):
-        works = [_see(world, "namespaces", body.body) for body in bodies]
+        works = [see(world, "namespaces", body.body) for body in bodies]
         await figures.take(f"a namespace's {what} changes, 20,000 wait in it", *works)
     new = a_node("new").with_cards("NVIDIA-NEW", 8).body
-    await figures.take("a new kind of card, 20,000 ask for its resource", _see(world, "nodes", new))
+    await figures.take("a new kind of card, 20,000 ask for its resource", see(world, "nodes", new))
     await _terms(figures, f"{WAITING:,} waiting in one queue, 80,000 running")
     world.loose(80_000)
     loop = asyncio.get_running_loop()
@@ -191,26 +193,26 @@ async def _one_queue(figures: _Figures) -> None:
         ("namespaces", a_namespace("q0000").body),
         ("queues", a_queue("q0000").body),
     ):
-        await figures.take(f"all of it loses its {kind[:-1]}", _drop(world, kind, body))
+        await figures.take(f"all of it loses its {kind[:-1]}", drop(world, kind, body))
 
 
-async def _group(figures: _Figures, members: int) -> None:
+async def _group(figures: Figures, members: int) -> None:
     world = figures.world
     status = (stall_world.group(10_000, phase="Inqueue", running=n) for n in (1, 2))
     await figures.take(
         f"a pod group's phase, {members:,} waiting members",
-        *(_see(world, "podgroups", body) for body in status),
+        *(see(world, "podgroups", body) for body in status),
     )
 
 
-async def _all_waiting(figures: _Figures) -> None:
+async def _all_waiting(figures: Figures) -> None:
     """100,000 wait."""
     world = figures.world
     world.fill(pods=PODS, waiting=PODS, queues=QUEUES)
     await _terms(figures, f"{PODS:,} waiting in {QUEUES:,} queues")
 
 
-async def _asking(figures: _Figures) -> None:
+async def _asking(figures: Figures) -> None:
     """20,000 groups of one namespace wait to be enqueued in one queue: a third ask for the same, a
     third for different numbers, and a third for as many cards to choose from as can be read.
     """
@@ -220,29 +222,29 @@ async def _asking(figures: _Figures) -> None:
         world.see("podgroups", stall_world.asking(number))
     await _terms(figures, f"{WAITING:,} groups to be enqueued")
     world.lead()
-    await _done(world)
+    await done(world)
     quotas = (a_queue("q0000").with_quota({H200: n}).with_uid("u-q0000").body for n in (2, 3))
     await figures.take(
-        "a queue's quota is edited, 20,000 groups wait", *(_see(world, "queues", q) for q in quotas)
+        "a queue's quota is edited, 20,000 groups wait", *(see(world, "queues", q) for q in quotas)
     )
-    classes = (_see(world, "priorityclasses", _class(n)) for n in (1, 2))
+    classes = (see(world, "priorityclasses", _class(n)) for n in (1, 2))
     await figures.take("a priority class changes, 20,000 groups have it", *classes)
     modes = (a_namespace("q0000").in_mode(mode).body for mode in ("audit", "enforced"))
     await figures.take(
         "a namespace's mode changes, 20,000 groups wait in it",
-        *(_see(world, "namespaces", mode) for mode in modes),
+        *(see(world, "namespaces", mode) for mode in modes),
     )
     largest = stall_world.asking(2)
-    await figures.take("a group with 64 cards to choose from", _see(world, "podgroups", largest))
+    await figures.take("a group with 64 cards to choose from", see(world, "podgroups", largest))
 
 
-async def _terms(figures: _Figures, where: str) -> None:
+async def _terms(figures: Figures, where: str) -> None:
     """A term begins over what waits, everybody is told, and it ends."""
     world = figures.world
 
     async def take_over() -> None:
         world.lead()
-        await _done(world)
+        await done(world)
 
     await figures.take(f"take-over, {where}", take_over)
     await figures.take(f"all queues reported, {where}", world.leadership.report_all)
@@ -250,7 +252,7 @@ async def _terms(figures: _Figures, where: str) -> None:
     await figures.take(f"a term ends, {where}", world.follow)
 
 
-async def _done(world: World) -> None:
+async def done(world: World) -> None:
     """Nothing is written any more."""
     end = monotonic() + 600
     before, since = -1, monotonic()
@@ -260,17 +262,17 @@ async def _done(world: World) -> None:
             before, since = world.writes.writes, monotonic()
 
 
-def _answer(world: World, path: str, body: bytes) -> Work:
+def answer(world: World, path: str, body: bytes) -> Work:
     return lambda: world.answer(path, body)
 
 
-def _see(world: World, kind: str, body: dict[str, Any]) -> Work:
+def see(world: World, kind: str, body: dict[str, Any]) -> Work:
     """Encoded beforehand: an API server does that."""
     raw = msgspec.Raw(world.newer(body))
     return lambda: world.tell(kind, raw)
 
 
-def _drop(world: World, kind: str, body: dict[str, Any]) -> Work:
+def drop(world: World, kind: str, body: dict[str, Any]) -> Work:
     raw = msgspec.Raw(world.newer(body))
     return lambda: world.deliveries[kind].deleted(raw)
 

@@ -65,12 +65,20 @@ class Replica:
         default_queue: str = "",
         writes: TakesAll | None = None,
         later: Later = in_loop_later,
+        group_refreshes: float = 2.0,
     ) -> None:
-        """`writes`: who takes what is written. `later`: ends the time of reservations."""
+        """`writes`: who takes what is written. `later`: ends the time of reservations.
+        `group_refreshes`: the setting; nothing tells the watch of a refresh, so it is due again.
+        """
         self.ledger = Ledger(DEFAULT_TABLE, default_queue=default_queue, at_once=AT_ONCE)
         self.notifier, self.metrics = ChangeNotifier(), Metrics()
         OverdueReads(self.ledger, self.notifier)
-        self.settings = Settings.model_validate({"webhook": {"unseenWait": 0}})
+        self.settings = Settings.model_validate(
+            {
+                "webhook": {"unseenWait": 0},
+                "release": {"groupRefreshesPerSecond": group_refreshes},
+            }
+        )
         self.sinks = {w.kind: w for w in watched_kinds(self.ledger, self.notifier, lambda _: None)}
         self.deliveries: dict[str, Delivery[Any]] = {
             kind: w.delivery() for kind, w in self.sinks.items()

@@ -24,7 +24,7 @@ from .release_judge import ReleaseJudge
 MOST_SET_ASIDE: Final = 64
 """Candidates of one queue for which something is set aside: the first in the order of release. Each
 is the oldest of those that want the same cards with the same priority."""
-MOST_CLAIMS: Final = 64
+MOST_CLAIMS: Final = 16
 """Kinds of claims with a choice of cards after which nothing is set aside for anybody else: they
 are laid for each judgement."""
 
