@@ -205,6 +205,14 @@ def test_d1_a_product_without_memory_and_without_cards_is_no_problem() -> None:
     assert a_node().showing(H200, memory=None).facts().problems == ()
 
 
+@pytest.mark.parametrize("offered", [GPU, SHARED, "nvidia.com/mig-1g.18gb"])
+def test_d1_a_product_without_memory_is_a_problem_where_only_one_form_of_it_is_offered(
+    offered: str,
+) -> None:
+    found = discover({f"{GPU}.product": H200}, {offered: 1}, DEFAULT_TABLE)
+    assert found.problems == (f"label {GPU}.product is set without {GPU}.memory",)
+
+
 class _Counting(VendorTable):
     asked = 0
 
