@@ -21,7 +21,7 @@ from . import stall_world
 from .bodies import stall_bodies
 from .figure import Report
 from .stall_world import CARDS, WAITING, World
-from .stalls import Figures, answer, done, see
+from .stalls import Figures, answer, see, take_over
 
 _QUEUE: Final = "q0000"
 _GANGS: Final = 70
@@ -62,11 +62,7 @@ async def _at_once(figures: Figures) -> None:
     world.settle()
     where = f"{WAITING:,} wait for as many choices of cards"
 
-    async def take_over() -> None:
-        world.lead()
-        await done(world)
-
-    await figures.take(f"take-over, {where}", take_over)
+    await figures.take(f"take-over, {where}", take_over(world))
     assert time.time() < old, "they have waited too long before all of them were judged"
     await asyncio.sleep(old + 1 - time.time())
     await figures.take(f"{WAITING:,} have waited too long, from one look on", _look(world))
@@ -90,11 +86,7 @@ async def _gangs(figures: Figures, what: str, member: Callable[[int], PodBody]) 
     world.settle()
     where = f"{_GANGS} gangs of {_MEMBERS} {what} have waited too long"
 
-    async def take_over() -> None:
-        world.lead()
-        await done(world)
-
-    await figures.take(f"take-over, {where}", take_over)
+    await figures.take(f"take-over, {where}", take_over(world))
     await _what_happens(figures, where, quota)
 
 

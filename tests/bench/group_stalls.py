@@ -15,7 +15,7 @@ from . import stall_world
 from .bodies.group_bodies import group_bodies
 from .figure import Report
 from .stall_world import CARDS, WAITING, World
-from .stalls import Figures, done, drop, see
+from .stalls import Figures, done, drop, see, take_over
 
 _QUEUE: Final = "q0000"
 _MEMBERS: Final = 10_000
@@ -42,11 +42,7 @@ async def _tasks(figures: Figures) -> None:
     world.settle()
     where = f"{_MEMBERS:,} members of {TASKS.most} tasks"
 
-    async def take_over() -> None:
-        world.lead()
-        await done(world)
-
-    await figures.take(f"take-over, a gang of {where}", take_over)
+    await figures.take(f"take-over, a gang of {where}", take_over(world))
     others = (_gang(each - n).body for n in (1, 0))
     await figures.take(
         f"what must start of each task changes, {where}",
@@ -89,11 +85,7 @@ async def _requests(figures: Figures) -> None:
     world.settle()
     where = f"{WAITING:,} groups that ask for {REQUEST_CARDS.most} cards"
 
-    async def take_over() -> None:
-        world.lead()
-        await done(world)
-
-    await figures.take(f"take-over, {where}", take_over)
+    await figures.take(f"take-over, {where}", take_over(world))
     more = (_queue(dict.fromkeys(_MODELS, 3 + n)) for n in (1, 2))
     await figures.take(
         f"a queue's quota is edited, {where}", *(see(world, "queues", one) for one in more)
@@ -110,11 +102,7 @@ async def _silent(figures: Figures) -> None:
     world.settle()
     where = f"{WAITING:,} groups without pods that say nothing"
 
-    async def take_over() -> None:
-        world.lead()
-        await done(world)
-
-    await figures.take(f"take-over, {where}", take_over)
+    await figures.take(f"take-over, {where}", take_over(world))
     queue = a_queue(_QUEUE).with_quota({H200: 8}).with_uid(f"u-{_QUEUE}")
     await figures.take(f"their queue is closed, {where}", see(world, "queues", queue.closed().body))
     await figures.take(f"their queue is opened, {where}", see(world, "queues", queue.body))

@@ -242,11 +242,7 @@ async def _terms(figures: Figures, where: str) -> None:
     """A term begins over what waits, everybody is told, and it ends."""
     world = figures.world
 
-    async def take_over() -> None:
-        world.lead()
-        await done(world)
-
-    await figures.take(f"take-over, {where}", take_over)
+    await figures.take(f"take-over, {where}", take_over(world))
     await figures.take(f"all queues reported, {where}", world.leadership.report_all)
     await figures.take(f"what is decided was seen, {where}", world.ledger.decisions.all_seen)
     await figures.take(f"a term ends, {where}", world.follow)
@@ -260,6 +256,16 @@ async def done(world: World) -> None:
         await asyncio.sleep(0.05)
         if world.writes.writes != before:
             before, since = world.writes.writes, monotonic()
+
+
+def take_over(world: World) -> Work:
+    """A term begins, and all that can be let through is."""
+
+    async def lead() -> None:
+        world.lead()
+        await done(world)
+
+    return lead
 
 
 def answer(world: World, path: str, body: bytes) -> Work:

@@ -297,11 +297,13 @@ async def play(store: Store, client: Client, deaths: Iterable[Death]) -> list[li
     return written
 
 
-async def walk(client: Client, least: int, store: Callable[[int], Store]) -> None:
-    """Play a scene with a death at each of its writes. `least`: how many there are, at the least.
-    `store`: a new one for each play, by its number.
+async def walk(client: Client, store: Callable[[int], Store]) -> None:
+    """Play a scene with a death at each of its writes. `store`: a new one for each play, by its
+    number.
     """
-    (whole,) = await play(store(0), client, ())
+    first = store(0)
+    least = first.scene.least
+    (whole,) = await play(first, client, ())
     assert len(whole) >= least, whole
     deaths = [Death(at, landed) for at in range(1, len(whole) + 1) for landed in (False, True)]
     walked = Counter[str]()

@@ -57,4 +57,4 @@ async def test_t2_whenever_the_leader_dies_the_next_one_finishes_the_release(
         team = Team(plane, namespace, f"{unique}-{number}")
         return Store(client, team, SCENES[name](team))
 
-    await walk(client, store(0).scene.least, store)
+    await walk(client, store)

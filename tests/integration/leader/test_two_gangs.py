@@ -69,6 +69,8 @@ async def test_e2_one_gets_all_the_other_waits_whole_and_starts_when_the_first_i
     def store(number: int) -> Store:
         team = Team(plane, namespace, f"{unique}-{number}")
         pods = tuple(member(name) for name in "ab")
-        return TwoGangs(client, team, ReleaseScene({H200: 2}, gang(team, 2), pods, rival=""))
+        return TwoGangs(
+            client, team, ReleaseScene({H200: 2}, gang(team, 2), pods, rival="", least=7)
+        )
 
-    await walk(client, 7, store)
+    await walk(client, store)

@@ -18,7 +18,8 @@ Asked = tuple[Charge, tuple[tuple[Claim, int], ...]]
 """Amounts of what there is no choice of, and claims with their number."""
 
 LAST_KEPT: Final = 256
-"""Of those that are gone, what they asked for is dropped once so many are kept."""
+"""Those of whom it is kept what they last asked for: more than something is set aside for at once.
+"""
 
 GROWN_AT_A_TIME: Final = 256
 """Rows of which the first is found to have waited too long in one step."""
@@ -133,13 +134,11 @@ class LongWaits:
         anything the last time, as a gang that had other members.
         """
         self._asked[candidate] = asked
-        if len(self._asked_last) >= LAST_KEPT:
-            self._asked_last = {
-                uid: last for uid, last in self._asked_last.items() if uid in self._uids
-            }
         uid = candidate.indexed_key.uid
-        before = self._asked_last.get(uid)
+        before = self._asked_last.pop(uid, None)
         self._asked_last[uid] = asked
+        if len(self._asked_last) > LAST_KEPT:
+            del self._asked_last[next(iter(self._asked_last))]
         return before is not None and before != asked and not _covers(asked, before)
 
     def _first_changed(

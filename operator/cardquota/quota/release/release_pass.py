@@ -264,28 +264,37 @@ class ReleasePass:
     def _set_aside_before(
         self, candidate: Candidate | None, inadmissible: InadmissibleClass | None
     ) -> bool | None:
-        """Set aside what the next one needs who has waited too long, if he comes before those that
-        are next. None: there is none. Else other classes may be next. True: that was a step; what
-        was found is kept, so a pass that is left has come further.
+        """Set aside what those need who have waited too long and come before those that are next.
+        None: there are none. Else other classes may be next. True: that was a step; what was found
+        is kept, so a pass that is left has come further.
         """
         if self._starvation is None or self._set_aside.full:
             return None
         long_waits = self._pending.inadmissible.long_waits
         if not long_waits.grow_old(self._cutoff):
             return True
-        found = long_waits.first_after(self._last_set_aside)
         keys = [candidate.indexed_key] if candidate is not None else []
         keys += [inadmissible.release_key] if inadmissible is not None else []
-        if found is None or not keys or found[0] >= min(keys):
-            return None
-        key, holder = found
-        if long_waits.epoch_of(holder) != self._ledger.epoch:
-            self._pending.activate(holder)
-            return False
-        self._last_set_aside = key
-        if any(holder is one for one, _ in self._set_aside.holders):
-            return False  # it has got another place since
-        is_step = long_waits.asked(holder) is None
+        others = None
+        while keys and not self._set_aside.full:
+            found = long_waits.first_after(self._last_set_aside)
+            if found is None or found[0] >= min(keys):
+                break
+            key, holder = found
+            if long_waits.epoch_of(holder) != self._ledger.epoch:
+                self._pending.activate(holder)
+                return False
+            self._last_set_aside, others = key, False
+            if any(holder is one for one, _ in self._set_aside.holders):
+                continue  # it has got another place since
+            # What was kept costs nothing: who is next is asked once for all of these.
+            if long_waits.asked(holder) is None:
+                self._set_aside_for(holder)
+                return True
+            self._set_aside_for(holder)
+        return others
+
+    def _set_aside_for(self, holder: Candidate) -> None:
         (_, claims), less = self._set_aside.add(holder)
         if less:
             self._activate_behind(list(self._pending.inadmissible.behind))
@@ -293,7 +302,6 @@ class ReleasePass:
         if claims and holder.sort_key.uid not in with_choice:
             with_choice.add(holder.sort_key.uid)
             self._pending.invalidate_needs()
-        return is_step
 
     def _judge_behind(self, candidate: Candidate) -> tuple[Opening | Wait, BehindLongWait | None]:
         """Whether a candidate goes beside all that is set aside. If only that stops it: also what

@@ -40,6 +40,8 @@ class SetAside:
         """For whom, in the order of release."""
         self._long_waits = account.pending.inadmissible.long_waits
         self._claims: set[Claim] = set()
+        self._beyond: dict[Candidate, tuple[Asked, Charge, Asked]] = {}
+        """What gangs ask for, what is reserved for them, and what they ask for beyond that."""
 
     @property
     def full(self) -> bool:
@@ -80,17 +82,26 @@ class SetAside:
         amounts: MutableAmounts = {}
         claims = Counter[Claim]()
         for holder, asked in holders:
-            without_choice, with_choice = asked
-            if holder.whole is not None:
-                # What is reserved stays so until the gang starts: nobody else may have it (I1).
-                group = self._ledger.groups[holder.whole.key]
-                without_choice, with_choice = _beyond(asked, group.rest_in(self._account.name))
+            # What is reserved stays so until the gang starts: nobody else may have it (I1).
+            without_choice, with_choice = self._beyond_rest(holder, asked)
             for dimension, amount in without_choice:
                 amounts[dimension] = amounts.get(dimension, 0) + amount
             for claim, number in with_choice:
                 claims[claim] += number
         with self._account.as_if_reserved(tuple(amounts.items()), tuple(claims.items())):
             yield
+
+    def _beyond_rest(self, holder: Candidate, asked: Asked) -> Asked:
+        """What a gang asks for beyond what is reserved for it. Found once, until either changes."""
+        rest: Charge = ()
+        if holder.whole is not None:
+            rest = self._ledger.groups[holder.whole.key].rest_in(self._account.name)
+        if not rest:
+            return asked
+        kept = self._beyond.get(holder)
+        if kept is None or kept[0] is not asked or kept[1] is not rest:
+            kept = self._beyond[holder] = asked, rest, _beyond(asked, rest)
+        return kept[2]
 
     def _asked(self, candidate: Candidate) -> Asked:
         if candidate.enqueues is not None:
@@ -143,13 +154,15 @@ class SetAside:
 
 def _beyond(asked: Asked, reserved: Charge) -> Asked:
     """What a gang asks for beyond what is reserved for it: that is replaced when it starts (E2)."""
-    left = dict(sorted(reserved, key=lambda one: len(choice_of(one[0]))))
+    left = dict(reserved)
+    choices = [(d, cards) for d in left if len(cards := choice_of(d)) > 1]
 
     def use(amount: int, cards: Sequence[str]) -> int:
         """How much of it is not reserved. Takes what is from what is left."""
-        for dimension in left:
-            if set(choice_of(dimension)) & set(cards):
-                used = min(amount, left[dimension])
+        alike = [d for d, choice in choices if not set(cards).isdisjoint(choice)]
+        for dimension in (*cards, *alike):
+            used = min(amount, left.get(dimension, 0))
+            if used:
                 left[dimension] -= used
                 amount -= used
         return amount

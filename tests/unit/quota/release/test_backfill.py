@@ -21,6 +21,7 @@ from cardquota.quota.release.starvation import Starvation
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import Reason
 
+from ..counting import counted_calls
 from ..releasing import a_cluster, later, names, release, waiting
 
 RED = a_queue("red").with_quota({H200: 4, H800: 4})
@@ -487,6 +488,21 @@ def test_i5_only_so_many_are_found_to_have_waited_too_long_in_a_step(
             found += [record.facts.name for record, _ in step.pods]
     assert found == ["too"]
     assert account.pending.inadmissible.long_waits.grow_old(LONG.cutoff)
+
+
+def test_i5_what_is_kept_is_set_aside_without_asking_each_time_who_is_next() -> None:
+    """To lay all of it once for each of those who wait would cost by their square."""
+
+    def laid(number: int) -> int:
+        old = [waiting(f"old-{n}", 4).with_cpu(str(n)).with_priority(-n) for n in range(number)]
+        ledger = a_cluster(RED, holds("r0"), *old)
+        assert opened(ledger) == []
+        see(ledger, later(waiting("small").with_priority(-99)))
+        with counted_calls() as calls:
+            assert opened(ledger) == []
+        return calls["laid"]
+
+    assert laid(30) == laid(3)
 
 
 def test_no_more_kinds_of_choices_are_set_aside_than_may_be_laid_each_time(

@@ -10,7 +10,7 @@ room of members that are not charged yet, and patches are sent as slots become f
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Hashable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
@@ -178,9 +178,7 @@ class GangStart:
         Nothing of it is open yet. What is deleted or changed from here on is met when the gates
         open: then a part of it runs, and the rest is reserved until E8.
         """
-        for number, (facts, _, _) in enumerate(pods):
-            if number and number % AT_A_TIME == 0:
-                await asyncio.sleep(0)
+        async for facts, _, _ in _some_at_a_time(pods):
             record = self._ledger.pods.get(facts.uid)
             if record is None or record.facts.terminating:
                 return False
@@ -190,9 +188,7 @@ class GangStart:
         """Open none of the gates. The reservation stays: it is replaced when enough members are
         there, which are judged again, or ends by E8.
         """
-        for number, (facts, stamp, _) in enumerate(pods):
-            if number and number % AT_A_TIME == 0:
-                await asyncio.sleep(0)
+        async for facts, stamp, _ in _some_at_a_time(pods):
             self._ledger.decisions.retract(facts.uid, stamp)
 
     def _unsure(
@@ -305,9 +301,7 @@ class GangStart:
         all_may: bool,
     ) -> None:
         """Start nothing of the gang. The pods at fault are retried later; if none is, all are."""
-        for number, (facts, stamp, _) in enumerate(pods):
-            if number and number % AT_A_TIME == 0:
-                await asyncio.sleep(0)
+        async for facts, stamp, _ in _some_at_a_time(pods):
             found, _ = answers.get(facts.uid, _NOT_ASKED)
             held_back = all_may or found not in (Opened.YES, Opened.TOO_LATE)
             self._ledger.decisions.retract(facts.uid, stamp, hold_back=held_back)
@@ -326,9 +320,7 @@ async def _first_of_each_template(pods: Sequence[Chosen]) -> list[Chosen]:
     have no controller.
     """
     found: dict[Hashable, Chosen] = {}
-    for number, pod in enumerate(pods):
-        if number and number % AT_A_TIME == 0:
-            await asyncio.sleep(0)
+    async for pod in _some_at_a_time(pods):
         facts = pod.facts
         template: Hashable = facts.uid
         if facts.controller:
@@ -339,6 +331,14 @@ async def _first_of_each_template(pods: Sequence[Chosen]) -> list[Chosen]:
             )
         found.setdefault(template, pod)
     return list(found.values())
+
+
+async def _some_at_a_time(pods: Sequence[Chosen]) -> AsyncIterator[Chosen]:
+    """All of them in order. After each `AT_A_TIME` other work has a turn."""
+    for number, pod in enumerate(pods):
+        if number and number % AT_A_TIME == 0:
+            await asyncio.sleep(0)
+        yield pod
 
 
 def _all_may(answers: Answers) -> bool:
