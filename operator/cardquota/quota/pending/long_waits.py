@@ -130,8 +130,8 @@ class LongWaits:
         return self._asked.get(candidate)
 
     def keep(self, candidate: Candidate, asked: Asked) -> bool:
-        """Keep what it asks for until it is discarded. Returns whether it asked for more of
-        anything the last time, as a gang that had other members.
+        """Keep what it asks for until it is discarded. Returns whether it asked for something else
+        the last time, as a gang that had other members.
         """
         self._asked[candidate] = asked
         uid = candidate.indexed_key.uid
@@ -139,7 +139,7 @@ class LongWaits:
         self._asked_last[uid] = asked
         if len(self._asked_last) > LAST_KEPT:
             del self._asked_last[next(iter(self._asked_last))]
-        return before is not None and before != asked and not _covers(asked, before)
+        return before is not None and before != asked
 
     def _first_changed(
         self, before: tuple[ReleaseKey, Candidate] | None, now: tuple[ReleaseKey, Candidate] | None
@@ -156,13 +156,6 @@ class LongWaits:
         if now is not None:
             key, candidate = now
             insort(self._young, (key.created, key, candidate))
-
-
-def _covers(asked: Asked, before: Asked) -> bool:
-    amounts, claims = dict(asked[0]), dict(asked[1])
-    return all(n <= amounts.get(dimension, 0) for dimension, n in before[0]) and all(
-        n <= claims.get(claim, 0) for claim, n in before[1]
-    )
 
 
 def _created(entry: tuple[str, ReleaseKey, Candidate]) -> str:

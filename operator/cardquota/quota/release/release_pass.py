@@ -295,8 +295,8 @@ class ReleasePass:
         return others
 
     def _set_aside_for(self, holder: Candidate) -> None:
-        (_, claims), less = self._set_aside.add(holder)
-        if less:
+        (_, claims), changed = self._set_aside.add(holder)
+        if changed:
             self._activate_behind(list(self._pending.inadmissible.behind))
         with_choice = self._pending.inadmissible.with_choice
         if claims and holder.sort_key.uid not in with_choice:

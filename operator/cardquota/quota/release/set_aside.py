@@ -40,8 +40,8 @@ class SetAside:
         """For whom, in the order of release."""
         self._long_waits = account.pending.inadmissible.long_waits
         self._claims: set[Claim] = set()
-        self._beyond: dict[Candidate, tuple[Asked, Charge, Asked]] = {}
-        """What gangs ask for, what is reserved for them, and what they ask for beyond that."""
+        self._beyond: dict[Candidate, Asked] = {}
+        """What they ask for beyond what is reserved for them."""
 
     @property
     def full(self) -> bool:
@@ -50,15 +50,16 @@ class SetAside:
 
     def add(self, candidate: Candidate) -> tuple[Asked, bool]:
         """Set aside what a candidate asks for beyond what is reserved for it. Returns that, and
-        whether it asked for more of anything before.
+        whether it asked for something else before.
         """
-        asked, less = self._long_waits.asked(candidate), False
+        asked, changed = self._long_waits.asked(candidate), False
         if asked is None:
             asked = self._asked(candidate)
-            less = self._long_waits.keep(candidate, asked)
+            changed = self._long_waits.keep(candidate, asked)
         self._claims.update(claim for claim, _ in asked[1])
         self.holders.append((candidate, asked))
-        return asked, less
+        self._beyond[candidate] = self._beyond_rest(candidate, asked)
+        return asked, changed
 
     def before(self, candidate: Candidate | None) -> list[tuple[Candidate, Asked]]:
         """Those that still wait and come before a candidate, or all. In one pass they may start, or
@@ -81,9 +82,9 @@ class SetAside:
             return
         amounts: MutableAmounts = {}
         claims = Counter[Claim]()
-        for holder, asked in holders:
+        for holder, _ in holders:
             # What is reserved stays so until the gang starts: nobody else may have it (I1).
-            without_choice, with_choice = self._beyond_rest(holder, asked)
+            without_choice, with_choice = self._beyond[holder]
             for dimension, amount in without_choice:
                 amounts[dimension] = amounts.get(dimension, 0) + amount
             for claim, number in with_choice:
@@ -92,16 +93,10 @@ class SetAside:
             yield
 
     def _beyond_rest(self, holder: Candidate, asked: Asked) -> Asked:
-        """What a gang asks for beyond what is reserved for it. Found once, until either changes."""
-        rest: Charge = ()
-        if holder.whole is not None:
-            rest = self._ledger.groups[holder.whole.key].rest_in(self._account.name)
-        if not rest:
+        if holder.whole is None:
             return asked
-        kept = self._beyond.get(holder)
-        if kept is None or kept[0] is not asked or kept[1] is not rest:
-            kept = self._beyond[holder] = asked, rest, _beyond(asked, rest)
-        return kept[2]
+        rest = self._ledger.groups[holder.whole.key].rest_in(self._account.name)
+        return _beyond(asked, rest) if rest else asked
 
     def _asked(self, candidate: Candidate) -> Asked:
         if candidate.enqueues is not None:

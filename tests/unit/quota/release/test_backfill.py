@@ -263,7 +263,7 @@ def test_what_is_reserved_for_one_who_waits_is_not_set_aside_twice() -> None:
 
 
 @pytest.mark.parametrize("card", [H200, EITHER])
-def test_those_behind_are_tried_again_when_he_asks_for_less(card: str) -> None:
+def test_those_behind_are_tried_again_when_he_asks_for_something_else(card: str) -> None:
     """A member that asked for much is replaced by one that asks for little."""
     red = a_queue("red").with_quota({H200: 4}).with_policy("Gate")
     group = a_group("gang").in_queue("red").of(2)
@@ -488,6 +488,18 @@ def test_i5_only_so_many_are_found_to_have_waited_too_long_in_a_step(
             found += [record.facts.name for record, _ in step.pods]
     assert found == ["too"]
     assert account.pending.inadmissible.long_waits.grow_old(LONG.cutoff)
+
+
+def test_nobody_passes_before_all_are_found_that_have_waited_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The oldest is last in order, so who comes next is not behind him."""
+    monkeypatch.setattr(long_waits, "GROWN_AT_A_TIME", 1)
+    oldest = waiting("oldest", 4, H800).with_priority(-99).created("2025-12-01T00:00:00Z")
+    ledger = a_cluster(RED, holds("r0"), holds("r1", 1, H800), oldest, waiting("old", 4))
+    assert opened(ledger, None) == []
+    see(ledger, later(waiting("small")))
+    assert opened(ledger) == []
 
 
 def test_i5_what_is_kept_is_set_aside_without_asking_each_time_who_is_next() -> None:
