@@ -119,6 +119,51 @@ class Log(Section):
     """`auto`: text on a terminal, JSON otherwise."""
 
 
+class Packing(StrEnum):
+    """Which node and which card a pod gets of those that fit.
+
+    `binpack`: the fullest, so that others stay whole. `spread`: the emptiest.
+    """
+
+    BINPACK = "binpack"
+    SPREAD = "spread"
+
+
+class Extender(Section):
+    """The scheduler extender (HTTPS): which node and which card a pod gets."""
+
+    enabled: bool = False
+    """Whether it listens. It also needs a kube-scheduler whose configuration names it."""
+    host: str = "0.0.0.0"  # noqa: S104
+    """Address to listen on."""
+    port: Port = 9444
+    """TCP port to listen on."""
+    url: str | None = Field(default=None, pattern=r"^https://[^/?#]+$")
+    """Where kube-scheduler reaches us, if not through the Service: scheme, host and port. A
+    scheduler on the host network has no cluster DNS: give it the Service's address."""
+    service: str = "cardquota-extender"
+    """Name of the Service in the operator's namespace."""
+    secret: str = "cardquota-extender"  # noqa: S105
+    """Name of the Secret with CA and serving certificate, in the operator's namespace."""
+    client_secret: str = "cardquota-extender-client"  # noqa: S105
+    """Name of the Secret with the certificate that callers show, and the CA that signed it."""
+    certificates: Literal["own", "secret"] = "own"
+    """Who keeps both Secrets. `own`: we make and rotate them. `secret`: cert-manager or a person
+    does, and we never write them."""
+    advertise: str = Field(default="", pattern=r"^([^/?#]+:[0-9]+)?$")
+    """Host and port at which the other replicas reach this one: whoever gets a bind passes it on to
+    the leader. Empty: the environment's `POD_IP`, or else `host`, and `port`."""
+    timeout_seconds: Annotated[int, Field(ge=1, le=60)] = 5
+    """How long kube-scheduler waits for an answer, seconds."""
+    weight: Annotated[int, Field(ge=1, le=1000)] = 10
+    """What our scores count against those of kube-scheduler's own plugins."""
+    packing: Packing = Packing.BINPACK
+    """Which node and which card a pod gets of those that fit."""
+    scheduler_name: str = "cardquota-scheduler"
+    """Name of the profile of the second kube-scheduler, for clusters whose own cannot be
+    configured."""
+
+
 class Release(Section):
     """How gates are opened."""
 
@@ -171,6 +216,7 @@ class Settings(BaseSettings):
     reservation_timeout: Seconds = 300.0
     """Seconds after which a gang that does not run loses what is reserved for it (E8)."""
     release: Release = Release()
+    extender: Extender = Extender()
     metrics: MetricsServer = MetricsServer()
     log: Log = Log()
 
