@@ -15,9 +15,9 @@ from builders import CARDS, H200, a_ledger, a_pod, a_queue
 from cardquota.cluster.api.client import Client
 from cardquota.cluster.events.event import ObjectReference
 from cardquota.cluster.events.events import EventRecorder
+from cardquota.cluster.writes.fenced_writer import FencedWriter
 from cardquota.control.queues.status_writer import StatusWriter
 from cardquota.control.release import gate_releaser as release
-from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.control.release.groups.group_conditions import GroupConditions

@@ -16,6 +16,7 @@ from ..cluster.election.takeover import LeadershipLost, settle_and_catch_up
 from ..cluster.events.events import EventRecorder
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.watch.reflector import Reflector
+from ..cluster.writes.fenced_writer import FencedWriter
 from ..loop.time_slice import LEADER_SLICE, TimeSlice
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
@@ -24,7 +25,6 @@ from ..settings import Settings
 from .later import Later, in_loop_later
 from .queues.queue_operator import QueueOperator
 from .queues.queue_reports import QueueReports
-from .release.fenced_writer import FencedWriter
 from .release.gate import GateOpener
 from .release.gate_releaser import GateReleaser
 from .release.gate_reports import GateReports

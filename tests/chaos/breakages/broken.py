@@ -22,6 +22,7 @@ from cardquota.cluster.election.takeover import RevisionSource
 from cardquota.cluster.watch import delivery
 from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.object_index import ObjectIndex
+from cardquota.cluster.writes.pod_patch import pod_path
 from cardquota.control import leadership
 from cardquota.control.release import gate
 from cardquota.control.release.gate import GateOpener, Opened
@@ -29,7 +30,6 @@ from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.control.release.groups.gang_start import Chosen
 from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
 from cardquota.control.release.groups.reservation_timeouts import ReservationTimeouts
-from cardquota.control.release.pod_patch import pod_path
 from cardquota.quota import vocabulary as v
 from cardquota.quota.amounts import Charge, MutableAmounts, canonical
 from cardquota.quota.assignment.flexible_claims import Others

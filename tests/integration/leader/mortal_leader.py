@@ -15,7 +15,7 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.watch.feed import watched_kinds
 from cardquota.cluster.watch.overdue_reads import AT_ONCE, OverdueReads
 from cardquota.cluster.watch.reflector import Reflector
-from cardquota.control.release.fenced_writer import FencedWriter
+from cardquota.cluster.writes.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.control.release.groups.group_conditions import GroupConditions
@@ -55,6 +55,11 @@ class MortalWriter:
 
     async def get(self, path: str) -> bytes:
         return await self._client.get(path)
+
+    async def post(
+        self, path: str, body: object, *, params: dict[str, str] | None = None, **more: Any
+    ) -> bytes:
+        raise NotImplementedError("this leader binds nothing")
 
     async def patch(
         self, path: str, body: object, *, params: dict[str, str] | None = None, **more: Any

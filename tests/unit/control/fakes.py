@@ -14,7 +14,7 @@ from builders import CARDS, Body, a_ledger
 from builders.pod import PodBody
 from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.events.event import ObjectReference
-from cardquota.control.release.fenced_writer import FencedWriter
+from cardquota.cluster.writes.fenced_writer import FencedWriter
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts.account import Account
 from cardquota.quota.ledger.ledger import Ledger
@@ -68,7 +68,7 @@ def _metadata(answer: bytes) -> bytes:
 class Call:
     """One request."""
 
-    method: Literal["PATCH", "GET"]
+    method: Literal["PATCH", "POST", "GET"]
     path: str
     body: Any = None
     params: dict[str, str] = field(default_factory=dict)
@@ -115,6 +115,16 @@ class Script:
         if isinstance(answer, Exception):
             raise answer
         return _metadata(answer) if metadata_only else answer
+
+    async def post(
+        self,
+        path: str,
+        body: object,
+        *,
+        params: dict[str, str] | None = None,
+        timeout: float = 0.0,
+    ) -> bytes:
+        return await self._answer(Call("POST", path, body, params or {}, timeout))
 
     async def get(self, path: str) -> bytes:
         return await self._answer(Call("GET", path))

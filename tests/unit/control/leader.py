@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.cluster.writes.fenced_writer import FencedWriter
 from cardquota.control.later import Later, in_loop_later
-from cardquota.control.release.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.control.release.gate_reports import GateReports

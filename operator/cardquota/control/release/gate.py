@@ -4,7 +4,6 @@ The pod is charged before this begins. Its charge is taken back only if the gate
 opened and no patch of ours can open it any more.
 """
 
-import asyncio
 import logging
 import secrets
 from collections.abc import Callable
@@ -14,15 +13,15 @@ from typing import Any
 import msgspec
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
-from ...cluster.api.backoff import Backoff
+from ...cluster.writes.fenced_writer import FencedWriter, TooLateError
+from ...cluster.writes.pod_patch import pod_path, precondition
+from ...cluster.writes.settling import settle_pod
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.selectors.selector import decode
 from ...quota.stamp import Stamp, allocated_text
 from ...quota.words import logged
-from .fenced_writer import FencedWriter, TooLateError
-from .pod_patch import pod_path, precondition
 
 _LOG = logging.getLogger(__name__)
 
@@ -148,56 +147,14 @@ class GateOpener:
         UNKNOWN. Any change of the pod ends it. If it cannot be written for more than a moment,
         `unsure` is called with the reason.
         """
-        backoff = Backoff(cap=2.0)
-        lost, said = False, ""
-        while True:
-            read, why = False, ""
-            note = {"annotations": {v.SETTLE: self._fresh()}}
-            try:
-                body = {"metadata": {**precondition(facts), **note}}
-                await self._settler.patch(pod_path(facts), body)
-            except ApiError as error:
-                read = not error.busy
-                if read and not error.moved:
-                    why = error.message
-                wait = error.retry_after
-            except OutcomeUnknown as error:
-                if lost:
-                    read, why = True, str(error)
-                lost, wait = True, error.retry_after
-            except TooLateError:
-                wait = None
-            else:
-                self._ledger.decisions.retract(facts.uid, stamp, hold_back=True)
-                return Opened.NO
-            if read:
-                # A webhook may refuse the write before the API server sees that the pod changed.
-                found = await self._read(facts, stamp)
-                if found is not None:
-                    return found
-            if why not in ("", said):
-                said = why
-                _LOG.warning("settling %s: %s", logged(facts.namespace, facts.name), why)
-                self._unsure(facts, stamp, why)
-            await asyncio.sleep(backoff.next(wait))
-
-    async def _read(self, facts: PodFacts, stamp: Stamp) -> Opened | None:
-        """After the pod has changed, no write under the old version can land: did ours before?
-
-        None: not known, or the pod has not changed and the settling write was refused.
-        """
-        try:
-            pod = _POD.decode(await self._settler.get(pod_path(facts)))
-            revision = int(pod.metadata.resource_version)
-        except ApiError as error:
-            return self._shut(facts, stamp, error) if error.status == 404 else None
-        except (OutcomeUnknown, msgspec.MsgspecError, ValueError):
-            return None
-        if revision == facts.revision:
-            return None
-        gates = [gate.name for gate in pod.spec.scheduling_gates or ()]
-        by_this_term = (pod.metadata.annotations or {}).get(v.TERM) == stamp.term
-        if pod.metadata.uid == facts.uid and v.GATE not in gates and by_this_term:
+        read = await settle_pod(
+            self._settler,
+            facts,
+            fresh=self._fresh,
+            unsure=lambda why: self._unsure(facts, stamp, why),
+        )
+        # After the pod has changed, no write under the old version can land: did ours before?
+        if read is not None and (revision := _opened_at(read, facts, stamp)):
             self._ledger.decisions.confirm(facts.uid, stamp, revision)
             return Opened.YES
         self._ledger.decisions.retract(facts.uid, stamp, hold_back=True)
@@ -213,6 +170,19 @@ class GateOpener:
         if not error.busy:
             self._refused(facts, error.message)
         return Opened.REFUSED
+
+
+def _opened_at(read: bytes, facts: PodFacts, stamp: Stamp) -> int:
+    """The revision at which this very pod was seen with its gate opened by us; 0 if it was not."""
+    try:
+        pod = _POD.decode(read)
+        revision = int(pod.metadata.resource_version)
+    except (msgspec.MsgspecError, ValueError):
+        return 0
+    gates = [gate.name for gate in pod.spec.scheduling_gates or ()]
+    by_this_term = (pod.metadata.annotations or {}).get(v.TERM) == stamp.term
+    opened = pod.metadata.uid == facts.uid and v.GATE not in gates and by_this_term
+    return revision if opened else 0
 
 
 def gate_patch(ledger: Ledger, facts: PodFacts, stamp: Stamp, resource: str) -> dict[str, Any]:

@@ -10,13 +10,13 @@
 import logging
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
+from ...cluster.writes.fenced_writer import FencedWriter, TooLateError
+from ...cluster.writes.pod_patch import pod_path, precondition
 from ...quota import vocabulary as v
 from ...quota.amounts import canonical
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.stamp import allocated_text
 from ...quota.words import logged
-from .fenced_writer import FencedWriter, TooLateError
-from .pod_patch import pod_path, precondition
 
 _LOG = logging.getLogger(__name__)
 

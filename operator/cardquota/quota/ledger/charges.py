@@ -6,11 +6,12 @@ To change a pod is to uncharge it, change it, and charge it.
 from ..accounts.account import OUTSIDE, Account
 from ..amounts import canonical, is_card
 from ..assignment.claim import claim_of
+from ..card_memory.memory_node import MemoryPod
 from ..pods.charge_state import ChargeState
 from ..pods.pod_facts import State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import card_devices
-from ..vocabulary import Mode
+from ..vocabulary import GPU_MEMORY, Mode
 from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
 from .pod_assessor import PodAssessor
@@ -133,6 +134,7 @@ class Charges:
             state.group_for(facts.group).join(record)
         if facts.devices and facts.state is State.BOUND:
             state.nodes.free.use(facts.node, facts.devices, 1)
+            self._hold_on_node(record)
         stamp = record.stamp
         if stamp is not None:
             if facts.state is State.BOUND and facts.devices and not record.compared:
@@ -156,6 +158,25 @@ class Charges:
         if facts.state is State.BOUND and not record.node_cards and facts.devices:
             state.nodes.wait_for(facts.node, facts.uid)
 
+    def _hold_on_node(self, record: PodRecord) -> None:
+        """A bound pod holds memory of one card of its node, or cards."""
+        state, facts = self._state, record.facts
+        state.card_memory.forget(facts.uid)
+        if facts.placement is not None:
+            pod = MemoryPod(facts.namespace, facts.name, facts.placement, facts.terminating)
+            state.card_memory.hold(facts.node, facts.uid, pod)
+        record.by_card = any(r != GPU_MEMORY and state.counts(r) for r, _ in facts.devices)
+        if record.by_card:
+            state.card_memory.hold_cards(facts.node, 1)
+
+    def _release_on_node(self, record: PodRecord) -> None:
+        """The inverse."""
+        state, facts = self._state, record.facts
+        if facts.placement is not None:
+            state.card_memory.release(facts.node, facts.uid)
+        if record.by_card:
+            state.card_memory.hold_cards(facts.node, -1)
+
     def _unindex(self, record: PodRecord) -> None:
         state, facts = self._state, record.facts
         state.made_pods.discard(record)
@@ -163,6 +184,7 @@ class Charges:
             state.leave_group(state.groups[facts.group], facts.uid)
         if facts.devices and facts.state is State.BOUND:
             state.nodes.free.use(facts.node, facts.devices, -1)
+            self._release_on_node(record)
         account = state.account(record.queue)
         if account is not None:
             account.unstamped.discard(facts.uid)

@@ -109,6 +109,7 @@ class Ledger(LedgerState):
         self.kept_text.forget(uid)
         record = self.pods.pop(uid, None)
         self.dirty.forget(uid)
+        self.card_memory.forget(uid)
         if record is not None:
             self._charges.uncharge(record)
             self._charges.hold(record, ())
@@ -117,6 +118,7 @@ class Ledger(LedgerState):
 
     def node_seen(self, facts: NodeFacts) -> None:
         """A node was added or changed. Pods bound to it keep the card it had (D8)."""
+        self.card_memory.node_seen(facts.name, facts.memory, facts.whole)
         learned = self.nodes.see(facts)
         self._cards_changed()
         self._reassess(self.nodes.take_unresolved(facts.name), stamped=True, at_once=True)
@@ -126,6 +128,7 @@ class Ledger(LedgerState):
 
     def node_gone(self, name: str) -> None:
         """A node was deleted."""
+        self.card_memory.node_gone(name)
         learned = self.nodes.drop(name)
         self._cards_changed()
         self._reassess(self.nodes.take_moved())

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from ..accounts.account_reader import AccountReader
 from ..amounts import Charge
+from ..card_memory.card_memory import CardMemory
 from ..cards.card import Card
 from ..cards.catalog import Catalog
 from ..cards.vendor import Vendor
@@ -61,6 +62,10 @@ class LedgerReader(Protocol):
     @property
     def nodes(self) -> NodeCache:
         """The nodes."""
+
+    @property
+    def card_memory(self) -> CardMemory:
+        """Which card of its node each pod by memory holds."""
 
     @property
     def made_pods(self) -> PodsByController:

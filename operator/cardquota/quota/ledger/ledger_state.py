@@ -6,6 +6,7 @@ from typing import Final
 from ..accounts.account import OUTSIDE, Account
 from ..accounts.account_reader import AccountReader
 from ..amounts import Amounts, Charge, canonical
+from ..card_memory.card_memory import CardMemory
 from ..cards.card import Card
 from ..cards.catalog import Catalog
 from ..cards.device_classes import DeviceClasses
@@ -54,6 +55,8 @@ class LedgerState:
     ) -> None:
         self.catalog = Catalog()
         self.nodes = NodeCache(self.catalog)
+        self.card_memory = CardMemory()
+        """Which card of its node each pod by memory holds."""
         self.device_classes = DeviceClasses()
         self.pods: dict[str, PodRecord] = {}
         self.groups: dict[str, PodGroupState] = {}

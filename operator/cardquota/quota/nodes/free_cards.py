@@ -12,12 +12,29 @@ different amounts of free cards on nodes, and of different taints, not by the nu
 
 from collections import Counter
 from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 from ..amounts import Devices
 from ..cards.card import Card
 from ..selectors.taints import Taints, Tolerance
 
 Offers = tuple[tuple[Card, int], ...]
+
+
+class NodeUse(NamedTuple):
+    """What one node offers of one resource, and how it is used. Amounts are cards."""
+
+    card: str
+    offered: int
+    used: int
+    in_use: bool
+    """Whether pods hold any devices there."""
+    whole: bool
+    """Whether the resource counts whole cards, not slices or shares."""
+    others: bool
+    """Whether the node offers other cards as well."""
+
+
 Rows = Counter[int]
 """By number of free cards on a node: how many nodes."""
 
@@ -97,6 +114,23 @@ class FreeCards:
             del rows[amount]
             if not rows:
                 del self._awaited[card]
+
+    def use_of(self, node: str, resource: str) -> NodeUse | None:
+        """How a node that takes pods is used; None if it offers no card by this resource."""
+        used = self._used.get(node)
+        found: Card | None = None
+        offered, others = 0, False
+        for card, amount in self._offers.get(node, ()):
+            if card.resource == resource:
+                found, offered = card, amount
+            elif amount:
+                others = True
+        if found is None:
+            return None
+        whole = "/" not in found.name
+        if not used:
+            return NodeUse(found.name, offered, 0, False, whole, others)
+        return NodeUse(found.name, offered, used.get(resource, 0), True, whole, others)
 
     def at_once(self, card: str, amount: int) -> bool:
         """Whether a node has `amount` of a card free besides the pods that still get a node."""

@@ -1,16 +1,17 @@
 """What the ledger holds of nodes: their cards, the totals, and the pods that wait for a node."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from ..amounts import Amounts, MutableAmounts
-from ..cards.card import Card
+from ..cards.card import Card, model_of
 from ..cards.catalog import Catalog
 from ..cards.node_problems import NodeProblems, some_of
 from ..limits import KIB
 from ..pods.pod_facts import PodFacts
 from ..selectors.selector import decode
 from ..sized_cache import SizedCache
+from ..vocabulary import GPU_PRODUCT
 from .free_cards import FreeCards
 from .node_facts import NodeFacts
 from .node_totals import NodeTotals, Offer
@@ -172,6 +173,19 @@ class NodeCache:
         """The card that a node offers, or last offered, under a resource name that counts it."""
         card = self._remembered.get(node, {}).get(resource)
         return card if card is not None and self._catalog.resource(card) == resource else None
+
+    def product_of(self, node: str) -> str:
+        """The product that a node shows; empty if it shows none, or more than one."""
+        facts = self._facts.get(node)
+        models = {model_of(card.name) for card, _ in facts.cards} if facts is not None else set()
+        if len(models) == 1:
+            return models.pop()
+        return (label_of(facts.labels, GPU_PRODUCT) or "") if facts is not None else ""
+
+    def whole_cards(self, node: str, resources: Iterable[str]) -> dict[str, str]:
+        """By resource name: how many cards are used of how many that a node offers."""
+        uses = ((name, self.free.use_of(node, name)) for name in sorted(resources))
+        return {name: f"{use.used}/{use.offered}" for name, use in uses if use is not None}
 
     def _cards_had(self, node: str) -> Iterator[str]:
         for resource in self._remembered.get(node, {}):

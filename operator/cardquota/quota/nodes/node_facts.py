@@ -4,12 +4,15 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from sys import intern
 
+from .. import vocabulary as v
+from ..card_memory.memory_shape import MemoryShape, read_shape
 from ..cards.card import Card, Labels
 from ..cards.discovery import NodeCards, discover
 from ..cards.vendor_table import VendorTable
 from ..limits import NODE_LABELS, NODE_RESOURCES, NODE_TAINTS
 from ..messages import report_messages
 from ..objects.node import Node
+from ..quantity import Quantity, QuantityError, count
 from ..selectors.taints import Taints, taints_of
 
 
@@ -27,6 +30,10 @@ class NodeFacts:
     """Whether it is ready and not cordoned."""
     taints: Taints = ()
     """Taints that keep pods away."""
+    memory: MemoryShape | None = None
+    """Its cards whose memory is shared, if it has any."""
+    whole: frozenset[str] = frozenset()
+    """Resource names of the cards that it offers otherwise: whole ones, slices and shares."""
     labels: Labels = ()
     """Sorted by key. Nodes of a pool share most of their labels as objects."""
 
@@ -35,10 +42,12 @@ def node_facts(node: Node, vendors: VendorTable) -> NodeFacts:
     """Read a node. Never raises: what is wrong with its labels is in `problems`."""
     labels = node.metadata.labels or {}
     problem = _beyond_limits(node)
+    memory = None
     if problem:
         labels, found = {}, NodeCards((), (problem,))
     else:
         found = discover(labels, node.status.allocatable or {}, vendors)
+        memory = _memory(node)
     return NodeFacts(
         name=node.metadata.name,
         uid=node.metadata.uid,
@@ -47,8 +56,46 @@ def node_facts(node: Node, vendors: VendorTable) -> NodeFacts:
         problems=found.problems,
         takes_pods=_takes_pods(node),
         taints=() if problem else taints_of(node.spec.taints),
+        memory=memory,
+        whole=frozenset() if problem else _whole(node, found, vendors),
         labels=tuple(sorted(_pair(key, value) for key, value in labels.items())),
     )
+
+
+def _memory(node: Node) -> MemoryShape | None:
+    """Costs two lookups on a node that shares no card."""
+    status, notes = node.status, node.metadata.annotations
+    offered, capacity = status.allocatable or {}, status.capacity or {}
+    shared = (v.GPU_MEMORY, v.GPU_COUNT)
+    if not any(name in offered or name in capacity for name in shared):
+        return None
+    if notes is None:
+        return read_shape(offered, capacity, None, None)
+    return read_shape(offered, capacity, notes.card_memory, notes.unhealthy_cards)
+
+
+def _whole(node: Node, found: NodeCards, vendors: VendorTable) -> frozenset[str]:
+    """A maker's resource counts though no label says of which product it is: the card is there."""
+    counted = {card.resource for card, amount in found.cards if amount}
+    unnamed = {
+        name
+        for name, value in (node.status.allocatable or {}).items()
+        if vendors.owner(name) is not None and _offers(value)
+    }
+    return _resources(frozenset(counted | unnamed) - {v.GPU_MEMORY})
+
+
+def _offers(value: Quantity) -> bool:
+    try:
+        return count(value) > 0
+    except QuantityError:
+        return False
+
+
+@lru_cache(maxsize=256)
+def _resources(names: frozenset[str]) -> frozenset[str]:
+    """One object for equal sets."""
+    return names
 
 
 def _beyond_limits(node: Node) -> str:

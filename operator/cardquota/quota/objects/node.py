@@ -2,6 +2,7 @@
 
 from msgspec import field
 
+from .. import vocabulary as v
 from .meta import LabelledMeta
 from .taints import Taint
 from .wire import ResourceList, Wire
@@ -14,9 +15,23 @@ class NodeCondition(Wire):
     status: str = ""
 
 
+class NodeAnnotations(Wire):
+    """The annotations of a node that mean something to us."""
+
+    card_memory: str | None = field(default=None, name=v.CARD_MEMORY)
+    unhealthy_cards: str | None = field(default=None, name=v.UNHEALTHY_CARDS)
+
+
+class NodeMeta(LabelledMeta):
+    """Metadata of a node."""
+
+    annotations: NodeAnnotations | None = None
+
+
 class NodeStatus(Wire):
     """Status of a node."""
 
+    capacity: ResourceList | None = None
     allocatable: ResourceList | None = None
     conditions: tuple[NodeCondition, ...] | None = ()
 
@@ -31,6 +46,6 @@ class NodeSpec(Wire):
 class Node(Wire):
     """A node."""
 
-    metadata: LabelledMeta
+    metadata: NodeMeta
     spec: NodeSpec = field(default_factory=NodeSpec)
     status: NodeStatus = field(default_factory=NodeStatus)

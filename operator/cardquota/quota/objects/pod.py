@@ -26,6 +26,10 @@ class PodAnnotations(Wire):
     allocated: str | None = field(default=None, name=v.ALLOCATED)
     charged_queue: str | None = field(default=None, name=v.CHARGED_QUEUE)
     term: str | None = field(default=None, name=v.TERM)
+    memory_card: str | None = field(default=None, name=v.GPU_MEMORY_CARD)
+    memory_of_pod: str | None = field(default=None, name=v.GPU_MEMORY_OF_POD)
+    memory_assigned: str | None = field(default=None, name=v.GPU_MEMORY_ASSIGNED)
+    memory_assumed_at: str | None = field(default=None, name=v.GPU_MEMORY_ASSUMED_AT)
     mirror: str | None = field(default=None, name="kubernetes.io/config.mirror")
 
 

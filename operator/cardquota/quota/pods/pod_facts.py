@@ -12,6 +12,7 @@ from typing import Final, TypeVar, cast
 
 from .. import vocabulary as v
 from ..amounts import Devices
+from ..card_memory.placement import Placement, read_placement
 from ..cards.device_classes import claims_devices
 from ..limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
 from ..messages import group_messages, request_messages
@@ -100,6 +101,8 @@ class PodFacts:
     mirror: bool
     problem: str
     """Why its amounts or annotations cannot be read; empty if they can."""
+    placement: Placement | None = None
+    """Which card it holds memory of, if it asks for memory and is bound."""
     oversized: bool = False
     """Whether it exceeds a limit, which `problem` names (P8). Then it is not known where it may run
     or what it names, and its gate must stay shut."""
@@ -187,6 +190,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         claims_devices=claims_devices(spec) if beyond is None else bool(spec.resource_claims),
         mirror=notes.mirror is not None,
         problem=problem,
+        placement=_placement(devices, notes) if bound and devices else None,
         oversized=beyond is not None,
     )
 
@@ -199,6 +203,27 @@ def _state(phase: str, node: str, *, gated: bool) -> State:
     if node:
         return _BOUND
     return _GATED if gated else _UNGATED
+
+
+def memory_of(devices: Devices) -> int:
+    """How much card memory a pod asks for, in its node's unit; 0 if none."""
+    for resource, amount in devices:
+        if resource == v.GPU_MEMORY:
+            return amount
+    return 0
+
+
+def _placement(devices: Devices, notes: PodAnnotations) -> Placement | None:
+    amount = memory_of(devices)
+    if not amount:
+        return None
+    return read_placement(
+        amount,
+        notes.memory_card,
+        notes.memory_of_pod,
+        notes.memory_assigned,
+        notes.memory_assumed_at,
+    )
 
 
 def _own_queue(notes: PodAnnotations) -> tuple[str, str]:

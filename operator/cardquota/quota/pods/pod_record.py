@@ -27,6 +27,7 @@ class PodRecord:
     __slots__ = (
         "assumed",
         "audited",
+        "by_card",
         "charge",
         "charge_state",
         "claim",
@@ -64,6 +65,8 @@ class PodRecord:
         landed."""
         self.audited = False
         """Whether audit mode has let it by: then it did not bypass us (I3)."""
+        self.by_card = False
+        """Whether it counts on its node as one that holds cards, other than by their memory."""
         self.settled_revision = 0
         """The revision at which our patch landed. Older revisions are no news."""
         self.held_back = False

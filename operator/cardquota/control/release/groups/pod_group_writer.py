@@ -13,6 +13,7 @@ import msgspec
 
 from ....cluster.api.api_error import ApiError, OutcomeUnknown
 from ....cluster.api.backoff import Backoff
+from ....cluster.writes.fenced_writer import FencedWriter, TooLateError
 from ....quota import vocabulary as v
 from ....quota.ledger.groups.group_facts import GroupFacts
 from ....quota.ledger.groups.pod_group_state import PodGroupState
@@ -20,7 +21,6 @@ from ....quota.ledger.ledger import Ledger
 from ....quota.reports.group_cards import group_cards
 from ....quota.stamp import Reservation, read_reservation, reservation_text
 from ....quota.words import logged
-from ..fenced_writer import FencedWriter, TooLateError
 from .group_conditions import GroupConditions, WantedCondition
 
 _LOG = logging.getLogger(__name__)

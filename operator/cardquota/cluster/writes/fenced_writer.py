@@ -22,6 +22,16 @@ class Writer(Protocol):
     ) -> bytes:
         """A merge patch. Raises ApiError or OutcomeUnknown."""
 
+    async def post(
+        self,
+        path: str,
+        body: object,
+        *,
+        params: dict[str, str] | None = ...,
+        timeout: float = ...,
+    ) -> bytes:
+        """A create. Raises ApiError or OutcomeUnknown."""
+
     async def get(self, path: str) -> bytes:
         """A quorum read. Raises ApiError or OutcomeUnknown."""
 
@@ -31,10 +41,10 @@ class TooLateError(Exception):
 
 
 class FencedWriter:
-    """Sends patches under the current term, and reads what became of them.
+    """Sends patches and creates under the current term, and reads what became of them.
 
     Guarantees: at most `at_a_time` requests at once, so slow or stuck requests hold up no other
-    writer. No patch is sent, however long credentials or a connection take, once `timeout` plus the
+    writer. Nothing is sent, however long credentials or a connection take, once `timeout` plus the
     margin for the answer have passed since the check of the renew deadline.
     """
 
@@ -78,6 +88,18 @@ class FencedWriter:
                 timeout=self._timeout + ANSWER_MARGIN,
                 metadata_only=True,
             )
+
+    async def post(self, path: str, body: object) -> bytes:
+        """Create something when a slot is free, as a Binding. Returns what the API server says.
+
+        Raises ApiError, OutcomeUnknown, TooLateError.
+        """
+        params = {"timeout": f"{self._timeout:g}s", "fieldManager": v.FIELD_MANAGER}
+        async with self._slots:
+            if not self.in_time():
+                raise TooLateError(f"POST {path}: too near to the renew deadline")
+            timeout = self._timeout + ANSWER_MARGIN
+            return await self._client.post(path, body, params=params, timeout=timeout)
 
     async def get(self, path: str) -> bytes:
         """A quorum read, when a slot is free. Raises ApiError or OutcomeUnknown."""

@@ -7,9 +7,9 @@ import pytest
 from cardquota.cluster.api.access import Access
 from cardquota.cluster.api.api_error import OutcomeUnknown
 from cardquota.cluster.api.client import Client
-from cardquota.control.release.fenced_writer import FencedWriter, TooLateError
+from cardquota.cluster.writes.fenced_writer import FencedWriter, TooLateError
 
-from ..fakes import Script, a_writer, until
+from ...control.fakes import Script, a_writer, until
 
 
 async def test_reads_take_their_turn_with_patches() -> None:

@@ -1,0 +1,77 @@
+"""Which of the pods that kube-scheduler would end really free one card for a pod by memory.
+
+kube-scheduler ends pods until the *sum* of a node's memory is enough. One card may still have no
+room, and then pods would have ended in vain. So of the pods that it names, those of one card are
+taken: the fewest that make room there, the least important first, as it names them.
+
+A node on which no card gets room is left out. Nothing here ends a pod.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from ..card_memory.memory_node import MemoryNode
+from ..ledger.ledger_reader import LedgerReader
+from ..pods.pod_facts import PodFacts, memory_of
+from .node_filter import request_problem
+
+
+def victims_by_node(
+    ledger: LedgerReader, facts: PodFacts, proposed: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
+    """By node: the uids that are to end, in the proposed order; an empty list if none need.
+
+    `proposed`: kube-scheduler's choice by node, the most important pods first, as it sorts them.
+    Only pods that it named are ever chosen: others may be more important.
+    """
+    if request_problem(ledger, facts):
+        return {}
+    need, found = memory_of(facts.devices), dict[str, list[str]]()
+    for name, uids in proposed.items():
+        node = ledger.card_memory.get(name)
+        if not need:
+            if node is not None and node.known and name not in ledger.card_memory.closed_to_cards:
+                found[name] = list(uids)
+            continue
+        chosen = _victims(node, need, uids)
+        if chosen is not None:
+            found[name] = chosen
+    return found
+
+
+def _victims(node: MemoryNode | None, need: int, uids: Sequence[str]) -> list[str] | None:
+    """The smallest set on one card; None if no card of the node gets room."""
+    if node is None or not node.known or not node.takes_memory or node.shape is None:
+        return None
+    if node.best >= need:
+        return []
+    here = [uid for uid in uids if uid in node.pods]
+    best: list[str] | None = None
+    for card, size in enumerate(node.shape.sizes):
+        if card in node.broken or size < need:
+            continue
+        chosen = _of_card(node, card, need, here)
+        if chosen is not None and (best is None or len(chosen) < len(best)):
+            best = chosen
+    if best is None:
+        return None
+    wanted = set(best)
+    return [uid for uid in uids if uid in wanted]
+
+
+def _of_card(node: MemoryNode, card: int, need: int, here: Sequence[str]) -> list[str] | None:
+    """Of the proposed pods those on a card that must end, the least important first.
+
+    Pods whose card is not known may be on it: they count as on every card.
+    """
+    shape = node.shape
+    missing = need - (shape.sizes[card] if shape else 0) + node.used[card] + node.unknown
+    in_all = need - (shape.allocatable if shape else 0) + node.held
+    missing = max(missing, in_all)
+    chosen = list[str]()
+    for uid in reversed(here):
+        if missing <= 0:
+            break
+        if node.card_of(uid) in (card, -1):
+            chosen.append(uid)
+            missing -= node.pods[uid].placement.amount
+    return chosen if missing <= 0 else None
