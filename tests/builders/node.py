@@ -37,6 +37,13 @@ class NodeBody(Body):
         """MIG slices, beside the labels of the card."""
         return self.offering(amount, f"nvidia.com/mig-{profile}")
 
+    def sharing_memory(self, memory: int | str, cards: int | str) -> Self:
+        """Cards whose memory pods share: `memory` of all of them together."""
+        return self.offering(memory, "aliyun.com/gpu-mem").offering(cards, "aliyun.com/gpu-count")
+
+    def with_capacity(self, amount: int | str, resource: str) -> Self:
+        return self.put(amount, "status", "capacity", resource)
+
     def without_allocatable(self) -> Self:
         return self.put({}, "status", "allocatable")
 

@@ -64,6 +64,20 @@ class PodBody(Body):
         condition = {"type": "PodScheduled", "status": "True", "lastTransitionTime": at}
         return bound.put([{"type": "Ready"}, condition], "status", "conditions")
 
+    def asking_for_memory(self, amount: int | str) -> Self:
+        """Of one card, in the node's unit."""
+        return self.asking_for(amount, v.GPU_MEMORY)
+
+    def on_card(self, node: str, card: int | str, amount: int | str) -> Self:
+        """Bound, and holding memory of one card of its node."""
+        return (
+            self.asking_for_memory(amount)
+            .on_node(node)
+            .annotated(v.GPU_MEMORY_CARD, str(card))
+            .annotated(v.GPU_MEMORY_OF_POD, str(amount))
+            .annotated(v.GPU_MEMORY_ASSIGNED, "false")
+        )
+
     def in_phase(self, phase: str) -> Self:
         return self.put(phase, "status", "phase")
 

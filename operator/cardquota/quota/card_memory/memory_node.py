@@ -129,12 +129,14 @@ class MemoryNode:
         card = self.pods[uid].placement.card
         return UNKNOWN if uid in self._bad_cards else card
 
-    def card_for(self, amount: int) -> int | None:
-        """The card with the least free memory that still fits; of equal ones the first."""
+    def card_for(self, amount: int, *, spread: bool = False) -> int | None:
+        """The card with the least free memory that still fits, or with `spread` with the most; of
+        equal ones the first. None if none fits.
+        """
         place = bisect_left(self.in_order, amount)
         if amount < 1 or place == len(self.in_order):
             return None
-        return self.free.index(self.in_order[place])
+        return self.free.index(self.in_order[-1 if spread else place])
 
     def left_by(self, amount: int) -> int:
         """What would be free of that card afterwards; negative if none fits."""

@@ -1,0 +1,290 @@
+"""Bind: the leader chooses the card, charges it, and writes Binding and annotations in one request.
+
+Guarantees
+- The choice and its charge are one step of the event loop, so two binds never share the last room
+  of a card.
+- Idempotent for (pod uid, node): a repeated call waits for the first one, or finds the pod bound.
+- A Binding names the pod's uid and resourceVersion, and our term, which a policy of the API server
+  compares with the Lease. A pod that was made again under its name is never bound by it.
+- What the API server refuses is not charged. What nobody knows stays charged until it is settled.
+
+Not guaranteed: that a bind succeeds. kube-scheduler tries again after each error.
+"""
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import msgspec
+
+from ..cluster.api.api_error import ApiError, OutcomeUnknown
+from ..cluster.watch.change_notifier import ChangeNotifier
+from ..cluster.writes.fenced_writer import FencedWriter, TooLateError
+from ..cluster.writes.pod_patch import pod_path, precondition
+from ..cluster.writes.settling import settle_pod
+from ..quota import vocabulary as v
+from ..quota.card_memory.memory_node import MemoryPod
+from ..quota.card_memory.placement import Placement, placement_annotations
+from ..quota.ledger.ledger import Ledger
+from ..quota.messages import binding_messages as m
+from ..quota.pods.pod_facts import PodFacts, State, memory_of
+from ..quota.scheduling.node_filter import fit_nodes, request_problem
+from ..quota.words import logged
+from .wire import BindArgs
+
+_LOG = logging.getLogger(__name__)
+_UNSEEN: Final = 1.0
+"""Seconds that we wait for the watch to tell of a pod or node that kube-scheduler has seen."""
+
+
+class _BoundMeta(msgspec.Struct, rename="camel"):
+    uid: str = ""
+    resource_version: str = "0"
+
+
+class _BoundSpec(msgspec.Struct, rename="camel"):
+    node_name: str = ""
+
+
+class _BoundPod(msgspec.Struct):
+    """What is read of a pod to see where it is."""
+
+    metadata: _BoundMeta
+    spec: _BoundSpec
+
+
+_READ: Final = msgspec.json.Decoder(_BoundPod)
+
+
+class _UnderWay(NamedTuple):
+    """A bind that has not ended."""
+
+    node: str
+    task: "asyncio.Task[str]"
+
+
+class Binder:
+    """Binds pods while this replica leads; one term after the other."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        notifier: ChangeNotifier,
+        make_writer: Callable[[], FencedWriter],
+        *,
+        wall_clock: Callable[[], int] = time.time_ns,
+        fresh: Callable[[], str] = lambda: secrets.token_hex(8),
+        answer_within: float = 4.5,
+        unseen: float = _UNSEEN,
+        spread: bool = False,
+    ) -> None:
+        """`make_writer`: makes a writer of the current term, with slots of its own. `wall_clock`:
+        nanoseconds, for the device plugin. `answer_within`: seconds, less than kube-scheduler
+        waits; a bind that takes longer goes on. `spread`: the emptiest card instead of the fullest.
+        """
+        self._ledger = ledger
+        self._notifier = notifier
+        self._make_writer = make_writer
+        self._wall_clock = wall_clock
+        self._fresh = fresh
+        self._unseen = unseen
+        self._answer_within = answer_within
+        self._spread = spread
+        self._writer: FencedWriter | None = None
+        self._settler: FencedWriter | None = None
+        self._term = ""
+        self._under_way: dict[str, _UnderWay] = {}
+        """By uid."""
+
+    # --- one term ----
+
+    def begin(self, term: str) -> None:
+        """Bind from now on, in this term."""
+        self._term = term
+        self._writer, self._settler = self._make_writer(), self._make_writer()
+
+    async def drain(self, timeout: float) -> bool:
+        """Take no new bind, and wait for those under way. Returns whether all ended in time."""
+        self._writer = None
+        tasks = [one.task for one in self._under_way.values()]
+        if tasks:
+            await asyncio.wait(tasks, timeout=timeout)
+        return not self._under_way
+
+    async def end(self) -> None:
+        """The term is over: from now on only what the watches show counts."""
+        self._writer = None
+        tasks = [one.task for one in self._under_way.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._under_way.clear()
+        for uid in list(self._ledger.card_memory.assumed):
+            self._ledger.card_memory.forget(uid)
+
+    @property
+    def leads(self) -> bool:
+        """Whether this replica binds."""
+        return self._writer is not None
+
+    # --- one pod ----
+
+    async def bind(self, args: BindArgs) -> str:
+        """Bind a pod to a node. Returns why it is not bound; empty if it is."""
+        known = self._under_way.get(args.pod_uid)
+        if known is not None and known.node != args.node:
+            return m.pod_under_way(args.pod_namespace, args.pod_name, known.node)
+        if known is None:
+            if self._writer is None:
+                return m.NO_LEADER
+            task = asyncio.get_running_loop().create_task(self._bind(self._writer, args))
+            known = self._under_way[args.pod_uid] = _UnderWay(args.node, task)
+            task.add_done_callback(lambda _: self._ended(args.pod_uid))
+        await asyncio.wait({known.task}, timeout=self._answer_within)
+        if not known.task.done():
+            return m.unknown_outcome(args.node)
+        return m.NO_LEADER if known.task.cancelled() else known.task.result()
+
+    def _ended(self, uid: str) -> None:
+        self._under_way.pop(uid, None)
+
+    async def _bind(self, writer: FencedWriter, args: BindArgs) -> str:
+        """Ends once it is known whether the pod is bound."""
+        pods, memory = self._ledger.pods, self._ledger.card_memory
+        await self._notifier.wait_for(
+            lambda: args.pod_uid in pods and memory.is_known(args.node), self._unseen
+        )
+        facts = self._pod(args)
+        if isinstance(facts, str):
+            return facts
+        if facts.node == args.node:
+            return ""
+        problem = self._refusal(facts, args.node)
+        if problem:
+            return problem
+        again = True
+        while True:
+            annotations = {v.TERM: self._term, **self._charge(facts, args.node)}
+            try:
+                await writer.post(f"{pod_path(facts)}/binding", _binding(facts, args, annotations))
+            except TooLateError:
+                memory.forget(facts.uid)
+                return m.TOO_LATE
+            except ApiError as error:
+                fresh = await self._moved(facts, error) if again else None
+                if fresh is not None:
+                    facts, again = fresh, False
+                    continue
+                memory.forget(facts.uid)
+                return await self._refused(facts, args, error)
+            except OutcomeUnknown as error:
+                _LOG.warning("binding %s: %s", logged(facts.namespace, facts.name), error)
+                return await self._settle(facts, args)
+            return ""
+
+    def _pod(self, args: BindArgs) -> PodFacts | str:
+        """The pod that is meant, or why it cannot be bound."""
+        record = self._ledger.pods.get(args.pod_uid)
+        where = args.pod_namespace, args.pod_name
+        if record is None or (record.facts.namespace, record.facts.name) != where:
+            return m.pod_unknown(*where)
+        facts = record.facts
+        if facts.state is State.BOUND and facts.node != args.node:
+            return m.pod_bound_elsewhere(*where, facts.node)
+        if facts.state is State.GATED:
+            return m.pod_gated(*where)
+        if facts.terminating and facts.state is not State.BOUND:
+            return m.pod_ending(*where)
+        return facts
+
+    def _refusal(self, facts: PodFacts, node: str) -> str:
+        """Why the node does not take the pod now; empty if it does. Charges nothing."""
+        problem = request_problem(self._ledger, facts)
+        if problem:
+            return m.no_room(node, problem)
+        fit = fit_nodes(self._ledger, facts, [node])
+        if fit.names:
+            return ""
+        return m.no_room(node, (fit.failed or fit.unresolvable)[node])
+
+    def _charge(self, facts: PodFacts, node: str) -> dict[str, str]:
+        """Charge the pod to its node, and if it asks for memory to the card that it gets there.
+
+        Returns the annotations that say so. Only after `_refusal` has found nothing. A pod that is
+        charged already, since the first of two tries was too old, keeps its card.
+        """
+        memory, amount = self._ledger.card_memory, memory_of(facts.devices)
+        if not amount:
+            if facts.uid not in memory.assumed:
+                memory.assume_cards(node, facts.uid)
+            return {}
+        found = memory.get(node)
+        assert found is not None  # noqa: S101 - the filter has found room there
+        assert found.shape is not None  # noqa: S101
+        if facts.uid in memory.assumed:
+            card: int | None = found.card_of(facts.uid)
+        else:
+            card = found.card_for(amount, spread=self._spread)
+        assert card is not None  # noqa: S101
+        now = max(self._wall_clock(), found.latest + 1)
+        placement = Placement(card, amount, assumed_at=now)
+        memory.assume(node, facts.uid, MemoryPod(facts.namespace, facts.name, placement))
+        return placement_annotations(card, amount, found.shape.sizes[card], now)
+
+    async def _moved(self, facts: PodFacts, error: ApiError) -> PodFacts | None:
+        """The same unbound pod at a newer revision, if that is why the Binding was refused.
+
+        kube-scheduler and others write on pods that wait, so the watch may be behind.
+        """
+        if error.status != 409 or error.denied:
+            return None
+        read = await self._read(facts)
+        if read is None or read.metadata.uid != facts.uid or read.spec.node_name:
+            return None
+        revision = int(read.metadata.resource_version)
+        return None if revision == facts.revision else replace(facts, revision=revision)
+
+    async def _refused(self, facts: PodFacts, args: BindArgs, error: ApiError) -> str:
+        """The API server says no: the pod may be there all the same, by an earlier call of ours."""
+        read = await self._read(facts) if error.status == 409 and not error.denied else None
+        if read is not None and read.metadata.uid == facts.uid and read.spec.node_name:
+            if read.spec.node_name == args.node:
+                return ""
+            return m.pod_bound_elsewhere(facts.namespace, facts.name, read.spec.node_name)
+        return m.refused(args.node, error.message)
+
+    async def _read(self, facts: PodFacts) -> _BoundPod | None:
+        assert self._settler is not None  # noqa: S101 - `begin` makes both
+        try:
+            return _READ.decode(await self._settler.get(pod_path(facts)))
+        except (ApiError, OutcomeUnknown, msgspec.MsgspecError):
+            return None
+
+    async def _settle(self, facts: PodFacts, args: BindArgs) -> str:
+        """Whether a Binding of unknown outcome has landed, once it can land no more."""
+        assert self._settler is not None  # noqa: S101
+        pod = await settle_pod(self._settler, facts, fresh=self._fresh, unsure=lambda _: None)
+        if pod is not None:
+            read = _READ.decode(pod)
+            if read.metadata.uid == facts.uid and read.spec.node_name == args.node:
+                return ""
+        self._ledger.card_memory.forget(facts.uid)
+        return m.refused(args.node, "it did not land")
+
+
+def _binding(facts: PodFacts, args: BindArgs, annotations: dict[str, str]) -> dict[str, object]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {
+            "name": facts.name,
+            "namespace": facts.namespace,
+            **precondition(facts),
+            "annotations": annotations,
+        },
+        "target": {"apiVersion": "v1", "kind": "Node", "name": args.node},
+    }

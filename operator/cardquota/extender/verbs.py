@@ -1,0 +1,94 @@
+"""What kube-scheduler asks, answered from the ledger. Every replica answers but for bind.
+
+Asking changes nothing. kube-scheduler's own view may be some milliseconds ahead of ours: so what we
+have never heard of is waited for, a moment.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Final, Protocol
+
+from ..cluster.watch.change_notifier import ChangeNotifier
+from ..quota.ledger.ledger_reader import LedgerReader
+from ..quota.pods.pod_facts import pod_facts
+from ..quota.scheduling.memory_report import memory_report, node_row
+from ..quota.scheduling.node_filter import fit_nodes
+from ..quota.scheduling.node_ranking import rank_nodes
+from ..quota.scheduling.preemption import victims_by_node
+from .wire import BindArgs, ExtenderArgs, FilterResult, MetaVictims, PreemptionArgs
+
+_UNSEEN: Final = 0.1
+"""Seconds that a filter waits for nodes that our watch has not told of."""
+NOT_SYNCED: Final = "cardquota has not read the cluster yet: try again"
+
+
+class BindsPods(Protocol):
+    """Who binds: the leader's binder, or who passes the call on to the leader."""
+
+    async def bind(self, args: BindArgs) -> str:
+        """Bind a pod. Returns why it is not bound; empty if it is."""
+
+
+class SchedulerVerbs:
+    """The verbs of the extender, over the ledger's present state."""
+
+    def __init__(
+        self,
+        ledger: LedgerReader,
+        notifier: ChangeNotifier,
+        binds: BindsPods,
+        synced: Callable[[], bool],
+        *,
+        spread: bool = False,
+        unseen: float = _UNSEEN,
+    ) -> None:
+        """`spread`: prefer empty nodes to full ones. `unseen`: seconds."""
+        self._ledger = ledger
+        self._notifier = notifier
+        self._binds = binds
+        self._synced = synced
+        self._spread = spread
+        self._unseen = unseen
+
+    async def filter(self, args: ExtenderArgs) -> FilterResult:
+        """Which nodes the pod may go to."""
+        if not self._synced():
+            return FilterResult((), {}, {}, NOT_SYNCED)
+        facts, names = pod_facts(args.pod), args.names
+        fit = fit_nodes(self._ledger, facts, names)
+        if fit.unresolvable and self._unknown(fit.unresolvable):
+            await self._notifier.wait_for(lambda: not self._unknown(names), self._unseen)
+            fit = fit_nodes(self._ledger, facts, names)
+        return FilterResult(fit.names, fit.failed, fit.unresolvable)
+
+    async def prioritize(self, args: ExtenderArgs) -> Sequence[int]:
+        """One score for each name, 0 to 10."""
+        facts = pod_facts(args.pod)
+        return rank_nodes(self._ledger, facts, args.names, spread=self._spread)
+
+    async def bind(self, args: BindArgs) -> str:
+        """Bind, here or on the leader."""
+        return await self._binds.bind(args)
+
+    async def preempt(self, args: PreemptionArgs) -> Mapping[str, MetaVictims]:
+        """Which of the proposed victims free one card; nodes where none do are left out."""
+        facts = pod_facts(args.pod)
+        proposed = {name: victims.uids for name, victims in args.victims.items()}
+        chosen = victims_by_node(self._ledger, facts, proposed)
+        return {
+            name: MetaVictims(uids, args.victims[name].violations if uids else 0)
+            for name, uids in chosen.items()
+        }
+
+    def inspect(self) -> object:
+        """Card memory of the whole cluster."""
+        return asdict(memory_report(self._ledger))
+
+    def inspect_node(self, name: str) -> object | None:
+        """One node; None if it is not known."""
+        row = node_row(self._ledger, name)
+        return None if row is None else asdict(row)
+
+    def _unknown(self, names: Sequence[str] | Mapping[str, str]) -> bool:
+        is_known = self._ledger.card_memory.is_known
+        return not all(map(is_known, names))
