@@ -17,6 +17,8 @@ from ..quota.words import show
 
 T = TypeVar("T")
 _NULL: Final = b"null"
+MOST_NODES: Final = 50_000
+"""Names, or nodes, of one call: ten times those of the largest clusters."""
 
 
 class WireError(ValueError):
@@ -97,6 +99,8 @@ def read_args(body: bytes) -> ExtenderArgs:
     """A call of filter or prioritize. Raises WireError."""
     fields = _fields(body)
     pod = _pod(fields)
+    if bytes(fields.get("nodenames", b"")).count(b",") > MOST_NODES:
+        raise WireError(f"NodeNames has more than {MOST_NODES} names")
     names = _decoded(fields, "nodenames", _NAMES)
     if names is not None:
         return ExtenderArgs(pod, list(dict.fromkeys(names)))
@@ -104,7 +108,10 @@ def read_args(body: bytes) -> ExtenderArgs:
     if nodes is None:
         raise WireError("the call names no nodes: neither NodeNames nor Nodes is there")
     found: dict[str, Raw] = {}
-    for item in _decoded(_fields(nodes), "items", _RAWS) or ():
+    items = _decoded(_fields(nodes), "items", _RAWS) or []
+    if len(items) > MOST_NODES:
+        raise WireError(f"Nodes has more than {MOST_NODES} items")
+    for item in items:
         try:
             found[_ITEM.decode(item).metadata.name] = item
         except (msgspec.MsgspecError, RecursionError) as error:

@@ -141,7 +141,7 @@ async def test_m5_times_of_a_node_always_increase() -> None:
 
 async def test_m5_the_same_bind_twice_is_one() -> None:
     world = World(NODE, asking(), answers=(CREATED,))
-    assert await asyncio.gather(world.bind(), world.bind()) == ["", ""]
+    assert [*await asyncio.gather(world.bind(), world.bind())] == ["", ""]
     world.see(asking().on_card("n1", 0, 8138).at_revision(9))
     assert await world.bind() == ""
     assert len(world.bindings) == 1
