@@ -12,7 +12,7 @@ from typing import Final, TypeVar, cast
 
 from .. import vocabulary as v
 from ..amounts import Devices
-from ..card_memory.placement import Placement, read_placement
+from ..card_memory.placement import CardPlacement, read_placement
 from ..cards.device_classes import claims_devices
 from ..limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
 from ..messages import group_messages, request_messages
@@ -101,7 +101,7 @@ class PodFacts:
     mirror: bool
     problem: str
     """Why its amounts or annotations cannot be read; empty if they can."""
-    placement: Placement | None = None
+    placement: CardPlacement | None = None
     """Which card it holds memory of, if it asks for memory and is bound."""
     oversized: bool = False
     """Whether it exceeds a limit, which `problem` names (P8). Then it is not known where it may run
@@ -213,7 +213,7 @@ def memory_of(devices: Devices) -> int:
     return 0
 
 
-def _placement(devices: Devices, notes: PodAnnotations) -> Placement | None:
+def _placement(devices: Devices, notes: PodAnnotations) -> CardPlacement | None:
     amount = memory_of(devices)
     if not amount:
         return None
