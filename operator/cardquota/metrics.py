@@ -62,6 +62,13 @@ class Metrics:
             "cardquota_admission_reviews", "cardquota_admission_review_seconds", _QUICK
         )
         self.registry.register(self.reviews)
+        self.extender_seconds = Histogram(
+            "cardquota_extender_seconds",
+            "Time to answer a call of kube-scheduler",
+            ["verb"],
+            registry=self.registry,
+            buckets=_QUICK,
+        )
         self.release_seconds = Histogram(
             "cardquota_release_seconds",
             "Time from room in the quota, or from the pod's arrival, to its gate opened",

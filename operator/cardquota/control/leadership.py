@@ -32,6 +32,7 @@ from .release.groups.group_conditions import GroupConditions
 from .release.groups.pod_group_writer import PodGroupWriter
 from .release.stamp_writer import StampWriter
 from .reports.audit import report_unadmitted
+from .reports.memory_reports import MemoryReports
 from .reports.namespace_reports import NamespaceReports
 from .reports.node_reports import report_nodes
 from .reports.unadmitted import UnadmittedReports
@@ -66,6 +67,23 @@ class ReportReceiver(Protocol):
         """The term is over."""
 
 
+class TermPart(Protocol):
+    """What else is decided in a term, as binding pods."""
+
+    def begin(self, term: str) -> None:
+        """Decide from now on."""
+
+    async def drain(self, timeout: float) -> bool:
+        """Decide nothing new. Returns whether all that was sent is settled, within so many s."""
+
+    async def end(self) -> None:
+        """The term is over."""
+
+    @property
+    def all_seen(self) -> bool:
+        """Whether the watches brought back all that was decided."""
+
+
 class Leadership:
     """What this replica does while it leads. `acquired` and `lost` are the elector's callbacks.
 
@@ -88,8 +106,12 @@ class Leadership:
         failed: Callable[[BaseException], None],
         *,
         later: Later = in_loop_later,
+        parts: Sequence[TermPart] = (),
     ) -> None:
-        """`clock`: seconds, monotonic. `later`: ends the time of reservations (E8)."""
+        """`clock`: seconds, monotonic. `later`: ends the time of reservations (E8). `parts`: what
+        else begins and ends with our terms.
+        """
+        self._parts = parts
         self._ledger = ledger
         self._client = client
         self._elector = elector
@@ -106,6 +128,7 @@ class Leadership:
         self._reports: QueueReports | None = None
         self._unadmitted = UnadmittedReports(ledger, events)
         self._namespaces = NamespaceReports(ledger, events)
+        self._memory = MemoryReports(ledger, events)
         self._flush: asyncio.TimerHandle | None = None
         self._flushed_at = float("-inf")
         self._notifier = notifier
@@ -127,7 +150,10 @@ class Leadership:
         releaser, self._releaser = self._releaser, None
         handover: Revisions | None = None
         if releaser is not None:
-            if await releaser.drain(timeout):
+            drained = await asyncio.gather(
+                releaser.drain(timeout), *(part.drain(timeout) for part in self._parts)
+            )
+            if all(drained):
                 handover = await self._seen_by_now()
             else:
                 self._unsettled = True
@@ -138,7 +164,12 @@ class Leadership:
 
     async def _seen_by_now(self) -> Revisions | None:
         """What a successor must have seen, once we have seen all our own writes; else None."""
-        if not await self._notifier.wait_for(self._ledger.decisions.all_seen(), OWN_WRITES):
+        gates_seen = self._ledger.decisions.all_seen()
+
+        def seen() -> bool:
+            return gates_seen() and all(part.all_seen for part in self._parts)
+
+        if not await self._notifier.wait_for(seen, OWN_WRITES):
             return None
         return {reflector.kind: reflector.applied for reflector in self._reflectors}
 
@@ -184,6 +215,9 @@ class Leadership:
         releaser = self._releaser = self._make_releaser(term)
         self._metrics.leader.set(1)
         operator.start()
+        for part in self._parts:
+            part.begin(term)
+        self._memory.start()
         self._flush_later()
         try:
             await releaser.run()
@@ -193,6 +227,9 @@ class Leadership:
             reports.stop()
             self._unadmitted.stop()
             self._namespaces.stop()
+            self._memory.stop()
+            for part in self._parts:
+                await part.end()
             await operator.stop()
 
     def _make_releaser(self, term: str) -> GateReleaser:
@@ -254,6 +291,7 @@ class Leadership:
             return
         unadmitted_left = report_unadmitted(self._ledger, self._events)
         told = not unadmitted_left and report_nodes(self._ledger, self._events)
+        told = told and self._memory.look()
         if not (told and self._namespaces.look()):
             self._flush_later()
         slice_ = TimeSlice(LEADER_SLICE, self._clock)

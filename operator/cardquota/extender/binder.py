@@ -127,6 +127,11 @@ class Binder:
             self._ledger.card_memory.forget(uid)
 
     @property
+    def all_seen(self) -> bool:
+        """Whether the watches brought back all that was bound."""
+        return not self._ledger.card_memory.assumed
+
+    @property
     def leads(self) -> bool:
         """Whether this replica binds."""
         return self._writer is not None

@@ -25,7 +25,7 @@ NOT_SYNCED: Final = "cardquota has not read the cluster yet: try again"
 class BindsPods(Protocol):
     """Who binds: the leader's binder, or who passes the call on to the leader."""
 
-    async def bind(self, args: BindArgs) -> str:
+    async def bind(self, args: BindArgs, *, passed_on: bool = False) -> str:
         """Bind a pod. Returns why it is not bound; empty if it is."""
 
 
@@ -66,9 +66,9 @@ class SchedulerVerbs:
         facts = pod_facts(args.pod)
         return rank_nodes(self._ledger, facts, args.names, spread=self._spread)
 
-    async def bind(self, args: BindArgs) -> str:
-        """Bind, here or on the leader."""
-        return await self._binds.bind(args)
+    async def bind(self, args: BindArgs, *, passed_on: bool = False) -> str:
+        """Bind, here or on the leader. `passed_on`: by another replica, so here or nowhere."""
+        return await self._binds.bind(args, passed_on=passed_on)
 
     async def preempt(self, args: PreemptionArgs) -> Mapping[str, MetaVictims]:
         """Which of the proposed victims free one card; nodes where none do are left out."""

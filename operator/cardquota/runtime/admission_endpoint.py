@@ -12,14 +12,13 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from cardquota_webhooks.server import serve
-from cardquota_webhooks.tls import load, server_context
-
 from ..cluster.api.client import Client
 from ..cluster.certificates.ca_bundle import CaBundles
 from ..cluster.certificates.certificate_manager import CertificateManager
 from ..cluster.certificates.certificate_store import CertificateSource, GivenSecret, OwnSecret
 from ..cluster.certificates.certificates import KeyPair
+from ..cluster.serving.serve import serve
+from ..cluster.serving.tls import load, server_context
 from ..install.manifests import names as webhook_names
 from ..settings import Settings
 

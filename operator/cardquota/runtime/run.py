@@ -7,6 +7,7 @@ in flight, exit 0.
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 import time
@@ -17,7 +18,7 @@ from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.resizes import ResizeReviews
-from cardquota_webhooks.server import AdmissionServer, serve
+from cardquota_webhooks.server import AdmissionServer
 from cardquota_webhooks.workloads import WorkloadReviews
 
 from ..cluster.api.access import AccessError
@@ -26,6 +27,7 @@ from ..cluster.api.find_access import find_access
 from ..cluster.api.queue_lookup import QueueLookup
 from ..cluster.election.elector import Elector
 from ..cluster.events.events import EventRecorder
+from ..cluster.serving.serve import serve
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.watch.feed import watched_kinds
 from ..cluster.watch.optional_reflector import OptionalReflector
@@ -41,6 +43,7 @@ from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import LEASE
 from ..settings import InstallationMode, Settings
 from .admission_endpoint import AdmissionEndpoint
+from .extender import Extender
 from .garbage import GarbageCollector
 from .logs import configure
 from .probes import Probes
@@ -112,7 +115,12 @@ class Operator:
         OverdueReads(self._ledger, self._notifier)
         identity = settings.leader_election.identity or socket.gethostname()
         self._events = EventRecorder(client, instance=identity)
-        kinds = watched_kinds(self._ledger, self._notifier, self._count_undecodable)
+        kinds = watched_kinds(
+            self._ledger,
+            self._notifier,
+            self._count_undecodable,
+            broken_cards=settings.extender.enabled,
+        )
         self._needed = [
             Reflector(client, path=w.path, kind=w.kind, delivery=w.delivery())
             for w in kinds
@@ -138,7 +146,20 @@ class Operator:
             duration=lease.duration,
             renew_deadline=lease.renew_deadline,
             retry_period=lease.retry_period,
+            extender=_advertised(settings) if settings.extender.enabled else "",
         )
+        self._extender: Extender | None = None
+        if settings.extender.enabled:
+            self._extender = Extender(
+                settings,
+                client,
+                self._ledger,
+                self._notifier,
+                self._elector,
+                self._metrics,
+                lambda: all(reflector.synced for reflector in self._reflectors),
+                grace=_GRACE,
+            )
         self._leadership = Leadership(
             self._ledger,
             client,
@@ -150,6 +171,7 @@ class Operator:
             settings,
             time.monotonic,
             self._part_failed,
+            parts=() if self._extender is None else (self._extender.binder,),
         )
         self._endpoint = AdmissionEndpoint(settings, client, grace=_GRACE)
         self._installation = InstallationCheck(
@@ -188,35 +210,50 @@ class Operator:
             self._start(reflector.run())
         self._start(self._events.run())
         endpoint = self._start(self._serve())
+        extender = self._start(self._serve_extender()) if self._extender is not None else None
         await self._stop.wait()
-        await self._shut_down(endpoint)
+        await self._shut_down(endpoint, extender)
         self._loop_watch.stop()
         await plain.cleanup()
         return 1 if self._failed else 0
 
-    async def _shut_down(self, endpoint: asyncio.Task[None]) -> None:
+    async def _shut_down(
+        self, endpoint: asyncio.Task[None], extender: asyncio.Task[None] | None
+    ) -> None:
         self._probes.draining = True
         self._admission.leave()
+        if self._extender is not None:
+            self._extender.server.leave()
         _LOG.info("stopping: answering what is in flight")
         stopped = await self._leadership.stop(_GRACE)
-        self._cancel(but=endpoint)
+        self._cancel(endpoint, extender)
         if stopped.settled:
             await self._elector.release(stopped.handover)
         else:
             _LOG.warning("some patches are not answered: the Lease is left to run out")
         if self._probes.serving:
             await self._admission.quiet(_QUIET, at_most=_LEAVE_SERVICE)
-        endpoint.cancel()
+        self._cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _cancel(self, but: asyncio.Task[None]) -> None:
+    def _cancel(self, *but: asyncio.Task[None] | None) -> None:
         for task in self._tasks:
-            if task is not but:
+            if task not in but:
                 task.cancel()
 
     async def _serve(self) -> None:
         """The admission endpoint, and everything that begins once it listens."""
         await self._endpoint.run(self._admission.http(), self._opened)
+
+    async def _serve_extender(self) -> None:
+        """The extender's endpoint. It answers only from a cluster that was read."""
+        assert self._extender is not None  # noqa: S101 - for mypy
+
+        async def synced() -> None:
+            for reflector in self._reflectors:
+                await reflector.wait_synced()
+
+        await self._extender.run(synced)
 
     async def _opened(self) -> None:
         for reflector in self._reflectors:
@@ -232,6 +269,8 @@ class Operator:
 
     def _to_put_right(self) -> list[str]:
         certificates = [self._endpoint.problem] if self._endpoint.problem else []
+        if self._extender is not None and self._extender.problem:
+            certificates.append(self._extender.problem)
         return [*certificates, *self._installation.faults]
 
     def _make_admission(self) -> AdmissionServer:
@@ -286,3 +325,12 @@ class Operator:
             _LOG.error("a part of the operator ended; stopping", exc_info=error)
         self._failed = True
         self._stop.set()
+
+
+def _advertised(settings: Settings) -> str:
+    """Host and port at which the other replicas reach our extender."""
+    extender = settings.extender
+    if extender.advertise:
+        return extender.advertise
+    host = os.environ.get("POD_IP") or extender.host
+    return f"[{host}]:{extender.port}" if ":" in host else f"{host}:{extender.port}"

@@ -20,6 +20,8 @@ from builders.namespace import a_namespace
 from builders.node import a_node
 from builders.pod import a_pod
 from builders.queue import QueueBody, a_queue
+from cardquota.cluster.serving.serve import serve
+from cardquota.cluster.serving.tls import server_context
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.loop.timed_selector import TimedSelector
 from cardquota.metrics import Metrics
@@ -30,8 +32,7 @@ from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.resizes import ResizeReviews
-from cardquota_webhooks.server import AdmissionServer, serve
-from cardquota_webhooks.tls import server_context
+from cardquota_webhooks.server import AdmissionServer
 from cardquota_webhooks.workloads import WorkloadReviews
 
 PRODUCTS: Final = tuple(f"NVIDIA-MODEL-{number}" for number in range(5))

@@ -27,11 +27,11 @@ from typing import Any, Final
 from aiohttp import web
 
 from builders.certificates import issue
+from cardquota.cluster.serving.serve import serve
+from cardquota.cluster.serving.tls import server_context
 from cardquota.install.manifests import documents
 from cardquota.quota.vocabulary import API_GROUP, VERSION
 from cardquota.settings import Settings
-from cardquota_webhooks.server import serve
-from cardquota_webhooks.tls import server_context
 
 from ..bodies import big_cluster
 

@@ -156,8 +156,10 @@ class GivenSecret:
         name: str,
         names: Sequence[str],
         now: Callable[[], datetime] = utc_now,
+        setting: str = "webhook.certificates",
     ) -> None:
-        """`names`: the names by which the API server calls us."""
+        """`names`: the names by which callers know us. `setting`: says that others keep it."""
+        self._setting = setting
         self._client = client
         self._where = f"{namespace}/{name}"
         self._path = f"/api/v1/namespaces/{namespace}/secrets/{name}"
@@ -172,7 +174,7 @@ class GivenSecret:
         if secret is None:
             return Found(
                 None,
-                f"Secret <{self._where}> is missing: webhook.certificates is `secret`, so create "
+                f"Secret <{self._where}> is missing: {self._setting} is `secret`, so create "
                 f"it with {_CERT}, {_KEY} and {_CA}, or see why cert-manager does not",
             )
         held = _holding(secret)

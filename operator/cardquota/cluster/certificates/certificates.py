@@ -17,6 +17,10 @@ _SKEW: Final = timedelta(hours=1)
 """How far in the past certificates begin: the clocks of other machines may be slow."""
 
 
+_FOR_BOTH: Final = (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH)
+"""Each Secret has a CA of its own, so whom a certificate convinces is decided by who trusts it."""
+
+
 @dataclass(frozen=True, slots=True)
 class KeyPair:
     """A certificate, maybe with its chain to the CA, and its key. PEM.
@@ -66,7 +70,7 @@ def make_serving(
         .add_extension(x509.SubjectAlternativeName([_general_name(n) for n in wanted]), False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_usage(signs_certificates=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), False)
+        .add_extension(x509.ExtendedKeyUsage(_FOR_BOTH), False)
         .add_extension(
             x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key()), False
         )

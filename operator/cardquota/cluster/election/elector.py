@@ -17,7 +17,7 @@ from contextlib import suppress
 
 import msgspec
 
-from ...quota.vocabulary import HANDOVER
+from ...quota.vocabulary import EXTENDER_ADDRESS, HANDOVER
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
 from ..api.clock import boottime
@@ -59,8 +59,12 @@ class Elector:
         retry_period: float = 1.0,
         clock: Callable[[], float] = boottime,
         random: Callable[[int], str] = secrets.token_hex,
+        extender: str = "",
     ) -> None:
-        """Times in seconds. `random(n)` returns n random bytes as text."""
+        """Times in seconds. `random(n)` returns n random bytes as text. `extender`: where others
+        reach our scheduler extender while we lead; empty: nowhere.
+        """
+        self._extender = extender
         if not 0 < retry_period < renew_deadline < duration:
             raise ValueError("0 < retry_period < renew_deadline < duration must hold")
         self._object = LeaseObject(client, namespace, name)
@@ -104,6 +108,14 @@ class Elector:
         if self._term is None:
             return 0.0
         return self._renewals.sent + self._renew_deadline - self._clock()
+
+    @property
+    def leader_address(self) -> str:
+        """Where the leader's scheduler extender is, as we last saw; empty if that is not known."""
+        lease = self._lease
+        if lease is None or not lease.holder:
+            return ""
+        return (lease.metadata.annotations or {}).get(EXTENDER_ADDRESS, "")
 
     @property
     def renewed_at(self) -> float:
@@ -222,7 +234,9 @@ class Elector:
     async def _take(self, lease: Lease | None, previous: float | None) -> None:
         term = self._candidate
         sent = self._clock()
-        self._lease = await self._object.take(lease, term, self._duration, self._attempt)
+        self._lease = await self._object.take(
+            lease, term, self._duration, self._attempt, self._extender
+        )
         self._term, self._observed_at = term, sent
         # Not earlier: while a write may still land, its term must be known as ours.
         self._candidate = self._new_term()

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from ...quota.vocabulary import HANDOVER
+from ...quota.vocabulary import EXTENDER_ADDRESS, HANDOVER
 from ..api.api_error import ApiError
 from ..api.client import Client
 
@@ -74,8 +74,18 @@ class LeaseObject:
                 return None
             raise
 
-    async def take(self, lease: Lease | None, term: str, duration: float, timeout: float) -> Lease:
-        """Hold it from now on under `term`. What the last holder left on it is removed."""
+    async def take(
+        self,
+        lease: Lease | None,
+        term: str,
+        duration: float,
+        timeout: float,
+        extender: str = "",
+    ) -> Lease:
+        """Hold it from now on under `term`. What the last holder left on it is removed.
+
+        `extender`: where this replica's extender can be called; empty: it has none.
+        """
         now = _now()
         spec = {
             "holderIdentity": term,
@@ -85,8 +95,12 @@ class LeaseObject:
             "leaseTransitions": (lease.spec.lease_transitions or 0) + 1 if lease else 0,
         }
         if lease is not None:
-            return await self._patch(lease, spec, {HANDOVER: None}, timeout)
-        body = {"metadata": {"name": self._name}, "spec": spec}
+            notes = {HANDOVER: None, EXTENDER_ADDRESS: extender or None}
+            return await self._patch(lease, spec, notes, timeout)
+        metadata: dict[str, object] = {"name": self._name}
+        if extender:
+            metadata["annotations"] = {EXTENDER_ADDRESS: extender}
+        body = {"metadata": metadata, "spec": spec}
         return _decode(await self._client.post(self._collection, body, timeout=timeout))
 
     async def renew(self, lease: Lease, timeout: float) -> Lease:

@@ -12,6 +12,7 @@ from ...quota.accounts.queue_facts import queue_facts
 from ...quota.ledger.groups.group_facts import group_facts, namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.nodes.node_facts import node_facts
+from ...quota.objects.config_map import ConfigMap, node_of
 from ...quota.objects.device_class import DeviceClass
 from ...quota.objects.limit_range import LimitRange
 from ...quota.objects.namespace import Namespace
@@ -22,6 +23,7 @@ from ...quota.objects.priority_class import PriorityClass
 from ...quota.objects.queue import Queue
 from ...quota.objects.runtime_class import RuntimeClass
 from ...quota.pods.pod_facts import pod_facts
+from ...quota.vocabulary import UNHEALTHY_CARDS_KEY
 from .catching_up import CatchingUp
 from .change_notifier import ChangeNotifier
 from .delivery import Delivery
@@ -85,9 +87,16 @@ class WatchedKind:
 
 
 def watched_kinds(
-    ledger: Ledger, notifier: ChangeNotifier, on_undecodable: Callable[[str], None]
+    ledger: Ledger,
+    notifier: ChangeNotifier,
+    on_undecodable: Callable[[str], None],
+    *,
+    broken_cards: bool = False,
 ) -> tuple[WatchedKind, ...]:
-    """All kinds that the ledger needs; the optional kinds are last."""
+    """All kinds that the ledger needs; the optional kinds are last.
+
+    `broken_cards`: whether ConfigMaps are read that say which cards of a node are broken.
+    """
     group = "/apis/scheduling.volcano.sh/v1beta1"
     devices = [f"/apis/resource.k8s.io/{v}/deviceclasses" for v in ("v1", "v1beta2", "v1beta1")]
     catching_up = CatchingUp(ledger, notifier)
@@ -117,7 +126,7 @@ def watched_kinds(
         sink = KindSink(name, notifier, take, drop, on_undecodable)
         return WatchedKind(name, path, struct, sink, needed, tuple(older))
 
-    return (
+    found = (
         kind(
             "pods",
             "/api/v1/pods",
@@ -188,3 +197,26 @@ def watched_kinds(
             older=devices[1:],
         ),
     )
+    if not broken_cards:
+        return found
+    memory = ledger.card_memory
+
+    def list_gone(name: str) -> None:
+        if node := node_of(name):
+            memory.unhealthy_gone(node)
+
+    lists = kind(
+        "configmaps",
+        "/api/v1/namespaces/kube-system/configmaps",
+        ConfigMap,
+        lambda x: memory.unhealthy_seen(x.node, _list_of(x)) if x.node else None,
+        lambda _, name, __: list_gone(name),
+        needed=False,
+    )
+    return *found, lists
+
+
+def _list_of(lists: ConfigMap) -> str:
+    """Without the key it is a list that nobody can read, not an empty one."""
+    text = lists.data.unhealthy_cards if lists.data is not None else None
+    return f"no key {UNHEALTHY_CARDS_KEY}" if text is None else text

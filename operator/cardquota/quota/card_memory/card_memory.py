@@ -12,7 +12,7 @@ Not guaranteed: it has no clock and does no I/O, and only one event loop touches
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from .memory_node import MemoryNode, MemoryPod, NodeKind
+from .memory_node import MemoryNode, MemoryPod
 from .memory_shape import MemoryShape
 from .unhealthy_cards import UnhealthyListError, read_unhealthy
 
@@ -206,7 +206,7 @@ class CardMemory:
         else:
             self.room.pop(name, None)
         (self.closed_to_cards.discard if node.takes_cards else self.closed_to_cards.add)(name)
-        odd = node.unknown, node.kind is NodeKind.MIXED
+        odd = node.unknown, node.mixed
         if odd != self._odd.get(name, _EVEN):
             self._to_tell[name] = None
             self._odd[name] = odd

@@ -115,6 +115,11 @@ class MemoryNode:
         return sum(self.used) + self.unknown
 
     @property
+    def mixed(self) -> bool:
+        """Whether pods by card and by memory are on it."""
+        return self.kind is NodeKind.MIXED
+
+    @property
     def takes_memory(self) -> bool:
         """Whether pods by memory may come."""
         return self.kind in (NodeKind.BY_MEMORY, NodeKind.UNDECIDED) and self.shape is not None

@@ -191,6 +191,7 @@ class ReleaseDecisions:
         """Forget the marks, on a replica that does not lead: a term begins with everything."""
         self._state.dirty.clear()
         self._state.nodes.forget_reports()
+        self._state.card_memory.forget_untold()
 
     def _posted_anew(self, group: PodGroupState) -> None:
         self._state.mark_group(group)

@@ -9,6 +9,14 @@ NO_LEADER = "no replica of cardquota leads at the moment: try again"
 TOO_LATE = "the leader of cardquota is about to change: try again"
 
 
+def leader_unreachable(address: str) -> str:
+    """The leader did not answer. Whether it has bound the pod is not known here."""
+    return (
+        f"the leading replica of cardquota at <{show(address)}> did not answer: another one will "
+        "lead soon, try again"
+    )
+
+
 def pod_unknown(namespace: str, name: str) -> str:
     """No pod with this uid is known, or it asks for no card."""
     return (

@@ -72,6 +72,24 @@ def not_counted(node: str, problems: Sequence[str], *, others: bool) -> str:
     )
 
 
+def card_memory_unreadable(
+    node: str, problems: Sequence[str], pods: Sequence[str], *, mixed: bool
+) -> str:
+    """Card memory of a node that cannot be read. `pods`: those whose card is not known."""
+    found = list(problems)
+    if pods:
+        found.append(
+            f"the card of {counted(len(pods), 'pod')} is not known ({listed(pods)}), so their "
+            "memory is taken from every card"
+        )
+    if mixed:
+        found.append("pods by card and by memory are on it, so it takes no others")
+    return (
+        f"card memory of node <{show(node)}>: {'; '.join(found)}; "
+        "`kubectl cardquota inspect` shows its cards and pods"
+    )
+
+
 def namespace_mode_unknown(namespace: str, value: str) -> str:
     """The label of a namespace has a value that means nothing."""
     return (

@@ -174,6 +174,10 @@ class NodeCache:
         card = self._remembered.get(node, {}).get(resource)
         return card if card is not None and self._catalog.resource(card) == resource else None
 
+    def get(self, node: str) -> NodeFacts | None:
+        """What is kept of a node; None if it is not there."""
+        return self._facts.get(node)
+
     def product_of(self, node: str) -> str:
         """The product that a node shows; empty if it shows none, or more than one."""
         facts = self._facts.get(node)

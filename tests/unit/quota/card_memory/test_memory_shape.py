@@ -8,8 +8,8 @@ from cardquota.quota.card_memory.memory_shape import MemoryShape, MemoryUnit
 from cardquota.quota.card_memory.unhealthy_cards import UnhealthyListError, read_unhealthy
 
 
-def shape(node: str = "n", **amounts: object) -> MemoryShape | None:
-    found = a_node(node)
+def shape(**amounts: object) -> MemoryShape | None:
+    found = a_node()
     for name, amount in amounts.items():
         resource = v.GPU_MEMORY if name == "mem" else v.GPU_COUNT
         found = found.put(amount, "status", "allocatable", resource)

@@ -10,10 +10,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
-from cardquota_webhooks.server import serve
-from cardquota_webhooks.tls import load, server_context
+from cardquota.cluster.serving.serve import serve
+from cardquota.cluster.serving.tls import load, server_context
 
-from .endpoint import Endpoint
+from ...webhooks.endpoint import Endpoint
 
 
 def a_pair(

@@ -1,0 +1,1 @@
+"""HTTP servers of ours: how they listen, and the certificates that they show and demand."""

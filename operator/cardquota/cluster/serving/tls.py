@@ -1,0 +1,70 @@
+"""TLS contexts from PEM in memory. A server's accepts a new certificate while it serves."""
+
+import ssl
+import tempfile
+from pathlib import Path
+
+
+def server_context(
+    cert_pem: bytes, key_pem: bytes, *, clients: bytes | None = None
+) -> ssl.SSLContext:
+    """A context for TLS 1.2 and later. Raises ssl.SSLError for an unusable pair or CA.
+
+    `clients`: the CAs, PEM. Then only who shows a certificate of theirs may connect.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    _load_pair(context, cert_pem, key_pem)
+    if clients is not None:
+        context.verify_mode = ssl.CERT_REQUIRED
+        trust(context, clients)
+    return context
+
+
+def trust(context: ssl.SSLContext, authorities: bytes) -> None:
+    """Accept certificates of these CAs too, PEM, from the next connection on.
+
+    Not guaranteed: that others are trusted no more. A context forgets none before it is made anew.
+    Raises ssl.SSLError if they cannot be read.
+    """
+    try:
+        context.load_verify_locations(cadata=authorities.decode("ascii", errors="replace"))
+    except ValueError as error:
+        raise ssl.SSLError(0, f"no CA can be read: {error}") from None
+
+
+def client_context(cert_pem: bytes, key_pem: bytes, *, servers: bytes) -> ssl.SSLContext:
+    """A context that shows this certificate, and trusts servers of these CAs alone.
+
+    Raises ssl.SSLError for an unusable pair or CA.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    _load_pair(context, cert_pem, key_pem)
+    trust(context, servers)
+    return context
+
+
+def _load_pair(context: ssl.SSLContext, cert_pem: bytes, key_pem: bytes) -> None:
+    # The standard library reads key and certificate only from files. The folder is private (0700)
+    # and deleted before this returns.
+    with tempfile.TemporaryDirectory(prefix="cardquota-") as folder:
+        pair = Path(folder) / "pair.pem"
+        pair.touch(mode=0o600)
+        pair.write_bytes(key_pem + b"\n" + cert_pem)
+        context.load_cert_chain(pair)
+
+
+def load(context: ssl.SSLContext, cert_pem: bytes, key_pem: bytes) -> None:
+    """Serve only this certificate, from the next connection on.
+
+    Raises ssl.SSLError for an unusable pair; then nothing changes.
+    """
+    # Not loaded into the context itself: that keeps one certificate per type of key, so an RSA one
+    # would still be served beside the EC one that replaced it.
+    fresh = server_context(cert_pem, key_pem)
+
+    def take_fresh(connection: ssl.SSLObject, _: str | None, __: ssl.SSLContext) -> None:
+        connection.context = fresh
+
+    context.sni_callback = take_fresh

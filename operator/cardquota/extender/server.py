@@ -1,0 +1,203 @@
+"""The HTTPS server of the scheduler extender: its verbs for kube-scheduler, and a look at cards.
+
+Every call of a verb gets HTTP 200, whatever it holds: kube-scheduler reads the body of no other
+answer. What went wrong stands in `Error`. Connections are kept, and every answer has its length.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from time import perf_counter
+from typing import Final, Protocol
+from urllib.parse import unquote
+
+import msgspec
+from aiohttp import StreamReader, web
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http import RawRequestMessage
+
+from ..metrics import Metrics
+from .leader_call import PASSED_ON
+from .wire import (
+    BindArgs,
+    ExtenderArgs,
+    FilterResult,
+    MetaVictims,
+    PreemptionArgs,
+    WireError,
+    error_answer,
+    filter_answer,
+    read_args,
+    read_binding,
+    read_preemption,
+    scores_answer,
+    victims_answer,
+)
+
+LARGEST_BODY: Final = 8 * 1024 * 1024
+"""Bytes that are read. 5,000 names and a pod have 1.7 MB at most. Whole nodes have 12 KB each, so
+from some 700 nodes on a scheduler has to send names."""
+_DRAINED: Final = 256 * 1024 * 1024
+"""Bytes that are taken in and dropped, so that the caller reads our answer. Beyond it the
+connection is closed."""
+VERBS: Final = "/scheduler/"
+INSPECT: Final = "/inspect"
+BROKEN: Final = "cardquota could not answer: this is a bug, see its log"
+
+_LOG = logging.getLogger(__name__)
+
+
+class Verbs(Protocol):
+    """What is asked. Must not raise for whatever a caller sends."""
+
+    async def filter(self, args: ExtenderArgs) -> FilterResult:
+        """Which nodes the pod may go to."""
+
+    async def prioritize(self, args: ExtenderArgs) -> Sequence[int]:
+        """One score for each name, 0 to 10."""
+
+    async def bind(self, args: BindArgs, *, passed_on: bool = False) -> str:
+        """Bind a pod. Returns why it is not bound; empty if it is."""
+
+    async def preempt(self, args: PreemptionArgs) -> Mapping[str, MetaVictims]:
+        """Which of the proposed victims help."""
+
+    def inspect(self) -> object:
+        """Card memory of the whole cluster."""
+
+    def inspect_node(self, name: str) -> object | None:
+        """One node; None if it is not known."""
+
+
+class ExtenderServer:
+    """Routes calls to the verbs. Has no state of its own."""
+
+    def __init__(self, verbs: Verbs, metrics: Metrics) -> None:
+        self._verbs = verbs
+        self._seconds = metrics.extender_seconds
+        self._leaving = False
+        self._routes = {
+            "filter": self._filter,
+            "prioritize": self._prioritize,
+            "bind": self._bind,
+            "preempt": self._preempt,
+        }
+
+    def http(self) -> web.Server:
+        """The HTTP server, to be bound."""
+        return web.Server(self.handle, request_factory=_request, access_log=None)
+
+    def leave(self) -> None:
+        """From now on every connection is closed after the next answer on it."""
+        self._leaving = True
+
+    async def handle(self, http: web.BaseRequest) -> web.StreamResponse:
+        """Answer one HTTP request, whatever it is; raises nothing."""
+        path = http.path
+        verb = path.removeprefix(VERBS) if path.startswith(VERBS) else ""
+        if verb in self._routes:
+            response = await self._answer(verb, http)
+        elif path == INSPECT or path.startswith(INSPECT + "/"):
+            response = self._inspect(http)
+        else:
+            there = ", ".join(VERBS + name for name in self._routes)
+            response = _text(HTTPStatus.NOT_FOUND, f"nothing is here; there are {there}, {INSPECT}")
+        if self._leaving:
+            response.force_close()
+        return response
+
+    async def _answer(self, verb: str, http: web.BaseRequest) -> web.Response:
+        if http.method != "POST":
+            return _text(HTTPStatus.METHOD_NOT_ALLOWED, f"a call of {verb} is to be posted")
+        began = perf_counter()
+        length = await self._drain_large(http)
+        if length:
+            return _json(error_answer(length))
+        try:
+            payload = http.content
+            body = payload.read_nowait() if payload.is_eof() else await http.read()
+        except web.HTTPRequestEntityTooLarge:
+            # Without a length it was not known before: what is left of it is not read.
+            response = _json(error_answer(_too_large("more")))
+            response.force_close()
+            return response
+        try:
+            answer = await self._routes[verb](body, http)
+        except WireError as error:
+            answer = error_answer(f"the call of {verb} cannot be read: {error}")
+        except Exception:  # noqa: BLE001
+            _LOG.exception("a call of %s could not be answered", verb)
+            answer = error_answer(BROKEN)
+        self._seconds.labels(verb).observe(perf_counter() - began)
+        return _json(answer)
+
+    async def _drain_large(self, http: web.BaseRequest) -> str:
+        """Take in a body that is too large, keeping none of it. Returns the error, else nothing."""
+        length = http.content_length or 0
+        if length <= LARGEST_BODY:
+            return ""
+        left = _DRAINED
+        while left > 0:
+            some = await http.content.readany()
+            if not some:
+                break
+            left -= len(some)
+        return _too_large(str(length // 2**20))
+
+    async def _filter(self, body: bytes, _: web.BaseRequest) -> bytes:
+        args = read_args(body)
+        return filter_answer(args, await self._verbs.filter(args))
+
+    async def _prioritize(self, body: bytes, _: web.BaseRequest) -> bytes:
+        """kube-scheduler goes on without our scores if it cannot read them; so an empty list."""
+        try:
+            args = read_args(body)
+        except WireError as error:
+            _LOG.warning("a call of prioritize cannot be read: %s", error)
+            return b"[]"
+        return scores_answer(args.names, await self._verbs.prioritize(args))
+
+    async def _bind(self, body: bytes, http: web.BaseRequest) -> bytes:
+        passed_on = PASSED_ON in http.headers
+        return error_answer(await self._verbs.bind(read_binding(body), passed_on=passed_on))
+
+    async def _preempt(self, body: bytes, _: web.BaseRequest) -> bytes:
+        return victims_answer(await self._verbs.preempt(read_preemption(body)))
+
+    def _inspect(self, http: web.BaseRequest) -> web.Response:
+        if http.method not in ("GET", "HEAD"):
+            return _text(HTTPStatus.METHOD_NOT_ALLOWED, "this is only to be read")
+        name = unquote(http.path.removeprefix(INSPECT).strip("/"))
+        found = self._verbs.inspect_node(name) if name else self._verbs.inspect()
+        if found is None:
+            return _text(HTTPStatus.NOT_FOUND, "no node of this name is known")
+        return _json(msgspec.json.encode(found))
+
+
+def _too_large(size: str) -> str:
+    return (
+        f"the body has {size} MiB, at most {LARGEST_BODY // 2**20} MiB are read: set "
+        "nodeCacheCapable: true for this extender, so that only names of nodes are sent"
+    )
+
+
+def _json(body: bytes) -> web.Response:
+    return web.Response(body=body, content_type="application/json")
+
+
+def _text(code: HTTPStatus, text: str) -> web.Response:
+    return web.Response(status=code, text=text + "\n")
+
+
+def _request(
+    message: RawRequestMessage,
+    payload: StreamReader,
+    protocol: web.RequestHandler,
+    writer: AbstractStreamWriter,
+    task: "asyncio.Task[None]",
+) -> web.BaseRequest:
+    loop = asyncio.get_running_loop()
+    return web.BaseRequest(
+        message, payload, protocol, writer, task, loop, client_max_size=LARGEST_BODY
+    )

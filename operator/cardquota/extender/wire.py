@@ -1,0 +1,246 @@
+"""What kube-scheduler sends and gets: kubescheduler.config.k8s.io/v1, as Go writes it.
+
+Keys are the names of Go's fields. Go reads them in any case, and of two alike takes the last; so do
+we. Of a pod its own keys are read, of a node its name: the rest of it is handed back as it came.
+
+Errors: WireError for whatever cannot be read; the text says what is wrong.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Raw
+
+from ..quota.objects.pod import Pod
+from ..quota.words import show
+
+T = TypeVar("T")
+_NULL: Final = b"null"
+MOST_NODES: Final = 50_000
+"""Names, or nodes, of one call: ten times those of the largest clusters."""
+
+
+class WireError(ValueError):
+    """A call that cannot be read."""
+
+
+class ExtenderArgs(NamedTuple):
+    """A call of filter or prioritize."""
+
+    pod: Pod
+    names: Sequence[str]
+    """Nodes, each once."""
+    nodes: Mapping[str, Raw] | None = None
+    """The nodes themselves, if the scheduler sends them. Then it wants them back."""
+
+
+class FilterResult(NamedTuple):
+    """The answer of filter."""
+
+    names: Sequence[str]
+    failed: Mapping[str, str]
+    unresolvable: Mapping[str, str]
+    error: str = ""
+
+
+class BindArgs(NamedTuple):
+    """A call of bind."""
+
+    pod_name: str
+    pod_namespace: str
+    pod_uid: str
+    node: str
+
+
+class MetaVictims(NamedTuple):
+    """Pods to be ended on one node."""
+
+    uids: Sequence[str]
+    violations: int = 0
+    """PodDisruptionBudgets that would be broken."""
+
+
+class PreemptionArgs(NamedTuple):
+    """A call of preempt: the victims that kube-scheduler proposes, by node."""
+
+    pod: Pod
+    victims: Mapping[str, MetaVictims]
+
+
+class _Named(msgspec.Struct):
+    name: str = ""
+
+
+class _Item(msgspec.Struct):
+    metadata: _Named
+
+
+class _UidMeta(msgspec.Struct):
+    uid: str = ""
+
+
+class _WholePod(msgspec.Struct):
+    metadata: _UidMeta
+
+
+_OBJECT: Final = msgspec.json.Decoder(dict[str, Raw])
+_NAMES: Final = msgspec.json.Decoder(list[str])
+_RAWS: Final = msgspec.json.Decoder(list[Raw])
+_BY_NODE: Final = msgspec.json.Decoder(dict[str, Raw])
+_ITEM: Final = msgspec.json.Decoder(_Item)
+_TEXT: Final = msgspec.json.Decoder(str)
+_NUMBER: Final = msgspec.json.Decoder(int)
+_WHOLE_POD: Final = msgspec.json.Decoder(_WholePod)
+_ENCODER: Final = msgspec.json.Encoder()
+
+
+def read_args(body: bytes) -> ExtenderArgs:
+    """A call of filter or prioritize. Raises WireError."""
+    fields = _fields(body)
+    pod = _pod(fields)
+    if bytes(fields.get("nodenames", b"")).count(b",") > MOST_NODES:
+        raise WireError(f"NodeNames has more than {MOST_NODES} names")
+    names = _decoded(fields, "nodenames", _NAMES)
+    if names is not None:
+        return ExtenderArgs(pod, list(dict.fromkeys(names)))
+    nodes = fields.get("nodes")
+    if nodes is None:
+        raise WireError("the call names no nodes: neither NodeNames nor Nodes is there")
+    found: dict[str, Raw] = {}
+    items = _decoded(_fields(nodes), "items", _RAWS) or []
+    if len(items) > MOST_NODES:
+        raise WireError(f"Nodes has more than {MOST_NODES} items")
+    for item in items:
+        try:
+            found[_ITEM.decode(item).metadata.name] = item
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise WireError(f"Nodes: {show(str(error))}") from None
+    return ExtenderArgs(pod, list(found), found)
+
+
+def read_binding(body: bytes) -> BindArgs:
+    """A call of bind. Raises WireError."""
+    fields = _fields(body)
+    values = []
+    for key in ("PodName", "PodNamespace", "PodUID", "Node"):
+        text = _decoded(fields, key.lower(), _TEXT)
+        if not text:
+            raise WireError(f"{key} is missing")
+        values.append(text)
+    return BindArgs(*values)
+
+
+def read_preemption(body: bytes) -> PreemptionArgs:
+    """A call of preempt, with whole pods or with their uids. Raises WireError."""
+    fields = _fields(body)
+    pod = _pod(fields)
+    by_uid = _decoded(fields, "nodenametometavictims", _BY_NODE)
+    whole = _decoded(fields, "nodenametovictims", _BY_NODE)
+    found: dict[str, MetaVictims] = {}
+    for node, raw in (by_uid or whole or {}).items():
+        if bytes(raw) == _NULL:
+            found[node] = MetaVictims(())
+            continue
+        victims = _fields(raw)
+        uids = [_uid(one, whole=not by_uid) for one in _decoded(victims, "pods", _RAWS) or ()]
+        violations = _decoded(victims, "numpdbviolations", _NUMBER) or 0
+        found[node] = MetaVictims(uids, violations)
+    return PreemptionArgs(pod, found)
+
+
+def filter_answer(args: ExtenderArgs | None, result: FilterResult) -> bytes:
+    """The answer of filter; nodes go back the way they came."""
+    answer: dict[str, object] = {
+        "FailedNodes": result.failed,
+        "FailedAndUnresolvableNodes": result.unresolvable,
+        "Error": result.error,
+    }
+    if args is not None and args.nodes is not None:
+        items = [args.nodes[name] for name in result.names]
+        answer["Nodes"] = {"apiVersion": "v1", "kind": "NodeList", "items": items}
+    else:
+        answer["NodeNames"] = result.names
+    return _ENCODER.encode(answer)
+
+
+def scores_answer(names: Sequence[str], scores: Sequence[int]) -> bytes:
+    """The answer of prioritize."""
+    return _ENCODER.encode(
+        [{"Host": name, "Score": score} for name, score in zip(names, scores, strict=True)]
+    )
+
+
+def error_answer(error: str) -> bytes:
+    """The answer of bind; of any other verb that fails, too. Empty: it has worked."""
+    return _ENCODER.encode({"Error": error})
+
+
+def victims_answer(victims: Mapping[str, MetaVictims]) -> bytes:
+    """The answer of preempt."""
+    found = {
+        node: {
+            "Pods": [{"UID": uid} for uid in one.uids],
+            "NumPDBViolations": one.violations,
+        }
+        for node, one in victims.items()
+    }
+    return _ENCODER.encode({"NodeNameToMetaVictims": found})
+
+
+def bind_call(args: BindArgs) -> bytes:
+    """The body of a call of bind: the inverse of `read_binding`."""
+    return _ENCODER.encode(
+        {
+            "PodName": args.pod_name,
+            "PodNamespace": args.pod_namespace,
+            "PodUID": args.pod_uid,
+            "Node": args.node,
+        }
+    )
+
+
+def read_error(body: bytes) -> str:
+    """The `Error` of an answer. Raises WireError."""
+    return _decoded(_fields(body), "error", _TEXT) or ""
+
+
+def _fields(body: bytes | Raw) -> dict[str, Raw]:
+    """The fields of an object, with keys in lower case; null counts as absent."""
+    try:
+        found = _OBJECT.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise WireError(f"it is no JSON object: {show(str(error))}") from None
+    return {key.lower(): raw for key, raw in found.items() if bytes(raw[:4]) != _NULL}
+
+
+def _decoded(fields: Mapping[str, Raw], key: str, decoder: "msgspec.json.Decoder[T]") -> T | None:
+    raw = fields.get(key)
+    if raw is None:
+        return None
+    try:
+        return decoder.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise WireError(f"{key}: {show(str(error))}") from None
+
+
+def _pod(fields: Mapping[str, Raw]) -> Pod:
+    raw = fields.get("pod")
+    if raw is None:
+        raise WireError("the call has no pod")
+    try:
+        pod = Pod.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise WireError(f"pod: {show(str(error))}") from None
+    if not pod.metadata.uid:
+        raise WireError("the pod has no uid")
+    return pod
+
+
+def _uid(raw: Raw, *, whole: bool) -> str:
+    try:
+        if whole:
+            return _WHOLE_POD.decode(raw).metadata.uid
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise WireError(f"victims: {show(str(error))}") from None
+    return _decoded(_fields(raw), "uid", _TEXT) or ""

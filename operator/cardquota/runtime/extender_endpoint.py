@@ -1,0 +1,185 @@
+"""The endpoint for kube-scheduler: an HTTPS server, its certificate, and who may call it.
+
+Two Secrets. The one holds our certificate, and the CA by which a scheduler knows us. The other
+holds the certificate that a scheduler shows, which we show too when one replica calls another, and
+the CA by which we know it. Both are read again and again, and followed without closing the server.
+
+A scheduler reads our CA once, when it starts, and its own certificate again and again. So a
+certificate is renewed under its CA, and a next CA stands beside the present one for a month before
+it signs anything: within that time a scheduler has to be started anew.
+"""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Callable, Coroutine
+from datetime import timedelta
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from cryptography import x509
+
+from ..cluster.api.api_error import ApiError, OutcomeUnknown
+from ..cluster.api.client import Client
+from ..cluster.certificates.certificate_store import (
+    CertificateSource,
+    GivenSecret,
+    OwnSecret,
+    utc_now,
+)
+from ..cluster.certificates.rotation import Holding
+from ..cluster.serving.serve import serve
+from ..cluster.serving.tls import client_context, load, server_context, trust
+from ..settings import Settings
+
+_LOG = logging.getLogger(__name__)
+_LOOK: Final = 30.0
+"""Seconds between two reads of the Secrets."""
+_LOOK_AGAIN: Final = 1.0
+"""The same while something is missing or wrong."""
+KNOWN_AFTER: Final = timedelta(days=30)
+"""How long a next CA is published before it signs: a scheduler reads it when it starts."""
+
+
+class _Secret:
+    """One of the two, as it was last found in order."""
+
+    def __init__(self, source: CertificateSource) -> None:
+        self._source = source
+        self.held: Holding | None = None
+        self.problem = ""
+
+    async def look(self) -> None:
+        """Read it, and take a step if it is ours. What is wrong is in `problem`."""
+        try:
+            found = await self._source.look(self.held, _is_known)
+        except (ApiError, OutcomeUnknown) as error:
+            self._tell(f"certificates of the extender: {error}; trying again")
+            return
+        self.held = found.holding or self.held
+        self._tell(found.problem)
+
+    def _tell(self, problem: str) -> None:
+        if problem != self.problem and problem:
+            _LOG.warning("%s", problem)
+        self.problem = problem
+
+
+class ExtenderEndpoint:
+    """Serves kube-scheduler, and nobody without a certificate of its CA."""
+
+    def __init__(self, settings: Settings, client: Client, *, grace: float) -> None:
+        """`grace`: seconds for calls in flight when the server closes."""
+        self._settings = settings
+        self._grace = grace
+        names = extender_names(settings)
+        # Its maker need not have included names that are not used.
+        used = names[-1:] if settings.extender.url else names[:1]
+        extender = settings.extender
+        self._server = _Secret(_source(settings, client, extender.secret, names, used))
+        ours = [extender.client_secret]
+        self._client = _Secret(_source(settings, client, extender.client_secret, ours, []))
+        self._refused = ""
+        self.client_tls: ssl.SSLContext | None = None
+        """By which one replica calls another."""
+
+    @property
+    def problem(self) -> str:
+        """In words for people: why certificates are not in order; empty if they are."""
+        return self._server.problem or self._client.problem or self._refused
+
+    async def run(
+        self, server: web.Server, opened: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
+        """Serve until cancelled. `opened` runs before the server listens.
+
+        Errors: OSError if the address is in use; those of `opened`.
+        """
+        await opened()
+        tls = await self._first()
+        extender = self._settings.extender
+        runner = await serve(
+            server, host=extender.host, port=extender.port, tls=tls, grace=self._grace
+        )
+        _LOG.info("the scheduler extender listens on port %d", extender.port)
+        try:
+            await self._reload(tls)
+        finally:
+            await runner.cleanup()
+
+    async def _first(self) -> ssl.SSLContext:
+        while True:
+            await self._look()
+            served, shown = self._server.held, self._client.held
+            if served is not None and shown is not None:
+                try:
+                    tls = server_context(
+                        served.serving.cert_pem, served.serving.key_pem, clients=shown.bundle
+                    )
+                    self._make_client(served, shown)
+                except ssl.SSLError as error:
+                    self._refuse(error)
+                else:
+                    return tls
+            await asyncio.sleep(_LOOK_AGAIN)
+
+    async def _reload(self, tls: ssl.SSLContext) -> None:
+        before = self._server.held, self._client.held
+        while True:
+            await asyncio.sleep(_LOOK_AGAIN if self.problem else _LOOK)
+            await self._look()
+            served, shown = self._server.held, self._client.held
+            if (served, shown) == before or served is None or shown is None:
+                continue
+            try:
+                trust(tls, shown.bundle)
+                # What is loaded beside it decides for the connections that follow.
+                load(tls, served.serving.cert_pem, served.serving.key_pem)
+                self._make_client(served, shown)
+            except ssl.SSLError as error:
+                self._refuse(error)
+            else:
+                before, self._refused = (served, shown), ""
+
+    async def _look(self) -> None:
+        await asyncio.gather(self._server.look(), self._client.look())
+
+    def _make_client(self, served: Holding, shown: Holding) -> None:
+        self.client_tls = client_context(
+            shown.serving.cert_pem, shown.serving.key_pem, servers=served.bundle
+        )
+
+    def _refuse(self, error: ssl.SSLError) -> None:
+        where = self._settings.namespace
+        extender = self._settings.extender
+        refused = (
+            f"Secrets <{where}/{extender.secret}> and <{where}/{extender.client_secret}>: they "
+            f"cannot be served: {error.reason}"
+        )
+        if refused != self._refused:
+            self._refused = refused
+            _LOG.warning("%s", refused)
+
+
+def extender_names(settings: Settings) -> list[str]:
+    """The names that a scheduler may use: the Service's, and the host of the URL if any."""
+    service = f"{settings.extender.service}.{settings.namespace}.svc"
+    names = [service, f"{service}.cluster.local"]
+    host = urlsplit(settings.extender.url).hostname if settings.extender.url else None
+    return [*names, host] if host else names
+
+
+def _source(
+    settings: Settings, client: Client, secret: str, names: list[str], used: list[str]
+) -> CertificateSource:
+    namespace = settings.namespace
+    if settings.extender.certificates == "own":
+        return OwnSecret(client, namespace=namespace, name=secret, names=names)
+    setting = "extender.certificates"
+    return GivenSecret(client, namespace=namespace, name=secret, names=used, setting=setting)
+
+
+def _is_known(authority: x509.Certificate) -> bool:
+    """Whether every scheduler has had the time to learn of a CA."""
+    return authority.not_valid_before_utc + KNOWN_AFTER < utc_now()
