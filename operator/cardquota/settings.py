@@ -129,6 +129,16 @@ class Packing(StrEnum):
     SPREAD = "spread"
 
 
+ManagedResource = Annotated[
+    str,
+    Field(
+        max_length=317,
+        pattern=r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$",
+    ),
+]
+"""The whole name of an extended resource, `<domain>/<name>`."""
+
+
 class Extender(Section):
     """The scheduler extender (HTTPS): which node and which card a pod gets."""
 
@@ -162,6 +172,9 @@ class Extender(Section):
     scheduler_name: str = "cardquota-scheduler"
     """Name of the profile of the second kube-scheduler, for clusters whose own cannot be
     configured."""
+    managed_resources: tuple[ManagedResource, ...] = ()
+    """Resource names of cards beside those of the vendor table and of MIG slices that we know, for
+    the configuration of kube-scheduler: it compares whole names."""
 
 
 class Release(Section):

@@ -56,6 +56,46 @@ def manifests(config: Config = None) -> None:
     typer.echo(render(settings), nl=False)
 
 
+@app.command("scheduler-config")
+def scheduler_config(
+    config: Config = None,
+    profile: Annotated[
+        str,
+        typer.Option("--profile", metavar="NAME", help="The schedulerName of the pods it serves."),
+    ] = "default-scheduler",
+    kubeconfig: Annotated[
+        str,
+        typer.Option(
+            "--kubeconfig",
+            metavar="PATH",
+            help="Of the scheduler, where it runs. With a configuration file it ignores its flag.",
+        ),
+    ] = "",
+    credentials: Annotated[
+        str,
+        typer.Option(
+            "--credentials",
+            metavar="FOLDER",
+            help="With ca.crt, tls.crt and tls.key, where the scheduler runs.",
+        ),
+    ] = "/etc/cardquota-extender",
+) -> None:
+    """Print the configuration of a kube-scheduler that asks the extender."""
+    settings = _settings(config)
+    from pathlib import PurePosixPath
+
+    from ..install.manifests import text
+    from ..install.scheduler_configuration import scheduler_configuration
+
+    found = scheduler_configuration(
+        settings,
+        profile=profile,
+        credentials=PurePosixPath(credentials),
+        kubeconfig=kubeconfig,
+    )
+    typer.echo(text([found]), nl=False)
+
+
 @app.command()
 def simulate(
     files: Annotated[

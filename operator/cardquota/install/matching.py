@@ -31,6 +31,9 @@ MIRROR: Final = "kubernetes.io/config.mirror"
 NODE_USER: Final = "system:node:"
 """The prefix of the user names of nodes; only the kubelet creates true mirror pods."""
 
+NODES: Final = "system:nodes"
+"""The group of all nodes."""
+
 _QUEUE_KEYS: Final = (QUEUE_NAME, QUEUE_NAME_VOLCANO_JOB, GROUP_NAME)
 _CARD_KEYS: Final = (CARD_NAME, CARD_NAME_ALIAS)
 

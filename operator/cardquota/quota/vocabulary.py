@@ -77,6 +77,10 @@ GPU_MEMORY_ASSIGNED: Final = "ALIYUN_COM_GPU_MEM_ASSIGNED"
 """On a pod: `false` until the device plugin has given it the card, then `true`."""
 GPU_MEMORY_ASSUMED_AT: Final = "ALIYUN_COM_GPU_MEM_ASSUME_TIME"
 """On a pod: nanoseconds. The device plugin serves the pods of a node in this order."""
+PLACEMENT: Final = (GPU_MEMORY_CARD, GPU_MEMORY_OF_POD, GPU_MEMORY_OF_CARD)
+"""Pod annotations that say which card it has. Only the operator writes them, if it binds."""
+CARD_GIVEN: Final = (GPU_MEMORY_ASSIGNED, GPU_MEMORY_ASSUMED_AT)
+"""Pod annotations that the device plugin rewrites when it gives a pod its card."""
 CARD_MEMORY: Final = "volcano.sh/card.memory"
 """On a node: a JSON list, the memory of each card in the node's unit, where they differ."""
 UNHEALTHY_CARDS: Final = "volcano.sh/card.unhealthy"

@@ -2,9 +2,10 @@
 
 from ...settings import Settings
 from .admission_policy import AdmissionPolicy, Rule, joined
+from .binding_policies import binding_term, bindings
 from .gate_policies import born_gated, gate_owner, gate_term
 from .identity_policies import groups_account, lease, queues_account, service_account
-from .key_policies import GROUPS, bindings, fixed, keys, reservation_owner, reservation_term
+from .key_policies import GROUPS, card_given, fixed, keys, reservation_owner, reservation_term
 from .namespace_policies import namespace_mode
 
 
@@ -15,6 +16,7 @@ def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
         pods(settings),
         gate_term(settings),
         bindings(settings),
+        *([binding_term(settings)] if settings.extender.enabled else ()),
         pod_groups(settings),
         reservation_term(settings),
         queues_account(settings),
@@ -30,6 +32,8 @@ def pods(settings: Settings) -> AdmissionPolicy:
     except the binding: see `bindings`.
     """
     clauses = [make(settings) for make in (gate_owner, keys, fixed, service_account)]
+    if settings.extender.enabled:
+        clauses.append(card_given(settings))
     return joined("pods", Rule("pods", (), beside=("pods/status",)), clauses)
 
 

@@ -11,11 +11,12 @@
 from collections.abc import Iterable
 from typing import Final
 
-from ...quota.vocabulary import API_GROUP, LEASE, OURS_ON_PODS, RESERVATION, STATUS, VERSION
+from ...quota.vocabulary import API_GROUP, CARD_GIVEN, LEASE, RESERVATION, STATUS, VERSION
 from ...settings import Settings
 from ..cel import same, same_but, user_is
 from ..namespaces import own
 from .admission_policy import PREFIX, AdmissionPolicy, Check, Clause, Rule, joined
+from .key_policies import written_by_us
 
 _LEASE: Final = "lease"
 _ANNOTATIONS: Final = "metadata.?annotations.orValue({})"
@@ -63,7 +64,10 @@ def lease(settings: Settings) -> AdmissionPolicy:
 def service_account(settings: Settings) -> Clause:
     """Of a pod the operator changes only gates, affinity and its own annotations."""
     fields = ("schedulingGates", "affinity")
-    return _nothing_but("pod", settings, fields, OURS_ON_PODS, spec="{}.spec")
+    notes = written_by_us(settings)
+    if settings.extender.enabled:
+        notes += CARD_GIVEN
+    return _nothing_but("pod", settings, fields, notes, spec="{}.spec")
 
 
 def groups_account(settings: Settings) -> Clause:

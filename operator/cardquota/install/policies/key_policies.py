@@ -3,8 +3,9 @@
 - keys: the operator's own annotations on pods. What a pod is charged is read from them, so a forged
   one would spend the quota of others. They hold in every namespace, exempt ones included: nothing
   else has a reason to write them, and a pod that does not touch them costs one comparison.
+- card-given: with the scheduler extender, also when and whether a device plugin gave the pod its
+  card: the plugin rewrites it.
 - fixed: card, queue and group of a pod once its gate is open; it is charged for them.
-- bindings: a Binding, whose annotations end up on the pod, has neither of these.
 - reservation-owner, reservation-term: a pod group's reservation, like the gate.
 """
 
@@ -12,16 +13,19 @@ from typing import Final
 
 from ...quota.vocabulary import (
     API_GROUP,
+    CARD_GIVEN,
     FIXED_ONCE_OPEN,
     GROUP_NAME,
     LEASE,
     OURS_ON_PODS,
+    PLACEMENT,
     RESERVATION,
     VERSION,
     Mode,
 )
 from ...settings import Settings
-from ..cel import all_of, annotation, any_of, carries, changed, gated, literal, literals, user_is
+from ..cel import all_of, annotation, any_of, changed, gated, literal, literals, user_is
+from ..matching import NODES
 from ..namespaces import in_watched
 from .admission_policy import AdmissionPolicy, Check, Clause, Rule
 
@@ -35,14 +39,26 @@ annotations of the pod in the Binding. A constant: no setting names others yet.
 GROUPS: Final = Rule("podgroups", ("CREATE", "UPDATE"), API_GROUP, VERSION)
 
 
+def written_by_us(settings: Settings) -> tuple[str, ...]:
+    """The pod annotations that nobody else writes.
+
+    Which card a pod has is among them only where the operator binds: otherwise it is written by
+    another extender of the same protocol.
+    """
+    return (*OURS_ON_PODS, *PLACEMENT) if settings.extender.enabled else OURS_ON_PODS
+
+
 def keys(settings: Settings) -> Clause:
     """Only the operator writes its annotations on pods, and no pod is created with them."""
-    names = ", ".join(OURS_ON_PODS)
+    ours = written_by_us(settings)
+    names = ", ".join(ours)
     leave = "leave them out; they are written when the pod's gate opens"
+    if settings.extender.enabled:
+        leave += ", or when it is bound"
     return Clause(
         "keysChanged",
         ("CREATE", "UPDATE"),
-        changed(OURS_ON_PODS),
+        changed(ours),
         checks_first=True,
         checks=(
             Check(
@@ -51,7 +67,7 @@ def keys(settings: Settings) -> Clause:
                 "'pod <' + object.metadata.?name.orValue("
                 "object.metadata.?generateName.orValue('')) + '> may not be created with the "
                 "annotations ' +\n"
-                f"{literals(OURS_ON_PODS)}.filter(k, "
+                f"{literals(ours)}.filter(k, "
                 "object.metadata.?annotations[?k].hasValue()).join(', ')\n"
                 f"+ ': ' + {literal(leave)}",
             ),
@@ -61,6 +77,40 @@ def keys(settings: Settings) -> Clause:
                 "'user <' + request.userInfo.username + '> may not change the annotations "
                 f"{names} of pod <' + object.metadata.name\n"
                 "+ '>: they are written by cardquota alone; leave them as they are'",
+            ),
+        ),
+    )
+
+
+def card_given(settings: Settings) -> Clause:
+    """Whether a pod has got its card is written with its Binding, then by its node's device plugin.
+
+    A plugin writes as its node, or as a service account of an exempt namespace such as kube-system.
+    """
+    names = ", ".join(CARD_GIVEN)
+    leave = "leave them out; they are written when the pod is bound"
+    accounts = (f"system:serviceaccounts:{name}" for name in settings.exempt_namespaces)
+    trusted = any_of(
+        user_is(settings.service_account_user),
+        f"request.userInfo.?groups.orValue([]).exists(g, g in {literals([NODES, *accounts])})",
+    )
+    return Clause(
+        "cardGivenChanged",
+        ("CREATE", "UPDATE"),
+        changed(CARD_GIVEN),
+        checks=(
+            Check(
+                "request.operation != 'CREATE'",
+                f"a pod may not be created with the annotations {names}: {leave}",
+            ),
+            Check(
+                any_of("request.operation == 'CREATE'", trusted),
+                f"the annotations {names} are written by cardquota and the node's device plugin "
+                "alone: leave them as they are",
+                "'user <' + request.userInfo.username + '> may not change the annotations "
+                f"{names} of pod <' + object.metadata.name\n"
+                "+ '>: they are written by cardquota and the device plugin of its node alone; "
+                "leave them as they are'",
             ),
         ),
     )
@@ -96,39 +146,6 @@ def fixed(settings: Settings) -> Clause:
                 f"{literals(FIXED_ONCE_OPEN)}.filter(k, object.metadata.?annotations[?k] "
                 "!= oldObject.metadata.?annotations[?k]).join(', ')\n"
                 f"+ ' of pod <' + object.metadata.name + '>: ' + {literal(again)}",
-            ),
-        ),
-    )
-
-
-def bindings(settings: Settings) -> AdmissionPolicy:
-    """A Binding has none of these annotations: the API server would put them on the pod.
-
-    It does so in the write that binds, which no rule about pods covers. A Binding without them, as
-    kube-scheduler's, costs two conversions of a small object. A Binding does not show what the pod
-    already has, so Volcano's scheduler, which repeats that, is trusted.
-    """
-    leave = "leave them out of the Binding"
-    ours_alone = f"the annotations {', '.join(OURS_ON_PODS)} are written by cardquota alone"
-    by_volcano = f"request.userInfo.username.startsWith({literal(GROUP_CONTROLLERS)})"
-    ours, others = carries("object", OURS_ON_PODS), carries("object", FIXED_ONCE_OPEN)
-    return AdmissionPolicy(
-        "bindings",
-        Rule("pods/binding", ("CREATE",), beside=("bindings",)),
-        conditions={
-            "brings-annotations": all_of(
-                carries("object", (*OURS_ON_PODS, *FIXED_ONCE_OPEN)), f"!{by_volcano}"
-            )
-        },
-        checks=(
-            Check(
-                f"!{ours}",
-                f"{ours_alone}: {leave}",
-            ),
-            Check(
-                any_of(f"!{others}", f"!({in_watched(settings, Mode.AUDIT)})"),
-                f"the annotations {', '.join(FIXED_ONCE_OPEN)} of a pod say what it is charged and "
-                f"do not change when it is bound: {leave}",
             ),
         ),
     )
