@@ -173,7 +173,8 @@ class Binder:
             return problem
         again = True
         while True:
-            annotations = {v.TERM: self._term, **self._charge(facts, args.node)}
+            charged = self._charge(facts, args.node)
+            annotations = {v.TERM: self._term, v.BOUND: "true", **charged}
             try:
                 await writer.post(f"{pod_path(facts)}/binding", _binding(facts, args, annotations))
             except TooLateError:

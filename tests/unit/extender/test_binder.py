@@ -90,6 +90,7 @@ async def test_m5_binding_and_annotations_are_one_request() -> None:
             "resourceVersion": "7",
             "annotations": {
                 "volcano.sh/card.term": TERM,
+                "volcano.sh/card.bound": "true",
                 "ALIYUN_COM_GPU_MEM_IDX": "0",
                 "ALIYUN_COM_GPU_MEM_POD": "8138",
                 "ALIYUN_COM_GPU_MEM_DEV": "16276",
@@ -292,5 +293,8 @@ async def test_m3_a_pod_by_card_closes_its_node_to_memory() -> None:
     both = NODE.offering(8, GPU).showing(H200)
     world = BinderWorld(both, a_pod("w").asking_for(1), asking(), answers=(CREATED,))
     assert await world.bind("w") == ""
-    assert world.bindings[0].body["metadata"]["annotations"] == {"volcano.sh/card.term": TERM}
+    assert world.bindings[0].body["metadata"]["annotations"] == {
+        "volcano.sh/card.term": TERM,
+        "volcano.sh/card.bound": "true",
+    }
     assert "node is by-card" in await world.bind()

@@ -184,7 +184,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         ),
         foreign_gates=tuple(g for g in gates if g != v.GATE) if gates else (),
         stamp=None if notes.allocated is None or state is _GATED else _stamp(notes),
-        let_by=notes.term is not None and notes.allocated is None,
+        let_by=notes.term is not None and notes.allocated is None and notes.bound is None,
         scheduled=_scheduled(pod) if bound else "",
         started=bound and pod.status.phase not in _NOT_STARTED,
         claims_devices=claims_devices(spec) if beyond is None else bool(spec.resource_claims),
