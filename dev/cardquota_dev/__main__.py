@@ -52,6 +52,9 @@ def up(
     without_product: Annotated[
         bool, typer.Option("--without-product", help="The bare plane, without CRDs.")
     ] = False,
+    extender: Annotated[
+        bool, typer.Option("--extender", help="The scheduler asks the product which card to take.")
+    ] = False,
     hpa_fast: Annotated[
         bool, typer.Option("--hpa-fast", help="An autoscaler that acts within seconds.")
     ] = False,
@@ -67,11 +70,14 @@ def up(
     store_json: Annotated[bool, typer.Option("--store-json", hidden=True)] = False,
 ) -> None:
     """Start a plane, and print the path of its administrator's kubeconfig once all is ready."""
+    if extender and without_product:
+        raise typer.BadParameter("needs the product", param_hint="--extender")
     options = Options(
         folder=Folder(absolute(folder)),
         nodes=tuple(map(absolute, nodes or [DEFAULT_NODES])),
         config=absolute(config) if config else None,
         replicas=0 if without_product else replicas,
+        extender=extender,
         quick_autoscaler=hpa_fast,
         bin_dir=absolute(bin_dir) if bin_dir else None,
         background=background,

@@ -98,14 +98,23 @@ def controller_manager(
     return Program("kube-controller-manager", _command(binary, flags), url, "/healthz")
 
 
-def scheduler(binary: Path, folder: Folder, kubeconfig: Path, keys: Keys, port: int) -> Program:
-    """The scheduler."""
+def scheduler(
+    binary: Path,
+    folder: Folder,
+    kubeconfig: Path,
+    keys: Keys,
+    port: int,
+    *,
+    rendered: Mapping[str, object] | None = None,
+) -> Program:
+    """The scheduler. `rendered`: what the product prints for one that asks it."""
     configuration = folder.private / "scheduler.json"
     write_private_json(
         configuration,
         {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "KubeSchedulerConfiguration",
+            **(rendered or {}),
             "clientConnection": {"kubeconfig": str(kubeconfig), "qps": 1000, "burst": 2000},
             "leaderElection": {"leaderElect": False},
         },

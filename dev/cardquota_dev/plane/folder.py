@@ -48,6 +48,13 @@ class Folder:
         return self.path / "private"
 
     @property
+    def extender(self) -> Path:
+        """`ca.crt`, `tls.crt` and `tls.key`, by which the scheduler and its extender know each
+        other.
+        """
+        return self.path / "extender"
+
+    @property
     def data(self) -> Path:
         """The data of etcd."""
         return self.path / "etcd"

@@ -28,6 +28,8 @@ class Options:
     """End the plane when standard input ends, so that it never outlives its starter."""
     product: tuple[str, ...] = ()
     """The command to run as `cardquota` in each replica. Empty: the product itself."""
+    extender: bool = False
+    """Whether the product is the scheduler's extender."""
     store_json: bool = False
     """Have the API server store JSON, so that a test can read etcd itself."""
 
@@ -37,6 +39,8 @@ class Options:
         if self.config is not None:
             flags.append(f"--config={self.config}")
         flags.append(f"--replicas={self.replicas}" if self.replicas else "--without-product")
+        if self.extender:
+            flags.append("--extender")
         if self.quick_autoscaler:
             flags.append("--hpa-fast")
         if self.bin_dir is not None:

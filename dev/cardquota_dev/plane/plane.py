@@ -1,10 +1,12 @@
 """One control plane: what is started, in which order, and what must be true before the next.
 
 etcd and the API server together; then controllers, scheduler and kwok, while nodes and the tenant's
-role are applied; then, if wanted, the product. `stop` uses the reverse order.
+role are applied; then, if wanted, the product. A scheduler that asks the product is started after
+it. `stop` uses the reverse order.
 """
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 from . import components
@@ -65,17 +67,20 @@ class Plane:
                     ports[3],
                     quick_autoscaler=self._options.quick_autoscaler,
                 ),
-                components.scheduler(
-                    found["kube-scheduler"],
-                    self._folder,
-                    identities["kube-scheduler"].kubeconfig,
-                    keys,
-                    ports[4],
-                ),
                 components.kwok(
                     found["kwok"], self._folder, identities["kwok"].kubeconfig, ports[5]
                 ),
             ]
+            scheduler = partial(
+                components.scheduler,
+                found["kube-scheduler"],
+                self._folder,
+                identities["kube-scheduler"].kubeconfig,
+                keys,
+                ports[4],
+            )
+            if not self._options.extender:
+                others.insert(1, scheduler())
             for program in others:
                 await self._children.start(program)
             await apply(found["kubectl"], self._folder.kubeconfig, [TENANT, *self._options.nodes])
@@ -84,7 +89,11 @@ class Plane:
                 lambda: _usable(probe), "nodes Ready and the default service account", _PATIENCE
             )
             if self._options.replicas:
-                await self._start_product(found["kubectl"], identities, probe)
+                product = await self._start_product(found["kubectl"], identities, probe)
+                if self._options.extender:
+                    asking = scheduler(rendered=await product.scheduler_configuration())
+                    await self._children.start(asking)
+                    await self._ready(probe, [asking])
         self._children.settled = True
         self._state.ready = True
         self._state.write(self._folder)
@@ -102,11 +111,12 @@ class Plane:
 
     async def _start_product(
         self, kubectl: Path, identities: dict[str, Identity], probe: Probe
-    ) -> None:
+    ) -> Product:
         self._product = Product(
             self._options, self._state, self._children, probe, kubectl, identities["product"]
         )
         await self._product.start()
+        return self._product
 
     async def _ready(self, probe: Probe, programs: list[components.Program]) -> None:
         async def answers(url: str, name: str) -> None:

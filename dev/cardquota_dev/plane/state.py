@@ -21,6 +21,8 @@ class PlaneState:
     """The API server's URL."""
     webhook: str = ""
     """The URL of the product for the API server: the one replica, or the balancer."""
+    extender: str = ""
+    """The URL of the product for the scheduler. Empty if that does not ask it."""
     bin_dir: str = ""
     """The folder with kubectl."""
     processes: list[Process] = field(default_factory=list)
@@ -54,6 +56,7 @@ class PlaneState:
                 "ready": self.ready,
                 "server": self.server,
                 "webhook": self.webhook,
+                "extender": self.extender,
                 "binDir": self.bin_dir,
                 "kubeconfigs": {
                     "admin": str(folder.kubeconfig),
@@ -77,6 +80,7 @@ def read_state(folder: Folder) -> PlaneState | None:
             ready=bool(stored["ready"]),
             server=str(stored["server"]),
             webhook=str(stored["webhook"]),
+            extender=str(stored["extender"]),
             bin_dir=str(stored["binDir"]),
             processes=[Process.read(one) for one in stored["processes"]],
         )

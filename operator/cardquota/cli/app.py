@@ -84,16 +84,15 @@ def scheduler_config(
     settings = _settings(config)
     from pathlib import PurePosixPath
 
-    from ..install.manifests import text
-    from ..install.scheduler_configuration import scheduler_configuration
+    from ..install.scheduler_configuration import scheduler_text
 
-    found = scheduler_configuration(
+    found = scheduler_text(
         settings,
         profile=profile,
         credentials=PurePosixPath(credentials),
         kubeconfig=kubeconfig,
     )
-    typer.echo(text([found]), nl=False)
+    typer.echo(found, nl=False)
 
 
 @app.command()

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from ..settings import Extender, GateSetter, Settings, Webhook
 from .manifests import documents, render, text
-from .scheduler_configuration import scheduler_configuration
+from .scheduler_configuration import scheduler_text
 
 _MANIFESTS: Final = Path(__file__).parents[3] / "manifests"
 COMMITTED: Final = _MANIFESTS / "base" / "admission.yaml"
@@ -87,7 +87,7 @@ def _scheduler_config(settings: Settings) -> dict[str, Any]:
             "namespace": settings.namespace,
             "labels": {"app.kubernetes.io/name": name},
         },
-        "data": {"config.yaml": text([scheduler_configuration(settings, profile=name)])},
+        "data": {"config.yaml": scheduler_text(settings, profile=name)},
     }
 
 

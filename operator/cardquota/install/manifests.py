@@ -77,13 +77,13 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _ManifestDumper.add_representer(str, _represent_text)
 
 
-def text(found: list[dict[str, Any]]) -> str:
-    """The documents as YAML."""
+def text(found: list[dict[str, Any]], *, marked: bool = True) -> str:
+    """The documents as YAML. `marked`: also before the first is a line `---`."""
     return yaml.dump_all(
         found,
         Dumper=_ManifestDumper,
         sort_keys=False,
-        explicit_start=True,
+        explicit_start=marked,
         allow_unicode=True,
         width=_WIDTH,
     )

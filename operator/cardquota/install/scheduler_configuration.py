@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from ..quota.vocabulary import GPU_MEMORY
 from ..settings import Packing, Settings
+from .manifests import text
 from .mig_profiles import MIG_RESOURCES
 
 PATH: Final = "/scheduler"
@@ -47,6 +48,20 @@ def scheduler_configuration(
         "profiles": [{"schedulerName": profile, "pluginConfig": [_node_resources_fit(settings)]}],
         "extenders": [_extender(settings, credentials)],
     }
+
+
+def scheduler_text(
+    settings: Settings,
+    *,
+    profile: str = "default-scheduler",
+    credentials: PurePosixPath = CREDENTIALS,
+    kubeconfig: str = "",
+) -> str:
+    """The same as YAML, in one document: kube-scheduler calls what is before a mark empty."""
+    found = scheduler_configuration(
+        settings, profile=profile, credentials=credentials, kubeconfig=kubeconfig
+    )
+    return text([found], marked=False)
 
 
 def extender_url(settings: Settings) -> str:

@@ -26,6 +26,7 @@ from ..probe import Probe
 from ..process import Process
 from ..state import PlaneState
 from .balancer import Backend, Balancer
+from .extender import extender_config, listen, write_credentials
 
 _PATIENCE = 120.0
 _GRACE = 20.0
@@ -67,8 +68,9 @@ class Product:
         self._options, self._state, self._children = options, state, children
         self._probe, self._kubectl, self._identity = probe, kubectl, identity
         self._folder: Folder = options.folder
-        self._balancer: Balancer | None = None
+        self._balancers: dict[str, Balancer] = {}
         self._replicas: list[str] = []
+        self._configs: list[dict[str, Any]] = []
 
     async def start(self) -> None:
         """Return once a broken quota is refused. Raises PlaneError."""
@@ -79,7 +81,10 @@ class Product:
             self._replicas.append(program.name)
             await self._children.start(program)
         if len(programs) > 1:
-            await self._start_balancer(configs)
+            await self._start_balancer("balancer", "webhook", self._state.webhook, configs)
+            if self._options.extender:
+                before = "extender-balancer", "extender", self._state.extender
+                await self._start_balancer(*before, configs)
         for program in programs:
             await self._until_ready(program)
         await self._children.until(lambda: self._live(configs[0]), "admission live", _PATIENCE)
@@ -87,20 +92,42 @@ class Product:
     async def stop(self) -> None:
         """End the replicas, then the balancer: until then they may still get requests."""
         await self._children.stop(self._replicas)
-        if self._balancer is not None:
-            await self._balancer.stop()
-            self._state.drop(["balancer"])
+        for balancer in self._balancers.values():
+            await balancer.stop()
+        self._state.drop(self._balancers)
+
+    async def scheduler_configuration(self) -> dict[str, Any]:
+        """What the product prints for a scheduler that asks it, once it can be asked.
+
+        The certificates that this names are written to the plane's folder.
+        """
+        ports = [config["extender"]["port"] for config in self._configs]
+        for condition, what in (
+            (lambda: write_credentials(self._probe, self._folder), "the extender's Secrets"),
+            (lambda: listen(ports), "the extender listens"),
+        ):
+            await self._children.until(condition, what, _PATIENCE)
+        where = f"--credentials={self._folder.extender}"
+        printed: dict[str, Any] = yaml.safe_load(await self._print("scheduler-config", where))
+        return printed
 
     def _write_configs(self) -> list[dict[str, Any]]:
         count = self._options.replicas
         theirs = read_config(self._options.config)
-        front, *ports = free_ports(1 + 2 * count)
-        port = front if count > 1 else ports[0]
+        front, extenders_front, *ports = free_ports(2 + 3 * count)
+        webhooks, metrics, extenders = (ports[start::3] for start in range(3))
+        port = front if count > 1 else webhooks[0]
         self._state.webhook = f"https://127.0.0.1:{port}"
         configs = [
-            replica_config(theirs, number, ports[2 * number], ports[2 * number + 1], port)
+            replica_config(theirs, number, webhooks[number], metrics[number], port)
             for number in range(count)
         ]
+        if self._options.extender:
+            port = extenders_front if count > 1 else extenders[0]
+            self._state.extender = f"https://127.0.0.1:{port}"
+            pairs = zip(configs, extenders, strict=True)
+            configs = [laid_over(config, extender_config(own, port)) for config, own in pairs]
+        self._configs = configs
         for number, config in enumerate(configs):
             write_private(self._config(number), yaml.safe_dump(config, sort_keys=False))
         return configs
@@ -109,18 +136,22 @@ class Product:
         """Apply what an administrator would: the base, the CRDs, then the rendered manifests."""
         crds = (path for path in (CHECKOUT / "crds").glob("*.yaml") if path.name != _KUSTOMIZATION)
         files = [*(CHECKOUT / "manifests" / "base" / name for name in _BASE), *sorted(crds)]
+        if self._options.extender:
+            files.append(CHECKOUT / "manifests" / "components" / "extender" / "rbac.yaml")
         admin = self._folder.kubeconfig
         rendered = self._folder.private / "manifests.yaml"
-        _, text = await asyncio.gather(apply(self._kubectl, admin, files), self._render())
+        _, text = await asyncio.gather(apply(self._kubectl, admin, files), self._print("manifests"))
         write_private(rendered, text)
         await self._children.until(self._established, "CRDs established", _PATIENCE)
         await apply(self._kubectl, admin, [rendered])
 
-    async def _render(self) -> str:
+    async def _print(self, command: str, *options: str) -> str:
+        """What a command prints for the first replica's configuration."""
         process = await asyncio.create_subprocess_exec(
             *_CLI,
-            "manifests",
+            command,
             f"--config={self._config(0)}",
+            *options,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -134,7 +165,7 @@ class Product:
             raise
         if process.returncode != 0:
             words = said.decode(errors="replace").strip()
-            raise PlaneError(f"`cardquota manifests` failed:\n{words}")
+            raise PlaneError(f"`cardquota {command}` failed:\n{words}")
         return text.decode()
 
     async def _established(self) -> bool:
@@ -156,15 +187,17 @@ class Product:
         url = f"{program.address}{program.ready}"
         await self._children.until(lambda: self._probe.ok(url), f"{program.name} ready", _PATIENCE)
 
-    async def _start_balancer(self, configs: list[dict[str, Any]]) -> None:
-        self._balancer = Balancer(
+    async def _start_balancer(
+        self, name: str, section: str, url: str, configs: list[dict[str, Any]]
+    ) -> None:
+        self._balancers[name] = balancer = Balancer(
             [
-                Backend(one["webhook"]["port"], f"http://127.0.0.1:{one['metrics']['port']}/readyz")
+                Backend(one[section]["port"], f"http://127.0.0.1:{one['metrics']['port']}/readyz")
                 for one in configs
             ]
         )
-        await self._balancer.start(int(self._state.webhook.rpartition(":")[2]))
-        self._state.put(Process.of("balancer", os.getpid(), self._state.webhook))
+        await balancer.start(_port(url))
+        self._state.put(Process.of(name, os.getpid(), url))
 
     async def _live(self, config: Mapping[str, Any]) -> bool:
         """Whether all our webhooks have a CA bundle and one refuses a broken quota. If a policy
@@ -236,6 +269,10 @@ def laid_over(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, An
         else:
             merged[key] = value
     return merged
+
+
+def _port(url: str) -> int:
+    return int(url.rpartition(":")[2])
 
 
 def _is_established(crd: Mapping[str, Any]) -> bool:

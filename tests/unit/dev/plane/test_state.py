@@ -35,7 +35,9 @@ def sleeper(folder: Folder) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_what_is_written_is_read(folder: Folder) -> None:
-    state = PlaneState(ready=True, server="https://s", webhook="https://w", bin_dir="/b")
+    state = PlaneState(
+        ready=True, server="https://s", webhook="https://w", extender="https://x", bin_dir="/b"
+    )
     state.put(Process("etcd", 7, "moment", "http://e"))
     state.write(folder)
     assert read_state(folder) == state
