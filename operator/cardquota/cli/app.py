@@ -223,6 +223,46 @@ def cards(
 
 
 @app.command()
+def inspect(
+    node: Annotated[
+        str, typer.Argument(metavar="[NODE]", help="This node alone, whatever its cards are.")
+    ] = "",
+    details: Annotated[
+        bool, typer.Option("--details", "-d", help="Also the pods of each card.")
+    ] = False,
+    kubeconfig: Annotated[
+        Path | None,
+        typer.Option("--kubeconfig", metavar="FILE", help="Instead of the one of KUBECONFIG."),
+    ] = None,
+    context: Annotated[
+        str, typer.Option("--context", metavar="NAME", help="Instead of the kubeconfig's own.")
+    ] = "",
+    config: Config = None,
+    output: Annotated[
+        Output, typer.Option("--output", "-o", help="How to print the results.")
+    ] = Output.TEXT,
+) -> None:
+    """Show the memory of shared cards: how full each is, whose pods hold it, what is broken.
+
+    Reads nodes, pods and lists of broken cards as you, and counts as the extender does; neither it
+    nor the operator needs to run.
+    """
+    settings = _settings(config)
+    from .inspect.inspect import inspect as inspect_cards
+
+    raise typer.Exit(
+        inspect_cards(
+            settings,
+            node=node,
+            details=details,
+            kubeconfig=kubeconfig,
+            context=context,
+            as_json=output is Output.JSON,
+        )
+    )
+
+
+@app.command()
 def version() -> None:
     """Print the version."""
     from .. import __version__

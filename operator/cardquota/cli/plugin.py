@@ -6,7 +6,7 @@ They are those of `cardquota` and need neither the operator nor rights beyond re
 
 import typer
 
-from .app import cards, version
+from .app import cards, inspect, version
 
 plugin = typer.Typer(
     help="Quotas per GPU card model: what the cluster has and what is promised.",
@@ -16,6 +16,7 @@ plugin = typer.Typer(
     rich_markup_mode=None,
 )
 plugin.command()(cards)
+plugin.command()(inspect)
 plugin.command()(version)
 
 

@@ -12,6 +12,8 @@ AUDITED_FITS: Final = "audit: would be admitted"
 AUDITED_WAITS: Final = "audit: would wait at the gate"
 GROUP_REFUSED: Final = "its pod group is refused, so it has no pods"
 NO_CARDS: Final = "No cards."
+NO_SHARED_CARDS: Final = "No node shares the memory of its cards."
+NO_SUCH_NODE: Final = "no node of this name"
 NO_QUEUES: Final = "the cluster has no definition of Queue: no quotas are shown"
 NO_LIST: Final = "the answer is no list of Kubernetes objects"
 
@@ -53,6 +55,11 @@ def never_placed(without: int, pods: int) -> str:
         f"let through, but no node ever had room for {without} of its {pods} pods, and meanwhile "
         f"nobody else can use what the others hold; {advice}, or let a scheduler bind gangs whole"
     )
+
+
+def lists_forbidden(error: str) -> str:
+    """ConfigMaps of broken cards that the user may not read."""
+    return f"lists of broken cards in kube-system are left out: {error}"
 
 
 def without_row(resource: str) -> str:

@@ -28,7 +28,7 @@ from ..cluster.writes.pod_patch import pod_path, precondition
 from ..cluster.writes.settling import settle_pod
 from ..quota import vocabulary as v
 from ..quota.card_memory.memory_node import MemoryPod
-from ..quota.card_memory.placement import Placement, placement_annotations
+from ..quota.card_memory.placement import CardPlacement, placement_annotations
 from ..quota.ledger.ledger import Ledger
 from ..quota.messages import binding_messages as m
 from ..quota.pods.pod_facts import PodFacts, State, memory_of
@@ -173,7 +173,8 @@ class Binder:
             return problem
         again = True
         while True:
-            annotations = {v.TERM: self._term, **self._charge(facts, args.node)}
+            charged = self._charge(facts, args.node)
+            annotations = {v.TERM: self._term, v.BOUND: "true", **charged}
             try:
                 await writer.post(f"{pod_path(facts)}/binding", _binding(facts, args, annotations))
             except TooLateError:
@@ -236,7 +237,7 @@ class Binder:
             card = found.card_for(amount, spread=self._spread)
         assert card is not None  # noqa: S101
         now = max(self._wall_clock(), found.latest + 1)
-        placement = Placement(card, amount, assumed_at=now)
+        placement = CardPlacement(card, amount, assumed_at=now)
         memory.assume(node, facts.uid, MemoryPod(facts.namespace, facts.name, placement))
         return placement_annotations(card, amount, found.shape.sizes[card], now)
 

@@ -139,7 +139,7 @@ def read_preemption(body: bytes) -> PreemptionArgs:
     whole = _decoded(fields, "nodenametovictims", _BY_NODE)
     found: dict[str, MetaVictims] = {}
     for node, raw in (by_uid or whole or {}).items():
-        if bytes(raw) == _NULL:
+        if _is_null(raw):
             found[node] = MetaVictims(())
             continue
         victims = _fields(raw)
@@ -211,7 +211,11 @@ def _fields(body: bytes | Raw) -> dict[str, Raw]:
         found = _OBJECT.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise WireError(f"it is no JSON object: {show(str(error))}") from None
-    return {key.lower(): raw for key, raw in found.items() if bytes(raw[:4]) != _NULL}
+    return {key.lower(): raw for key, raw in found.items() if not _is_null(raw)}
+
+
+def _is_null(raw: Raw) -> bool:
+    return len(raw) == len(_NULL) and bytes(raw) == _NULL
 
 
 def _decoded(fields: Mapping[str, Raw], key: str, decoder: "msgspec.json.Decoder[T]") -> T | None:

@@ -77,7 +77,9 @@ GPU_MEMORY_ASSIGNED: Final = "ALIYUN_COM_GPU_MEM_ASSIGNED"
 """On a pod: `false` until the device plugin has given it the card, then `true`."""
 GPU_MEMORY_ASSUMED_AT: Final = "ALIYUN_COM_GPU_MEM_ASSUME_TIME"
 """On a pod: nanoseconds. The device plugin serves the pods of a node in this order."""
-PLACEMENT: Final = (GPU_MEMORY_CARD, GPU_MEMORY_OF_POD, GPU_MEMORY_OF_CARD)
+BOUND: Final = "volcano.sh/card.bound"
+"""On a pod that our extender has bound: `true`. Its TERM then says nothing of its gate."""
+PLACEMENT: Final = (GPU_MEMORY_CARD, GPU_MEMORY_OF_POD, GPU_MEMORY_OF_CARD, BOUND)
 """Pod annotations that say which card it has. Only the operator writes them, if it binds."""
 CARD_GIVEN: Final = (GPU_MEMORY_ASSIGNED, GPU_MEMORY_ASSUMED_AT)
 """Pod annotations that the device plugin rewrites when it gives a pod its card."""

@@ -42,7 +42,7 @@ KNOWN_AFTER: Final = timedelta(days=30)
 """How long a next CA is published before it signs: a scheduler reads it when it starts."""
 
 
-class _Secret:
+class _WatchedSecret:
     """One of the two, as it was last found in order."""
 
     def __init__(self, source: CertificateSource) -> None:
@@ -77,9 +77,9 @@ class ExtenderEndpoint:
         # Its maker need not have included names that are not used.
         used = names[-1:] if settings.extender.url else names[:1]
         extender = settings.extender
-        self._server = _Secret(_source(settings, client, extender.secret, names, used))
+        self._server = _WatchedSecret(_source(settings, client, extender.secret, names, used))
         ours = [extender.client_secret]
-        self._client = _Secret(_source(settings, client, extender.client_secret, ours, []))
+        self._client = _WatchedSecret(_source(settings, client, extender.client_secret, ours, []))
         self._refused = ""
         self.client_tls: ssl.SSLContext | None = None
         """By which one replica calls another."""

@@ -43,7 +43,7 @@ from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import LEASE
 from ..settings import InstallationMode, Settings
 from .admission_endpoint import AdmissionEndpoint
-from .extender import Extender
+from .extender_parts import ExtenderParts
 from .garbage import GarbageCollector
 from .logs import configure
 from .probes import Probes
@@ -148,9 +148,9 @@ class Operator:
             retry_period=lease.retry_period,
             extender=_advertised(settings) if settings.extender.enabled else "",
         )
-        self._extender: Extender | None = None
+        self._extender: ExtenderParts | None = None
         if settings.extender.enabled:
-            self._extender = Extender(
+            self._extender = ExtenderParts(
                 settings,
                 client,
                 self._ledger,

@@ -24,7 +24,7 @@ CREATED = json.dumps({"kind": "Status", "status": "Success"}).encode()
 MOVED = refused(409, "Conflict")
 
 
-class World:
+class BinderWorld:
     """A binder over a ledger, whose API server is a script."""
 
     def __init__(
@@ -76,7 +76,7 @@ def pod_at(revision: int, uid: str = "uid-p", node: str = "") -> Answer:
 
 
 async def test_m5_binding_and_annotations_are_one_request() -> None:
-    world = World(NODE, asking(), answers=(CREATED,))
+    world = BinderWorld(NODE, asking(), answers=(CREATED,))
     assert await world.bind() == ""
     (call,) = world.script.calls
     assert call.path == "/api/v1/namespaces/team/pods/p/binding"
@@ -90,6 +90,7 @@ async def test_m5_binding_and_annotations_are_one_request() -> None:
             "resourceVersion": "7",
             "annotations": {
                 "volcano.sh/card.term": TERM,
+                "volcano.sh/card.bound": "true",
                 "ALIYUN_COM_GPU_MEM_IDX": "0",
                 "ALIYUN_COM_GPU_MEM_POD": "8138",
                 "ALIYUN_COM_GPU_MEM_DEV": "16276",
@@ -106,20 +107,22 @@ async def test_m5_the_least_free_card_that_fits() -> None:
     node = a_node("n1").sharing_memory(4 * CARD, 4)
     holders = (("a", 0, 4069), ("b", 1, 8138), ("c", 2, 12207))
     pods = [a_pod(name).on_card("n1", card, amount) for name, card, amount in holders]
-    world = World(node, *pods, asking(), answers=(CREATED,))
+    world = BinderWorld(node, *pods, asking(), answers=(CREATED,))
     assert await world.bind() == ""
     assert world.node.used == [4069, 8138 + 8138, 12207, 0]
 
 
 async def test_m5_spread_takes_the_emptiest() -> None:
-    world = World(NODE, a_pod("a").on_card("n1", 0, 1), asking(), answers=(CREATED,), spread=True)
+    world = BinderWorld(
+        NODE, a_pod("a").on_card("n1", 0, 1), asking(), answers=(CREATED,), spread=True
+    )
     await world.bind()
     assert world.node.used == [1, 8138]
 
 
 async def test_m5_two_binds_at_once_never_share_the_last_room() -> None:
     pods = [asking(f"p{i}", 8138) for i in range(6)]
-    world = World(NODE, *pods, answers=(CREATED,) * 6)
+    world = BinderWorld(NODE, *pods, answers=(CREATED,) * 6)
     found = await asyncio.gather(*(world.bind(f"p{i}") for i in range(6)))
     assert found[:4] == [""] * 4
     assert found[4] == found[5]
@@ -129,7 +132,7 @@ async def test_m5_two_binds_at_once_never_share_the_last_room() -> None:
 
 async def test_m5_times_of_a_node_always_increase() -> None:
     pods = [asking(f"p{i}", 1) for i in range(3)]
-    world = World(NODE, *pods, answers=(CREATED,) * 3)
+    world = BinderWorld(NODE, *pods, answers=(CREATED,) * 3)
     for i in range(3):
         assert await world.bind(f"p{i}") == ""
         world.now -= 500
@@ -140,7 +143,7 @@ async def test_m5_times_of_a_node_always_increase() -> None:
 
 
 async def test_m5_the_same_bind_twice_is_one() -> None:
-    world = World(NODE, asking(), answers=(CREATED,))
+    world = BinderWorld(NODE, asking(), answers=(CREATED,))
     assert [*await asyncio.gather(world.bind(), world.bind())] == ["", ""]
     world.see(asking().on_card("n1", 0, 8138).at_revision(9))
     assert await world.bind() == ""
@@ -150,19 +153,19 @@ async def test_m5_the_same_bind_twice_is_one() -> None:
 
 
 async def test_m5_another_node_while_a_bind_is_under_way() -> None:
-    world = World(NODE, a_node("n2").sharing_memory(CARD, 1), asking(), answers=(CREATED,))
+    world = BinderWorld(NODE, a_node("n2").sharing_memory(CARD, 1), asking(), answers=(CREATED,))
     first, second = await asyncio.gather(world.bind(), world.bind(node="n2"))
     assert first == ""
     assert "is being bound to node <n1>" in second
 
 
 async def test_m5_a_pod_that_is_bound_elsewhere() -> None:
-    world = World(NODE, a_pod("p").on_card("n2", 0, 8138))
+    world = BinderWorld(NODE, a_pod("p").on_card("n2", 0, 8138))
     assert await world.bind() == "pod <team/p> is bound to node <n2> already"
 
 
 async def test_m5_a_pod_that_was_made_again_under_its_name_is_refused() -> None:
-    world = World(NODE, asking())
+    world = BinderWorld(NODE, asking())
     assert "is not known to cardquota" in await world.bind(uid="another")
     assert "is not known to cardquota" in await world.binder.bind(
         BindArgs("other", "team", "uid-p", "n1")
@@ -171,7 +174,7 @@ async def test_m5_a_pod_that_was_made_again_under_its_name_is_refused() -> None:
 
 
 async def test_m5_a_pod_that_the_watch_has_not_told_of_yet_is_waited_for() -> None:
-    world = World(answers=(CREATED,))
+    world = BinderWorld(answers=(CREATED,))
     waiting = asyncio.create_task(world.bind())
     await asyncio.sleep(0.1)
     world.see(asking())
@@ -190,19 +193,19 @@ async def test_m5_a_pod_that_the_watch_has_not_told_of_yet_is_waited_for() -> No
     ],
 )
 async def test_m5_what_may_not_be_bound(pod: PodBody, words: str) -> None:
-    world = World(NODE, pod)
+    world = BinderWorld(NODE, pod)
     assert words in await world.bind()
     assert world.node.held == 0
 
 
 async def test_m5_what_the_api_server_refuses_is_not_charged() -> None:
-    world = World(NODE, asking(), answers=(denied(403),))
+    world = BinderWorld(NODE, asking(), answers=(denied(403),))
     assert "as the test wants it" in await world.bind()
     assert world.node.held == 0
 
 
 async def test_m5_a_pod_that_was_written_since_is_tried_once_more() -> None:
-    world = World(NODE, asking(), answers=(MOVED, pod_at(8), CREATED))
+    world = BinderWorld(NODE, asking(), answers=(MOVED, pod_at(8), CREATED))
     assert await world.bind() == ""
     assert [call.body["metadata"]["resourceVersion"] for call in world.bindings] == ["7", "8"]
     assert world.node.used == [8138, 0]
@@ -219,14 +222,14 @@ async def test_m5_a_pod_that_was_written_since_is_tried_once_more() -> None:
     ],
 )
 async def test_m5_a_conflict_is_looked_at(read: Answer, words: str) -> None:
-    world = World(NODE, asking(), answers=(MOVED, read, read))
+    world = BinderWorld(NODE, asking(), answers=(MOVED, read, read))
     found = await world.bind()
     assert words in found if words else not found
     assert world.node.held == 0
 
 
 async def test_m5_an_unknown_outcome_keeps_its_charge_until_it_is_settled() -> None:
-    world = World(NODE, asking(), answers=(lost(), lost(), lost()))
+    world = BinderWorld(NODE, asking(), answers=(lost(), lost(), lost()))
     landed = asyncio.Event()
 
     def answer(call: Call) -> Answer:
@@ -244,14 +247,14 @@ async def test_m5_an_unknown_outcome_keeps_its_charge_until_it_is_settled() -> N
 
 
 async def test_m5_what_did_not_land_is_not_charged() -> None:
-    world = World(NODE, asking(), answers=(lost(), stored(8)))
+    world = BinderWorld(NODE, asking(), answers=(lost(), stored(8)))
     assert "it did not land" in await world.bind()
     assert world.node.held == 0
     assert [call.method for call in world.script.calls] == ["POST", "PATCH"]
 
 
 async def test_m5_too_near_to_the_end_of_the_term_nothing_is_sent() -> None:
-    world = World(NODE, asking())
+    world = BinderWorld(NODE, asking())
     world.left = 1.0
     assert "is about to change" in await world.bind()
     assert world.node.held == 0
@@ -259,14 +262,14 @@ async def test_m5_too_near_to_the_end_of_the_term_nothing_is_sent() -> None:
 
 
 async def test_m5_only_the_leader_binds() -> None:
-    world = World(NODE, asking())
+    world = BinderWorld(NODE, asking())
     await world.binder.end()
     assert not world.binder.leads
     assert "no replica of cardquota leads" in await world.bind()
 
 
 async def test_m5_at_the_end_of_a_term_only_what_was_seen_counts() -> None:
-    world = World(NODE, asking())
+    world = BinderWorld(NODE, asking())
     world.script.hold = asyncio.Event()
     waiting = asyncio.create_task(world.bind())
     await asyncio.sleep(0.1)
@@ -278,7 +281,7 @@ async def test_m5_at_the_end_of_a_term_only_what_was_seen_counts() -> None:
 
 
 async def test_m5_what_is_under_way_is_settled_before_the_lease_is_given_up() -> None:
-    world = World(NODE, asking(), answers=(CREATED,))
+    world = BinderWorld(NODE, asking(), answers=(CREATED,))
     waiting = asyncio.create_task(world.bind())
     await asyncio.sleep(0)
     assert await world.binder.drain(1.0)
@@ -288,7 +291,10 @@ async def test_m5_what_is_under_way_is_settled_before_the_lease_is_given_up() ->
 
 async def test_m3_a_pod_by_card_closes_its_node_to_memory() -> None:
     both = NODE.offering(8, GPU).showing(H200)
-    world = World(both, a_pod("w").asking_for(1), asking(), answers=(CREATED,))
+    world = BinderWorld(both, a_pod("w").asking_for(1), asking(), answers=(CREATED,))
     assert await world.bind("w") == ""
-    assert world.bindings[0].body["metadata"]["annotations"] == {"volcano.sh/card.term": TERM}
+    assert world.bindings[0].body["metadata"]["annotations"] == {
+        "volcano.sh/card.term": TERM,
+        "volcano.sh/card.bound": "true",
+    }
     assert "node is by-card" in await world.bind()

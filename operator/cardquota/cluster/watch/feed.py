@@ -23,7 +23,6 @@ from ...quota.objects.priority_class import PriorityClass
 from ...quota.objects.queue import Queue
 from ...quota.objects.runtime_class import RuntimeClass
 from ...quota.pods.pod_facts import pod_facts
-from ...quota.vocabulary import UNHEALTHY_CARDS_KEY
 from .catching_up import CatchingUp
 from .change_notifier import ChangeNotifier
 from .delivery import Delivery
@@ -209,14 +208,8 @@ def watched_kinds(
         "configmaps",
         "/api/v1/namespaces/kube-system/configmaps",
         ConfigMap,
-        lambda x: memory.unhealthy_seen(x.node, _list_of(x)) if x.node else None,
+        lambda x: memory.unhealthy_seen(x.node, x.text) if x.node else None,
         lambda _, name, __: list_gone(name),
         needed=False,
     )
     return *found, lists
-
-
-def _list_of(lists: ConfigMap) -> str:
-    """Without the key it is a list that nobody can read, not an empty one."""
-    text = lists.data.unhealthy_cards if lists.data is not None else None
-    return f"no key {UNHEALTHY_CARDS_KEY}" if text is None else text

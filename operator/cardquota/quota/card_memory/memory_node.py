@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from .memory_shape import MemoryShape
-from .placement import UNKNOWN, Placement
+from .placement import UNKNOWN, CardPlacement
 
 
 class NodeKind(StrEnum):
@@ -33,7 +33,7 @@ class MemoryPod(NamedTuple):
 
     namespace: str
     name: str
-    placement: Placement
+    placement: CardPlacement
     terminating: bool = False
     """It holds its memory until it is gone."""
     assumed: bool = False

@@ -24,7 +24,7 @@ _SMALLEST_MIB: Final = 1024
 """A card has at least one GiB and less than a TiB: so a smaller number is in GiB."""
 
 
-class MemoryUnit(StrEnum):
+class SharedUnit(StrEnum):
     """What one `aliyun.com/gpu-mem` of a node is. Amounts in different units are never added."""
 
     MIB = "MiB"
@@ -44,10 +44,10 @@ class MemoryShape(NamedTuple):
     """Why cards or their state cannot be read."""
 
     @property
-    def unit(self) -> MemoryUnit:
+    def unit(self) -> SharedUnit:
         """By the size of the largest card."""
         largest = max(self.sizes, default=_SMALLEST_MIB)
-        return MemoryUnit.GIB if largest < _SMALLEST_MIB else MemoryUnit.MIB
+        return SharedUnit.GIB if largest < _SMALLEST_MIB else SharedUnit.MIB
 
     @property
     def total(self) -> int:

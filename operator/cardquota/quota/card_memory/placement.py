@@ -18,7 +18,7 @@ _NANOSECONDS: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 _GIVEN: Final = "true"
 
 
-class Placement(NamedTuple):
+class CardPlacement(NamedTuple):
     """What a bound pod holds of one card. `amount` in its node's unit."""
 
     card: int
@@ -34,7 +34,7 @@ class Placement(NamedTuple):
 
 def read_placement(
     amount: int, card: str | None, of_pod: str | None, assigned: str | None, assumed_at: str | None
-) -> Placement:
+) -> CardPlacement:
     """The placement of a pod that asks for `amount`, from the texts of its annotations.
 
     Never raises. A card that cannot be read is UNKNOWN, never free: `problem` says what is wrong.
@@ -43,7 +43,7 @@ def read_placement(
     time = int(assumed_at) if assumed_at and _NANOSECONDS.fullmatch(assumed_at) else 0
     problem = _problem(amount, card, of_pod)
     index = UNKNOWN if problem or card is None else int(card)
-    return Placement(index, amount, given, time if time < LATEST else 0, problem)
+    return CardPlacement(index, amount, given, time if time < LATEST else 0, problem)
 
 
 def _problem(amount: int, card: str | None, of_pod: str | None) -> str:

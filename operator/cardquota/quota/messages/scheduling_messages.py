@@ -5,7 +5,7 @@ So a text says nothing of its node, and stays the same from try to try: a new te
 pod tried again at once, for ever.
 """
 
-from ..card_memory.memory_shape import MemoryUnit
+from ..card_memory.memory_shape import SharedUnit
 from ..vocabulary import GPU_COUNT, GPU_MEMORY
 from ..words import show
 
@@ -18,12 +18,12 @@ CARDS_UNREADABLE = f"node does not say what cards it has ({GPU_MEMORY}, {GPU_COU
 BOTH_ASKED = f"pod asks for {GPU_MEMORY} and for cards: it can have one of them"
 
 
-def no_card_free(amount: int, unit: MemoryUnit) -> str:
+def no_card_free(amount: int, unit: SharedUnit) -> str:
     """Every card that is large enough is too full. Pods that end would cure it."""
     return f"no single card has {amount} {unit} free"
 
 
-def no_card_so_large(amount: int, unit: MemoryUnit) -> str:
+def no_card_so_large(amount: int, unit: SharedUnit) -> str:
     """No card could hold the pod, however empty."""
     return f"no healthy card has {amount} {unit}"
 

@@ -24,6 +24,12 @@ class ConfigMap(Wire):
         """The node whose cards it is about; empty if it is about no node."""
         return node_of(self.metadata.name)
 
+    @property
+    def text(self) -> str:
+        """The list. Without its key it is one that nobody can read, not an empty one."""
+        text = self.data.unhealthy_cards if self.data is not None else None
+        return f"no key {v.UNHEALTHY_CARDS_KEY}" if text is None else text
+
 
 def node_of(name: str) -> str:
     """The node that a ConfigMap of this name is about; empty if it is about no node."""

@@ -26,6 +26,7 @@ class PodAnnotations(Wire):
     allocated: str | None = field(default=None, name=v.ALLOCATED)
     charged_queue: str | None = field(default=None, name=v.CHARGED_QUEUE)
     term: str | None = field(default=None, name=v.TERM)
+    bound: str | None = field(default=None, name=v.BOUND)
     memory_card: str | None = field(default=None, name=v.GPU_MEMORY_CARD)
     memory_of_pod: str | None = field(default=None, name=v.GPU_MEMORY_OF_POD)
     memory_assigned: str | None = field(default=None, name=v.GPU_MEMORY_ASSIGNED)

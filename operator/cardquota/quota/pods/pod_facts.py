@@ -12,7 +12,7 @@ from typing import Final, TypeVar, cast
 
 from .. import vocabulary as v
 from ..amounts import Devices
-from ..card_memory.placement import Placement, read_placement
+from ..card_memory.placement import CardPlacement, read_placement
 from ..cards.device_classes import claims_devices
 from ..limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
 from ..messages import group_messages, request_messages
@@ -101,7 +101,7 @@ class PodFacts:
     mirror: bool
     problem: str
     """Why its amounts or annotations cannot be read; empty if they can."""
-    placement: Placement | None = None
+    placement: CardPlacement | None = None
     """Which card it holds memory of, if it asks for memory and is bound."""
     oversized: bool = False
     """Whether it exceeds a limit, which `problem` names (P8). Then it is not known where it may run
@@ -184,7 +184,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         ),
         foreign_gates=tuple(g for g in gates if g != v.GATE) if gates else (),
         stamp=None if notes.allocated is None or state is _GATED else _stamp(notes),
-        let_by=notes.term is not None and notes.allocated is None,
+        let_by=notes.term is not None and notes.allocated is None and notes.bound is None,
         scheduled=_scheduled(pod) if bound else "",
         started=bound and pod.status.phase not in _NOT_STARTED,
         claims_devices=claims_devices(spec) if beyond is None else bool(spec.resource_claims),
@@ -213,7 +213,7 @@ def memory_of(devices: Devices) -> int:
     return 0
 
 
-def _placement(devices: Devices, notes: PodAnnotations) -> Placement | None:
+def _placement(devices: Devices, notes: PodAnnotations) -> CardPlacement | None:
     amount = memory_of(devices)
     if not amount:
         return None

@@ -12,7 +12,7 @@ from ..pods.pod_facts import memory_of
 
 
 @dataclass(frozen=True, slots=True)
-class PodRow:
+class MemoryPodRow:
     """A pod that holds, or asks for, card memory."""
 
     namespace: str
@@ -26,18 +26,18 @@ class PodRow:
 
 
 @dataclass(frozen=True, slots=True)
-class CardRow:
+class SharedCardRow:
     """One card."""
 
     index: int
     total: int
     used: int
     healthy: bool
-    pods: tuple[PodRow, ...]
+    pods: tuple[MemoryPodRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class NodeRow:
+class MemoryNodeRow:
     """One node."""
 
     name: str
@@ -46,8 +46,8 @@ class NodeRow:
     product: str = ""
     total: int = 0
     used: int = 0
-    cards: tuple[CardRow, ...] = ()
-    unknown: tuple[PodRow, ...] = ()
+    cards: tuple[SharedCardRow, ...] = ()
+    unknown: tuple[MemoryPodRow, ...] = ()
     """Pods whose card is not known: they count against every card."""
     problems: tuple[str, ...] = ()
     whole: dict[str, str] = field(default_factory=dict)
@@ -67,9 +67,9 @@ class UnitTotal:
 class MemoryReport:
     """The whole cluster."""
 
-    nodes: tuple[NodeRow, ...]
+    nodes: tuple[MemoryNodeRow, ...]
     """Those that share card memory, or on which pods hold some; by name."""
-    pending: tuple[PodRow, ...]
+    pending: tuple[MemoryPodRow, ...]
     """Pods without a node that ask for card memory; by name."""
     totals: dict[str, UnitTotal]
     """By unit."""
@@ -92,23 +92,23 @@ def memory_report(ledger: LedgerReader) -> MemoryReport:
     return MemoryReport(tuple(rows), tuple(_pending(ledger)), totals)
 
 
-def node_row(ledger: LedgerReader, name: str) -> NodeRow | None:
+def node_row(ledger: LedgerReader, name: str) -> MemoryNodeRow | None:
     """One node, by whatever it gives out its cards; None if it is not known."""
     node = ledger.card_memory.get(name)
     return None if node is None or not node.known else _row(ledger, name, node)
 
 
-def _row(ledger: LedgerReader, name: str, node: MemoryNode) -> NodeRow:
+def _row(ledger: LedgerReader, name: str, node: MemoryNode) -> MemoryNodeRow:
     shape = node.shape
     sizes = shape.sizes if shape is not None else ()
-    by_card: dict[int, list[PodRow]] = {}
+    by_card: dict[int, list[MemoryPodRow]] = {}
     for uid in node.pods:
         by_card.setdefault(node.card_of(uid), []).append(_pod_row(node, uid))
     cards = tuple(
-        CardRow(i, size, node.used[i], i not in node.broken, _sorted(by_card.get(i, ())))
+        SharedCardRow(i, size, node.used[i], i not in node.broken, _sorted(by_card.get(i, ())))
         for i, size in enumerate(sizes)
     )
-    return NodeRow(
+    return MemoryNodeRow(
         name,
         node.kind.value if node.known else "gone",
         shape.unit.value if shape is not None and sizes else "",
@@ -122,11 +122,11 @@ def _row(ledger: LedgerReader, name: str, node: MemoryNode) -> NodeRow:
     )
 
 
-def _sorted(rows: Iterable[PodRow]) -> tuple[PodRow, ...]:
+def _sorted(rows: Iterable[MemoryPodRow]) -> tuple[MemoryPodRow, ...]:
     return tuple(sorted(rows, key=lambda row: (row.namespace, row.name)))
 
 
-def _pod_row(node: MemoryNode, uid: str) -> PodRow:
+def _pod_row(node: MemoryNode, uid: str) -> MemoryPodRow:
     pod = node.pods[uid]
     placement = pod.placement
     if pod.assumed:
@@ -138,12 +138,12 @@ def _pod_row(node: MemoryNode, uid: str) -> PodRow:
     problem = placement.problem
     if not problem and node.card_of(uid) < 0:
         problem = f"the node has no card <{placement.card}>"
-    return PodRow(pod.namespace, pod.name, placement.amount, state, problem)
+    return MemoryPodRow(pod.namespace, pod.name, placement.amount, state, problem)
 
 
-def _pending(ledger: LedgerReader) -> tuple[PodRow, ...]:
+def _pending(ledger: LedgerReader) -> tuple[MemoryPodRow, ...]:
     return _sorted(
-        PodRow(
+        MemoryPodRow(
             record.facts.namespace,
             record.facts.name,
             memory_of(record.facts.devices),

@@ -7,7 +7,7 @@ from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.card_memory.memory_node import MemoryNode, MemoryPod, NodeKind
-from cardquota.quota.card_memory.placement import UNKNOWN, Placement
+from cardquota.quota.card_memory.placement import UNKNOWN, CardPlacement
 from cardquota.quota.ledger.ledger import Ledger
 
 CARD = 16276
@@ -208,7 +208,7 @@ def test_m3_the_last_pod_that_goes_leaves_the_node_undecided() -> None:
 
 
 def assumed(amount: int, card: int = 0) -> MemoryPod:
-    return MemoryPod("team", "p", Placement(card, amount, assumed_at=7))
+    return MemoryPod("team", "p", CardPlacement(card, amount, assumed_at=7))
 
 
 def test_m5_what_is_being_bound_counts_until_it_is_seen() -> None:

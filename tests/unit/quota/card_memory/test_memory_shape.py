@@ -4,7 +4,7 @@ import pytest
 
 from builders import a_node
 from cardquota.quota import vocabulary as v
-from cardquota.quota.card_memory.memory_shape import MemoryShape, MemoryUnit
+from cardquota.quota.card_memory.memory_shape import MemoryShape, SharedUnit
 from cardquota.quota.card_memory.unhealthy_cards import UnhealthyListError, read_unhealthy
 
 
@@ -19,7 +19,7 @@ def shape(**amounts: object) -> MemoryShape | None:
 def test_m1_cards_of_one_size() -> None:
     found = a_node().sharing_memory(65104, 4).facts().memory
     assert found == MemoryShape((16276,) * 4, 65104)
-    assert (found.total, found.unit) == (65104, MemoryUnit.MIB)
+    assert (found.total, found.unit) == (65104, SharedUnit.MIB)
 
 
 def test_m1_what_is_left_over_belongs_to_no_card() -> None:
@@ -31,7 +31,7 @@ def test_m1_what_is_left_over_belongs_to_no_card() -> None:
 def test_m1_small_cards_are_in_gib() -> None:
     found = a_node().sharing_memory(160, 2).facts().memory
     assert found is not None
-    assert found.unit is MemoryUnit.GIB
+    assert found.unit is SharedUnit.GIB
 
 
 def test_m1_a_node_without_both_shares_nothing() -> None:

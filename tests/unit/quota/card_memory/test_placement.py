@@ -1,7 +1,7 @@
 """The annotations by which the device plugin learns of the card."""
 
 from builders import a_pod
-from cardquota.quota.card_memory.placement import Placement, placement_annotations
+from cardquota.quota.card_memory.placement import CardPlacement, placement_annotations
 
 
 def test_m5_what_is_written_is_what_is_read() -> None:
@@ -16,4 +16,4 @@ def test_m5_what_is_written_is_what_is_read() -> None:
     pod = a_pod().asking_for_memory(1024).on_node("n")
     for key, value in found.items():
         pod = pod.annotated(key, value)
-    assert pod.facts().placement == Placement(3, 1024, assumed_at=1_700_000_000_000_000_001)
+    assert pod.facts().placement == CardPlacement(3, 1024, assumed_at=1_700_000_000_000_000_001)

@@ -2,11 +2,11 @@
 
 from builders import GPU, H200, a_ledger, a_node, a_pod
 from cardquota.quota.card_memory.memory_node import MemoryPod
-from cardquota.quota.card_memory.placement import Placement
+from cardquota.quota.card_memory.placement import CardPlacement
 from cardquota.quota.scheduling.memory_report import (
-    CardRow,
-    NodeRow,
-    PodRow,
+    MemoryNodeRow,
+    MemoryPodRow,
+    SharedCardRow,
     UnitTotal,
     memory_report,
     node_row,
@@ -32,11 +32,11 @@ def test_m8_cards_pods_and_sums_by_unit() -> None:
         a_pod("gated").asking_for_memory(60).gated(),
         a_pod("bound").asking_for_memory(9),
     )
-    pod = MemoryPod("team", "bound", Placement(0, 9))
+    pod = MemoryPod("team", "bound", CardPlacement(0, 9))
     ledger.card_memory.assume("large", "uid-bound", pod)
     ledger.card_memory.unhealthy_seen("large", "1, 0")
     found = memory_report(ledger)
-    assert found.nodes[1] == NodeRow(
+    assert found.nodes[1] == MemoryNodeRow(
         "share",
         "by-memory",
         "GiB",
@@ -44,18 +44,21 @@ def test_m8_cards_pods_and_sums_by_unit() -> None:
         200,
         60,
         (
-            CardRow(0, 100, 0, True, ()),
-            CardRow(
+            SharedCardRow(0, 100, 0, True, ()),
+            SharedCardRow(
                 1,
                 100,
                 50,
                 True,
-                (PodRow("team", "a", 20, "assigned"), PodRow("team", "b", 30, "assumed")),
+                (
+                    MemoryPodRow("team", "a", 20, "assigned"),
+                    MemoryPodRow("team", "b", 30, "assumed"),
+                ),
             ),
         ),
         (
-            PodRow("team", "c", 7, "terminating", "the node has no card <5>"),
-            PodRow(
+            MemoryPodRow("team", "c", 7, "terminating", "the node has no card <5>"),
+            MemoryPodRow(
                 "team",
                 "d",
                 3,
@@ -64,11 +67,11 @@ def test_m8_cards_pods_and_sums_by_unit() -> None:
             ),
         ),
     )
-    assert found.nodes[0].cards[0].pods == (PodRow("team", "bound", 9, "binding"),)
+    assert found.nodes[0].cards[0].pods == (MemoryPodRow("team", "bound", 9, "binding"),)
     assert "1, 0" in found.nodes[0].problems[0]
     assert found.pending == (
-        PodRow("team", "gated", 60, "gated"),
-        PodRow("team", "waits", 50, "pending"),
+        MemoryPodRow("team", "gated", 60, "gated"),
+        MemoryPodRow("team", "waits", 50, "pending"),
     )
     assert found.totals == {"GiB": UnitTotal(2, 200, 60), "MiB": UnitTotal(2, 32552, 9)}
 
@@ -79,10 +82,10 @@ def test_m8_one_node_whatever_it_is() -> None:
         a_pod("w").asking_for(3).on_node("cards"),
         a_node("cpu"),
     )
-    assert node_row(ledger, "cards") == NodeRow(
+    assert node_row(ledger, "cards") == MemoryNodeRow(
         "cards", "by-card", product=H200, whole={GPU: "3/8"}
     )
-    assert node_row(ledger, "cpu") == NodeRow("cpu", "without cards")
+    assert node_row(ledger, "cpu") == MemoryNodeRow("cpu", "without cards")
     assert node_row(ledger, "other") is None
 
 

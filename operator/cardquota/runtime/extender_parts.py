@@ -20,7 +20,7 @@ _MARGIN: Final = 0.5
 """Seconds by which we answer before kube-scheduler gives up."""
 
 
-class Extender:
+class ExtenderParts:
     """Filter, prioritize and preempt on every replica; bind on the leader."""
 
     def __init__(

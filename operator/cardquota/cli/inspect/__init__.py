@@ -1,0 +1,1 @@
+"""`cardquota inspect`: the memory of shared cards, read from the cluster as its user."""

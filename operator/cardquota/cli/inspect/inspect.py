@@ -1,0 +1,129 @@
+"""`cardquota inspect`: read the cluster, and print its shared cards.
+
+On a terminal each card has a bar. A pipe gets the same columns without it.
+"""
+
+import asyncio
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from rich.text import Text
+
+from ...cluster.api.access import AccessError
+from ...quota.scheduling.memory_report import (
+    MemoryNodeRow,
+    MemoryPodRow,
+    MemoryReport,
+    SharedCardRow,
+    memory_report,
+    node_row,
+)
+from ...quota.words import counted, show
+from ...settings import Settings
+from .. import sentences
+from ..cards.card_sources import ClusterError
+from ..printing import print_json, print_lines
+from ..table import table
+from .cluster_memory import read_cluster
+
+_COLUMNS: Final = ("NODE", "CARD", "USED/TOTAL", "HEALTH", "PODS")
+_WIDTH: Final = 20
+"""Characters of a bar."""
+
+
+def inspect(
+    settings: Settings,
+    *,
+    node: str,
+    details: bool,
+    kubeconfig: Path | None,
+    context: str,
+    as_json: bool,
+) -> int:
+    """The exit code: 0 if the cards were shown, 1 if they could not be, 2 without a cluster."""
+    try:
+        read = asyncio.run(read_cluster(kubeconfig, context, settings.vendor_table))
+    except (AccessError, ClusterError) as error:
+        sys.stderr.write(f"cardquota: {' '.join(str(error).split())}\n")
+        return 2 if isinstance(error, AccessError) else 1
+    report = memory_report(read.ledger)
+    if node:
+        row = node_row(read.ledger, node)
+        if row is None:
+            sys.stderr.write(f"cardquota: node <{show(node)}>: {sentences.NO_SUCH_NODE}\n")
+            return 1
+        report = MemoryReport((row,), (), {})
+    for note in read.notes:
+        sys.stderr.write(f"cardquota: {note}\n")
+    if as_json:
+        print_json(asdict(report.nodes[0] if node else report))
+    else:
+        print_lines(lines(report, details=details, bars=sys.stdout.isatty()))
+    return 0
+
+
+def lines(report: MemoryReport, *, details: bool, bars: bool) -> Iterator[Text]:
+    """The report for people: cards, pods of unknown cards, what is wrong, who waits, the sums."""
+    if not report.nodes:
+        yield Text(sentences.NO_SHARED_CARDS)
+    shared = [row for row in report.nodes if row.cards]
+    if shared:
+        head = (*_COLUMNS, "") if bars else _COLUMNS
+        yield from table([head, *(_card(row, card, bars) for row in shared for card in row.cards)])
+    for row in report.nodes:
+        if not row.cards:
+            whole = ", ".join(f"{name} {use}" for name, use in row.whole.items())
+            yield Text(f"{show(row.name)}: {row.kind}" + (f", {whole}" if whole else ""))
+    if details:
+        yield from _details(shared)
+    for row in report.nodes:
+        for pod in row.unknown:
+            yield Text(
+                f"{show(row.name)}: the card of {_name(pod)} ({pod.memory} {row.unit}) is not "
+                f"known, so every card counts as that much fuller: {pod.problem}",
+                style="yellow",
+            )
+        for problem in row.problems:
+            yield Text(f"{show(row.name)}: {problem}", style="yellow")
+    if report.pending:
+        yield Text()
+        yield Text("Pending:")
+        rows = [(_name(pod), str(pod.memory), pod.state) for pod in report.pending]
+        yield from table([("POD", "MEMORY", "STATE"), *rows])
+    if report.totals:
+        yield Text()
+    for unit, total in report.totals.items():
+        share = 100 * total.used // total.total if total.total else 0
+        cards = counted(total.cards, "card")
+        yield Text(f"Total: {total.used}/{total.total} {unit} on {cards} ({share} %)")
+
+
+def _card(row: MemoryNodeRow, card: SharedCardRow, bars: bool) -> tuple[str, ...]:
+    health = "healthy" if card.healthy else "broken"
+    use = f"{card.used}/{card.total} {row.unit}"
+    cells = (show(row.name), str(card.index), use, health, str(len(card.pods)))
+    return (*cells, _bar(card)) if bars else cells
+
+
+def _bar(card: SharedCardRow) -> str:
+    filled = min(_WIDTH, -(-_WIDTH * card.used // card.total))
+    return "█" * filled + "░" * (_WIDTH - filled)
+
+
+def _details(rows: Iterable[MemoryNodeRow]) -> Iterator[Text]:
+    found = [
+        (show(row.name), str(card.index), _name(pod), f"{pod.memory} {row.unit}", pod.state)
+        for row in rows
+        for card in row.cards
+        for pod in card.pods
+    ]
+    if found:
+        yield Text()
+        yield from table([("NODE", "CARD", "POD", "MEMORY", "STATE"), *found])
+
+
+def _name(pod: MemoryPodRow) -> str:
+    return show(f"{pod.namespace}/{pod.name}", most=120)

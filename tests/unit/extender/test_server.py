@@ -1,0 +1,272 @@
+"""The server over real sockets and real TLS: who may call, and what they get for what."""
+
+import asyncio
+import io
+import json
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import aiohttp
+import pytest
+
+from builders import Body, a_ledger, a_node, a_pod
+from builders.certificates import Issued, issue
+from cardquota.cluster.serving.serve import serve
+from cardquota.cluster.serving.tls import client_context, server_context
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.extender.leader_call import LeaderCall
+from cardquota.extender.server import LARGEST_BODY, ExtenderServer
+from cardquota.extender.verbs import SchedulerVerbs
+from cardquota.extender.wire import BindArgs
+from cardquota.metrics import Metrics
+
+NAME = "cardquota-extender.cardquota-system.svc"
+NOW = datetime.now(UTC)
+SERVER = issue([NAME, "127.0.0.1"], now=NOW, days=1)
+CLIENT = issue(["client"], now=NOW, days=1)
+STRANGER = issue(["client"], now=NOW, days=1)
+POD = a_pod("p").asking_for_memory(8138)
+CARD = 16276
+
+
+class FixedBinder:
+    """Says what it is told to say."""
+
+    def __init__(self, *, leads: bool = True, says: str = "") -> None:
+        self.leads = leads
+        self.says = says
+        self.asked: list[BindArgs] = []
+
+    async def bind(self, args: BindArgs) -> str:
+        self.asked.append(args)
+        if self.says == "fail":
+            raise RuntimeError(self.says)
+        return self.says
+
+
+def tls(client: Issued | None) -> ssl.SSLContext:
+    """Of a scheduler that shows this certificate, or none."""
+    if client is None:
+        return ssl.create_default_context(cadata=SERVER.ca_pem.decode())
+    return client_context(client.cert_pem, client.key_pem, servers=SERVER.ca_pem)
+
+
+@asynccontextmanager
+async def serving(
+    *things: Body, binder: FixedBinder | None = None, leader: str = "", synced: bool = True
+) -> AsyncIterator[str]:
+    """The address of an extender over these nodes and pods."""
+    call = LeaderCall(
+        binder or FixedBinder(),
+        lambda: leader,
+        lambda: tls(CLIENT),
+        server_name=NAME,
+        timeout=5,
+    )
+    verbs = SchedulerVerbs(a_ledger(*things), ChangeNotifier(), call, lambda: synced, unseen=0.01)
+    server = ExtenderServer(verbs, Metrics())
+    context = server_context(SERVER.cert_pem, SERVER.key_pem, clients=CLIENT.ca_pem)
+    runner = await serve(server.http(), host="127.0.0.1", port=0, tls=context, grace=0.1)
+    try:
+        yield f"127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await call.close()
+        await runner.cleanup()
+
+
+@asynccontextmanager
+async def scheduler(client: Issued | None = CLIENT) -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls(client))) as session:
+        yield session
+
+
+async def post(address: str, verb: str, body: bytes | io.BytesIO | dict[str, Any]) -> Any:
+    data = json.dumps(body).encode() if isinstance(body, dict) else body
+    async with (
+        scheduler() as session,
+        session.post(f"https://{address}/scheduler/{verb}", data=data) as response,
+    ):
+        assert response.status == 200
+        answer = await response.read()
+        assert response.headers["Content-Length"] == str(len(answer))
+        return json.loads(answer)
+
+
+NODES = a_node("n1").sharing_memory(2 * CARD, 2), a_node("n2").sharing_memory(8000, 1)
+BINDING = {"PodName": "p", "PodNamespace": "team", "PodUID": "uid-p", "Node": "n1"}
+
+
+async def test_the_verbs_of_kube_scheduler() -> None:
+    call = {"Pod": POD.body, "NodeNames": ["n1", "n2", "n3"]}
+    async with serving(*NODES) as address:
+        assert await post(address, "filter", call) == {
+            "NodeNames": ["n1"],
+            "FailedNodes": {},
+            "FailedAndUnresolvableNodes": {
+                "n2": "no healthy card has 8138 MiB",
+                "n3": "node is not known to cardquota",
+            },
+            "Error": "",
+        }
+        assert await post(address, "prioritize", call) == [
+            {"Host": "n1", "Score": 10},
+            {"Host": "n2", "Score": 0},
+            {"Host": "n3", "Score": 0},
+        ]
+        assert await post(address, "bind", BINDING) == {"Error": ""}
+        victims = {"Pod": POD.body, "NodeNameToMetaVictims": {"n1": {"Pods": [{"UID": "x"}]}}}
+        assert await post(address, "preempt", victims) == {
+            "NodeNameToMetaVictims": {"n1": {"Pods": [], "NumPDBViolations": 0}}
+        }
+
+
+@pytest.mark.parametrize("client", [None, STRANGER])
+async def test_without_a_certificate_of_the_ca_nobody_is_served(client: Issued | None) -> None:
+    async with serving() as address, scheduler(client) as session:
+        with pytest.raises((aiohttp.ClientError, OSError)):
+            await session.get(f"https://{address}/inspect")
+
+
+async def test_a_connection_is_kept() -> None:
+    made = 0
+
+    async def count(*_: Any) -> None:
+        nonlocal made
+        made += 1
+
+    trace = aiohttp.TraceConfig()
+    trace.on_connection_create_end.append(count)
+    connector = aiohttp.TCPConnector(ssl=tls(CLIENT))
+    async with (
+        serving(*NODES) as address,
+        aiohttp.ClientSession(connector=connector, trace_configs=[trace]) as session,
+    ):
+        for sent in (json.dumps(BINDING), "x", json.dumps(BINDING)):
+            async with session.post(f"https://{address}/scheduler/bind", data=sent) as response:
+                await response.read()
+    assert made == 1
+
+
+@pytest.mark.parametrize("verb", ["filter", "bind", "preempt"])
+@pytest.mark.parametrize("sent", [b"", b"x", b"[]", b"{}", b"[" * 99_999, b"\xff"])
+async def test_bodies_that_cannot_be_read(verb: str, sent: bytes) -> None:
+    async with serving() as address:
+        answer = await post(address, verb, sent)
+        assert answer["Error"].startswith(f"the call of {verb} cannot be read: ")
+
+
+async def test_prioritize_answers_an_empty_list() -> None:
+    async with serving() as address:
+        assert await post(address, "prioritize", b"[]") == []
+
+
+@pytest.mark.slow
+async def test_60_mb_of_nodes_are_refused_with_the_cure() -> None:
+    async with serving() as address:
+        answer = await post(address, "filter", io.BytesIO(b" " * (60 * 1024 * 1024)))
+        assert answer["Error"].startswith("the body has 60 MiB, at most 8 MiB are read: set ")
+
+
+async def test_a_body_without_length_that_does_not_end() -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        for _ in range(LARGEST_BODY // 2**20 + 1):
+            yield b" " * 2**20
+
+    async with serving() as address, scheduler() as session:
+        url = f"https://{address}/scheduler/filter"
+        async with session.post(url, data=chunks()) as response:
+            assert "at most 8 MiB are read" in (await response.json())["Error"]
+
+
+async def test_an_error_of_ours_is_an_answer_too() -> None:
+    async with serving(binder=FixedBinder(says="fail")) as address:
+        answer = await post(address, "bind", BINDING)
+        assert answer == {"Error": "cardquota could not answer: this is a bug, see its log"}
+
+
+async def test_before_the_cluster_was_read_nothing_fits() -> None:
+    async with serving(*NODES, synced=False) as address:
+        answer = await post(address, "filter", {"Pod": POD.body, "NodeNames": ["n1"]})
+        assert answer["Error"] == "cardquota has not read the cluster yet: try again"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/scheduler/filter", 405),
+        ("PUT", "/scheduler/bind", 405),
+        ("POST", "/scheduler/other", 404),
+        ("POST", "/inspect", 405),
+        ("GET", "/", 404),
+        ("GET", "/inspectors", 404),
+        ("GET", "/inspect", 200),
+        ("HEAD", "/inspect", 200),
+        ("GET", "/inspect/n1", 200),
+        ("GET", "/inspect/n%31", 200),
+        ("GET", "/inspect/other", 404),
+    ],
+)
+async def test_paths_and_methods(method: str, path: str, status: int) -> None:
+    async with (
+        serving(*NODES) as address,
+        scheduler() as session,
+        session.request(method, f"https://{address}{path}") as response,
+    ):
+        assert response.status == status
+
+
+async def test_m8_inspect() -> None:
+    pod = a_pod("a").on_card("n1", 1, 100)
+    async with serving(*NODES, pod) as address, scheduler() as session:
+        async with session.get(f"https://{address}/inspect/n1") as response:
+            node = await response.json()
+        async with session.get(f"https://{address}/inspect") as response:
+            everything = await response.json()
+    assert everything["nodes"][0] == node
+    assert node["cards"][1]["pods"][0]["name"] == "a"
+    assert everything["totals"] == {"MiB": {"cards": 3, "total": 40552, "used": 100}}
+
+
+async def test_a_bind_is_passed_on_to_the_leader_and_no_further() -> None:
+    leading = FixedBinder(says="from the leader")
+    async with (
+        serving(binder=leading) as leader,
+        serving(binder=FixedBinder(leads=False), leader=leader) as address,
+    ):
+        assert await post(address, "bind", BINDING) == {"Error": "from the leader"}
+    assert leading.asked == [BindArgs("p", "team", "uid-p", "n1")]
+    other = FixedBinder(leads=False, says="none leads")
+    async with (
+        serving(binder=other, leader="127.0.0.1:1") as second,
+        serving(binder=FixedBinder(leads=False), leader=second) as address,
+    ):
+        assert await post(address, "bind", BINDING) == {"Error": "none leads"}
+
+
+async def test_a_bind_while_no_leader_is_known_or_it_does_not_answer() -> None:
+    async with serving(binder=FixedBinder(leads=False)) as address:
+        answer = await post(address, "bind", BINDING)
+        assert answer["Error"].startswith("no replica of cardquota leads")
+    async with serving(binder=FixedBinder(leads=False), leader="127.0.0.1:1") as address:
+        answer = await post(address, "bind", BINDING)
+        assert answer["Error"].startswith("the leading replica of cardquota at <127.0.0.1:1> did")
+
+
+async def test_a_leaving_server_closes_its_connections() -> None:
+    verbs = SchedulerVerbs(
+        a_ledger(),
+        ChangeNotifier(),
+        LeaderCall(FixedBinder(), str, lambda: None, server_name=NAME, timeout=1),
+        lambda: True,
+    )
+    server = ExtenderServer(verbs, Metrics())
+    runner = await serve(server.http(), host="127.0.0.1", port=0, tls=None, grace=0.1)
+    server.leave()
+    reader, writer = await asyncio.open_connection(*runner.addresses[0][:2])
+    writer.write(b"GET /inspect HTTP/1.1\r\nHost: a\r\n\r\n")
+    assert b"Connection: close" in await reader.read()
+    writer.close()
+    await runner.cleanup()

@@ -1,0 +1,153 @@
+"""What kube-scheduler sends, in whatever spelling, and what nobody should send."""
+
+import json
+from typing import Any
+
+import pytest
+
+from builders import a_pod
+from cardquota.extender.wire import (
+    MOST_NODES,
+    BindArgs,
+    FilterResult,
+    MetaVictims,
+    WireError,
+    bind_call,
+    filter_answer,
+    read_args,
+    read_binding,
+    read_error,
+    read_preemption,
+    scores_answer,
+    victims_answer,
+)
+
+POD = a_pod("p").asking_for_memory(1024).body
+
+
+def body(**fields: Any) -> bytes:
+    return json.dumps(fields).encode()
+
+
+def test_names_in_gos_own_spelling() -> None:
+    args = read_args(body(Pod=POD, Nodes=None, NodeNames=["b", "a", "b"]))
+    assert (args.pod.metadata.uid, list(args.names), args.nodes) == ("uid-p", ["b", "a"], None)
+
+
+def test_keys_in_any_case_and_the_last_of_two() -> None:
+    args = read_args(b'{"pOD": %s, "nodenames": ["x"], "NODENAMES": ["y"]}' % body(**POD))
+    assert list(args.names) == ["y"]
+
+
+def test_whole_nodes_go_back_as_they_came() -> None:
+    items = [{"metadata": {"name": name, "labels": {"k": "v"}}, "spec": {}} for name in "ab"]
+    args = read_args(body(Pod=POD, Nodes={"kind": "NodeList", "Items": items}, NodeNames=None))
+    assert list(args.names) == ["a", "b"]
+    answer = json.loads(filter_answer(args, FilterResult(["b"], {"a": "full"}, {})))
+    assert answer["Nodes"]["items"] == [items[1]]
+    assert answer["FailedNodes"] == {"a": "full"}
+    assert "NodeNames" not in answer
+
+
+def test_the_answer_of_filter() -> None:
+    args = read_args(body(Pod=POD, NodeNames=["a", "b", "c"]))
+    found = FilterResult(["a"], {"b": "full"}, {"c": "no"}, "")
+    assert json.loads(filter_answer(args, found)) == {
+        "NodeNames": ["a"],
+        "FailedNodes": {"b": "full"},
+        "FailedAndUnresolvableNodes": {"c": "no"},
+        "Error": "",
+    }
+
+
+def test_scores() -> None:
+    assert json.loads(scores_answer(["a", "b"], [3, 10])) == [
+        {"Host": "a", "Score": 3},
+        {"Host": "b", "Score": 10},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        (b"", "it is no JSON object"),
+        (b"x", "it is no JSON object"),
+        (b"[]", "it is no JSON object"),
+        (b"null", "it is no JSON object"),
+        (b"\xff\xfe", "it is no JSON object"),
+        (b"[" * 100_000, "it is no JSON object"),
+        (b'{"Pod": ' + b"[" * 100_000, "it is no JSON object"),
+        (b"{}", "the call has no pod"),
+        (body(Pod=None, NodeNames=[]), "the call has no pod"),
+        (body(Pod=[], NodeNames=[]), "pod: "),
+        (body(Pod={}, NodeNames=[]), "pod: "),
+        (body(Pod={"metadata": {}}, NodeNames=[]), "the pod has no uid"),
+        (body(Pod=POD), "neither NodeNames nor Nodes"),
+        (body(Pod=POD, NodeNames="a"), "nodenames: "),
+        (body(Pod=POD, NodeNames=[1]), "nodenames: "),
+        (body(Pod=POD, NodeNames=["a"] * (MOST_NODES + 2)), "more than 50000 names"),
+        (body(Pod=POD, Nodes=[]), "it is no JSON object"),
+        (body(Pod=POD, Nodes={"items": [7]}), "Nodes: "),
+        (body(Pod=POD, Nodes={"items": [{}]}), "Nodes: "),
+        (body(Pod=POD, Nodes={"items": [1] * (MOST_NODES + 1)}), "more than 50000 items"),
+    ],
+)
+def test_what_cannot_be_read(sent: bytes, words: str) -> None:
+    with pytest.raises(WireError, match=words):
+        read_args(sent)
+
+
+def test_a_list_of_no_nodes() -> None:
+    assert list(read_args(body(Pod=POD, NodeNames=[])).names) == []
+    assert list(read_args(body(Pod=POD, Nodes={"items": None})).names) == []
+
+
+def test_a_binding_there_and_back() -> None:
+    args = BindArgs("p", "team", "uid-p", "n1")
+    assert read_binding(bind_call(args)) == args
+    assert (
+        read_binding(b'{"podname":"p","PODNAMESPACE":"team","podUID":"uid-p","node":"n1"}') == args
+    )
+
+
+@pytest.mark.parametrize("key", ["PodName", "PodNamespace", "PodUID", "Node"])
+@pytest.mark.parametrize("value", [None, "", 7])
+def test_a_binding_that_lacks_something(key: str, value: object) -> None:
+    fields = {"PodName": "p", "PodNamespace": "team", "PodUID": "u", "Node": "n", key: value}
+    with pytest.raises(WireError, match=key.lower() if value == 7 else f"{key} is missing"):
+        read_binding(body(**fields))
+
+
+def test_victims_by_uid_and_as_whole_pods() -> None:
+    uids = {"n1": {"Pods": [{"UID": "a"}, {"uid": "b"}], "NumPDBViolations": 1}, "n2": None}
+    wanted = {"n1": MetaVictims(["a", "b"], 1), "n2": MetaVictims(())}
+    assert read_preemption(body(Pod=POD, NodeNameToMetaVictims=uids)).victims == wanted
+    pods = [{"metadata": {"uid": uid}, "spec": {}} for uid in "ab"]
+    whole = {"n1": {"Pods": pods, "NumPDBViolations": 1}, "n2": {"Pods": None}}
+    found = read_preemption(body(Pod=POD, NodeNameToVictims=whole, NodeNameToMetaVictims={}))
+    assert found.victims == {"n1": wanted["n1"], "n2": MetaVictims([])}
+
+
+@pytest.mark.parametrize(
+    "victims", [7, {"n1": 7}, {"n1": {"Pods": [7]}}, {"n1": {"NumPDBViolations": "x"}}]
+)
+@pytest.mark.parametrize("key", ["NodeNameToVictims", "NodeNameToMetaVictims"])
+def test_victims_that_cannot_be_read(key: str, victims: object) -> None:
+    with pytest.raises(WireError):
+        read_preemption(body(Pod=POD, **{key: victims}))
+
+
+def test_the_answer_of_preempt() -> None:
+    assert json.loads(victims_answer({"n1": MetaVictims(["a"], 2), "n2": MetaVictims(())})) == {
+        "NodeNameToMetaVictims": {
+            "n1": {"Pods": [{"UID": "a"}], "NumPDBViolations": 2},
+            "n2": {"Pods": [], "NumPDBViolations": 0},
+        }
+    }
+
+
+def test_an_error() -> None:
+    assert read_error(b'{"Error": "no"}') == "no"
+    assert read_error(b"{}") == ""
+    with pytest.raises(WireError):
+        read_error(b"<html>")
