@@ -76,8 +76,7 @@ class SchedulerVerbs:
         proposed = {name: victims.uids for name, victims in args.victims.items()}
         chosen = victims_by_node(self._ledger, facts, proposed)
         return {
-            name: MetaVictims(uids, args.victims[name].violations if uids else 0)
-            for name, uids in chosen.items()
+            name: MetaVictims(uids, args.victims[name].violations) for name, uids in chosen.items()
         }
 
     def inspect(self) -> object:

@@ -100,8 +100,9 @@ BINDING = {"PodName": "p", "PodNamespace": "team", "PodUID": "uid-p", "Node": "n
 
 
 async def test_the_verbs_of_kube_scheduler() -> None:
-    call = {"Pod": POD.body, "NodeNames": ["n1", "n2", "n3"]}
-    async with serving(*NODES) as address:
+    call: dict[str, Any] = {"Pod": POD.body, "NodeNames": ["n1", "n2", "n3"]}
+    holders = a_pod("a").on_card("n1", 0, 8138), a_pod("b").on_card("n1", 1, 8138)
+    async with serving(*NODES, *holders) as address:
         assert await post(address, "filter", call) == {
             "NodeNames": ["n1"],
             "FailedNodes": {},
@@ -117,10 +118,9 @@ async def test_the_verbs_of_kube_scheduler() -> None:
             {"Host": "n3", "Score": 0},
         ]
         assert await post(address, "bind", BINDING) == {"Error": ""}
-        victims = {"Pod": POD.body, "NodeNameToMetaVictims": {"n1": {"Pods": [{"UID": "x"}]}}}
-        assert await post(address, "preempt", victims) == {
-            "NodeNameToMetaVictims": {"n1": {"Pods": [], "NumPDBViolations": 0}}
-        }
+        proposed = {"n1": {"Pods": [{"UID": "uid-a"}], "NumPDBViolations": 1}}
+        call = {"Pod": a_pod("q").asking_for_memory(CARD).body, "NodeNameToMetaVictims": proposed}
+        assert await post(address, "preempt", call) == {"NodeNameToMetaVictims": proposed}
 
 
 @pytest.mark.parametrize("client", [None, STRANGER])

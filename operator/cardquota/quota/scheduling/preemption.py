@@ -4,7 +4,8 @@ kube-scheduler ends pods until the *sum* of a node's memory is enough. One card 
 room, and then pods would have ended in vain. So of the pods that it names, those of one card are
 taken: the fewest that make room there, the least important first, as it names them.
 
-A node on which no card gets room is left out. Nothing here ends a pod.
+A node on which no card gets room is left out, and so is one that has room by now: kube-scheduler
+takes an empty list of victims for a fault of the extender, and stops. Nothing here ends a pod.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from .node_filter import request_problem
 def victims_by_node(
     ledger: LedgerReader, facts: PodFacts, proposed: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
-    """By node: the uids that are to end, in the proposed order; an empty list if none need.
+    """By node: the uids that are to end, in the proposed order; never an empty list.
 
     `proposed`: kube-scheduler's choice by node, the most important pods first, as it sorts them.
     Only pods that it named are ever chosen: others may be more important.
@@ -30,18 +31,20 @@ def victims_by_node(
         node = ledger.card_memory.get(name)
         if not need:
             if node is not None and node.known and name not in ledger.card_memory.closed_to_cards:
-                found[name] = list(uids)
-            continue
-        chosen = _victims(node, need, uids)
-        if chosen is not None:
+                chosen = list(uids)
+            else:
+                chosen = []
+        else:
+            chosen = _victims(node, need, uids)
+        if chosen:
             found[name] = chosen
     return found
 
 
-def _victims(node: MemoryNode | None, need: int, uids: Sequence[str]) -> list[str] | None:
-    """The smallest set on one card; None if no card of the node gets room."""
+def _victims(node: MemoryNode | None, need: int, uids: Sequence[str]) -> list[str]:
+    """The smallest set on one card; empty if no card of the node gets room, or one has it."""
     if node is None or not node.known or not node.takes_memory or node.shape is None:
-        return None
+        return []
     if node.best >= need:
         return []
     here = [uid for uid in uids if uid in node.pods]
@@ -52,9 +55,7 @@ def _victims(node: MemoryNode | None, need: int, uids: Sequence[str]) -> list[st
         chosen = _of_card(node, card, need, here)
         if chosen is not None and (best is None or len(chosen) < len(best)):
             best = chosen
-    if best is None:
-        return None
-    wanted = set(best)
+    wanted = set(best or ())
     return [uid for uid in uids if uid in wanted]
 
 
