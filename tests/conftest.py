@@ -52,6 +52,18 @@ def product_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
         yield cluster
 
 
+@pytest.fixture(scope="session")
+def extender_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """The one plane whose scheduler asks the product; of its two replicas one binds."""
+    if existing_cluster() is not None:
+        pytest.skip("the product is started on planes of our own only")
+    folder = tmp_path_factory.mktemp("extender-plane")
+    with running_plane(folder, replicas=2, extender=True) as cluster:
+        cluster.warm()
+        eventually(lambda: decides(cluster), "a leader that decides")
+        yield cluster
+
+
 def decides(cluster: Cluster) -> bool:
     """Whether a replica opens gates."""
     replicas = [p for p in cluster.state.processes if p.name.startswith("cardquota-")]
@@ -69,8 +81,8 @@ def unique() -> str:
 @pytest.fixture
 def namespace(request: pytest.FixtureRequest, unique: str) -> Iterator[str]:
     """A namespace of the test's own, on the plane that the test uses."""
-    with_product = "product_plane" in request.fixturenames
-    cluster = request.getfixturevalue("product_plane" if with_product else "plane")
+    asked = (x for x in ("extender_plane", "product_plane") if x in request.fixturenames)
+    cluster = request.getfixturevalue(next(asked, "plane"))
     with fresh_namespace(cluster, unique) as name:
         yield name
 

@@ -11,6 +11,7 @@ _SHARED = {
     "tests/integration/ways_round/": "product_plane",
     "tests/conformance/test_on_plane.py": "product_plane",
     "tests/integration/dev/test_product.py": "product_plane",
+    "tests/integration/extender/": "extender_plane",
     "tests/integration/api/": "plane",
     "tests/integration/cluster/": "plane",
     "tests/integration/dev/test_plane.py": "plane",
@@ -31,6 +32,7 @@ def by_fixtures(item: pytest.Item) -> str | None:
     # A parameter of the same name is no fixture of ours.
     parameters = getattr(getattr(item, "callspec", None), "params", {})
     used = set(getattr(item, "fixturenames", ())) - set(parameters)
-    if "product_plane" in used:
-        return "product_plane"
+    for plane in ("extender_plane", "product_plane"):
+        if plane in used:
+            return plane
     return "plane" if used & {"plane", "namespace"} else None

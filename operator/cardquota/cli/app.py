@@ -80,7 +80,11 @@ def scheduler_config(
         ),
     ] = "/etc/cardquota-extender",
 ) -> None:
-    """Print the configuration of a kube-scheduler that asks the extender."""
+    """Print a kube-scheduler's configuration.
+
+    With it the scheduler asks the extender. Of the profile that is the second kube-scheduler's,
+    also its Lease.
+    """
     settings = _settings(config)
     from pathlib import PurePosixPath
 
@@ -195,7 +199,7 @@ def cards(
         Output, typer.Option("--output", "-o", help="How to print the results.")
     ] = Output.TEXT,
 ) -> None:
-    """List the cluster's cards, their quotas, what is not counted.
+    """List cards, their quotas, what is not counted.
 
     Reads nodes and queues as you, and counts them as the operator does; none needs to run. Name
     its configuration with --config if that has makers of cards of its own.

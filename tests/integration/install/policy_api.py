@@ -16,13 +16,14 @@ from cardquota.quota.vocabulary import (
     RESERVATION,
     TERM,
 )
-from cardquota.settings import Settings
+from cardquota.settings import Extender, Settings
 from cardquota_dev.testing import Cluster, eventually
 
 from . import request
 from .answer import WriteResponse, from_kubectl
 
 SETTINGS = Settings.model_construct()
+WITH_EXTENDER = Settings.model_construct(extender=Extender(enabled=True))
 US = f"--as={SETTINGS.service_account_user}"
 NODE = ("--as=system:node:n1", "--as-group=system:nodes")
 VOLCANO = "--as=system:serviceaccount:volcano-system:volcano-controllers"
@@ -133,6 +134,7 @@ def allowed(answer: WriteResponse) -> None:
 CLAUSES = {
     "gate-owner": ("pods", "scheduling gate"),
     "keys": ("pods", "annotations volcano.sh/card."),
+    "card-given": ("pods", "annotations ALIYUN_COM_GPU_MEM_ASSIGNED, ALIYUN_COM_GPU_MEM_ASSUME"),
     "fixed": ("pods", "they are fixed once the pod is past its gate"),
     "service-account": ("pods", "of a pod cardquota may change nothing"),
     "reservation-owner": ("podgroups", "written by cardquota alone"),
@@ -166,9 +168,9 @@ def prepare_plane(plane: Cluster) -> PolicyApi:
     return api
 
 
-def apply_policies(api: PolicyApi) -> None:
-    """The policies of the default settings, and their bindings."""
-    text = render_policies(SETTINGS)
+def apply_policies(api: PolicyApi, settings: Settings = SETTINGS) -> None:
+    """The policies of these settings, by default the defaults, and their bindings."""
+    text = render_policies(settings)
     allowed(api.kubectl("apply", "--server-side", "-f", "-", text=text))
 
 

@@ -19,6 +19,7 @@ def item(nodeid: str, *fixtures: str, **parameters: object) -> Any:
         (("plane", "tmp_path"), "plane"),
         (("unique", "namespace"), "plane"),
         (("namespace", "team", "product_plane"), "product_plane"),
+        (("namespace", "extender_plane"), "extender_plane"),
         (("tmp_path",), None),
     ],
 )

@@ -13,7 +13,7 @@ import yaml
 from cardquota.install.admission_path import plural
 from cardquota.install.comparison import differences
 from cardquota.install.manifests import documents
-from cardquota.settings import GateSetter, Settings, Webhook
+from cardquota.settings import Extender, GateSetter, Settings, Webhook
 from cardquota_dev.paths import CHECKOUT
 
 Object = dict[str, Any]
@@ -141,6 +141,7 @@ def test_the_operator_may_read_all_that_is_rendered() -> None:
         for resource in rule["resources"]
         for name in rule["resourceNames"]
     }
-    by_policy = documents(Settings(webhook=Webhook(gate=GateSetter.POLICY)))
-    wanted = {*RENDERED, *((one["kind"], one["metadata"]["name"]) for one in by_policy)}
+    webhook, extender = Webhook(gate=GateSetter.POLICY), Extender(enabled=True)
+    with_all = documents(Settings(webhook=webhook, extender=extender))
+    wanted = {*RENDERED, *((one["kind"], one["metadata"]["name"]) for one in with_all)}
     assert readable == {(plural(kind), name) for kind, name in wanted}

@@ -8,19 +8,22 @@ import yaml
 
 from builders import H200, a_pod
 from builders.pod import PodBody
-from cardquota.install.generate import COMMITTED, COMPONENT, committed, default_text, main
+from cardquota.install.generate import COMMITTED, COMPONENT, EXTENDER, committed, default_text, main
 from cardquota.install.manifests import names, render, render_policies
 from cardquota.install.matching import is_ours, resource_pattern
 from cardquota.quota.vocabulary import (
     CARD_NAME,
     CARD_NAME_ALIAS,
     CHARGED_QUEUE,
+    GPU_MEMORY_ASSIGNED,
+    GPU_MEMORY_CARD,
     QUEUE_NAME_VOLCANO_JOB,
 )
-from cardquota.settings import GateSetter, InstallationMode, Settings, Webhook
+from cardquota.settings import Extender, GateSetter, InstallationMode, Settings, Webhook
 from cardquota.vendor_row import VendorRow
 
 DEFAULTS = Settings.model_construct()
+BINDING = Settings(extender=Extender(enabled=True))
 BY_POLICY = Settings(webhook=Webhook(gate=GateSetter.POLICY))
 
 
@@ -52,7 +55,7 @@ def test_same_settings_same_bytes() -> None:
 
 def test_committed_files_are_what_is_generated() -> None:
     assert COMMITTED.read_text() == default_text()
-    assert {path.parent for path in committed()} == {COMMITTED.parent, COMPONENT}
+    assert {path.parent for path in committed()} == {COMMITTED.parent, COMPONENT, EXTENDER}
     assert main(["--check"]) == 0
 
 
@@ -174,15 +177,28 @@ def test_whoever_sets_the_gate_is_named_where_it_is_missing() -> None:
 def test_a_missing_lease_never_refuses() -> None:
     by_term = {
         p["metadata"]["name"]
-        for p in of_kind("ValidatingAdmissionPolicy", DEFAULTS)
+        for p in of_kind("ValidatingAdmissionPolicy", BINDING)
         if "paramKind" in p["spec"]
     }
-    assert by_term == {"cardquota-gate-term", "cardquota-reservation-term"}
-    for binding in of_kind("ValidatingAdmissionPolicyBinding", DEFAULTS):
+    assert by_term == {
+        "cardquota-gate-term",
+        "cardquota-binding-term",
+        "cardquota-reservation-term",
+    }
+    for binding in of_kind("ValidatingAdmissionPolicyBinding", BINDING):
         reference = binding["spec"].get("paramRef")
         assert (binding["spec"]["policyName"] in by_term) == (reference is not None)
         if reference:
             assert reference["parameterNotFoundAction"] == "Allow"
+
+
+@pytest.mark.parametrize("key", [GPU_MEMORY_CARD, GPU_MEMORY_ASSIGNED])
+def test_without_the_extender_card_memory_is_somebody_elses(key: str) -> None:
+    """Another extender and device plugin of the same protocol go on writing its annotations."""
+    assert key not in render(DEFAULTS)
+    with_it = of_kind("ValidatingAdmissionPolicy", BINDING)
+    guarded = {p["metadata"]["name"] for p in with_it if key in str(p["spec"]["validations"])}
+    assert guarded == {"cardquota-pods", "cardquota-bindings"}
 
 
 def test_webhooks_are_reached_by_service_or_by_url() -> None:

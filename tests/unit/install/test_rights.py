@@ -7,7 +7,7 @@ import yaml
 
 from cardquota.install.admission_path import plural
 from cardquota.install.manifests import documents as rendered
-from cardquota.settings import GateSetter, Settings, Webhook
+from cardquota.settings import Extender, GateSetter, Settings, Webhook
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
 
@@ -37,11 +37,11 @@ EVERYWHERE = {
     # CA bundles
     ("admissionregistration.k8s.io", "mutatingwebhookconfigurations", "cardquota", "get patch"),
     ("admissionregistration.k8s.io", "validatingwebhookconfigurations", "cardquota", "get patch"),
-    # whether the policies are those that were rendered, whoever sets the gate
+    # whether the policies are those that were rendered, whoever sets the gate and binds
     *(
         ("admissionregistration.k8s.io", plural(one["kind"]), one["metadata"]["name"], "get")
         for gate in GateSetter
-        for one in rendered(Settings(webhook=Webhook(gate=gate)))
+        for one in rendered(Settings(webhook=Webhook(gate=gate), extender=Extender(enabled=True)))
         if not one["kind"].endswith("WebhookConfiguration")
     ),
 }
@@ -54,6 +54,15 @@ IN_ITS_OWN_NAMESPACE = {
     ("", "secrets", "", "create"),
     ("", "secrets", "cardquota-webhook", "get patch"),
 }
+WITH_THE_EXTENDER = [
+    # binds; policies say in which term, and what it may carry
+    ("", "pods/binding", "", "create"),
+    # certificates of server and callers
+    ("", "secrets", "cardquota-extender", "get patch"),
+    ("", "secrets", "cardquota-extender-client", "get patch"),
+    # broken cards, in kube-system; a part of a name cannot restrict it
+    ("", "configmaps", "", "list watch"),
+]
 BESIDE_VOLCANO = {("scheduling.volcano.sh", "queues", "", "patch")}
 
 
@@ -64,13 +73,17 @@ def documents(path: str) -> list[dict[str, Any]]:
 def granted(path: str, kind: str) -> set[tuple[str, str, str, str]]:
     """API group, resource, name and verbs of every rule of the only role of this kind."""
     (role,) = (one for one in documents(path) if one["kind"] == kind)
-    return {
+    return set(rules(role))
+
+
+def rules(role: dict[str, Any]) -> list[tuple[str, str, str, str]]:
+    return [
         (group, resource, name, " ".join(sorted(rule["verbs"])))
         for rule in role["rules"]
         for group in rule["apiGroups"]
         for resource in rule["resources"]
         for name in rule.get("resourceNames", [""])
-    }
+    ]
 
 
 def test_the_operators_rights_in_all_namespaces() -> None:
@@ -86,8 +99,19 @@ def test_the_operators_rights_beside_volcano() -> None:
     assert granted("components/volcano/rbac.yaml", "ClusterRole") == BESIDE_VOLCANO
 
 
+def test_the_operators_rights_with_the_extender() -> None:
+    """Without the component it has none of them: the base works without the extender."""
+    roles = [one for one in documents("components/extender/rbac.yaml") if "rules" in one]
+    assert [rule for role in roles for rule in rules(role)] == WITH_THE_EXTENDER
+    assert [one["metadata"].get("namespace") for one in roles] == [
+        None,
+        "cardquota-system",
+        "kube-system",
+    ]
+
+
 def test_nobody_else_is_given_them() -> None:
-    for path in ("base/rbac.yaml", "components/volcano/rbac.yaml"):
+    for path in ("base/rbac.yaml", "components/volcano/rbac.yaml", "components/extender/rbac.yaml"):
         bindings = [one for one in documents(path) if one["kind"].endswith("Binding")]
         assert {
             (s["kind"], s["namespace"], s["name"]) for one in bindings for s in one["subjects"]
@@ -95,7 +119,9 @@ def test_nobody_else_is_given_them() -> None:
 
 
 def test_no_right_is_given_by_a_star() -> None:
-    for path in ("base/rbac.yaml", "base/roles.yaml", "components/volcano/rbac.yaml"):
-        for role in documents(path):
+    files = [*MANIFESTS.rglob("*rbac.yaml"), *MANIFESTS.rglob("roles.yaml")]
+    assert len(files) > 4
+    for file in files:
+        for role in documents(str(file)):
             for rule in role.get("rules", ()):
                 assert "*" not in rule["verbs"] + rule["resources"] + rule["apiGroups"]
