@@ -189,7 +189,7 @@ EVENTS: Final = (
             mixed=False,
         ),
         where=(Where.NODE_EVENT,),
-        rule="X1, X2",
+        rule="B1, B2",
         do="Correct what it names. Until then a bad list changes nothing, and a pod whose card is "
         "not known counts against every card of its node.",
     ),
@@ -198,7 +198,7 @@ EVENTS: Final = (
         when="Somebody bound a pod to the node past the extender: pods of both kinds are there.",
         says=say(report_messages.card_memory_unreadable, "share-a", [], [], mixed=True),
         where=(Where.NODE_EVENT,),
-        rule="X3",
+        rule="B3",
         do="Delete the pods of one kind.",
     ),
     Entry(

@@ -12,12 +12,12 @@ FITS_NOT: Final = "No node fits"
 NOT_BOUND: Final = "Not bound"
 
 
-def _no_fit(when: str, says: Said, do: str, rule: str = "X4") -> Entry:
+def _no_fit(when: str, says: Said, do: str, rule: str = "B4") -> Entry:
     return Entry(under=FITS_NOT, when=when, says=says, where=(Where.SCHEDULING,), rule=rule, do=do)
 
 
 def _unbound(when: str, says: Said, do: str = "Nothing: kube-scheduler tries again.") -> Entry:
-    return Entry(under=NOT_BOUND, when=when, says=says, where=(Where.BINDING,), rule="X5", do=do)
+    return Entry(under=NOT_BOUND, when=when, says=says, where=(Where.BINDING,), rule="B5", do=do)
 
 
 SCHEDULING: Final = (
@@ -36,19 +36,19 @@ SCHEDULING: Final = (
         "A pod by memory, and a node whose cards are given out whole.",
         constant("BY_CARD"),
         "Nothing: whole cards and parts of them are never given out on one node.",
-        "X3",
+        "B3",
     ),
     _no_fit(
         "A pod that asks for cards, and a node whose cards are shared by memory.",
         constant("BY_MEMORY"),
         "Nothing: whole cards and parts of them are never given out on one node.",
-        "X3",
+        "B3",
     ),
     _no_fit(
         "Somebody bound a pod to the node past the extender, and now both kinds are there.",
         constant("MIXED"),
         "Delete the pods of one kind.",
-        "X3",
+        "B3",
     ),
     _no_fit(
         "A pod by memory, and a node that offers no card memory.",
@@ -59,7 +59,7 @@ SCHEDULING: Final = (
         "The node offers card memory, and not how many cards it is of, or sizes that cannot be.",
         constant("CARDS_UNREADABLE"),
         "See the event `CardMemoryUnreadable` on the node.",
-        "X1",
+        "B1",
     ),
     _no_fit(
         "kube-scheduler names a node that no watch has told of.",
