@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,8 @@ class User:
             "KUBECONFIG": str(kubeconfig),
             "KUBECACHEDIR": str(cache),
             "KUBERC": "off",
+            # kubectl finds `kubectl cardquota` there.
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
         }
 
     def does(self, command: str, *expected: Expectation) -> None:

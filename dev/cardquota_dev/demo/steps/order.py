@@ -7,6 +7,7 @@ from .refusals import each_refusal_says_why
 from .reservations import groups_are_refused_reserved_or_wait
 from .safeguards import nobody_opens_a_gate_and_the_numbers_are_exact
 from .service import a_deployment_asks_for_more, a_deployment_runs
+from .shared_cards import small_pods_share_a_card
 
 STEPS = (
     Step("An administrator gives two teams quotas per card model", queues_get_quotas),
@@ -18,6 +19,7 @@ STEPS = (
         "A group that says what it will ask for is refused, reserves it, or waits",
         groups_are_refused_reserved_or_wait,
     ),
+    Step("Pods share cards by memory, packed onto one after the other", small_pods_share_a_card),
     Step("A quota that cannot be read is refused", a_broken_quota_is_refused),
     Step(
         "Nobody opens a gate by hand, and the numbers are exact",
