@@ -40,7 +40,7 @@ class Output(StrEnum):
 
 @app.command()
 def run(config: Config = None) -> None:
-    """Run the operator: webhooks, controllers, probes, metrics."""
+    """Run the operator: webhooks, controllers, extender."""
     settings = _settings(config)
     from ..runtime.run import run as run_operator
 
@@ -242,7 +242,7 @@ def inspect(
         Output, typer.Option("--output", "-o", help="How to print the results.")
     ] = Output.TEXT,
 ) -> None:
-    """Show the memory of shared cards: how full each is, whose pods hold it, what is broken.
+    """Show the memory of shared cards, and who holds it.
 
     Reads nodes, pods and lists of broken cards as you, and counts as the extender does; neither it
     nor the operator needs to run.
