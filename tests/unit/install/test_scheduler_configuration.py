@@ -94,7 +94,7 @@ def test_about_names_that_an_administrator_adds() -> None:
 @pytest.mark.parametrize("name", ["gpu", "nvidia.com/mig-*", "nvidia.com/", "/x", "a b/c", "a/b/c"])
 def test_but_names_they_must_be(name: str) -> None:
     with pytest.raises(ValueError, match="managedResources"):
-        Settings(extender={"managedResources": [name]})
+        Settings.model_validate({"extender": {"managedResources": [name]}})
 
 
 def test_all_nodes_are_scored_and_its_own_score_goes_our_way() -> None:
