@@ -32,6 +32,8 @@ class Where(StrEnum):
     WARNING = "`Warning:` on a pod"
     QUEUE_WARNING = "`Warning:` on a Queue"
     GROUP_WARNING = "`Warning:` on a PodGroup"
+    SCHEDULING = "event FailedScheduling of kube-scheduler on the pod"
+    BINDING = "event FailedScheduling of kube-scheduler on the pod, and its log"
     WORKLOAD = "`Warning:` on a Deployment, Job or other workload"
 
 

@@ -14,6 +14,7 @@ from .group_writes import BAD_GROUPS, GROUP_WARNINGS, MINIMUMS
 from .kept_out import NO_QUEUE, OTHER
 from .over_quota import OVER_QUOTA
 from .queue_writes import QUEUE_WRITES
+from .scheduling import SCHEDULING
 from .sentences import sentences
 
 ENTRIES: Final = (
@@ -30,6 +31,7 @@ ENTRIES: Final = (
     *reports.NOTES,
     *GROUP_WARNINGS,
     *reports.AUDITED,
+    *SCHEDULING,
 )
 """In the order of the page."""
 

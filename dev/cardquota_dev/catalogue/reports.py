@@ -178,6 +178,30 @@ EVENTS: Final = (
         do="Create the group's pods: they start together in what is reserved.",
     ),
     Entry(
+        under=v.CARD_MEMORY_UNREADABLE,
+        when="Of a node that shares the memory of its cards something cannot be read: its cards, a "
+        "list of broken ones, or which card a pod holds.",
+        says=say(
+            report_messages.card_memory_unreadable,
+            "share-a",
+            ["<1, 2> is not a list of cards: write their indexes with commas and without spaces"],
+            ["vision/train-0"],
+            mixed=False,
+        ),
+        where=(Where.NODE_EVENT,),
+        rule="B1, B2",
+        do="Correct what it names. Until then a bad list changes nothing, and a pod whose card is "
+        "not known counts against every card of its node.",
+    ),
+    Entry(
+        under=v.CARD_MEMORY_UNREADABLE,
+        when="Somebody bound a pod to the node past the extender: pods of both kinds are there.",
+        says=say(report_messages.card_memory_unreadable, "share-a", [], [], mixed=True),
+        where=(Where.NODE_EVENT,),
+        rule="B3",
+        do="Delete the pods of one kind.",
+    ),
+    Entry(
         under=v.NOT_COUNTED,
         when="Labels or amounts of a node cannot be read, or contradict another node.",
         says=say(

@@ -242,7 +242,7 @@ def inspect(
         Output, typer.Option("--output", "-o", help="How to print the results.")
     ] = Output.TEXT,
 ) -> None:
-    """Show the memory of shared cards, and who holds it.
+    """Show the memory of shared cards, and whose pods hold it.
 
     Reads nodes, pods and lists of broken cards as you, and counts as the extender does; neither it
     nor the operator needs to run.

@@ -75,7 +75,7 @@ def pod_at(revision: int, uid: str = "uid-p", node: str = "") -> Answer:
     ).encode()
 
 
-async def test_m5_binding_and_annotations_are_one_request() -> None:
+async def test_b5_binding_and_annotations_are_one_request() -> None:
     world = BinderWorld(NODE, asking(), answers=(CREATED,))
     assert await world.bind() == ""
     (call,) = world.script.calls
@@ -103,7 +103,7 @@ async def test_m5_binding_and_annotations_are_one_request() -> None:
     assert world.node.used == [8138, 0]
 
 
-async def test_m5_the_least_free_card_that_fits() -> None:
+async def test_b5_the_least_free_card_that_fits() -> None:
     node = a_node("n1").sharing_memory(4 * CARD, 4)
     holders = (("a", 0, 4069), ("b", 1, 8138), ("c", 2, 12207))
     pods = [a_pod(name).on_card("n1", card, amount) for name, card, amount in holders]
@@ -112,7 +112,7 @@ async def test_m5_the_least_free_card_that_fits() -> None:
     assert world.node.used == [4069, 8138 + 8138, 12207, 0]
 
 
-async def test_m5_spread_takes_the_emptiest() -> None:
+async def test_b5_spread_takes_the_emptiest() -> None:
     world = BinderWorld(
         NODE, a_pod("a").on_card("n1", 0, 1), asking(), answers=(CREATED,), spread=True
     )
@@ -120,7 +120,7 @@ async def test_m5_spread_takes_the_emptiest() -> None:
     assert world.node.used == [1, 8138]
 
 
-async def test_m5_two_binds_at_once_never_share_the_last_room() -> None:
+async def test_b5_two_binds_at_once_never_share_the_last_room() -> None:
     pods = [asking(f"p{i}", 8138) for i in range(6)]
     world = BinderWorld(NODE, *pods, answers=(CREATED,) * 6)
     found = await asyncio.gather(*(world.bind(f"p{i}") for i in range(6)))
@@ -130,7 +130,7 @@ async def test_m5_two_binds_at_once_never_share_the_last_room() -> None:
     assert world.node.used == [CARD, CARD]
 
 
-async def test_m5_times_of_a_node_always_increase() -> None:
+async def test_b5_times_of_a_node_always_increase() -> None:
     pods = [asking(f"p{i}", 1) for i in range(3)]
     world = BinderWorld(NODE, *pods, answers=(CREATED,) * 3)
     for i in range(3):
@@ -142,7 +142,7 @@ async def test_m5_times_of_a_node_always_increase() -> None:
     assert times == ["1000", "1001", "1002"]
 
 
-async def test_m5_the_same_bind_twice_is_one() -> None:
+async def test_b5_the_same_bind_twice_is_one() -> None:
     world = BinderWorld(NODE, asking(), answers=(CREATED,))
     assert [*await asyncio.gather(world.bind(), world.bind())] == ["", ""]
     world.see(asking().on_card("n1", 0, 8138).at_revision(9))
@@ -152,19 +152,19 @@ async def test_m5_the_same_bind_twice_is_one() -> None:
     assert world.binder.all_seen
 
 
-async def test_m5_another_node_while_a_bind_is_under_way() -> None:
+async def test_b5_another_node_while_a_bind_is_under_way() -> None:
     world = BinderWorld(NODE, a_node("n2").sharing_memory(CARD, 1), asking(), answers=(CREATED,))
     first, second = await asyncio.gather(world.bind(), world.bind(node="n2"))
     assert first == ""
     assert "is being bound to node <n1>" in second
 
 
-async def test_m5_a_pod_that_is_bound_elsewhere() -> None:
+async def test_b5_a_pod_that_is_bound_elsewhere() -> None:
     world = BinderWorld(NODE, a_pod("p").on_card("n2", 0, 8138))
     assert await world.bind() == "pod <team/p> is bound to node <n2> already"
 
 
-async def test_m5_a_pod_that_was_made_again_under_its_name_is_refused() -> None:
+async def test_b5_a_pod_that_was_made_again_under_its_name_is_refused() -> None:
     world = BinderWorld(NODE, asking())
     assert "is not known to cardquota" in await world.bind(uid="another")
     assert "is not known to cardquota" in await world.binder.bind(
@@ -173,7 +173,7 @@ async def test_m5_a_pod_that_was_made_again_under_its_name_is_refused() -> None:
     assert world.script.calls == []
 
 
-async def test_m5_a_pod_that_the_watch_has_not_told_of_yet_is_waited_for() -> None:
+async def test_b5_a_pod_that_the_watch_has_not_told_of_yet_is_waited_for() -> None:
     world = BinderWorld(answers=(CREATED,))
     waiting = asyncio.create_task(world.bind())
     await asyncio.sleep(0.1)
@@ -192,19 +192,19 @@ async def test_m5_a_pod_that_the_watch_has_not_told_of_yet_is_waited_for() -> No
         (asking(amount=CARD + 1), "no healthy card has 16277 MiB"),
     ],
 )
-async def test_m5_what_may_not_be_bound(pod: PodBody, words: str) -> None:
+async def test_b5_what_may_not_be_bound(pod: PodBody, words: str) -> None:
     world = BinderWorld(NODE, pod)
     assert words in await world.bind()
     assert world.node.held == 0
 
 
-async def test_m5_what_the_api_server_refuses_is_not_charged() -> None:
+async def test_b5_what_the_api_server_refuses_is_not_charged() -> None:
     world = BinderWorld(NODE, asking(), answers=(denied(403),))
     assert "as the test wants it" in await world.bind()
     assert world.node.held == 0
 
 
-async def test_m5_a_pod_that_was_written_since_is_tried_once_more() -> None:
+async def test_b5_a_pod_that_was_written_since_is_tried_once_more() -> None:
     world = BinderWorld(NODE, asking(), answers=(MOVED, pod_at(8), CREATED))
     assert await world.bind() == ""
     assert [call.body["metadata"]["resourceVersion"] for call in world.bindings] == ["7", "8"]
@@ -221,14 +221,14 @@ async def test_m5_a_pod_that_was_written_since_is_tried_once_more() -> None:
         (refused(404, "NotFound"), "as the test wants it"),
     ],
 )
-async def test_m5_a_conflict_is_looked_at(read: Answer, words: str) -> None:
+async def test_b5_a_conflict_is_looked_at(read: Answer, words: str) -> None:
     world = BinderWorld(NODE, asking(), answers=(MOVED, read, read))
     found = await world.bind()
     assert words in found if words else not found
     assert world.node.held == 0
 
 
-async def test_m5_an_unknown_outcome_keeps_its_charge_until_it_is_settled() -> None:
+async def test_b5_an_unknown_outcome_keeps_its_charge_until_it_is_settled() -> None:
     world = BinderWorld(NODE, asking(), answers=(lost(), lost(), lost()))
     landed = asyncio.Event()
 
@@ -246,14 +246,14 @@ async def test_m5_an_unknown_outcome_keeps_its_charge_until_it_is_settled() -> N
     assert world.node.used == [8138, 0]
 
 
-async def test_m5_what_did_not_land_is_not_charged() -> None:
+async def test_b5_what_did_not_land_is_not_charged() -> None:
     world = BinderWorld(NODE, asking(), answers=(lost(), stored(8)))
     assert "it did not land" in await world.bind()
     assert world.node.held == 0
     assert [call.method for call in world.script.calls] == ["POST", "PATCH"]
 
 
-async def test_m5_too_near_to_the_end_of_the_term_nothing_is_sent() -> None:
+async def test_b5_too_near_to_the_end_of_the_term_nothing_is_sent() -> None:
     world = BinderWorld(NODE, asking())
     world.left = 1.0
     assert "is about to change" in await world.bind()
@@ -261,14 +261,14 @@ async def test_m5_too_near_to_the_end_of_the_term_nothing_is_sent() -> None:
     assert world.script.calls == []
 
 
-async def test_m5_only_the_leader_binds() -> None:
+async def test_b5_only_the_leader_binds() -> None:
     world = BinderWorld(NODE, asking())
     await world.binder.end()
     assert not world.binder.leads
     assert "no replica of cardquota leads" in await world.bind()
 
 
-async def test_m5_at_the_end_of_a_term_only_what_was_seen_counts() -> None:
+async def test_b5_at_the_end_of_a_term_only_what_was_seen_counts() -> None:
     world = BinderWorld(NODE, asking())
     world.script.hold = asyncio.Event()
     waiting = asyncio.create_task(world.bind())
@@ -280,7 +280,7 @@ async def test_m5_at_the_end_of_a_term_only_what_was_seen_counts() -> None:
     assert world.node.held == 0
 
 
-async def test_m5_what_is_under_way_is_settled_before_the_lease_is_given_up() -> None:
+async def test_b5_what_is_under_way_is_settled_before_the_lease_is_given_up() -> None:
     world = BinderWorld(NODE, asking(), answers=(CREATED,))
     waiting = asyncio.create_task(world.bind())
     await asyncio.sleep(0)
@@ -289,7 +289,7 @@ async def test_m5_what_is_under_way_is_settled_before_the_lease_is_given_up() ->
     assert "no replica" in await world.bind("other")
 
 
-async def test_m3_a_pod_by_card_closes_its_node_to_memory() -> None:
+async def test_b3_a_pod_by_card_closes_its_node_to_memory() -> None:
     both = NODE.offering(8, GPU).showing(H200)
     world = BinderWorld(both, a_pod("w").asking_for(1), asking(), answers=(CREATED,))
     assert await world.bind("w") == ""

@@ -218,7 +218,7 @@ async def test_paths_and_methods(method: str, path: str, status: int) -> None:
         assert response.status == status
 
 
-async def test_m8_inspect() -> None:
+async def test_b8_inspect() -> None:
     pod = a_pod("a").on_card("n1", 1, 100)
     async with serving(*NODES, pod) as address, scheduler() as session:
         async with session.get(f"https://{address}/inspect/n1") as response:

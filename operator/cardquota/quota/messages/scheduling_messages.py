@@ -5,8 +5,8 @@ So a text says nothing of its node, and stays the same from try to try: a new te
 pod tried again at once, for ever.
 """
 
+from .. import vocabulary as v
 from ..card_memory.memory_shape import SharedUnit
-from ..vocabulary import GPU_COUNT, GPU_MEMORY
 from ..words import show
 
 NODE_UNKNOWN = "node is not known to cardquota"
@@ -14,8 +14,8 @@ BY_CARD = "node is by-card"
 BY_MEMORY = "node is by-memory"
 MIXED = "node holds pods by card and by memory"
 NO_MEMORY = "node shares no card memory"
-CARDS_UNREADABLE = f"node does not say what cards it has ({GPU_MEMORY}, {GPU_COUNT})"
-BOTH_ASKED = f"pod asks for {GPU_MEMORY} and for cards: it can have one of them"
+CARDS_UNREADABLE = f"node does not say what cards it has ({v.GPU_MEMORY}, {v.GPU_COUNT})"
+BOTH_ASKED = f"pod asks for {v.GPU_MEMORY} and for cards: it can have one of them"
 
 
 def no_card_free(amount: int, unit: SharedUnit) -> str:

@@ -20,7 +20,7 @@ HOLDERS = (
 )
 
 
-def test_m8_a_row_for_each_card_and_the_sum() -> None:
+def test_b8_a_row_for_each_card_and_the_sum() -> None:
     assert shown(SHARE, *HOLDERS, broken="0") == [
         "NODE      CARD   USED/TOTAL       HEALTH    PODS",
         "share-a   0      0/16276 MiB      broken    0",
@@ -30,13 +30,13 @@ def test_m8_a_row_for_each_card_and_the_sum() -> None:
     ]
 
 
-def test_m8_a_bar_on_a_terminal() -> None:
+def test_b8_a_bar_on_a_terminal() -> None:
     rows = shown(SHARE, *HOLDERS, bars=True)
     assert rows[1].endswith("0      " + "░" * 20)
     assert rows[2].endswith("2      " + "█" * 12 + "░" * 8)
 
 
-def test_m8_details_name_the_pods() -> None:
+def test_b8_details_name_the_pods() -> None:
     assert shown(SHARE, *HOLDERS, details=True)[3:7] == [
         "",
         "NODE      CARD   POD      MEMORY     STATE",
@@ -46,7 +46,7 @@ def test_m8_details_name_the_pods() -> None:
     assert shown(SHARE, details=True)[3] == ""
 
 
-def test_m8_what_is_not_as_it_should_be() -> None:
+def test_b8_what_is_not_as_it_should_be() -> None:
     rows = shown(SHARE, a_pod("x").asking_for_memory(7).on_node("share-a"), broken="1, 0")
     assert rows[3] == (
         "share-a: the card of team/x (7 MiB) is not known, so every card counts as that much "
@@ -55,7 +55,7 @@ def test_m8_what_is_not_as_it_should_be() -> None:
     assert rows[4].startswith("share-a: <1, 0> is not a list of cards")
 
 
-def test_m8_pods_that_wait() -> None:
+def test_b8_pods_that_wait() -> None:
     assert shown(SHARE, a_pod("w").asking_for_memory(20000))[3:6] == [
         "",
         "Pending:",
@@ -63,11 +63,11 @@ def test_m8_pods_that_wait() -> None:
     ]
 
 
-def test_m8_no_shared_cards() -> None:
+def test_b8_no_shared_cards() -> None:
     assert shown(a_node("cards").with_cards(H200, 8)) == ["No node shares the memory of its cards."]
 
 
-def test_m8_one_node_by_card() -> None:
+def test_b8_one_node_by_card() -> None:
     ledger = a_ledger(
         a_node("cards").with_cards(H200, 8), a_pod("w").asking_for(3, GPU).on_node("cards")
     )

@@ -28,14 +28,14 @@ def on(card: int | str, amount: int, name: str = "p", node: str = "n1") -> PodBo
     return a_pod(name).on_card(node, card, amount)
 
 
-def test_m2_used_is_what_pods_hold_of_each_card() -> None:
+def test_b2_used_is_what_pods_hold_of_each_card() -> None:
     ledger = world(NODE, on(0, 4069, "a"), on(1, 8138, "b"), on(2, 4000, "c"), on(2, 8207, "d"))
     node = node_of(ledger)
     assert node.used == [4069, 8138, 12207, 0]
     assert node.free == [12207, 8138, 4069, 16276]
 
 
-def test_m2_a_terminating_pod_holds_its_card_until_it_is_gone() -> None:
+def test_b2_a_terminating_pod_holds_its_card_until_it_is_gone() -> None:
     ledger = world(NODE, on(0, 4069).terminating())
     assert node_of(ledger).used[0] == 4069
     ledger.pod_gone("uid-p")
@@ -43,20 +43,20 @@ def test_m2_a_terminating_pod_holds_its_card_until_it_is_gone() -> None:
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
-def test_m2_a_finished_pod_holds_nothing(phase: str) -> None:
+def test_b2_a_finished_pod_holds_nothing(phase: str) -> None:
     ledger = world(NODE, on(0, 4069))
     see(ledger, on(0, 4069).in_phase(phase).at_revision(2))
     assert node_of(ledger).used[0] == 0
 
 
-def test_m2_more_than_a_card_has_is_full_and_never_free() -> None:
+def test_b2_more_than_a_card_has_is_full_and_never_free() -> None:
     ledger = world(NODE, on(0, CARD, "a"), on(0, CARD, "b"))
     assert node_of(ledger).free == [0, CARD, CARD, CARD]
     assert node_of(ledger).used[0] == 2 * CARD
 
 
 @pytest.mark.parametrize("index", ["4", "-1", "x", "1.0", "", "99999999999", "0x1", "1 "])
-def test_m2_a_card_that_cannot_be_read_is_charged_to_the_node(index: str) -> None:
+def test_b2_a_card_that_cannot_be_read_is_charged_to_the_node(index: str) -> None:
     ledger = world(NODE, on(index, 4069))
     node = node_of(ledger)
     assert (node.used, node.unknown) == ([0] * 4, 4069)
@@ -64,7 +64,7 @@ def test_m2_a_card_that_cannot_be_read_is_charged_to_the_node(index: str) -> Non
     assert [pod.name for pod in ledger.card_memory.unknown_pods("n1")] == ["p"]
 
 
-def test_m2_a_pod_without_annotations_is_charged_to_the_node() -> None:
+def test_b2_a_pod_without_annotations_is_charged_to_the_node() -> None:
     ledger = world(NODE, a_pod("p").asking_for_memory(4069).on_node("n1"))
     assert node_of(ledger).unknown == 4069
     facts = ledger.pods["uid-p"].facts
@@ -72,24 +72,24 @@ def test_m2_a_pod_without_annotations_is_charged_to_the_node() -> None:
     assert facts.placement.problem == "it has no annotation ALIYUN_COM_GPU_MEM_IDX"
 
 
-def test_m2_what_the_pod_asks_for_counts_not_what_its_annotation_says() -> None:
+def test_b2_what_the_pod_asks_for_counts_not_what_its_annotation_says() -> None:
     ledger = world(NODE, on(0, 4069).annotated(v.GPU_MEMORY_OF_POD, "1"))
     assert node_of(ledger).unknown == 4069
 
 
-def test_m2_a_corrected_annotation_counts_at_once() -> None:
+def test_b2_a_corrected_annotation_counts_at_once() -> None:
     ledger = world(NODE, on("x", 4069))
     see(ledger, on(3, 4069).at_revision(2))
     assert (node_of(ledger).used[3], node_of(ledger).unknown) == (4069, 0)
 
 
-def test_m2_what_the_node_offers_in_all_binds_too() -> None:
+def test_b2_what_the_node_offers_in_all_binds_too() -> None:
     node = NODE.offering(2 * CARD, v.GPU_MEMORY).with_capacity(4 * CARD, v.GPU_MEMORY)
     ledger = world(node, on(0, CARD, "a"), on(1, CARD - 100, "b"))
     assert node_of(ledger).free == [0, 100, 100, 100]
 
 
-def test_m2_a_node_whose_cards_change_is_right_at_once() -> None:
+def test_b2_a_node_whose_cards_change_is_right_at_once() -> None:
     ledger = world(NODE, on(3, 4069, "a"), on(1, 100, "b"))
     see(ledger, NODE.sharing_memory(2 * CARD, 2).at_revision(2))
     assert (node_of(ledger).used, node_of(ledger).unknown) == ([0, 100], 4069)
@@ -97,7 +97,7 @@ def test_m2_a_node_whose_cards_change_is_right_at_once() -> None:
     assert (node_of(ledger).used, node_of(ledger).unknown) == ([0, 100, 0, 4069], 0)
 
 
-def test_m2_a_node_that_comes_back_has_its_pods() -> None:
+def test_b2_a_node_that_comes_back_has_its_pods() -> None:
     ledger = world(NODE, on(3, 4069))
     ledger.node_gone("n1")
     assert not ledger.card_memory.is_known("n1")
@@ -106,7 +106,7 @@ def test_m2_a_node_that_comes_back_has_its_pods() -> None:
     assert node_of(ledger).used == [0, 0, 0, 4069]
 
 
-def test_m2_pods_before_their_node() -> None:
+def test_b2_pods_before_their_node() -> None:
     ledger = world(on(3, 4069), NODE)
     assert node_of(ledger).used == [0, 0, 0, 4069]
 
@@ -122,7 +122,7 @@ def test_nothing_is_left_of_a_node_without_pods() -> None:
     ledger.card_memory.release("n1", "uid-p")
 
 
-def test_m2_a_broken_card_has_nothing_free() -> None:
+def test_b2_a_broken_card_has_nothing_free() -> None:
     ledger = world(NODE.annotated(v.UNHEALTHY_CARDS, "0"), on(0, 4069))
     ledger.card_memory.unhealthy_seen("n1", "3")
     assert node_of(ledger).free == [0, CARD, CARD, 0]
@@ -133,7 +133,7 @@ def test_m2_a_broken_card_has_nothing_free() -> None:
 
 
 @pytest.mark.parametrize("bad", ["1, 2", "GPU-8f6a9a3e-0000", "1000000000", "4", "0 "])
-def test_m2_a_bad_list_is_reported_and_changes_nothing(bad: str) -> None:
+def test_b2_a_bad_list_is_reported_and_changes_nothing(bad: str) -> None:
     ledger = world(NODE)
     memory = ledger.card_memory
     memory.unhealthy_seen("n1", "1")
@@ -145,14 +145,14 @@ def test_m2_a_bad_list_is_reported_and_changes_nothing(bad: str) -> None:
     assert memory.problems("n1") == []
 
 
-def test_m2_a_bad_annotation_changes_nothing() -> None:
+def test_b2_a_bad_annotation_changes_nothing() -> None:
     ledger = world(NODE.annotated(v.UNHEALTHY_CARDS, "2"))
     see(ledger, NODE.annotated(v.UNHEALTHY_CARDS, "2;3").at_revision(2))
     assert node_of(ledger).free == [CARD, CARD, 0, CARD]
     assert "2;3" in ledger.card_memory.problems("n1")[0]
 
 
-def test_m2_a_list_that_comes_before_its_node() -> None:
+def test_b2_a_list_that_comes_before_its_node() -> None:
     ledger = world()
     ledger.card_memory.unhealthy_seen("n1", "0")
     assert ledger.card_memory.problems("n1") == []
@@ -192,11 +192,11 @@ def holder(name: str = "w") -> PodBody:
         ([NODE.offering("x", GPU)], NodeKind.BY_MEMORY),
     ],
 )
-def test_m3_the_kind_of_a_node(things: list[Body], kind: NodeKind) -> None:
+def test_b3_the_kind_of_a_node(things: list[Body], kind: NodeKind) -> None:
     assert node_of(world(*things)).kind is kind
 
 
-def test_m3_the_last_pod_that_goes_leaves_the_node_undecided() -> None:
+def test_b3_the_last_pod_that_goes_leaves_the_node_undecided() -> None:
     ledger = world(both(), on(0, 1), holder())
     ledger.pod_gone("uid-w")
     assert node_of(ledger).kind is NodeKind.BY_MEMORY
@@ -211,7 +211,7 @@ def assumed(amount: int, card: int = 0) -> MemoryPod:
     return MemoryPod("team", "p", CardPlacement(card, amount, assumed_at=7))
 
 
-def test_m5_what_is_being_bound_counts_until_it_is_seen() -> None:
+def test_b5_what_is_being_bound_counts_until_it_is_seen() -> None:
     ledger = world(NODE, a_pod("p").asking_for_memory(4069))
     ledger.card_memory.assume("n1", "uid-p", assumed(4069))
     assert node_of(ledger).used == [4069, 0, 0, 0]
@@ -220,7 +220,7 @@ def test_m5_what_is_being_bound_counts_until_it_is_seen() -> None:
     assert not ledger.card_memory.assumed
 
 
-def test_m5_what_did_not_land_does_not_count() -> None:
+def test_b5_what_did_not_land_does_not_count() -> None:
     ledger = world(NODE, both("n2"))
     memory = ledger.card_memory
     memory.assume("n1", "uid-p", assumed(4069))
@@ -233,14 +233,14 @@ def test_m5_what_did_not_land_does_not_count() -> None:
     assert node_of(ledger, "n2").kind is NodeKind.UNDECIDED
 
 
-def test_m5_a_pod_that_is_deleted_while_it_is_bound_does_not_count() -> None:
+def test_b5_a_pod_that_is_deleted_while_it_is_bound_does_not_count() -> None:
     ledger = world(NODE, a_pod("p").asking_for_memory(4069))
     ledger.card_memory.assume("n1", "uid-p", assumed(4069))
     ledger.pod_gone("uid-p")
     assert node_of(ledger).held == 0
 
 
-def test_m5_the_times_of_a_node_go_on_from_the_latest_that_was_seen() -> None:
+def test_b5_the_times_of_a_node_go_on_from_the_latest_that_was_seen() -> None:
     ledger = world(NODE, on(0, 1, "a").annotated(v.GPU_MEMORY_ASSUMED_AT, "1700000000000000000"))
     assert node_of(ledger).latest == 1700000000000000000
     see(ledger, on(0, 1, "b").annotated(v.GPU_MEMORY_ASSUMED_AT, "9" * 19))
@@ -251,7 +251,7 @@ def test_m5_the_times_of_a_node_go_on_from_the_latest_that_was_seen() -> None:
 # --- which card ----
 
 
-def test_m5_the_least_free_card_that_fits() -> None:
+def test_b5_the_least_free_card_that_fits() -> None:
     ledger = world(NODE, on(0, 4069, "a"), on(1, 8138, "b"), on(2, 12207, "c"))
     node = node_of(ledger)
     assert node.card_for(8138) == 1
@@ -264,12 +264,12 @@ def test_m5_the_least_free_card_that_fits() -> None:
     assert node.left_by(CARD + 1) == -1
 
 
-def test_m5_of_equal_cards_the_first() -> None:
+def test_b5_of_equal_cards_the_first() -> None:
     node = node_of(world(NODE.annotated(v.UNHEALTHY_CARDS, "0")))
     assert node.card_for(1) == 1
 
 
-def test_m5_spread_takes_the_emptiest() -> None:
+def test_b5_spread_takes_the_emptiest() -> None:
     node = node_of(world(NODE, on(0, 1, "a"), on(1, 1, "b")))
     assert node.card_for(1, spread=True) == 2
 
@@ -277,7 +277,7 @@ def test_m5_spread_takes_the_emptiest() -> None:
 # --- what is told ----
 
 
-def test_m2_what_people_are_told_of() -> None:
+def test_b2_what_people_are_told_of() -> None:
     ledger = world(NODE)
     memory = ledger.card_memory
     memory.forget_untold()
@@ -294,7 +294,7 @@ def test_m2_what_people_are_told_of() -> None:
     assert memory.unknown_pods("n1") == []
 
 
-def test_m2_of_a_broken_list_of_a_node_that_is_not_there_nothing_is_told() -> None:
+def test_b2_of_a_broken_list_of_a_node_that_is_not_there_nothing_is_told() -> None:
     ledger = world()
     ledger.card_memory.unhealthy_gone("n1")
     assert ledger.card_memory.take_untold() is None

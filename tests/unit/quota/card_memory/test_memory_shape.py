@@ -16,30 +16,30 @@ def shape(**amounts: object) -> MemoryShape | None:
     return found.facts().memory
 
 
-def test_m1_cards_of_one_size() -> None:
+def test_b1_cards_of_one_size() -> None:
     found = a_node().sharing_memory(65104, 4).facts().memory
     assert found == MemoryShape((16276,) * 4, 65104)
     assert (found.total, found.unit) == (65104, SharedUnit.MIB)
 
 
-def test_m1_what_is_left_over_belongs_to_no_card() -> None:
+def test_b1_what_is_left_over_belongs_to_no_card() -> None:
     found = a_node().sharing_memory(10, 3).facts().memory
     assert found is not None
     assert found.sizes == (3, 3, 3)
 
 
-def test_m1_small_cards_are_in_gib() -> None:
+def test_b1_small_cards_are_in_gib() -> None:
     found = a_node().sharing_memory(160, 2).facts().memory
     assert found is not None
     assert found.unit is SharedUnit.GIB
 
 
-def test_m1_a_node_without_both_shares_nothing() -> None:
+def test_b1_a_node_without_both_shares_nothing() -> None:
     assert a_node().facts().memory is None
     assert a_node().sharing_memory(0, 0).facts().memory is None
 
 
-def test_m1_the_size_of_a_card_is_read_from_the_capacity() -> None:
+def test_b1_the_size_of_a_card_is_read_from_the_capacity() -> None:
     """A broken card makes less allocatable; the others are as large as before."""
     node = (
         a_node()
@@ -50,12 +50,12 @@ def test_m1_the_size_of_a_card_is_read_from_the_capacity() -> None:
     assert node.facts().memory == MemoryShape((16276, 16276), 16276)
 
 
-def test_m1_the_number_of_cards_may_stand_in_the_capacity_alone() -> None:
+def test_b1_the_number_of_cards_may_stand_in_the_capacity_alone() -> None:
     node = a_node().offering(10, v.GPU_MEMORY).with_capacity(2, v.GPU_COUNT)
     assert node.facts().memory == MemoryShape((5, 5), 10)
 
 
-def test_m1_cards_of_different_size() -> None:
+def test_b1_cards_of_different_size() -> None:
     node = a_node().sharing_memory(24414, 2).annotated(v.CARD_MEMORY, "[16276, 8138]")
     assert node.facts().memory == MemoryShape((16276, 8138), 24414)
 
@@ -74,7 +74,7 @@ def test_m1_cards_of_different_size() -> None:
         ({"mem": "x", "count": 2}, "<x> is not a quantity"),
     ],
 )
-def test_m1_what_cannot_be_read_is_reported_and_never_free(
+def test_b1_what_cannot_be_read_is_reported_and_never_free(
     amounts: dict[str, object], words: str
 ) -> None:
     found = shape(**amounts)
@@ -99,20 +99,20 @@ def test_m1_what_cannot_be_read_is_reported_and_never_free(
         ("[8, 9]", "has <17> in all, aliyun.com/gpu-mem is <16>"),
     ],
 )
-def test_m1_sizes_that_cannot_be_read(text: str, words: str) -> None:
+def test_b1_sizes_that_cannot_be_read(text: str, words: str) -> None:
     found = a_node().sharing_memory(16, 2).annotated(v.CARD_MEMORY, text).facts().memory
     assert found is not None
     assert found.sizes == ()
     assert words in found.problems[0]
 
 
-def test_m2_broken_cards_by_annotation() -> None:
+def test_b2_broken_cards_by_annotation() -> None:
     found = a_node().sharing_memory(16, 4).annotated(v.UNHEALTHY_CARDS, "2,0,2").facts().memory
     assert found is not None
     assert found.unhealthy == (0, 2)
 
 
-def test_m2_a_bad_annotation_is_reported() -> None:
+def test_b2_a_bad_annotation_is_reported() -> None:
     found = a_node().sharing_memory(16, 4).annotated(v.UNHEALTHY_CARDS, "4").facts().memory
     assert found is not None
     assert found.unhealthy is None
@@ -123,17 +123,17 @@ def test_m2_a_bad_annotation_is_reported() -> None:
 @pytest.mark.parametrize(
     "text", ["1, 2", " 1", "1,", ",", "-1", "01", "GPU-8f6a9a3e", "1.0", "٣", "0," * 3000 + "0"]
 )
-def test_m2_lists_are_read_strictly(text: str) -> None:
+def test_b2_lists_are_read_strictly(text: str) -> None:
     with pytest.raises(UnhealthyListError, match="is not a list of cards: write their indexes"):
         read_unhealthy(text, 8)
 
 
-def test_m2_an_empty_list_is_a_list() -> None:
+def test_b2_an_empty_list_is_a_list() -> None:
     assert read_unhealthy("", 8) == ()
     assert read_unhealthy("7,0", None) == (0, 7)
 
 
 @pytest.mark.parametrize(("cards", "words"), [(8, "cards 0 to 7"), (0, "the node has none")])
-def test_m2_a_card_that_is_not_there(cards: int, words: str) -> None:
+def test_b2_a_card_that_is_not_there(cards: int, words: str) -> None:
     with pytest.raises(UnhealthyListError, match=words):
         read_unhealthy("999999999", cards)

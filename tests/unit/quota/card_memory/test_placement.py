@@ -4,7 +4,7 @@ from builders import a_pod
 from cardquota.quota.card_memory.placement import CardPlacement, placement_annotations
 
 
-def test_m5_what_is_written_is_what_is_read() -> None:
+def test_b5_what_is_written_is_what_is_read() -> None:
     found = placement_annotations(3, 1024, 16276, 1_700_000_000_000_000_001)
     assert found == {
         "ALIYUN_COM_GPU_MEM_IDX": "3",

@@ -13,7 +13,7 @@ from cardquota.quota.scheduling.memory_report import (
 )
 
 
-def test_m8_cards_pods_and_sums_by_unit() -> None:
+def test_b8_cards_pods_and_sums_by_unit() -> None:
     share = (
         a_node("share")
         .sharing_memory(200, 2)
@@ -76,7 +76,7 @@ def test_m8_cards_pods_and_sums_by_unit() -> None:
     assert found.totals == {"GiB": UnitTotal(2, 200, 60), "MiB": UnitTotal(2, 32552, 9)}
 
 
-def test_m8_one_node_whatever_it_is() -> None:
+def test_b8_one_node_whatever_it_is() -> None:
     ledger = a_ledger(
         a_node("cards").with_cards(H200, 8),
         a_pod("w").asking_for(3).on_node("cards"),
@@ -89,7 +89,7 @@ def test_m8_one_node_whatever_it_is() -> None:
     assert node_row(ledger, "other") is None
 
 
-def test_m8_pods_of_a_node_that_is_gone() -> None:
+def test_b8_pods_of_a_node_that_is_gone() -> None:
     ledger = a_ledger(a_node("n").sharing_memory(200, 2), a_pod("p").on_card("n", 0, 5))
     ledger.node_gone("n")
     assert node_row(ledger, "n") is None

@@ -34,17 +34,17 @@ THREE = (
 """4,069 left in sum; 4,069 on each card; 8,138 on one."""
 
 
-def test_m4_one_card_must_have_room() -> None:
+def test_b4_one_card_must_have_room() -> None:
     assert fit(POD, *THREE) == NodeFit(["n3"], {"n1": NO_ROOM, "n2": NO_ROOM}, {})
 
 
-def test_m4_what_no_card_could_hold_is_unresolvable() -> None:
+def test_b4_what_no_card_could_hold_is_unresolvable() -> None:
     text = "no healthy card has 16277 MiB"
     found = fit(a_pod().asking_for_memory(CARD + 1), *THREE)
     assert found == NodeFit([], {}, dict.fromkeys(("n1", "n2", "n3"), text))
 
 
-def test_m4_a_broken_card_takes_no_pod() -> None:
+def test_b4_a_broken_card_takes_no_pod() -> None:
     node = sharing("n1").annotated(v.UNHEALTHY_CARDS, "1")
     assert fit(POD, node, names=("n1",)).names == ["n1"]
     assert fit(POD, node, on("a", "n1", 0, 8139), names=("n1",)).failed == {"n1": NO_ROOM}
@@ -52,7 +52,7 @@ def test_m4_a_broken_card_takes_no_pod() -> None:
     assert fit(POD, node, names=("n1",)).unresolvable == {"n1": "no healthy card has 8138 MiB"}
 
 
-def test_m4_the_unit_is_the_nodes() -> None:
+def test_b4_the_unit_is_the_nodes() -> None:
     node = a_node("n1").sharing_memory(32, 2)
     pod = a_pod("new").asking_for_memory(8)
     found = fit(pod, node, on("a", "n1", 0, 9), on("b", "n1", 1, 9), names=("n1",))
@@ -87,7 +87,7 @@ def test_m4_the_unit_is_the_nodes() -> None:
         ),
     ],
 )
-def test_m3_a_pod_by_memory_goes_to_no_node_by_card(
+def test_b3_a_pod_by_memory_goes_to_no_node_by_card(
     things: list[Body], text: str, curable: bool
 ) -> None:
     found = fit(POD, *things, names=("n1",))
@@ -111,42 +111,42 @@ def test_m3_a_pod_by_memory_goes_to_no_node_by_card(
         ),
     ],
 )
-def test_m3_a_pod_by_card_goes_to_no_node_by_memory(
+def test_b3_a_pod_by_card_goes_to_no_node_by_memory(
     things: list[Body], text: str, curable: bool
 ) -> None:
     found = fit(a_pod().asking_for(1), *things, names=("n1",))
     assert found == NodeFit([], {"n1": text} if curable else {}, {} if curable else {"n1": text})
 
 
-def test_m3_an_undecided_node_takes_both() -> None:
+def test_b3_an_undecided_node_takes_both() -> None:
     node = sharing("n1").offering(8, GPU)
     assert fit(POD, node, names=("n1",)).names == ["n1"]
     assert fit(a_pod().asking_for(1), node, names=("n1",)).names == ["n1"]
 
 
-def test_m4_a_pod_that_asks_for_both_fits_nowhere() -> None:
+def test_b4_a_pod_that_asks_for_both_fits_nowhere() -> None:
     pod = a_pod().asking_for_memory(1).asking_for(1)
     text = "pod asks for aliyun.com/gpu-mem and for cards: it can have one of them"
     assert fit(pod, sharing("n1"), names=("n1",)).unresolvable == {"n1": text}
 
 
-def test_m4_another_device_beside_memory_is_no_matter() -> None:
+def test_b4_another_device_beside_memory_is_no_matter() -> None:
     pod = a_pod().asking_for_memory(1).asking_for(1, "rdma/hca")
     assert fit(pod, sharing("n1"), names=("n1",)).names == ["n1"]
 
 
 @pytest.mark.parametrize("amount", ["-1", "1.5", "1e30", "x"])
-def test_m4_a_request_that_cannot_be_read_fits_nowhere(amount: str) -> None:
+def test_b4_a_request_that_cannot_be_read_fits_nowhere(amount: str) -> None:
     found = fit(a_pod().asking_for_memory(amount), sharing("n1"), names=("n1",))
     assert found.names == []
     assert found.unresolvable["n1"].startswith("pod cannot be read: resource aliyun.com/gpu-mem: ")
 
 
-def test_m4_a_request_of_nothing_asks_for_no_card() -> None:
+def test_b4_a_request_of_nothing_asks_for_no_card() -> None:
     assert fit(a_pod().asking_for_memory(0), a_node("n1"), names=("n1",)).names == ["n1"]
 
 
-def test_m4_the_pods_total_counts() -> None:
+def test_b4_the_pods_total_counts() -> None:
     pod = a_pod().with_spec(
         containers=[
             {"name": "a", "resources": {"limits": {v.GPU_MEMORY: "8000"}}},

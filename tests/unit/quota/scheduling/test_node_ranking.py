@@ -34,29 +34,29 @@ def memory(amount: int) -> PodBody:
 THREE = sharing("n1"), sharing("n2"), sharing("n3")
 
 
-def test_m6_the_fullest_card_that_fits() -> None:
+def test_b6_the_fullest_card_that_fits() -> None:
     holders = on("a", "n2", 0, 4000), on("b", "n3", 1, 8000)
     assert rank(memory(1024), *THREE, *holders) == [0, 1, BEST]
     assert rank(memory(12000), *THREE, *holders) == [0, BEST, 2]
 
 
-def test_m6_empty_nodes_stay_empty() -> None:
+def test_b6_empty_nodes_stay_empty() -> None:
     """Though less would be left of the small empty card."""
     small = sharing("n1", 1, 2000)
     found = rank(memory(1024), small, sharing("n2"), on("a", "n2", 0, 1), names=("n1", "n2"))
     assert found == [0, BEST]
 
 
-def test_m6_equal_nodes_by_name() -> None:
+def test_b6_equal_nodes_by_name() -> None:
     assert rank(memory(1), *THREE, names=("n3", "n2", "n1")) == [0, 0, BEST]
 
 
-def test_m6_spread_takes_the_emptiest() -> None:
+def test_b6_spread_takes_the_emptiest() -> None:
     holders = on("a", "n1", 0, 4000), on("b", "n3", 1, 8000)
     assert rank(memory(1024), *THREE, *holders, spread=True) == [8, BEST, 7]
 
 
-def test_m6_nodes_that_do_not_fit_or_are_not_known() -> None:
+def test_b6_nodes_that_do_not_fit_or_are_not_known() -> None:
     assert rank(memory(CARD + 1), *THREE) == [0, 0, 0]
     assert rank(memory(1), sharing("n2"), names=("n1", "n2")) == [0, BEST]
     assert rank(a_pod().asking_for(1), a_node("n1").with_cards(H200, 8), names=("x",)) == [0]
@@ -67,7 +67,7 @@ def cards(name: str, number: int = 8, product: str = H200) -> NodeBody:
     return a_node(name).with_cards(product, number)
 
 
-def test_m6_whole_cards_go_to_the_fullest_node_that_fits() -> None:
+def test_b6_whole_cards_go_to_the_fullest_node_that_fits() -> None:
     nodes = cards("n1"), cards("n2"), cards("n3")
     holders = holding("a", "n2", 4), holding("b", "n3", 7)
     assert rank(a_pod().asking_for(1), *nodes, *holders) == [0, 4, BEST]
@@ -75,21 +75,21 @@ def test_m6_whole_cards_go_to_the_fullest_node_that_fits() -> None:
     assert rank(a_pod().asking_for(2), *nodes, *holders, spread=True) == [BEST, 5, 0]
 
 
-def test_m6_nodes_with_slices_are_kept_for_those_who_need_them() -> None:
+def test_b6_nodes_with_slices_are_kept_for_those_who_need_them() -> None:
     nodes = cards("n1").with_slices("1g.18gb", 7), cards("n2")
     assert rank(a_pod().asking_for(1), *nodes, names=("n1", "n2")) == [0, BEST]
     slice_ = a_pod().asking_for(1, "nvidia.com/mig-1g.18gb").naming(H200_MIG)
     assert rank(slice_, *nodes, names=("n1", "n2")) == [BEST, 0]
 
 
-def test_m6_the_users_order_comes_before_packing() -> None:
+def test_b6_the_users_order_comes_before_packing() -> None:
     nodes = cards("n1"), cards("n2", product=H800)
     pod = a_pod().asking_for(1).naming(f"{H200}|{H800}")
     assert rank(pod, *nodes, holding("a", "n2", 7), names=("n1", "n2")) == [BEST, 3]
     assert rank(pod.naming("A||B"), *nodes, holding("a", "n2", 7), names=("n1", "n2")) == [0, BEST]
 
 
-def test_m6_a_node_that_offers_none_at_present() -> None:
+def test_b6_a_node_that_offers_none_at_present() -> None:
     nodes = cards("n1", 0), cards("n2", 0)
     assert rank(a_pod().asking_for(1), *nodes, names=("n1", "n2")) == [0, 0]
     assert rank(a_pod().asking_for(1, GPU), cards("n1"), names=("n1",)) == [BEST]
