@@ -89,5 +89,5 @@ class SchedulerVerbs:
         return None if row is None else asdict(row)
 
     def _unknown(self, names: Sequence[str] | Mapping[str, str]) -> bool:
-        is_known = self._ledger.card_memory.is_known
-        return not all(map(is_known, names))
+        nodes = self._ledger.card_memory.nodes
+        return not all(name in nodes for name in names)

@@ -84,6 +84,11 @@ class _WholePod(msgspec.Struct):
     metadata: _UidMeta
 
 
+class _HostPriority(msgspec.Struct, gc=False):
+    Host: str
+    Score: int
+
+
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Raw])
 _NAMES: Final = msgspec.json.Decoder(list[str])
 _RAWS: Final = msgspec.json.Decoder(list[Raw])
@@ -166,9 +171,7 @@ def filter_answer(args: ExtenderArgs | None, result: FilterResult) -> bytes:
 
 def scores_answer(names: Sequence[str], scores: Sequence[int]) -> bytes:
     """The answer of prioritize."""
-    return _ENCODER.encode(
-        [{"Host": name, "Score": score} for name, score in zip(names, scores, strict=True)]
-    )
+    return _ENCODER.encode(list(map(_HostPriority, names, scores)))
 
 
 def error_answer(error: str) -> bytes:

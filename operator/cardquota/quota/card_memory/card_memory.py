@@ -9,7 +9,7 @@ Guarantees
 Not guaranteed: it has no clock and does no I/O, and only one event loop touches it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from .memory_node import MemoryNode, MemoryPod
@@ -23,7 +23,8 @@ class CardMemory:
     """By node name. Amounts in the node's unit."""
 
     def __init__(self) -> None:
-        self._nodes: dict[str, MemoryNode] = {}
+        self.nodes: dict[str, MemoryNode] = {}
+        """By name: those that are there, or that pods are on. Only to be read by others."""
         self.room: dict[str, int] = {}
         """By node that pods by memory may come to: the most that one pod can get."""
         self.closed_to_cards: set[str] = set()
@@ -43,16 +44,13 @@ class CardMemory:
         self._to_tell: dict[str, None] = {}
         """Nodes of which something may have to be told."""
 
-    def __iter__(self) -> Iterator[tuple[str, MemoryNode]]:
-        return iter(self._nodes.items())
-
     def get(self, node: str) -> MemoryNode | None:
         """A node that is there, or that pods are on."""
-        return self._nodes.get(node)
+        return self.nodes.get(node)
 
     def is_known(self, node: str) -> bool:
         """Whether the node is there."""
-        found = self._nodes.get(node)
+        found = self.nodes.get(node)
         return found is not None and found.known
 
     # --- what the watches tell ----
@@ -72,7 +70,7 @@ class CardMemory:
 
     def node_gone(self, name: str) -> None:
         """A node was deleted. Pods on it hold what they hold until they are gone."""
-        node = self._nodes.get(name)
+        node = self.nodes.get(name)
         if node is None:
             return
         node.known, node.whole = False, frozenset()
@@ -99,7 +97,7 @@ class CardMemory:
 
     def release(self, node: str, uid: str) -> None:
         """The inverse of `hold`."""
-        found = self._nodes.get(node)
+        found = self.nodes.get(node)
         if found is not None:
             found.drop(uid)
             self._moved(node, found)
@@ -147,14 +145,14 @@ class CardMemory:
 
     def problems(self, name: str) -> list[str]:
         """What of a node's card memory cannot be read."""
-        node = self._nodes.get(name)
+        node = self.nodes.get(name)
         shape = node.shape if node is not None else None
         found = list(shape.problems) if shape is not None else []
         return [*found, self._bad[name]] if name in self._bad else found
 
     def unknown_pods(self, name: str) -> list[MemoryPod]:
         """Pods on a node of which nobody knows the card, by name."""
-        node = self._nodes.get(name)
+        node = self.nodes.get(name)
         if node is None or not node.unknown:
             return []
         pods = [pod for uid, pod in node.pods.items() if node.card_of(uid) < 0]
@@ -166,7 +164,7 @@ class CardMemory:
 
     def tell_all(self) -> None:
         """Have every node looked at, as when a term begins."""
-        self._to_tell.update(dict.fromkeys(self._nodes))
+        self._to_tell.update(dict.fromkeys(self.nodes))
 
     def forget_untold(self) -> None:
         """Nobody is told by us: another replica leads."""
@@ -175,13 +173,13 @@ class CardMemory:
     # --- what more than one of them does ----
 
     def _node(self, name: str) -> MemoryNode:
-        found = self._nodes.get(name)
+        found = self.nodes.get(name)
         if found is None:
-            found = self._nodes[name] = MemoryNode()
+            found = self.nodes[name] = MemoryNode()
         return found
 
     def _refresh_broken(self, name: str) -> None:
-        node = self._nodes.get(name)
+        node = self.nodes.get(name)
         if node is not None:
             self._reshape(name, node, node.shape)
 
@@ -213,5 +211,5 @@ class CardMemory:
             if odd == _EVEN:
                 del self._odd[name]
         if node.unused:
-            del self._nodes[name]
+            del self.nodes[name]
             self._to_tell.pop(name, None)

@@ -14,7 +14,7 @@ from bisect import bisect_left
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from .memory_shape import MemoryShape
+from .memory_shape import MemoryShape, SharedUnit
 from .placement import UNKNOWN, CardPlacement
 
 
@@ -41,6 +41,8 @@ class MemoryPod(NamedTuple):
 
 
 FULL: Final = 0
+_TENTHS: Final = 9
+_KINDS: Final = tuple(NodeKind)
 
 
 class MemoryNode:
@@ -55,10 +57,14 @@ class MemoryNode:
         "_bad_cards",
         "broken",
         "free",
+        "fullness",
+        "held",
         "in_order",
         "kind",
         "known",
+        "largest",
         "latest",
+        "likeness",
         "pods",
         "shape",
         "unknown",
@@ -91,6 +97,14 @@ class MemoryNode:
         """By card: what a pod can get of it. Broken cards have none."""
         self.in_order: list[int] = []
         """The same, sorted."""
+        self.held = 0
+        """What all pods hold together."""
+        self.largest = 0
+        """The size of the largest card that is not broken."""
+        self.likeness = 0
+        """Equal for nodes that take no pod by memory for the same reason, but for sizes."""
+        self.fullness = 0
+        """How many tenths of its memory are held, 0 to 9."""
         self.kind = NodeKind.NEITHER
 
     @property
@@ -102,17 +116,6 @@ class MemoryNode:
     def best(self) -> int:
         """The most that one pod can get."""
         return self.in_order[-1] if self.in_order else FULL
-
-    @property
-    def largest(self) -> int:
-        """The size of the largest card that is not broken."""
-        sizes = self.shape.sizes if self.shape else ()
-        return max((size for i, size in enumerate(sizes) if i not in self.broken), default=0)
-
-    @property
-    def held(self) -> int:
-        """What all pods hold together."""
-        return sum(self.used) + self.unknown
 
     @property
     def mixed(self) -> bool:
@@ -143,11 +146,6 @@ class MemoryNode:
             return None
         return self.free.index(self.in_order[-1 if spread else place])
 
-    def left_by(self, amount: int) -> int:
-        """What would be free of that card afterwards; negative if none fits."""
-        place = bisect_left(self.in_order, amount)
-        return self.in_order[place] - amount if place < len(self.in_order) else -1
-
     def put(self, uid: str, pod: MemoryPod) -> None:
         """A pod holds memory here, or holds it otherwise than before."""
         self._take_out(uid)
@@ -175,6 +173,7 @@ class MemoryNode:
     def refresh(self) -> None:
         """Work out what is free, and the kind."""
         self.kind = self._kind()
+        self.held = sum(self.used) + self.unknown
         shape = self.shape
         sizes = shape.sizes if shape else ()
         # What kube-scheduler and the kubelet count of all cards together binds as well.
@@ -184,6 +183,16 @@ class MemoryNode:
             for i, size in enumerate(sizes)
         ]
         self.in_order = sorted(self.free)
+        self.largest = max(
+            (size for i, size in enumerate(sizes) if i not in self.broken), default=0
+        )
+        gib = bool(sizes) and shape is not None and shape.unit is SharedUnit.GIB
+        traits = (self.known, shape is not None, bool(sizes), gib)
+        self.likeness = _KINDS.index(self.kind) * 16 + sum(
+            1 << i for i, x in enumerate(traits) if x
+        )
+        total = shape.total if shape else 0
+        self.fullness = min(_TENTHS, _TENTHS * self.held // total) if total else 0
 
     def _kind(self) -> NodeKind:
         if self.pods:

@@ -79,7 +79,7 @@ def memory_report(ledger: LedgerReader) -> MemoryReport:
     """Costs O(nodes and pods): for people, not for every pod."""
     rows = [
         _row(ledger, name, node)
-        for name, node in sorted(ledger.card_memory, key=lambda item: item[0])
+        for name, node in sorted(ledger.card_memory.nodes.items())
         if node.shape is not None or node.pods
     ]
     totals: dict[str, UnitTotal] = {}

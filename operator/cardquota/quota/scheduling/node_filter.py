@@ -40,9 +40,15 @@ def fit_nodes(ledger: LedgerReader, facts: PodFacts, names: Iterable[str]) -> No
     for name in names:
         (fits if room(name, _NO_ROOM) >= need else rest).append(name)
     failed, unresolvable = dict[str, str](), dict[str, str]()
+    known, get = dict[int, tuple[str, bool]](), memory.nodes.get
     for name in rest:
-        why, curable = why_no_memory(memory.get(name), need)
-        (failed if curable else unresolvable)[name] = why
+        node = get(name)
+        # Nodes of a pool are refused for the same reason: it is worked out once.
+        key = -1 if node is None else 2 * node.likeness + (node.largest < need)
+        found = known.get(key)
+        if found is None:
+            found = known[key] = why_no_memory(node, need)
+        (failed if found[1] else unresolvable)[name] = found[0]
     return NodeFit(fits, failed, unresolvable)
 
 
@@ -83,7 +89,7 @@ def why_no_cards(node: MemoryNode | None) -> tuple[str, bool]:
 
 
 def _by_card(memory: CardMemory, names: Iterable[str]) -> NodeFit:
-    closed, get = memory.closed_to_cards, memory.get
+    closed, get = memory.closed_to_cards, memory.nodes.get
     fits, failed, unresolvable = list[str](), dict[str, str](), dict[str, str]()
     for name in names:
         node = get(name)

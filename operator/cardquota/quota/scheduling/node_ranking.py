@@ -13,6 +13,7 @@ Binpack, in this order:
 Spread is the same from its other end, after the user's order and what is kept for others.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
 
@@ -24,6 +25,8 @@ from ..pods.pod_facts import PodFacts, memory_of
 BEST: Final = 10
 """kube-scheduler's highest score of an extender."""
 _MOST: Final = BEST - 1
+_EMPTY: Final = 2**64
+"""More than any amount: added to nodes that come after all others."""
 _Key = tuple[int, int, int, int, str]
 """The smallest is best."""
 
@@ -42,23 +45,27 @@ def rank_nodes(
 
 
 def _by_memory(ledger: LedgerReader, need: int, names: Sequence[str], *, spread: bool) -> list[int]:
-    get, sign = ledger.card_memory.get, -1 if spread else 1
-    best: _Key | None = None
-    place, scores = -1, list[int]()
+    """Thousands of nodes in every call: so numbers are compared, and names only of equal ones."""
+    get, find = ledger.card_memory.nodes.get, bisect_left
+    best, at, scores = 2 * _EMPTY, -1, [0] * len(names)
     for i, name in enumerate(names):
         node = get(name)
-        left = node.left_by(need) if node is not None else -1
-        if node is None or left < 0:
-            scores.append(0)
+        if node is None:
             continue
-        held = node.held
-        key = (0, 0, -sign if held else 0, sign * left, name)
-        if best is None or key < best:
-            best, place = key, i
-        total = node.shape.total if node.shape else 0
-        scores.append(_fullness(held, total, spread=spread))
-    if place >= 0:
-        scores[place] = BEST
+        free = node.in_order
+        place = find(free, need)
+        if place == len(free):
+            continue
+        if spread:
+            scores[i] = _MOST - node.fullness
+            key = -free[-1] + (_EMPTY if node.held else 0)
+        else:
+            scores[i] = node.fullness
+            key = free[place] if node.held else free[place] + _EMPTY
+        if key <= best and (key < best or name < names[at]):
+            best, at = key, i
+    if at >= 0:
+        scores[at] = BEST
     return scores
 
 

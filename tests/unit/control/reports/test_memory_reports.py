@@ -24,8 +24,9 @@ def test_b2_a_pod_of_an_unknown_card_is_told_once() -> None:
             "n",
             v.CARD_MEMORY_UNREADABLE,
             (
-                "card memory of node <n>: the card of 1 pod is not known (team/p), so their memory is "
-                "taken from every card; `kubectl cardquota inspect` shows its cards and pods"
+                "card memory of node <n>: the card of 1 pod is not known (team/p), so their "
+                "memory is taken from every card; `kubectl cardquota inspect` shows its cards and "
+                "pods"
             ),
         )
     ]
