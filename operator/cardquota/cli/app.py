@@ -40,7 +40,7 @@ class Output(StrEnum):
 
 @app.command()
 def run(config: Config = None) -> None:
-    """Run the operator: webhooks, controllers, probes, metrics."""
+    """Run the operator: webhooks, controllers, extender."""
     settings = _settings(config)
     from ..runtime.run import run as run_operator
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 from typer.testing import CliRunner, Result
 
 from cardquota import __version__
@@ -224,3 +225,25 @@ def test_the_document_shows_what_the_command_prints(
 def fenced(text: str) -> list[str]:
     """The code blocks of a document."""
     return [block.partition("\n")[2] for block in text.split("```")[1::2]]
+
+
+def test_the_configuration_of_a_scheduler(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("extender: {url: 'https://10.0.0.7', packing: spread}\n")
+    options = ("--kubeconfig", "/k", "--credentials", "/c", "--profile", "cards")
+    result = called("scheduler-config", "--config", str(config), *options)
+    assert result.exit_code == 0
+    found = yaml.safe_load(result.output)
+    (extender,) = found["extenders"]
+    assert extender["urlPrefix"] == "https://10.0.0.7/scheduler"
+    assert extender["tlsConfig"]["keyFile"] == "/c/tls.key"
+    assert found["clientConnection"] == {"kubeconfig": "/k"}
+    assert found["profiles"][0]["schedulerName"] == "cards"
+
+
+def test_a_configuration_with_a_pattern_for_a_resource_is_refused(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("extender: {managedResources: ['nvidia.com/mig-.*']}\n")
+    result = called("scheduler-config", "--config", str(config))
+    assert result.exit_code == 2
+    assert "extender.managedResources.0" in result.stderr

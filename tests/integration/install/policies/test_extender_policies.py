@@ -37,6 +37,8 @@ from ..policy_api import (
     PolicyApi,
     allowed,
     apply_policies,
+    many_containers,
+    opening,
     pod,
     refused,
 )
@@ -130,6 +132,14 @@ class TestOfOurs:
 
         refused(eventually(lambda: _of(bind({"app": "x"}), "bindings")), "bindings", "no label")
         eventually(lambda: bind({}).ok)
+
+
+def test_a_very_large_pod_is_opened_within_what_an_evaluation_may_cost(binding: PolicyApi) -> None:
+    """What the operator changes is compared with more keys than without the extender."""
+    binding.hold_lease("b5")
+    notes = {QUEUE_NAME: "q", **{f"example.com/note-{n}": "x" * 50 for n in range(1000)}}
+    allowed(binding.create(pod("large-b", notes, gated=True, containers=many_containers())))
+    eventually(lambda: binding.patch("large-b", opening("b5"), US).ok)
 
 
 class TestOfOthers:

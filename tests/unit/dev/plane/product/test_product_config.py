@@ -1,8 +1,14 @@
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from cardquota.settings import Extender
 from cardquota_dev.failure import PlaneError
+from cardquota_dev.plane.folder import Folder
+from cardquota_dev.plane.options import Options
+from cardquota_dev.plane.ports import free_ports
+from cardquota_dev.plane.product.extender import extender_config, listen
 from cardquota_dev.plane.product.product import laid_over, read_config, replica_config
 
 
@@ -45,3 +51,34 @@ def test_what_is_no_mapping_is_refused(tmp_path: Path, text: str) -> None:
     file.write_text(text)
     with pytest.raises(PlaneError, match=r"config\.yaml"):
         read_config(file)
+
+
+def test_a_replica_says_where_it_is_asked_and_where_it_is_itself() -> None:
+    """kube-scheduler asks at the balancer; the replicas pass a bind on to the leader itself."""
+    own = extender_config(own=9003, front=9000)["extender"]
+    assert Extender.model_validate(own) == Extender(
+        enabled=True,
+        host="127.0.0.1",
+        port=9003,
+        url="https://127.0.0.1:9000",
+        advertise="127.0.0.1:9003",
+    )
+
+
+async def test_who_listens() -> None:
+    ports = free_ports(2)
+    servers = [
+        await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", port)
+        for port in ports
+    ]
+    assert await listen(ports)
+    servers[1].close()
+    await servers[1].wait_closed()
+    assert not await listen(ports)
+    servers[0].close()
+
+
+@pytest.mark.parametrize("extender", [False, True])
+def test_the_command_line_says_whether_it_is_asked(tmp_path: Path, extender: bool) -> None:
+    options = Options(Folder(tmp_path), extender=extender)
+    assert ("--extender" in options.arguments()) == extender
