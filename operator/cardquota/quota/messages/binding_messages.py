@@ -50,7 +50,7 @@ def pod_ending(namespace: str, name: str) -> str:
 
 def no_room(node: str, why: str) -> str:
     """Since the filter said yes, the node took another pod, or changed."""
-    return f"node <{show(node)}> does not fit any more: {why}"
+    return f"node <{show(node)}> does not fit any more: {show(why, most=200)}"
 
 
 def refused(node: str, words: str) -> str:

@@ -97,3 +97,4 @@ def test_b8_pods_of_a_node_that_is_gone() -> None:
     assert [(row.name, row.kind, row.used) for row in found.nodes] == [("n", "gone", 5)]
     assert found.totals == {}
     assert ledger.nodes.product_of("n") == ""
+    assert ledger.nodes.get("n") is None
