@@ -15,6 +15,7 @@ from ..quota.scheduling.memory_report import memory_report, node_row
 from ..quota.scheduling.node_filter import fit_nodes
 from ..quota.scheduling.node_ranking import rank_nodes
 from ..quota.scheduling.preemption import victims_by_node
+from .waker import Waker
 from .wire import BindArgs, ExtenderArgs, FilterResult, MetaVictims, PreemptionArgs
 
 _UNSEEN: Final = 0.1
@@ -39,10 +40,14 @@ class SchedulerVerbs:
         binds: BindsPods,
         synced: Callable[[], bool],
         *,
+        waker: Waker | None = None,
         spread: bool = False,
         unseen: float = _UNSEEN,
     ) -> None:
-        """`spread`: prefer empty nodes to full ones. `unseen`: seconds."""
+        """`waker`: is told who fits nowhere. `spread`: prefer empty nodes to full ones. `unseen`:
+        seconds.
+        """
+        self._waker = waker
         self._ledger = ledger
         self._notifier = notifier
         self._binds = binds
@@ -59,6 +64,11 @@ class SchedulerVerbs:
         if fit.unresolvable and self._unknown(fit.unresolvable):
             await self._notifier.wait_for(lambda: not self._unknown(names), self._unseen)
             fit = fit_nodes(self._ledger, facts, names)
+        if self._waker is not None:
+            if fit.names:
+                self._waker.fits(facts.uid)
+            else:
+                self._waker.refused(facts)
         return FilterResult(fit.names, fit.failed, fit.unresolvable)
 
     async def prioritize(self, args: ExtenderArgs) -> Sequence[int]:

@@ -79,7 +79,9 @@ GPU_MEMORY_ASSUMED_AT: Final = "ALIYUN_COM_GPU_MEM_ASSUME_TIME"
 """On a pod: nanoseconds. The device plugin serves the pods of a node in this order."""
 BOUND: Final = "volcano.sh/card.bound"
 """On a pod that our extender has bound: `true`. Its TERM then says nothing of its gate."""
-PLACEMENT: Final = (GPU_MEMORY_CARD, GPU_MEMORY_OF_POD, GPU_MEMORY_OF_CARD, BOUND)
+WOKEN: Final = "volcano.sh/card.woken"
+"""On a pod: any value. Written to have kube-scheduler try the pod again."""
+PLACEMENT: Final = (GPU_MEMORY_CARD, GPU_MEMORY_OF_POD, GPU_MEMORY_OF_CARD, BOUND, WOKEN)
 """Pod annotations that say which card it has. Only the operator writes them, if it binds."""
 CARD_GIVEN: Final = (GPU_MEMORY_ASSIGNED, GPU_MEMORY_ASSUMED_AT)
 """Pod annotations that the device plugin rewrites when it gives a pod its card."""

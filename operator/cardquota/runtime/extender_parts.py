@@ -1,5 +1,6 @@
 """The parts of the scheduler extender, put together."""
 
+import time
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from ..extender.binder import Binder
 from ..extender.leader_call import LeaderCall
 from ..extender.server import ExtenderServer
 from ..extender.verbs import SchedulerVerbs
+from ..extender.waker import Waker
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..settings import Packing, Settings
@@ -59,7 +61,10 @@ class ExtenderParts:
             server_name=extender_names(settings)[0],
             timeout=within,
         )
-        verbs = SchedulerVerbs(ledger, notifier, self._call, synced, spread=spread)
+        self._waker = Waker(ledger, notifier, client, time.monotonic)
+        verbs = SchedulerVerbs(
+            ledger, notifier, self._call, synced, waker=self._waker, spread=spread
+        )
         self.server: Final = ExtenderServer(verbs, metrics)
 
     @property
@@ -72,4 +77,5 @@ class ExtenderParts:
         try:
             await self._endpoint.run(self.server.http(), opened)
         finally:
+            self._waker.close()
             await self._call.close()

@@ -1,0 +1,147 @@
+"""Has kube-scheduler try pods again that a filter of ours has refused.
+
+kube-scheduler tries a refused pod again upon events of pods and nodes, and else after five minutes.
+It knows nothing of a list of broken cards that was emptied, or of an annotation that was corrected;
+and an event may reach it a moment before us, so that it asks too early. Then nothing wakes the pod.
+What does is any write on the pod itself: so we write an annotation that nobody reads.
+
+Guarantees: a pod is written once for each time that it may fit, and at growing intervals, since a
+node with room may be one that the pod cannot go to. At most MOST pods are remembered, of which the
+oldest are forgotten first; kube-scheduler's five minutes remain for them.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from ..cluster.api.api_error import ApiError, OutcomeUnknown
+from ..cluster.watch.change_notifier import ChangeNotifier
+from ..cluster.writes.pod_patch import pod_path
+from ..quota import vocabulary as v
+from ..quota.ledger.ledger_reader import LedgerReader
+from ..quota.pods.pod_facts import PodFacts, State, memory_of
+from ..quota.words import logged
+
+_LOG = logging.getLogger(__name__)
+MOST: Final = 10_000
+"""Refused pods that are remembered."""
+FIRST: Final = 1.0
+"""Seconds after its refusal before which a pod is not woken: kube-scheduler may do it itself."""
+LONGEST: Final = 300.0
+"""Seconds between two wakings of one pod, at most: kube-scheduler's own pause."""
+_AT_A_TIME: Final = 20
+"""Pods woken in one go."""
+
+
+class PatchesPods(Protocol):
+    """The part of a client that is needed here."""
+
+    async def patch(self, path: str, body: object) -> bytes:
+        """A merge patch. Raises ApiError or OutcomeUnknown."""
+
+
+@dataclass(slots=True)
+class _Refused:
+    need: int
+    due: float
+    """When it may be woken."""
+    pause: float = FIRST
+
+
+class Waker:
+    """The pods by memory that this replica has refused. Belongs to the ledger's loop."""
+
+    def __init__(
+        self,
+        ledger: LedgerReader,
+        notifier: ChangeNotifier,
+        client: PatchesPods,
+        clock: Callable[[], float],
+    ) -> None:
+        """`clock`: seconds, monotonic."""
+        self._ledger = ledger
+        self._client = client
+        self._clock = clock
+        self._refused: dict[str, _Refused] = {}
+        self._look: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        notifier.listen(self._ledger_changed)
+
+    def __len__(self) -> int:
+        return len(self._refused)
+
+    def refused(self, facts: PodFacts) -> None:
+        """No node has room for this pod now."""
+        need = memory_of(facts.devices)
+        if not need:
+            return
+        known = self._refused.pop(facts.uid, None)
+        pause = FIRST if known is None else known.pause
+        self._refused[facts.uid] = _Refused(need, self._clock() + FIRST, pause)
+        if len(self._refused) > MOST:
+            del self._refused[next(iter(self._refused))]
+        self._look_later(FIRST)
+
+    def fits(self, uid: str) -> None:
+        """There is a node for this pod."""
+        self._refused.pop(uid, None)
+
+    def close(self) -> None:
+        """Wake nobody any more."""
+        self._refused.clear()
+        if self._look is not None:
+            self._look.cancel()
+        for task in self._tasks:
+            task.cancel()
+
+    def _ledger_changed(self) -> None:
+        if self._refused:
+            self._look_later(FIRST)
+
+    def _look_later(self, seconds: float) -> None:
+        """Look after so many seconds, or sooner if that was to be."""
+        loop = asyncio.get_running_loop()
+        when = loop.time() + seconds
+        if self._look is not None:
+            if self._look.when() <= when:
+                return
+            self._look.cancel()
+        self._look = loop.call_at(when, self._look_now)
+
+    def _look_now(self) -> None:
+        """Wake those that may fit. Costs O(nodes and refused pods), at most once a second."""
+        self._look = None
+        most = max(self._ledger.card_memory.room.values(), default=0)
+        now, woken, soonest = self._clock(), 0, LONGEST + 1
+        for uid, one in list(self._refused.items()):
+            record = self._ledger.pods.get(uid)
+            if record is None or record.facts.state is not State.OPEN:
+                del self._refused[uid]
+                continue
+            if one.need > most:
+                continue
+            if one.due <= now and woken < _AT_A_TIME:
+                woken += 1
+                one.pause = min(2 * one.pause, LONGEST)
+                one.due = now + one.pause
+                self._refused[uid] = self._refused.pop(uid)  # behind those that were not woken
+                self._start(record.facts)
+            soonest = min(soonest, one.due - now)
+        if soonest <= LONGEST:
+            self._look_later(max(FIRST, soonest))
+
+    def _start(self, facts: PodFacts) -> None:
+        task = asyncio.get_running_loop().create_task(self._wake(facts))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _wake(self, facts: PodFacts) -> None:
+        note = {v.WOKEN: secrets.token_hex(4)}
+        body = {"metadata": {"uid": facts.uid, "annotations": note}}
+        try:
+            await self._client.patch(pod_path(facts), body)
+        except (ApiError, OutcomeUnknown) as error:
+            _LOG.info("waking %s: %s", logged(facts.namespace, facts.name), error)
