@@ -77,6 +77,8 @@ class ExtenderServer:
         self._verbs = verbs
         self._seconds = metrics.extender_seconds
         self._leaving = False
+        self._said = ""
+        """Why a call of prioritize could not be answered, as the log has it."""
         self._routes = {
             "filter": self._filter,
             "prioritize": self._prioritize,
@@ -111,51 +113,39 @@ class ExtenderServer:
         if http.method != "POST":
             return _text(HTTPStatus.METHOD_NOT_ALLOWED, f"a call of {verb} is to be posted")
         began = perf_counter()
-        length = await self._drain_large(http)
-        if length:
-            return _json(error_answer(length))
+        closes = False
         try:
-            payload = http.content
-            body = payload.read_nowait() if payload.is_eof() else await http.read()
-        except web.HTTPRequestEntityTooLarge:
-            # Without a length it was not known before: what is left of it is not read.
-            response = _json(error_answer(_too_large("more")))
-            response.force_close()
-            return response
-        try:
-            answer = await self._routes[verb](body, http)
+            answer = await self._routes[verb](await _body_of(http), http)
+        except _TooLargeError as error:
+            answer, closes = self._failed(verb, str(error)), error.closes
         except WireError as error:
-            answer = error_answer(f"the call of {verb} cannot be read: {error}")
+            answer = self._failed(verb, f"the call of {verb} cannot be read: {error}")
         except Exception:  # noqa: BLE001
             _LOG.exception("a call of %s could not be answered", verb)
-            answer = error_answer(BROKEN)
+            answer = self._failed(verb, BROKEN)
         self._seconds.labels(verb).observe(perf_counter() - began)
-        return _json(answer)
+        response = _json(answer)
+        if closes:
+            response.force_close()
+        return response
 
-    async def _drain_large(self, http: web.BaseRequest) -> str:
-        """Take in a body that is too large, keeping none of it. Returns the error, else nothing."""
-        length = http.content_length or 0
-        if length <= LARGEST_BODY:
-            return ""
-        left = _DRAINED
-        while left > 0:
-            some = await http.content.readany()
-            if not some:
-                break
-            left -= len(some)
-        return _too_large(str(length // 2**20))
+    def _failed(self, verb: str, error: str) -> bytes:
+        """kube-scheduler goes on without our scores if it cannot read them: so an empty list, and a
+        line in the log when the error is another one than before.
+        """
+        if verb != "prioritize":
+            return error_answer(error)
+        if error != self._said:
+            self._said = error
+            _LOG.warning("%s", error)
+        return b"[]"
 
     async def _filter(self, body: bytes, _: web.BaseRequest) -> bytes:
         args = read_args(body)
         return filter_answer(args, await self._verbs.filter(args))
 
     async def _prioritize(self, body: bytes, _: web.BaseRequest) -> bytes:
-        """kube-scheduler goes on without our scores if it cannot read them; so an empty list."""
-        try:
-            args = read_args(body)
-        except WireError as error:
-            _LOG.warning("a call of prioritize cannot be read: %s", error)
-            return b"[]"
+        args = read_args(body)
         return scores_answer(args.names, await self._verbs.prioritize(args))
 
     async def _bind(self, body: bytes, http: web.BaseRequest) -> bytes:
@@ -173,6 +163,34 @@ class ExtenderServer:
         if found is None:
             return _text(HTTPStatus.NOT_FOUND, "no node of this name is known")
         return _json(msgspec.json.encode(found))
+
+
+class _TooLargeError(Exception):
+    """The body is larger than what is read."""
+
+    def __init__(self, size: str, *, closes: bool) -> None:
+        super().__init__(_too_large(size))
+        self.closes = closes
+        """Whether some of it is not taken in, so that the connection cannot be kept."""
+
+
+async def _body_of(http: web.BaseRequest) -> bytes:
+    """The body. One that is too large is taken in without being kept, so that our answer is read.
+
+    Raises _TooLargeError.
+    """
+    length = http.content_length or 0
+    if length > LARGEST_BODY:
+        left = _DRAINED
+        while left > 0 and (some := await http.content.readany()):
+            left -= len(some)
+        raise _TooLargeError(str(length // 2**20), closes=left <= 0)
+    try:
+        payload = http.content
+        return payload.read_nowait() if payload.is_eof() else await http.read()
+    except web.HTTPRequestEntityTooLarge:
+        # It has no length, so it was not known before.
+        raise _TooLargeError("more", closes=True) from None
 
 
 def _too_large(size: str) -> str:

@@ -30,7 +30,7 @@ from ..cluster.certificates.certificate_store import (
 )
 from ..cluster.certificates.rotation import Holding
 from ..cluster.serving.serve import serve
-from ..cluster.serving.tls import client_context, load, server_context, trust
+from ..cluster.serving.tls import client_context, load, server_context
 from ..settings import Settings
 
 _LOG = logging.getLogger(__name__)
@@ -133,9 +133,8 @@ class ExtenderEndpoint:
             if (served, shown) == before or served is None or shown is None:
                 continue
             try:
-                trust(tls, shown.bundle)
-                # What is loaded beside it decides for the connections that follow.
-                load(tls, served.serving.cert_pem, served.serving.key_pem)
+                pair = served.serving
+                load(tls, pair.cert_pem, pair.key_pem, clients=shown.bundle)
                 self._make_client(served, shown)
             except ssl.SSLError as error:
                 self._refuse(error)

@@ -15,7 +15,7 @@ import pytest
 from builders import Body, a_ledger, a_node, a_pod
 from builders.certificates import Issued, issue
 from cardquota.cluster.serving.serve import serve
-from cardquota.cluster.serving.tls import client_context, server_context
+from cardquota.cluster.serving.tls import client_context, load, server_context
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.extender.leader_call import LeaderCall
 from cardquota.extender.server import LARGEST_BODY, ExtenderServer
@@ -130,6 +130,39 @@ async def test_without_a_certificate_of_the_ca_nobody_is_served(client: Issued |
             await session.get(f"https://{address}/inspect")
 
 
+async def test_both_secrets_are_followed_while_it_serves() -> None:
+    """As when a certificate is renewed, a CA is introduced, and the old one is dropped."""
+    context = server_context(SERVER.cert_pem, SERVER.key_pem, clients=CLIENT.ca_pem)
+    verbs = SchedulerVerbs(
+        a_ledger(),
+        ChangeNotifier(),
+        LeaderCall(FixedBinder(), str, lambda: None, server_name=NAME, timeout=1),
+        lambda: True,
+    )
+    server = ExtenderServer(verbs, Metrics())
+    runner = await serve(server.http(), host="127.0.0.1", port=0, tls=context, grace=0.1)
+    url = f"https://127.0.0.1:{runner.addresses[0][1]}/inspect"
+
+    async def served(client: Issued | None) -> bool:
+        try:
+            async with scheduler(client) as session, session.get(url) as response:
+                return response.status == 200
+        except (aiohttp.ClientError, OSError):
+            return False
+
+    for clients, wanted in (
+        (CLIENT.ca_pem, [True, False, False]),
+        (CLIENT.ca_pem + STRANGER.ca_pem, [True, True, False]),
+        (STRANGER.ca_pem, [False, True, False]),
+    ):
+        load(context, SERVER.cert_pem, SERVER.key_pem, clients=clients)
+        assert [await served(client) for client in (CLIENT, STRANGER, None)] == wanted
+    with pytest.raises(ssl.SSLError):
+        load(context, SERVER.cert_pem, SERVER.key_pem, clients=b"x")
+    assert await served(STRANGER)
+    await runner.cleanup()
+
+
 async def test_a_connection_is_kept() -> None:
     made = 0
 
@@ -161,6 +194,7 @@ async def test_bodies_that_cannot_be_read(verb: str, sent: bytes) -> None:
 async def test_prioritize_answers_an_empty_list() -> None:
     async with serving() as address:
         assert await post(address, "prioritize", b"[]") == []
+        assert await post(address, "prioritize", io.BytesIO(b" " * (LARGEST_BODY + 1))) == []
 
 
 @pytest.mark.slow

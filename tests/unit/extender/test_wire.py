@@ -85,11 +85,15 @@ def test_scores() -> None:
         (body(Pod=POD), "neither NodeNames nor Nodes"),
         (body(Pod=POD, NodeNames="a"), "nodenames: "),
         (body(Pod=POD, NodeNames=[1]), "nodenames: "),
-        (body(Pod=POD, NodeNames=["a"] * (MOST_NODES + 2)), "more than 50000 names"),
+        (body(Pod=POD, NodeNames=["a"] * (MOST_NODES + 2)), "NodeNames: more than 50000"),
         (body(Pod=POD, Nodes=[]), "it is no JSON object"),
         (body(Pod=POD, Nodes={"items": [7]}), "Nodes: "),
         (body(Pod=POD, Nodes={"items": [{}]}), "Nodes: "),
         (body(Pod=POD, Nodes={"items": [1] * (MOST_NODES + 1)}), "more than 50000 items"),
+        (body(Pod=POD, Nodes={"items": [1] * 400_000}), "Nodes .*: more than 350000"),
+        (body(Pod=POD, Nodes={"Items": [1] * 50_000}), "Nodes: more than 40000"),
+        (body(**{f"k{i}": 1 for i in range(41_000)}), "the call: more than 40000"),
+        (body(Pod={"spec": {"containers": [1] * 70_000}}, NodeNames=[]), "the pod: more than"),
     ],
 )
 def test_what_cannot_be_read(sent: bytes, words: str) -> None:
@@ -135,6 +139,15 @@ def test_victims_by_uid_and_as_whole_pods() -> None:
 def test_victims_that_cannot_be_read(key: str, victims: object) -> None:
     with pytest.raises(WireError):
         read_preemption(body(Pod=POD, **{key: victims}))
+
+
+def test_what_would_take_long_to_read_is_not_read() -> None:
+    for key in ("NodeNameToVictims", "NodeNameToMetaVictims"):
+        many: dict[str, Any] = {f"n{i}": {"Pods": []} for i in range(41_000)}
+        with pytest.raises(WireError, match="the victims: more than 40000"):
+            read_preemption(body(Pod=POD, **{key: many}))
+    with pytest.raises(WireError, match="the call: more than 40000"):
+        read_binding(body(**{f"k{i}": 1 for i in range(41_000)}))
 
 
 def test_the_answer_of_preempt() -> None:

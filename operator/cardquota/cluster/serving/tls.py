@@ -17,16 +17,11 @@ def server_context(
     _load_pair(context, cert_pem, key_pem)
     if clients is not None:
         context.verify_mode = ssl.CERT_REQUIRED
-        trust(context, clients)
+        _trust(context, clients)
     return context
 
 
-def trust(context: ssl.SSLContext, authorities: bytes) -> None:
-    """Accept certificates of these CAs too, PEM, from the next connection on.
-
-    Not guaranteed: that others are trusted no more. A context forgets none before it is made anew.
-    Raises ssl.SSLError if they cannot be read.
-    """
+def _trust(context: ssl.SSLContext, authorities: bytes) -> None:
     try:
         context.load_verify_locations(cadata=authorities.decode("ascii", errors="replace"))
     except ValueError as error:
@@ -41,7 +36,7 @@ def client_context(cert_pem: bytes, key_pem: bytes, *, servers: bytes) -> ssl.SS
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     _load_pair(context, cert_pem, key_pem)
-    trust(context, servers)
+    _trust(context, servers)
     return context
 
 
@@ -55,14 +50,18 @@ def _load_pair(context: ssl.SSLContext, cert_pem: bytes, key_pem: bytes) -> None
         context.load_cert_chain(pair)
 
 
-def load(context: ssl.SSLContext, cert_pem: bytes, key_pem: bytes) -> None:
-    """Serve only this certificate, from the next connection on.
+def load(
+    context: ssl.SSLContext, cert_pem: bytes, key_pem: bytes, *, clients: bytes | None = None
+) -> None:
+    """Serve only this certificate, and only clients of these CAs, from the next connection on.
 
-    Raises ssl.SSLError for an unusable pair; then nothing changes.
+    `clients` as for `server_context`, and given here whenever it was given there: OpenSSL looks for
+    CAs in the context that takes the connection over. Raises ssl.SSLError for an unusable pair or
+    CA; then nothing changes.
     """
     # Not loaded into the context itself: that keeps one certificate per type of key, so an RSA one
     # would still be served beside the EC one that replaced it.
-    fresh = server_context(cert_pem, key_pem)
+    fresh = server_context(cert_pem, key_pem, clients=clients)
 
     def take_fresh(connection: ssl.SSLObject, _: str | None, __: ssl.SSLContext) -> None:
         connection.context = fresh
