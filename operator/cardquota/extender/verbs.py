@@ -68,7 +68,7 @@ class SchedulerVerbs:
             if fit.names:
                 self._waker.fits(facts.uid)
             else:
-                self._waker.refused(facts)
+                self._waker.refused(facts, fit.failed)
         return FilterResult(fit.names, fit.failed, fit.unresolvable)
 
     async def prioritize(self, args: ExtenderArgs) -> Sequence[int]:

@@ -13,8 +13,9 @@ oldest are forgotten first; kube-scheduler's five minutes remain for them.
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Protocol
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
@@ -32,6 +33,8 @@ FIRST: Final = 1.0
 """Seconds after its refusal before which a pod is not woken: kube-scheduler may do it itself."""
 LONGEST: Final = 300.0
 """Seconds between two wakings of one pod, at most: kube-scheduler's own pause."""
+_SOME: Final = 20
+"""Nodes that are remembered of a pod by card."""
 _AT_A_TIME: Final = 20
 """Pods woken in one go."""
 
@@ -46,13 +49,16 @@ class PatchesPods(Protocol):
 @dataclass(slots=True)
 class _Refused:
     need: int
+    """Memory of one card; 0 for a pod by card."""
+    nodes: tuple[str, ...]
+    """Of a pod by card: some of the nodes that were closed to it."""
     due: float
     """When it may be woken."""
     pause: float = FIRST
 
 
 class Waker:
-    """The pods by memory that this replica has refused. Belongs to the ledger's loop."""
+    """The pods that this replica has refused. Belongs to the ledger's loop."""
 
     def __init__(
         self,
@@ -73,14 +79,13 @@ class Waker:
     def __len__(self) -> int:
         return len(self._refused)
 
-    def refused(self, facts: PodFacts) -> None:
-        """No node has room for this pod now."""
+    def refused(self, facts: PodFacts, nodes: Iterable[str]) -> None:
+        """None of these nodes takes this pod now."""
         need = memory_of(facts.devices)
-        if not need:
-            return
+        some = () if need else tuple(islice(nodes, _SOME))
         known = self._refused.pop(facts.uid, None)
         pause = FIRST if known is None else known.pause
-        self._refused[facts.uid] = _Refused(need, self._clock() + FIRST, pause)
+        self._refused[facts.uid] = _Refused(need, some, self._clock() + FIRST, pause)
         if len(self._refused) > MOST:
             del self._refused[next(iter(self._refused))]
         self._look_later(FIRST)
@@ -114,14 +119,15 @@ class Waker:
     def _look_now(self) -> None:
         """Wake those that may fit. Costs O(nodes and refused pods), at most once a second."""
         self._look = None
-        most = max(self._ledger.card_memory.room.values(), default=0)
+        memory = self._ledger.card_memory
+        most = max(memory.room.values(), default=0)
         now, woken, soonest = self._clock(), 0, LONGEST + 1
         for uid, one in list(self._refused.items()):
             record = self._ledger.pods.get(uid)
             if record is None or record.facts.state is not State.OPEN:
                 del self._refused[uid]
                 continue
-            if one.need > most:
+            if one.need > most or (not one.need and memory.closed_to_cards.issuperset(one.nodes)):
                 continue
             if one.due <= now and woken < _AT_A_TIME:
                 woken += 1

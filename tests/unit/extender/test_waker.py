@@ -48,7 +48,7 @@ class Night:
 
 async def test_b4_a_pod_is_woken_when_a_card_is_whole_again() -> None:
     night = Night(POD)
-    night.waker.refused(POD.facts())
+    night.waker.refused(POD.facts(), ["n"])
     await asyncio.sleep(30)
     assert night.patches.sent == []
     night.lists("0")
@@ -62,7 +62,7 @@ async def test_b4_a_pod_is_woken_when_a_card_is_whole_again() -> None:
 async def test_b4_a_question_that_came_before_our_news_is_asked_again() -> None:
     night = Night(POD)
     night.lists("")
-    night.waker.refused(POD.facts())
+    night.waker.refused(POD.facts(), ["n"])
     await asyncio.sleep(2)
     assert len(night.patches.sent) == 1
 
@@ -70,7 +70,7 @@ async def test_b4_a_question_that_came_before_our_news_is_asked_again() -> None:
 async def test_b4_a_pod_that_cannot_go_there_is_woken_at_growing_intervals() -> None:
     night = Night(POD, error=ApiError(404, "NotFound", "gone"))
     night.lists("")
-    night.waker.refused(POD.facts())
+    night.waker.refused(POD.facts(), ["n"])
     await asyncio.sleep(600)
     assert 8 <= len(night.patches.sent) <= 12
 
@@ -79,7 +79,7 @@ async def test_b4_who_fits_or_is_gone_or_bound_is_not_woken() -> None:
     others = [a_pod(name).asking_for_memory(8) for name in ("fits", "gone", "bound", "gated")]
     night = Night(*others)
     for pod in others:
-        night.waker.refused(pod.facts())
+        night.waker.refused(pod.facts(), ["n"])
     night.waker.fits("uid-fits")
     night.ledger.pod_gone("uid-gone")
     see(night.ledger, others[2].on_card("n", 0, 8).at_revision(2))
@@ -92,12 +92,24 @@ async def test_b4_who_fits_or_is_gone_or_bound_is_not_woken() -> None:
 
 async def test_b4_who_asks_for_more_than_there_is_sleeps_on() -> None:
     night = Night(POD.asking_for_memory(9))
-    night.waker.refused(POD.asking_for_memory(9).facts())
-    night.waker.refused(a_pod("whole").asking_for(1).facts())
+    night.waker.refused(POD.asking_for_memory(9).facts(), ["n"])
     night.lists("")
     await asyncio.sleep(60)
     assert night.patches.sent == []
     assert len(night.waker) == 1
+
+
+async def test_b3_a_pod_by_card_is_woken_when_its_node_takes_cards_again() -> None:
+    whole, holder = a_pod("whole").asking_for(1), a_pod("m").on_card("both", 0, 5)
+    both = a_node("both").sharing_memory(16, 2).offering(8)
+    night = Night(whole, both, holder)
+    night.waker.refused(whole.facts(), ["both"])
+    await asyncio.sleep(60)
+    assert night.patches.sent == []
+    night.ledger.pod_gone(holder.uid)
+    night.notifier.notify()
+    await asyncio.sleep(2)
+    assert [path for path, _ in night.patches.sent] == ["/api/v1/namespaces/team/pods/whole"]
 
 
 async def test_b4_of_many_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +117,7 @@ async def test_b4_of_many_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPat
     pods = [a_pod(f"p{i}").asking_for_memory(8) for i in range(60)]
     night = Night(*pods)
     for pod in pods:
-        night.waker.refused(pod.facts())
+        night.waker.refused(pod.facts(), ["n"])
     assert len(night.waker) == 50
     night.lists("")
     await asyncio.sleep(1.5)
