@@ -29,6 +29,7 @@ BENCHES = {
     "takeover": "a new leader with 100,000 pods waiting",
     "review": "one admission review",
     "pod_groups": "one review of a pod group",
+    "extender": "a call of kube-scheduler, and packing by card memory",
     "creates": "pods created through the API server",
     "freed": "quota freed to gate opened",
     "gang_release": "a gang of 1,000 released against plain patches",

@@ -61,7 +61,7 @@ class SchedulerVerbs:
             return FilterResult((), {}, {}, NOT_SYNCED)
         facts, names = pod_facts(args.pod), args.names
         fit = fit_nodes(self._ledger, facts, names)
-        if fit.unresolvable and self._unknown(fit.unresolvable):
+        if fit.unknown:
             await self._notifier.wait_for(lambda: not self._unknown(names), self._unseen)
             fit = fit_nodes(self._ledger, facts, names)
         if self._waker is not None:

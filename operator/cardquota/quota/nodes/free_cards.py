@@ -12,27 +12,12 @@ different amounts of free cards on nodes, and of different taints, not by the nu
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 from ..amounts import Devices
 from ..cards.card import Card
 from ..selectors.taints import Taints, Tolerance
 
 Offers = tuple[tuple[Card, int], ...]
-
-
-class NodeUse(NamedTuple):
-    """What one node offers of one resource, and how it is used. Amounts are cards."""
-
-    card: str
-    offered: int
-    used: int
-    in_use: bool
-    """Whether pods hold any devices there."""
-    whole: bool
-    """Whether the resource counts whole cards, not slices or shares."""
-    others: bool
-    """Whether the node offers other cards as well."""
 
 
 Rows = Counter[int]
@@ -62,10 +47,10 @@ class FreeCards:
     """Amounts are cards."""
 
     def __init__(self) -> None:
-        self._used: dict[str, dict[str, int]] = {}
-        """By node and resource name: what the node's pods hold."""
-        self._offers: dict[str, Offers] = {}
-        """By node, only of nodes that take pods."""
+        self.used: dict[str, dict[str, int]] = {}
+        """By node and resource name: what the node's pods hold. Only to be read by others."""
+        self.offers: dict[str, Offers] = {}
+        """By node, only of nodes that take pods. Only to be read by others."""
         self._group_of: dict[str, TaintGroup] = {}
         """The taint group of each of those nodes."""
         self._taint_groups: dict[Taints, TaintGroup] = {}
@@ -80,17 +65,17 @@ class FreeCards:
     def offer(self, node: str, offers: Offers, taints: Taints = ()) -> None:
         """Set what a node offers: nothing if it takes no pods or is gone."""
         self._post(node, -1)
-        if self._offers.pop(node, None):
+        if self.offers.pop(node, None):
             self._part(self._group_of.pop(node))
         if offers:
-            self._offers[node] = offers
+            self.offers[node] = offers
             self._group_of[node] = self._join(taints)
         self._post(node, 1)
 
     def use(self, node: str, devices: Devices, sign: int) -> None:
         """A pod with these devices was bound to a node (1), or no longer holds them (-1)."""
-        used = self._used.setdefault(node, {})
-        offers = self._offers.get(node, ())
+        used = self.used.setdefault(node, {})
+        offers = self.offers.get(node, ())
         for resource, amount in devices:
             before = used.get(resource, 0)
             after = used[resource] = before + sign * amount
@@ -102,7 +87,7 @@ class FreeCards:
                     rows[offered - after] += 1
                     _take(rows, offered - before, 1)
         if not used:
-            del self._used[node]
+            del self.used[node]
 
     def await_node(self, card: str, amount: int, sign: int) -> None:
         """A pod was let through for a card and has no node yet (1), or that has ended (-1)."""
@@ -115,22 +100,14 @@ class FreeCards:
             if not rows:
                 del self._awaited[card]
 
-    def use_of(self, node: str, resource: str) -> NodeUse | None:
-        """How a node that takes pods is used; None if it offers no card by this resource."""
-        used = self._used.get(node)
-        found: Card | None = None
-        offered, others = 0, False
-        for card, amount in self._offers.get(node, ()):
+    def use_of(self, node: str, resource: str) -> tuple[int, int] | None:
+        """How many cards a node that takes pods has in use, of how many that it offers; None if it
+        offers none by this resource.
+        """
+        for card, amount in self.offers.get(node, ()):
             if card.resource == resource:
-                found, offered = card, amount
-            elif amount:
-                others = True
-        if found is None:
-            return None
-        whole = "/" not in found.name
-        if not used:
-            return NodeUse(found.name, offered, 0, False, whole, others)
-        return NodeUse(found.name, offered, used.get(resource, 0), True, whole, others)
+                return self.used.get(node, {}).get(resource, 0), amount
+        return None
 
     def at_once(self, card: str, amount: int) -> bool:
         """Whether a node has `amount` of a card free besides the pods that still get a node."""
@@ -142,7 +119,7 @@ class FreeCards:
 
     def of_nodes(self, card: str, nodes: Collection[str]) -> ByTaints:
         """What these nodes have free of a card. Costs a step for each of them."""
-        offers_of, used_of, group_of = self._offers.get, self._used.get, self._group_of
+        offers_of, used_of, group_of = self.offers.get, self.used.get, self._group_of
         found: dict[TaintGroup, dict[int, int]] = {}
         for node in nodes:
             for one, offered in offers_of(node, ()):
@@ -192,8 +169,8 @@ class FreeCards:
             self._number_of_taints -= len(group.taints)
 
     def _post(self, node: str, sign: int) -> None:
-        used = self._used.get(node, {})
-        for card, amount in self._offers.get(node, ()):
+        used = self.used.get(node, {})
+        for card, amount in self.offers.get(node, ()):
             group, by_taints = self._group_of[node], self._rows.setdefault(card.name, {})
             rows = by_taints.setdefault(group, Counter())
             _take(rows, amount - used.get(card.resource, 0), -sign)

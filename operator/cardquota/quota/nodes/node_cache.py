@@ -189,7 +189,7 @@ class NodeCache:
     def whole_cards(self, node: str, resources: Iterable[str]) -> dict[str, str]:
         """By resource name: how many cards are used of how many that a node offers."""
         uses = ((name, self.free.use_of(node, name)) for name in sorted(resources))
-        return {name: f"{use.used}/{use.offered}" for name, use in uses if use is not None}
+        return {name: f"{use[0]}/{use[1]}" for name, use in uses if use is not None}
 
     def _cards_had(self, node: str) -> Iterator[str]:
         for resource in self._remembered.get(node, {}):

@@ -26,6 +26,8 @@ class NodeFit(NamedTuple):
     names: list[str]
     failed: dict[str, str]
     unresolvable: dict[str, str]
+    unknown: bool = False
+    """Whether some of these are nodes that no watch has told of."""
 
 
 def fit_nodes(ledger: LedgerReader, facts: PodFacts, names: Iterable[str]) -> NodeFit:
@@ -49,7 +51,7 @@ def fit_nodes(ledger: LedgerReader, facts: PodFacts, names: Iterable[str]) -> No
         if found is None:
             found = known[key] = why_no_memory(node, need)
         (failed if found[1] else unresolvable)[name] = found[0]
-    return NodeFit(fits, failed, unresolvable)
+    return NodeFit(fits, failed, unresolvable, -1 in known)
 
 
 def request_problem(ledger: LedgerReader, facts: PodFacts) -> str:
@@ -91,11 +93,13 @@ def why_no_cards(node: MemoryNode | None) -> tuple[str, bool]:
 def _by_card(memory: CardMemory, names: Iterable[str]) -> NodeFit:
     closed, get = memory.closed_to_cards, memory.nodes.get
     fits, failed, unresolvable = list[str](), dict[str, str](), dict[str, str]()
+    unknown = False
     for name in names:
         node = get(name)
         if node is not None and node.known and name not in closed:
             fits.append(name)
         else:
+            unknown = unknown or node is None
             why, curable = why_no_cards(node)
             (failed if curable else unresolvable)[name] = why
-    return NodeFit(fits, failed, unresolvable)
+    return NodeFit(fits, failed, unresolvable, unknown)

@@ -19,7 +19,6 @@ from typing import Final
 
 from ..cards.card import CardNameError, read_alternatives
 from ..ledger.ledger_reader import LedgerReader
-from ..nodes.free_cards import NodeUse
 from ..pods.pod_facts import PodFacts, memory_of
 
 BEST: Final = 10
@@ -27,8 +26,6 @@ BEST: Final = 10
 _MOST: Final = BEST - 1
 _EMPTY: Final = 2**64
 """More than any amount: added to nodes that come after all others."""
-_Key = tuple[int, int, int, int, str]
-"""The smallest is best."""
 
 
 def rank_nodes(
@@ -77,36 +74,39 @@ def _by_card(
     *,
     spread: bool,
 ) -> list[int]:
+    """One number says how good a node is, and the smallest wins: in thousands of nodes tuples would
+    cost more than all else.
+    """
     resource, need = asked
-    free, order, sign = ledger.nodes.free, _order(facts), -1 if spread else 1
-    best: _Key | None = None
-    place, scores = -1, list[int]()
+    offers, used_of, order = ledger.nodes.free.offers.get, ledger.nodes.free.used.get, _order(facts)
+    best, at, scores = 2**200, -1, [0] * len(names)
     for i, name in enumerate(names):
-        use = free.use_of(name, resource)
-        if use is None or use.offered - use.used < need:
-            scores.append(0)
+        offered, others, found = 0, 0, None
+        for card, amount in offers(name, ()):
+            if card.resource == resource:
+                found, offered = card.name, amount
+            elif amount:
+                others = 1
+        if found is None:
             continue
-        wish = order.get(use.card, len(order))
-        kept = int(use.others and use.whole)
-        left = use.offered - use.used - need
-        key = (wish, kept, -sign if use.in_use else 0, sign * left, name)
-        if best is None or key < best:
-            best, place = key, i
-        scores.append(_score(use, wish, kept, spread=spread))
-    if place >= 0:
-        scores[place] = BEST
+        in_use = used_of(name)
+        used = in_use.get(resource, 0) if in_use else 0
+        left = offered - used - need
+        if left < 0:
+            continue
+        behind = 2 * order.get(found, len(order))
+        if others and "/" not in found:
+            behind += 1
+        full = min(_MOST, _MOST * used // offered)
+        scores[i] = (_MOST - full if spread else full) // (1 + behind)
+        key = behind * 2 * _EMPTY - left if spread else behind * 2 * _EMPTY + left
+        if bool(in_use) is spread:
+            key += _EMPTY
+        if key <= best and (key < best or name < names[at]):
+            best, at = key, i
+    if at >= 0:
+        scores[at] = BEST
     return scores
-
-
-def _score(use: NodeUse, wish: int, kept: int, *, spread: bool) -> int:
-    """Fuller is better; a later wish and a node that is kept for others is worse than all."""
-    full = _fullness(use.used, use.offered, spread=spread)
-    return max(0, full // (1 + wish + kept))
-
-
-def _fullness(used: int, total: int, *, spread: bool) -> int:
-    full = _MOST * min(used, total) // total if total else 0
-    return _MOST - full if spread else full
 
 
 def _order(facts: PodFacts) -> dict[str, int]:

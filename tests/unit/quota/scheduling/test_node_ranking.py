@@ -85,7 +85,7 @@ def test_b6_nodes_with_slices_are_kept_for_those_who_need_them() -> None:
 def test_b6_the_users_order_comes_before_packing() -> None:
     nodes = cards("n1"), cards("n2", product=H800)
     pod = a_pod().asking_for(1).naming(f"{H200}|{H800}")
-    assert rank(pod, *nodes, holding("a", "n2", 7), names=("n1", "n2")) == [BEST, 3]
+    assert rank(pod, *nodes, holding("a", "n2", 7), names=("n1", "n2")) == [BEST, 2]
     assert rank(pod.naming("A||B"), *nodes, holding("a", "n2", 7), names=("n1", "n2")) == [0, BEST]
 
 

@@ -1,0 +1,178 @@
+"""The scheduler extender: what a call of kube-scheduler costs, and how well pods are packed.
+
+Calls go through the server's own decoding, decisions and encoding, without the network. Figures are
+processor time, so that another process on the machine does not count.
+
+Packing: pods by memory of a made-up trace, one after the other, are put by our choice of node and
+card, and by that of a scheduler which prefers empty nodes and takes the first card that fits. Both
+are held against the least number of cards that could hold them.
+"""
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from builders import H200, a_ledger, a_node, a_pod
+from builders.pod import PodBody
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.extender.leader_call import LeaderCall
+from cardquota.extender.verbs import SchedulerVerbs
+from cardquota.extender.wire import filter_answer, read_args, scores_answer
+from cardquota.quota.card_memory.memory_node import MemoryPod
+from cardquota.quota.card_memory.placement import CardPlacement
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.scheduling.node_filter import fit_nodes
+from cardquota.quota.scheduling.node_ranking import BEST, rank_nodes
+
+from .figure import Figure, Report, median
+
+_CARD: Final = 16276
+_ROUNDS: Final = 9
+_CALLS: Final = 10
+"""Of each kind in one round."""
+_SIZES: Final = (1024, 2048, 3000, 4069, 5000, 8138, 12207)
+"""MiB that pods of the trace ask for."""
+
+
+class _NoBinder:
+    leads = True
+
+    async def bind(self, _: object) -> str:
+        return ""
+
+
+def run(report: Report) -> None:
+    """All figures."""
+    asyncio.run(_calls(report))
+    _packing(report)
+
+
+def _name(number: int) -> str:
+    return f"node-{number:05d}.pool.example"
+
+
+def _cluster(nodes: int) -> Ledger:
+    """Nodes of eight cards each; on two of three somebody holds a part of one."""
+    return a_ledger(
+        *(a_node(_name(i)).sharing_memory(8 * _CARD, 8) for i in range(nodes)),
+        *(a_pod(f"holder-{i}").on_card(_name(i), i % 8, 1000 + i) for i in range(nodes) if i % 3),
+    )
+
+
+async def _calls(report: Report) -> None:
+    shared, whole = _cluster(5_000), _whole_cards(5_000)
+    kinds: tuple[tuple[str, Ledger, PodBody, bool], ...] = (
+        ("by memory", shared, a_pod("p").asking_for_memory(8138), True),
+        ("by memory, none fits", shared, a_pod("p").asking_for_memory(_CARD + 1), True),
+        ("by card", whole, a_pod("p").asking_for(1).naming(H200), False),
+    )
+    for what, ledger, pod, bounded in kinds:
+        verbs = SchedulerVerbs(
+            ledger,
+            ChangeNotifier(),
+            LeaderCall(_NoBinder(), str, lambda: None, server_name="", timeout=1),
+            lambda: True,
+        )
+        for verb in ("filter", "prioritize"):
+            costs = {}
+            for number, bound in ((500, 0.6), (5_000, 3.0)):
+                body = _body(pod, number)
+                call = _filter(verbs, body) if verb == "filter" else _prioritize(verbs, body)
+                rounds = [await _milliseconds(call) for _ in range(_ROUNDS)]
+                costs[number] = min(rounds)
+                report(
+                    median(
+                        f"{verb}, {what}, {number:,} names",
+                        rounds,
+                        "ms",
+                        bound if bounded else None,
+                    )
+                )
+            ratio = costs[5_000] / 10 / costs[500]
+            report(Figure(f"{verb}, {what}: cost per node, 5,000 against 500", ratio, "", 1.5))
+
+
+def _whole_cards(nodes: int) -> Ledger:
+    return a_ledger(
+        *(a_node(_name(i)).with_cards(H200, 8) for i in range(nodes)),
+        *(a_pod(f"w-{i}").asking_for(i % 8).on_node(_name(i)) for i in range(nodes) if i % 8),
+    )
+
+
+def _body(pod: PodBody, number: int) -> bytes:
+    names = [_name(i) for i in range(number)]
+    return json.dumps({"Pod": pod.body, "Nodes": None, "NodeNames": names}).encode()
+
+
+def _filter(verbs: SchedulerVerbs, body: bytes) -> Callable[[], Awaitable[bytes]]:
+    async def call() -> bytes:
+        args = read_args(body)
+        return filter_answer(args, await verbs.filter(args))
+
+    return call
+
+
+def _prioritize(verbs: SchedulerVerbs, body: bytes) -> Callable[[], Awaitable[bytes]]:
+    async def call() -> bytes:
+        args = read_args(body)
+        return scores_answer(args.names, await verbs.prioritize(args))
+
+    return call
+
+
+async def _milliseconds(call: Callable[[], Awaitable[bytes]]) -> float:
+    begun = time.thread_time()
+    for _ in range(_CALLS):
+        await call()
+    return (time.thread_time() - begun) / _CALLS * 1e3
+
+
+def _packing(report: Report) -> None:
+    """100 nodes of two cards; pods until half of all memory is asked for."""
+    number, chance = 100, random.Random(7)
+    asked, trace = 0, list[int]()
+    while asked < number * _CARD:
+        trace.append(chance.choice(_SIZES))
+        asked += trace[-1]
+    least = -(-asked // _CARD)
+    ours, spread = _touched(trace, number, _by_us), _touched(trace, number, _emptiest)
+    report(Figure("packing: pods of the trace", len(trace), ""))
+    report(
+        Figure("packing: cards touched, against the least that could do", ours[0] / least, "", 1.1)
+    )
+    report(Figure("packing: nodes touched, against the least", ours[1] / -(-least // 2), "", 1.1))
+    report(Figure("packing: cards, against empty nodes first", ours[0] / spread[0], "", 0.75))
+    report(Figure("packing: nodes, against empty nodes first", ours[1] / spread[1], "", 0.75))
+
+
+Choice = Callable[[Ledger, int, list[str]], tuple[str, int]]
+
+
+def _by_us(ledger: Ledger, need: int, names: list[str]) -> tuple[str, int]:
+    facts = a_pod("p").asking_for_memory(need).facts()
+    fits = fit_nodes(ledger, facts, names).names
+    name = fits[rank_nodes(ledger, facts, fits).index(BEST)]
+    card = ledger.card_memory.nodes[name].card_for(need)
+    assert card is not None
+    return name, card
+
+
+def _emptiest(ledger: Ledger, need: int, names: list[str]) -> tuple[str, int]:
+    nodes = ledger.card_memory.nodes
+    name = min((n for n in names if nodes[n].best >= need), key=lambda n: nodes[n].held)
+    return name, next(card for card, free in enumerate(nodes[name].free) if free >= need)
+
+
+def _touched(trace: list[int], number: int, choose: Choice) -> tuple[int, int]:
+    """How many cards, and how many nodes, hold something in the end."""
+    names = [_name(i) for i in range(number)]
+    ledger = a_ledger(*(a_node(name).sharing_memory(2 * _CARD, 2) for name in names))
+    memory = ledger.card_memory
+    for i, need in enumerate(trace):
+        name, card = choose(ledger, need, names)
+        memory.hold(name, f"uid-{i}", MemoryPod("team", f"p{i}", CardPlacement(card, need)))
+    nodes = memory.nodes.values()
+    return sum(bool(used) for n in nodes for used in n.used), sum(bool(n.held) for n in nodes)
