@@ -9,6 +9,7 @@ allocatable shrinks with a broken card, and the others do not.
 import json
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from .. import vocabulary as v
@@ -100,6 +101,7 @@ def _amount(amounts: Mapping[str, Quantity], resource: str) -> int:
     return found
 
 
+@lru_cache(maxsize=256)  # of short texts: whatever is longer is refused before
 def _sizes(memory: int, number: int, text: str | None) -> tuple[int, ...]:
     if not number:
         raise _ShapeError(f"{v.GPU_MEMORY} <{memory}> is offered without {v.GPU_COUNT}")

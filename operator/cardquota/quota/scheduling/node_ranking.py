@@ -43,16 +43,14 @@ def rank_nodes(
 
 def _by_memory(ledger: LedgerReader, need: int, names: Sequence[str], *, spread: bool) -> list[int]:
     """Thousands of nodes in every call: so numbers are compared, and names only of equal ones."""
-    get, find = ledger.card_memory.nodes.get, bisect_left
+    nodes, room, find = ledger.card_memory.nodes, ledger.card_memory.room.get, bisect_left
     best, at, scores = 2 * _EMPTY, -1, [0] * len(names)
     for i, name in enumerate(names):
-        node = get(name)
-        if node is None:
+        if room(name, 0) < need:
             continue
+        node = nodes[name]
         free = node.in_order
         place = find(free, need)
-        if place == len(free):
-            continue
         if spread:
             scores[i] = _MOST - node.fullness
             key = -free[-1] + (_EMPTY if node.held else 0)
