@@ -16,6 +16,9 @@ from .memory_node import MemoryNode, MemoryPod
 from .memory_shape import MemoryShape
 from .unhealthy_cards import UnhealthyListError, read_unhealthy
 
+NodeRank = tuple[list[int], int, bool]
+"""Of one node: what is free of its cards, sorted; how many tenths are held; whether any of it is. A
+plain tuple: thousands are read for every pod."""
 _EVEN: Final = (0, False)
 
 
@@ -27,6 +30,8 @@ class CardMemory:
         """By name: those that are there, or that pods are on. Only to be read by others."""
         self.room: dict[str, int] = {}
         """By node that pods by memory may come to: the most that one pod can get."""
+        self.ranks: dict[str, NodeRank] = {}
+        """The same nodes: what decides which of them is best."""
         self.closed_to_cards: set[str] = set()
         """Nodes that pods by card may not come to."""
         self._assumed: dict[str, tuple[str, bool]] = {}
@@ -201,8 +206,10 @@ class CardMemory:
         """Put the node right in what is asked with every pod."""
         if node.takes_memory and node.known:
             self.room[name] = node.best
+            self.ranks[name] = node.in_order, node.fullness, node.held > 0
         else:
             self.room.pop(name, None)
+            self.ranks.pop(name, None)
         (self.closed_to_cards.discard if node.takes_cards else self.closed_to_cards.add)(name)
         odd = node.unknown, node.mixed
         if odd != self._odd.get(name, _EVEN):

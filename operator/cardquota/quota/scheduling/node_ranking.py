@@ -43,20 +43,24 @@ def rank_nodes(
 
 def _by_memory(ledger: LedgerReader, need: int, names: Sequence[str], *, spread: bool) -> list[int]:
     """Thousands of nodes in every call: so numbers are compared, and names only of equal ones."""
-    nodes, room, find = ledger.card_memory.nodes, ledger.card_memory.room.get, bisect_left
+    rank_of, find = ledger.card_memory.ranks.get, bisect_left
     best, at, scores = 2 * _EMPTY, -1, [0] * len(names)
     for i, name in enumerate(names):
-        if room(name, 0) < need:
+        rank = rank_of(name)
+        if rank is None:
             continue
-        node = nodes[name]
-        free = node.in_order
+        free, fullness, held = rank
+        if not held and best < _EMPTY and not spread:
+            continue  # an empty node: one in use was found that fits
         place = find(free, need)
+        if place == len(free):
+            continue
         if spread:
-            scores[i] = _MOST - node.fullness
-            key = -free[-1] + (_EMPTY if node.held else 0)
+            scores[i] = _MOST - fullness
+            key = -free[-1] + (_EMPTY if held else 0)
         else:
-            scores[i] = node.fullness
-            key = free[place] if node.held else free[place] + _EMPTY
+            scores[i] = fullness
+            key = free[place] if held else free[place] + _EMPTY
         if key <= best and (key < best or name < names[at]):
             best, at = key, i
     if at >= 0:
