@@ -23,7 +23,7 @@ def test_the_node_with_room_on_one_card(three_nodes: SharedCards) -> None:
     assert cards.bound("half")["spec"]["nodeName"] == cards.node(3)
     cards.create("impossible", 16_000)
     told = eventually(lambda: cards.events("Pod", "impossible", "FailedScheduling"), "its event")
-    assert any("3 no single card has 16000 MiB free" in text for text in told)
+    assert any("3 no single card has 16000 MiB free" in text for text in told), told
     assert "nodeName" not in ask(cards.plane, "GET", cards.path("impossible")).body["spec"]
 
 
@@ -66,5 +66,5 @@ def test_a_card_smaller_than_the_pod(one_node: SharedCards) -> None:
     """No pod that ends could help, so the text is another one."""
     one_node.create("too-large", CARD + 1)
     told = eventually(lambda: one_node.events("Pod", "too-large", "FailedScheduling"), "its event")
-    assert any(f"no healthy card has {CARD + 1} MiB" in text for text in told)
+    assert any(f"no healthy card has {CARD + 1} MiB" in text for text in told), told
     assert v.GPU_MEMORY_CARD not in str(ask(one_node.plane, "GET", one_node.path("too-large")).body)
