@@ -60,7 +60,17 @@ class SharedCards:
         }
         assert (reply := ask(self.plane, "POST", "/api/v1/nodes", node)).ok, reply.message
         eventually(lambda: all(inspected(self.plane, i, name) for i in (0, 1)), f"{name} known")
+        eventually(lambda: self._ready(name), f"{name} ready")
         return name
+
+    def _ready(self, name: str) -> bool:
+        """Whether the node has only our taint: a new one has that of a node that is not ready."""
+        node = ask(self.plane, "GET", f"/api/v1/nodes/{name}").body
+        ready = any(
+            one["type"] == "Ready" and one["status"] == "True"
+            for one in node["status"].get("conditions", ())
+        )
+        return ready and len(node["spec"].get("taints", ())) == 1
 
     def delete_node(self, name: str) -> None:
         assert ask(self.plane, "DELETE", f"/api/v1/nodes/{name}").code in (200, 404)
