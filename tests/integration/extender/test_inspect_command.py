@@ -1,0 +1,66 @@
+"""`kubectl cardquota inspect`, as a process, as its user sees it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .shared_cards import SharedCards, inspected
+
+pytestmark = pytest.mark.slow
+PLUGIN = Path(sys.executable).with_name("kubectl-cardquota")
+
+
+def inspect(cards: SharedCards, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(PLUGIN), "inspect", *options, "--kubeconfig", str(cards.plane.kubeconfig)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def rows(text: str, node: str) -> list[list[str]]:
+    return [line.split()[1:] for line in text.splitlines() if line.startswith(f"{node} ")]
+
+
+def test_the_cluster(one_node: SharedCards) -> None:
+    one_node.placed("held", 1024)
+    done = inspect(one_node)
+    assert done.returncode == 0, done.stderr
+    assert rows(done.stdout, one_node.node(1)) == [
+        ["0", "1024/16276", "MiB", "healthy", "1"],
+        ["1", "0/16276", "MiB", "healthy", "0"],
+    ]
+    assert "Total: " in done.stdout
+
+
+def test_one_node_with_its_pods(three_nodes: SharedCards) -> None:
+    """`-d` names the pods; the other nodes are left out."""
+    three_nodes.placed("held", 1024, 2)
+    done = inspect(three_nodes, three_nodes.node(2), "-d")
+    assert done.returncode == 0, done.stderr
+    assert three_nodes.node(1) not in done.stdout
+    found = rows(done.stdout, three_nodes.node(2))
+    assert ["0", f"{three_nodes.namespace}/held", "1024", "MiB", "assumed"] in found
+
+
+def test_for_programs(one_node: SharedCards) -> None:
+    """The same as a replica says."""
+    one_node.placed("held", 1024)
+    node = one_node.node(1)
+    done = inspect(one_node, node, "-o", "json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == inspected(one_node.plane, 0, node)
+    whole = json.loads(inspect(one_node, "-o", "json").stdout)
+    assert node in [row["name"] for row in whole["nodes"]]
+
+
+def test_an_unknown_node(one_node: SharedCards) -> None:
+    done = inspect(one_node, "there-is-no-such-node")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "<there-is-no-such-node>" in done.stderr
