@@ -196,6 +196,19 @@ def cards_of_a_test(
             found.delete_node(found.node(number))
 
 
+def refused(cards: SharedCards, name: str, *words: str) -> None:
+    """kube-scheduler finds no node for a pod, and one of its events has all these words.
+
+    The first may say what it knew a moment before: it sees the end of pods on its own watch.
+    """
+
+    def told() -> bool:
+        texts = cards.events("Pod", name, "FailedScheduling")
+        return any(all(one in text for one in words) for text in texts)
+
+    eventually(told, f"{name}: {words}")
+
+
 def card_of(pod: Object) -> int:
     return int(pod["metadata"]["annotations"][v.GPU_MEMORY_CARD])
 
@@ -214,7 +227,10 @@ def extender_pool(plane: Cluster, *, known: bool = True) -> urllib3.PoolManager:
     """Calls as the scheduler makes them; without its certificate, if it is not known."""
     assert plane.folder is not None
     files = plane.folder.extender
-    theirs = {"cert_file": str(files / "tls.crt"), "key_file": str(files / "tls.key")}
+    theirs: dict[str, Any] = {
+        "cert_file": str(files / "tls.crt"),
+        "key_file": str(files / "tls.key"),
+    }
     return urllib3.PoolManager(
         ca_certs=str(files / "ca.crt"),
         server_hostname=SERVICE,

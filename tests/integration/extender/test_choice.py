@@ -7,7 +7,7 @@ from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import eventually
 from integration.asking import MERGE, ask
 
-from .shared_cards import CARD, SharedCards, card_of
+from .shared_cards import CARD, SharedCards, card_of, refused
 
 pytestmark = pytest.mark.slow
 QUARTER = CARD // 4
@@ -23,15 +23,9 @@ def test_the_node_with_room_on_one_card(three_nodes: SharedCards) -> None:
     assert cards.bound("half")["spec"]["nodeName"] == cards.node(3)
     # The scheduler looks at the sum of each node itself, and asks us of those where it suffices.
     cards.create("second", 2 * QUARTER)
-    told = eventually(lambda: cards.events("Pod", "second", "FailedScheduling"), "its event")
-    assert any(
-        f"1 no single card has {2 * QUARTER} MiB free" in text
-        and f"2 Insufficient {v.GPU_MEMORY}" in text
-        for text in told
-    ), told
+    refused(cards, "second", f"1 no single card has {2 * QUARTER} MiB free", "2 Insufficient")
     cards.create("impossible", 16_000)
-    told = eventually(lambda: cards.events("Pod", "impossible", "FailedScheduling"), "its event")
-    assert any(f"3 Insufficient {v.GPU_MEMORY}" in text for text in told), told
+    refused(cards, "impossible", f"3 Insufficient {v.GPU_MEMORY}")
 
 
 def test_why_no_node_is_left(three_nodes: SharedCards) -> None:
@@ -39,8 +33,7 @@ def test_why_no_node_is_left(three_nodes: SharedCards) -> None:
     for number in (1, 2, 3):
         three_nodes.fill(number, [QUARTER, QUARTER])
     three_nodes.create("impossible", 16_000)
-    told = eventually(lambda: three_nodes.events("Pod", "impossible", "FailedScheduling"), "event")
-    assert any("3 no single card has 16000 MiB free" in text for text in told), told
+    refused(three_nodes, "impossible", "3 no single card has 16000 MiB free")
 
 
 def test_the_card_that_fits_best(four_cards: SharedCards) -> None:
