@@ -174,6 +174,21 @@ class SharedCards:
         wanted = self.counted(number, cards)
         return all(self.used(number, replica) == wanted for replica in (0, 1))
 
+    def told(self, kind: str, name: str, reason: str, *words: str) -> str:
+        """The text of an event of an object, once there is one that has all these words.
+
+        The scheduler may try a pod before it knows of a change, and then tries it again.
+        """
+
+        def found() -> str:
+            texts = self.events(kind, name, reason)
+            return next((text for text in texts if all(word in text for word in words)), "")
+
+        try:
+            return eventually(found, f"an event {reason} of {name}", 30)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; it was {self.events(kind, name, reason)}") from None
+
     def events(self, kind: str, name: str, reason: str) -> list[str]:
         """The texts of the events of an object, wherever they stand."""
         where = f"involvedObject.kind={kind},involvedObject.name={name},reason={reason}"
@@ -196,19 +211,6 @@ def cards_of_a_test(
             found.delete_node(found.node(number))
 
 
-def refused(cards: SharedCards, name: str, *words: str) -> None:
-    """kube-scheduler finds no node for a pod, and one of its events has all these words.
-
-    The first may say what it knew a moment before: it sees the end of pods on its own watch.
-    """
-
-    def told() -> bool:
-        texts = cards.events("Pod", name, "FailedScheduling")
-        return any(all(one in text for one in words) for text in texts)
-
-    eventually(told, f"{name}: {words}")
-
-
 def card_of(pod: Object) -> int:
     return int(pod["metadata"]["annotations"][v.GPU_MEMORY_CARD])
 
@@ -227,17 +229,14 @@ def extender_pool(plane: Cluster, *, known: bool = True) -> urllib3.PoolManager:
     """Calls as the scheduler makes them; without its certificate, if it is not known."""
     assert plane.folder is not None
     files = plane.folder.extender
-    theirs: dict[str, Any] = {
-        "cert_file": str(files / "tls.crt"),
-        "key_file": str(files / "tls.key"),
-    }
     return urllib3.PoolManager(
         ca_certs=str(files / "ca.crt"),
         server_hostname=SERVICE,
         assert_hostname=SERVICE,
         retries=False,
         timeout=10.0,
-        **(theirs if known else {}),
+        cert_file=str(files / "tls.crt") if known else None,
+        key_file=str(files / "tls.key") if known else None,
     )
 
 

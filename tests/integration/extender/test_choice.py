@@ -7,7 +7,7 @@ from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import eventually
 from integration.asking import MERGE, ask
 
-from .shared_cards import CARD, SharedCards, card_of, refused
+from .shared_cards import CARD, SharedCards, card_of
 
 pytestmark = pytest.mark.slow
 QUARTER = CARD // 4
@@ -23,9 +23,10 @@ def test_the_node_with_room_on_one_card(three_nodes: SharedCards) -> None:
     assert cards.bound("half")["spec"]["nodeName"] == cards.node(3)
     # The scheduler looks at the sum of each node itself, and asks us of those where it suffices.
     cards.create("second", 2 * QUARTER)
-    refused(cards, "second", f"1 no single card has {2 * QUARTER} MiB free", "2 Insufficient")
+    ours, theirs = f"1 no single card has {2 * QUARTER} MiB free", f"Insufficient {v.GPU_MEMORY}"
+    cards.told("Pod", "second", "FailedScheduling", ours, f"2 {theirs}")
     cards.create("impossible", 16_000)
-    refused(cards, "impossible", f"3 Insufficient {v.GPU_MEMORY}")
+    cards.told("Pod", "impossible", "FailedScheduling", f"3 {theirs}")
 
 
 def test_why_no_node_is_left(three_nodes: SharedCards) -> None:
@@ -33,7 +34,8 @@ def test_why_no_node_is_left(three_nodes: SharedCards) -> None:
     for number in (1, 2, 3):
         three_nodes.fill(number, [QUARTER, QUARTER])
     three_nodes.create("impossible", 16_000)
-    refused(three_nodes, "impossible", "3 no single card has 16000 MiB free")
+    words = "3 no single card has 16000 MiB free"
+    three_nodes.told("Pod", "impossible", "FailedScheduling", words)
 
 
 def test_the_card_that_fits_best(four_cards: SharedCards) -> None:
@@ -74,6 +76,6 @@ def test_replicas_share_one_card(three_nodes: SharedCards) -> None:
 def test_a_card_smaller_than_the_pod(one_node: SharedCards) -> None:
     """No pod that ends could help, so the text is another one."""
     one_node.create("too-large", CARD + 1)
-    told = eventually(lambda: one_node.events("Pod", "too-large", "FailedScheduling"), "its event")
-    assert any(f"no healthy card has {CARD + 1} MiB" in text for text in told), told
+    words = f"no healthy card has {CARD + 1} MiB"
+    one_node.told("Pod", "too-large", "FailedScheduling", words)
     assert v.GPU_MEMORY_CARD not in str(ask(one_node.plane, "GET", one_node.path("too-large")).body)

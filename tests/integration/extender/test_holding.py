@@ -63,7 +63,7 @@ def test_a_terminating_pod_holds_its_card(one_node: SharedCards) -> None:
     eventually(lambda: states(one_node).get("ending") == "terminating", "it is seen ending")
     assert one_node.placed("next", 9000) != card
     one_node.create("third", 9000)
-    eventually(lambda: one_node.events("Pod", "third", "FailedScheduling"), "no room is left")
+    one_node.told("Pod", "third", "FailedScheduling", "no single card has 9000 MiB free")
     agree(one_node, [9000, 9000])
     body = {"metadata": {"$deleteFromPrimitiveList/finalizers": [HOLDER]}}
     strategic = "application/strategic-merge-patch+json"
@@ -102,10 +102,8 @@ def test_a_list_of_broken_cards(one_node: SharedCards) -> None:
         eventually(lambda: health() == [[False, True]] * 2, "card 0 is out")
         assert one_node.placed("beside", 1000) == 1
         rewrite("1, 2")
-        told = eventually(
-            lambda: one_node.events("Node", node, v.CARD_MEMORY_UNREADABLE), "the event"
-        )
-        assert any("<1, 2> is not a list of cards" in text for text in told), told
+        words = "<1, 2> is not a list of cards"
+        one_node.told("Node", node, v.CARD_MEMORY_UNREADABLE, words)
         assert health() == [[False, True]] * 2
         assert one_node.placed("still-beside", 1000) == 1
     finally:

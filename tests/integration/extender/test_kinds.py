@@ -6,7 +6,7 @@ from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import eventually
 from integration.asking import MERGE, ask
 
-from .shared_cards import CARD, SharedCards, inspected, refused
+from .shared_cards import CARD, SharedCards, inspected
 
 pytestmark = pytest.mark.slow
 GPU = "nvidia.com/gpu"
@@ -29,11 +29,11 @@ def test_b3_pods_by_card_and_by_memory_never_meet(one_node: SharedCards) -> None
     whole = cards.document("whole", 0)
     whole["spec"]["containers"][0]["resources"] = {"limits": {GPU: "1"}}
     assert ask(cards.plane, "POST", cards.path(), whole).ok
-    refused(cards, "whole", "1 node is by-memory")
+    cards.told("Pod", "whole", "FailedScheduling", "1 node is by-memory")
     cards.delete("shared")
     assert v.GPU_MEMORY_CARD not in cards.bound("whole")["metadata"]["annotations"]
     cards.create("late", 1024)
-    refused(cards, "late", "1 node is by-card")
+    cards.told("Pod", "late", "FailedScheduling", "1 node is by-card")
     cards.delete("whole")
     cards.bound("late")
 
@@ -52,7 +52,7 @@ def test_b4_a_pod_is_woken_when_a_card_is_whole_again(one_node: SharedCards) -> 
 
         eventually(broken, "both cards are broken")
         cards.create("p", CARD)
-        refused(cards, "p", f"1 no healthy card has {CARD} MiB")
+        cards.told("Pod", "p", "FailedScheduling", f"1 no healthy card has {CARD} MiB")
     finally:
         assert ask(cards.plane, "DELETE", f"{CONFIG_MAPS}/{name}").ok
     cards.bound("p")

@@ -16,9 +16,9 @@ from .memory_node import MemoryNode, MemoryPod
 from .memory_shape import MemoryShape
 from .unhealthy_cards import UnhealthyListError, read_unhealthy
 
-NodeRank = tuple[list[int], int, bool]
-"""Of one node: what is free of its cards, sorted; how many tenths are held; whether any of it is. A
-plain tuple: thousands are read for every pod."""
+NodeRank = tuple[int, list[int], int, bool]
+"""Of one node: the most that one pod can get; what is free of its cards, sorted; how many tenths are
+held; whether any of it is. A plain tuple: thousands are read for every pod."""
 _EVEN: Final = (0, False)
 
 
@@ -206,7 +206,7 @@ class CardMemory:
         """Put the node right in what is asked with every pod."""
         if node.takes_memory and node.known:
             self.room[name] = node.best
-            self.ranks[name] = node.in_order, node.fullness, node.held > 0
+            self.ranks[name] = node.best, node.in_order, node.fullness, node.held > 0
         else:
             self.room.pop(name, None)
             self.ranks.pop(name, None)

@@ -49,12 +49,10 @@ def _by_memory(ledger: LedgerReader, need: int, names: Sequence[str], *, spread:
         rank = rank_of(name)
         if rank is None:
             continue
-        free, fullness, held = rank
-        if not held and best < _EMPTY and not spread:
-            continue  # an empty node: one in use was found that fits
+        most, free, fullness, held = rank
+        if most < need or (not held and best < _EMPTY and not spread):
+            continue  # it does not fit, or is empty and one in use was found that fits
         place = find(free, need)
-        if place == len(free):
-            continue
         if spread:
             scores[i] = _MOST - fullness
             key = -free[-1] + (_EMPTY if held else 0)
