@@ -17,8 +17,8 @@ from .memory_shape import MemoryShape
 from .unhealthy_cards import UnhealthyListError, read_unhealthy
 
 NodeRank = tuple[int, list[int], int, bool]
-"""Of one node: the most that one pod can get; what is free of its cards, sorted; how many tenths are
-held; whether any of it is. A plain tuple: thousands are read for every pod."""
+"""Of one node: the most that one pod can get; what is free of its cards, sorted; how many tenths
+are held; whether any of it is. A plain tuple: thousands are read for every pod."""
 _EVEN: Final = (0, False)
 
 
