@@ -182,10 +182,12 @@ class Binder:
                 return m.TOO_LATE
             except ApiError as error:
                 fresh = await self._moved(facts, error) if again else None
+                memory.forget(facts.uid)
                 if fresh is not None:
                     facts, again = fresh, False
+                    if problem := self._refusal(facts, args.node):
+                        return problem
                     continue
-                memory.forget(facts.uid)
                 return await self._refused(facts, args, error)
             except OutcomeUnknown as error:
                 _LOG.warning("binding %s: %s", logged(facts.namespace, facts.name), error)
@@ -220,21 +222,16 @@ class Binder:
     def _charge(self, facts: PodFacts, node: str) -> dict[str, str]:
         """Charge the pod to its node, and if it asks for memory to the card that it gets there.
 
-        Returns the annotations that say so. Only after `_refusal` has found nothing. A pod that is
-        charged already, since the first of two tries was too old, keeps its card.
+        Returns the annotations that say so. Only right after `_refusal` has found nothing.
         """
         memory, amount = self._ledger.card_memory, memory_of(facts.devices)
         if not amount:
-            if facts.uid not in memory.assumed:
-                memory.assume_cards(node, facts.uid)
+            memory.assume_cards(node, facts.uid)
             return {}
         found = memory.get(node)
         assert found is not None  # noqa: S101 - the filter has found room there
         assert found.shape is not None  # noqa: S101
-        if facts.uid in memory.assumed:
-            card: int | None = found.card_of(facts.uid)
-        else:
-            card = found.card_for(amount, spread=self._spread)
+        card = found.card_for(amount, spread=self._spread)
         assert card is not None  # noqa: S101
         now = max(self._wall_clock(), found.latest + 1)
         placement = CardPlacement(card, amount, assumed_at=now)

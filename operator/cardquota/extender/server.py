@@ -12,7 +12,6 @@ from time import perf_counter
 from typing import Final, Protocol
 from urllib.parse import unquote
 
-import msgspec
 from aiohttp import StreamReader, web
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http import RawRequestMessage
@@ -63,11 +62,11 @@ class Verbs(Protocol):
     async def preempt(self, args: PreemptionArgs) -> Mapping[str, MetaVictims]:
         """Which of the proposed victims help."""
 
-    def inspect(self) -> object:
-        """Card memory of the whole cluster."""
+    async def inspect(self) -> bytes:
+        """Card memory of the whole cluster, as JSON."""
 
-    def inspect_node(self, name: str) -> object | None:
-        """One node; None if it is not known."""
+    async def inspect_node(self, name: str) -> bytes | None:
+        """One node, as JSON; None if it is not known."""
 
 
 class ExtenderServer:
@@ -101,7 +100,7 @@ class ExtenderServer:
         if verb in self._routes:
             response = await self._answer(verb, http)
         elif path == INSPECT or path.startswith(INSPECT + "/"):
-            response = self._inspect(http)
+            response = await self._inspect(http)
         else:
             there = ", ".join(VERBS + name for name in self._routes)
             response = _text(HTTPStatus.NOT_FOUND, f"nothing is here; there are {there}, {INSPECT}")
@@ -155,14 +154,15 @@ class ExtenderServer:
     async def _preempt(self, body: bytes, _: web.BaseRequest) -> bytes:
         return victims_answer(await self._verbs.preempt(read_preemption(body)))
 
-    def _inspect(self, http: web.BaseRequest) -> web.Response:
+    async def _inspect(self, http: web.BaseRequest) -> web.Response:
         if http.method not in ("GET", "HEAD"):
             return _text(HTTPStatus.METHOD_NOT_ALLOWED, "this is only to be read")
         name = unquote(http.path.removeprefix(INSPECT).strip("/"))
-        found = self._verbs.inspect_node(name) if name else self._verbs.inspect()
+        verbs = self._verbs
+        found = await verbs.inspect_node(name) if name else await verbs.inspect()
         if found is None:
             return _text(HTTPStatus.NOT_FOUND, "no node of this name is known")
-        return _json(msgspec.json.encode(found))
+        return _json(found)
 
 
 class _TooLargeError(Exception):

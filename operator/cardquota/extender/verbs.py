@@ -5,10 +5,12 @@ have never heard of is waited for, a moment.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Final, Protocol
 
+import msgspec
+
 from ..cluster.watch.change_notifier import ChangeNotifier
+from ..loop.time_slice import TimeSlice, in_slices
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import pod_facts
 from ..quota.scheduling.memory_report import memory_report, node_row
@@ -18,6 +20,7 @@ from ..quota.scheduling.preemption import victims_by_node
 from .waker import Waker
 from .wire import BindArgs, ExtenderArgs, FilterResult, MetaVictims, PreemptionArgs
 
+_JSON: Final = msgspec.json.Encoder()
 _UNSEEN: Final = 0.1
 """Seconds that a filter waits for nodes that our watch has not told of."""
 NOT_SYNCED: Final = "cardquota has not read the cluster yet: try again"
@@ -89,14 +92,20 @@ class SchedulerVerbs:
             name: MetaVictims(uids, args.victims[name].violations) for name, uids in chosen.items()
         }
 
-    def inspect(self) -> object:
-        """Card memory of the whole cluster."""
-        return asdict(memory_report(self._ledger))
+    async def inspect(self) -> bytes:
+        """Card memory of the whole cluster, as JSON. Gives way: a large cluster has many cards."""
+        report, rows = await in_slices(memory_report(self._ledger)), list[bytes]()
+        slice_ = TimeSlice()
+        for row in report.nodes:
+            rows.append(_JSON.encode(row))
+            await slice_.give_way()
+        rest = _JSON.encode({"pending": report.pending, "totals": report.totals})
+        return b'{"nodes":[' + b",".join(rows) + b"]," + rest[1:]
 
-    def inspect_node(self, name: str) -> object | None:
-        """One node; None if it is not known."""
+    async def inspect_node(self, name: str) -> bytes | None:
+        """One node, as JSON; None if it is not known."""
         row = node_row(self._ledger, name)
-        return None if row is None else asdict(row)
+        return None if row is None else _JSON.encode(row)
 
     def _unknown(self, names: Sequence[str] | Mapping[str, str]) -> bool:
         nodes = self._ledger.card_memory.nodes

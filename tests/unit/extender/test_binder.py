@@ -211,6 +211,20 @@ async def test_b5_a_pod_that_was_written_since_is_tried_once_more() -> None:
     assert world.node.used == [8138, 0]
 
 
+async def test_b5_a_second_try_is_judged_anew() -> None:
+    """Between the two the node has got other cards."""
+    world = BinderWorld(NODE, asking(), answers=(MOVED, pod_at(8)))
+
+    def reshape(call: Call) -> None:
+        if call.method == "GET":
+            world.see(NODE.sharing_memory(8000, 1).at_revision(2))
+
+    world.script.on_call = reshape
+    assert "no healthy card has 8138 MiB" in await world.bind()
+    assert len(world.bindings) == 1
+    assert world.node.held == 0
+
+
 @pytest.mark.parametrize(
     ("read", "words"),
     [

@@ -21,6 +21,7 @@ from ...quota.scheduling.memory_report import (
     memory_report,
     node_row,
 )
+from ...quota.steps import to_its_end
 from ...quota.words import counted, show
 from ...settings import Settings
 from .. import sentences
@@ -49,7 +50,7 @@ def inspect(
     except (AccessError, ClusterError) as error:
         sys.stderr.write(f"cardquota: {' '.join(str(error).split())}\n")
         return 2 if isinstance(error, AccessError) else 1
-    report = memory_report(read.ledger)
+    report = to_its_end(memory_report(read.ledger))
     if node:
         row = node_row(read.ledger, node)
         if row is None:

@@ -5,10 +5,15 @@ Amounts are in a node's own unit. Sums are kept apart by unit, and are never add
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from ..card_memory.memory_node import MemoryNode
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_facts import memory_of
+from ..steps import Steps
+
+_PODS: Final = 1_000
+"""Pods that one step looks at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +80,31 @@ class MemoryReport:
     """By unit."""
 
 
-def memory_report(ledger: LedgerReader) -> MemoryReport:
-    """Costs O(nodes and pods): for people, not for every pod."""
-    rows = [
-        _row(ledger, name, node)
-        for name, node in sorted(ledger.card_memory.nodes.items())
-        if node.shape is not None or node.pods
-    ]
-    totals: dict[str, UnitTotal] = {}
-    for row in rows:
+def memory_report(ledger: LedgerReader) -> Steps[MemoryReport]:
+    """In short steps: each looks at some nodes or pods as they are then."""
+    rows, totals = list[MemoryNodeRow](), dict[str, UnitTotal]()
+    for name in sorted(ledger.card_memory.nodes):
+        node = ledger.card_memory.get(name)
+        if node is None or (node.shape is None and not node.pods):
+            continue
+        row = _row(ledger, name, node)
+        rows.append(row)
         if row.unit:
             old = totals.get(row.unit, UnitTotal())
             totals[row.unit] = UnitTotal(
                 old.cards + len(row.cards), old.total + row.total, old.used + row.used
             )
-    return MemoryReport(tuple(rows), tuple(_pending(ledger)), totals)
+        yield
+    pending = list[MemoryPodRow]()
+    for number, record in enumerate(list(ledger.pods.values())):
+        if number % _PODS == 0:
+            yield
+        facts = record.facts
+        need = 0 if facts.node else memory_of(facts.devices)
+        if need and facts.uid not in ledger.card_memory.assumed:
+            state = "gated" if record.gated else "pending"
+            pending.append(MemoryPodRow(facts.namespace, facts.name, need, state))
+    return MemoryReport(tuple(rows), _sorted(pending), totals)
 
 
 def node_row(ledger: LedgerReader, name: str) -> MemoryNodeRow | None:
@@ -139,18 +154,3 @@ def _pod_row(node: MemoryNode, uid: str) -> MemoryPodRow:
     if not problem and node.card_of(uid) < 0:
         problem = f"the node has no card <{placement.card}>"
     return MemoryPodRow(pod.namespace, pod.name, placement.amount, state, problem)
-
-
-def _pending(ledger: LedgerReader) -> tuple[MemoryPodRow, ...]:
-    return _sorted(
-        MemoryPodRow(
-            record.facts.namespace,
-            record.facts.name,
-            memory_of(record.facts.devices),
-            "gated" if record.gated else "pending",
-        )
-        for record in ledger.pods.values()
-        if not record.facts.node
-        and memory_of(record.facts.devices)
-        and record.facts.uid not in ledger.card_memory.assumed
-    )

@@ -3,6 +3,7 @@
 from builders import GPU, H200, Body, a_ledger, a_node, a_pod
 from cardquota.cli.inspect.inspect import lines
 from cardquota.quota.scheduling.memory_report import MemoryReport, memory_report, node_row
+from cardquota.quota.steps import to_its_end
 
 SHARE = a_node("share-a").sharing_memory(32552, 2)
 
@@ -11,7 +12,9 @@ def shown(*things: Body, details: bool = False, bars: bool = False, broken: str 
     ledger = a_ledger(*things)
     if broken:
         ledger.card_memory.unhealthy_seen("share-a", broken)
-    return [line.plain for line in lines(memory_report(ledger), details=details, bars=bars)]
+    return [
+        line.plain for line in lines(to_its_end(memory_report(ledger)), details=details, bars=bars)
+    ]
 
 
 HOLDERS = (

@@ -11,6 +11,7 @@ from cardquota.quota.scheduling.memory_report import (
     memory_report,
     node_row,
 )
+from cardquota.quota.steps import to_its_end
 
 
 def test_b8_cards_pods_and_sums_by_unit() -> None:
@@ -35,7 +36,7 @@ def test_b8_cards_pods_and_sums_by_unit() -> None:
     pod = MemoryPod("team", "bound", CardPlacement(0, 9))
     ledger.card_memory.assume("large", "uid-bound", pod)
     ledger.card_memory.unhealthy_seen("large", "1, 0")
-    found = memory_report(ledger)
+    found = to_its_end(memory_report(ledger))
     assert found.nodes[1] == MemoryNodeRow(
         "share",
         "by-memory",
@@ -93,7 +94,7 @@ def test_b8_pods_of_a_node_that_is_gone() -> None:
     ledger = a_ledger(a_node("n").sharing_memory(200, 2), a_pod("p").on_card("n", 0, 5))
     ledger.node_gone("n")
     assert node_row(ledger, "n") is None
-    found = memory_report(ledger)
+    found = to_its_end(memory_report(ledger))
     assert [(row.name, row.kind, row.used) for row in found.nodes] == [("n", "gone", 5)]
     assert found.totals == {}
     assert ledger.nodes.product_of("n") == ""
