@@ -87,6 +87,7 @@ def test_b8_one_node_whatever_it_is() -> None:
         "cards", "by-card", product=H200, whole={GPU: "3/8"}
     )
     assert node_row(ledger, "cpu") == MemoryNodeRow("cpu", "without cards")
+    assert ledger.nodes.free.use_of("cpu", GPU) is None
     assert node_row(ledger, "other") is None
 
 
