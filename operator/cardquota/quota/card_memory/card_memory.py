@@ -204,7 +204,7 @@ class CardMemory:
 
     def _moved(self, name: str, node: MemoryNode) -> None:
         """Put the node right in what is asked with every pod."""
-        if node.takes_memory and node.known:
+        if node.takes_memory:
             self.room[name] = node.best
             self.ranks[name] = node.best, node.in_order, node.fullness, node.held > 0
         else:

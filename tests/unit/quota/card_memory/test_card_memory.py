@@ -95,6 +95,7 @@ def test_b2_a_node_whose_cards_change_is_right_at_once() -> None:
     assert (node_of(ledger).used, node_of(ledger).unknown) == ([0, 100], 4069)
     see(ledger, NODE.at_revision(3))
     assert (node_of(ledger).used, node_of(ledger).unknown) == ([0, 100, 0, 4069], 0)
+    assert node_of(ledger).card_of("uid-a") == 3
 
 
 def test_b2_a_node_that_comes_back_has_its_pods() -> None:
