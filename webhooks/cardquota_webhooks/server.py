@@ -11,10 +11,9 @@ from http import HTTPStatus
 from time import perf_counter
 from typing import Final
 
-from aiohttp import StreamReader, web
-from aiohttp.abc import AbstractStreamWriter
-from aiohttp.http import RawRequestMessage
+from aiohttp import web
 
+from cardquota.cluster.serving.serve import requests_up_to
 from cardquota.metrics import Metrics
 from cardquota.quota.messages import shortfall_messages
 
@@ -80,7 +79,9 @@ class AdmissionServer:
         """The HTTP server, to be bound. It uses aiohttp's layer below applications: a router for
         two paths would cost as much as the answer.
         """
-        return web.Server(self.handle, request_factory=_request, access_log=None)
+        return web.Server(
+            self.handle, request_factory=requests_up_to(LARGEST_BODY), access_log=None
+        )
 
     def leave(self) -> None:
         """From now on every connection is closed after the next answer on it.
@@ -161,16 +162,3 @@ def _decision(answer: AdmissionResponse) -> str:
 
 def _refuse(code: HTTPStatus, text: str) -> web.Response:
     return web.Response(status=code, text=text + "\n")
-
-
-def _request(
-    message: RawRequestMessage,
-    payload: StreamReader,
-    protocol: web.RequestHandler,
-    writer: AbstractStreamWriter,
-    task: "asyncio.Task[None]",
-) -> web.BaseRequest:
-    loop = asyncio.get_running_loop()
-    return web.BaseRequest(
-        message, payload, protocol, writer, task, loop, client_max_size=LARGEST_BODY
-    )

@@ -28,7 +28,7 @@ from ..cluster.writes.pod_patch import pod_path, precondition
 from ..cluster.writes.settling import settle_pod
 from ..quota import vocabulary as v
 from ..quota.card_memory.memory_node import MemoryPod
-from ..quota.card_memory.placement import CardPlacement, placement_annotations
+from ..quota.card_memory.placement import UNKNOWN, CardPlacement, placement_annotations
 from ..quota.ledger.ledger import Ledger
 from ..quota.messages import binding_messages as m
 from ..quota.pods.pod_facts import PodFacts, State, memory_of
@@ -160,6 +160,12 @@ class Binder:
     async def _bind(self, writer: FencedWriter, args: BindArgs) -> str:
         """Ends once it is known whether the pod is bound."""
         pods, memory = self._ledger.pods, self._ledger.card_memory
+        decided = memory.assumed.get(args.pod_uid)
+        if decided is not None:
+            # An earlier call has bound it, and the watch has not told of that yet.
+            there = decided[0]
+            where = args.pod_namespace, args.pod_name
+            return "" if there == args.node else m.pod_bound_elsewhere(*where, there)
         await self._notifier.wait_for(
             lambda: args.pod_uid in pods and memory.is_known(args.node), self._unseen
         )
@@ -168,31 +174,37 @@ class Binder:
             return facts
         if facts.node == args.node:
             return ""
+        return await self._try(writer, facts, args, again=True)
+
+    async def _try(
+        self, writer: FencedWriter, facts: PodFacts, args: BindArgs, *, again: bool
+    ) -> str:
+        """Judge, charge and send. `again`: once more, if the pod has been written since."""
         problem = self._refusal(facts, args.node)
         if problem:
             return problem
-        again = True
-        while True:
-            charged = self._charge(facts, args.node)
-            annotations = {v.TERM: self._term, v.BOUND: "true", **charged}
-            try:
-                await writer.post(f"{pod_path(facts)}/binding", _binding(facts, args, annotations))
-            except TooLateError:
-                memory.forget(facts.uid)
-                return m.TOO_LATE
-            except ApiError as error:
-                fresh = await self._moved(facts, error) if again else None
-                memory.forget(facts.uid)
-                if fresh is not None:
-                    facts, again = fresh, False
-                    if problem := self._refusal(facts, args.node):
-                        return problem
-                    continue
-                return await self._refused(facts, args, error)
-            except OutcomeUnknown as error:
-                _LOG.warning("binding %s: %s", logged(facts.namespace, facts.name), error)
-                return await self._settle(facts, args)
-            return ""
+        memory = self._ledger.card_memory
+        charged = self._charge(facts, args.node)
+        annotations = {v.TERM: self._term, v.BOUND: "true", **charged}
+        try:
+            await writer.post(f"{pod_path(facts)}/binding", _binding(facts, args, annotations))
+        except TooLateError:
+            memory.forget(facts.uid)
+            return m.TOO_LATE
+        except ApiError as error:
+            read = await self._read(facts, error)
+            if read is not None and read.spec.node_name:
+                return self._bound_already(facts, args, read.spec.node_name)
+            memory.forget(facts.uid)
+            if read is None or not again:
+                return m.refused(args.node, error.message)
+            # Others write on pods that wait, so the watch may be behind.
+            fresh = replace(facts, revision=int(read.metadata.resource_version))
+            return await self._try(writer, fresh, args, again=False)
+        except OutcomeUnknown as error:
+            _LOG.warning("binding %s: %s", logged(facts.namespace, facts.name), error)
+            return await self._settle(facts, args)
+        return ""
 
     def _pod(self, args: BindArgs) -> PodFacts | str:
         """The pod that is meant, or why it cannot be bound."""
@@ -238,38 +250,33 @@ class Binder:
         memory.assume(node, facts.uid, MemoryPod(facts.namespace, facts.name, placement))
         return placement_annotations(card, amount, found.shape.sizes[card], now)
 
-    async def _moved(self, facts: PodFacts, error: ApiError) -> PodFacts | None:
-        """The same unbound pod at a newer revision, if that is why the Binding was refused.
-
-        kube-scheduler and others write on pods that wait, so the watch may be behind.
-        """
-        if error.status != 409 or error.denied:
+    async def _read(self, facts: PodFacts, error: ApiError) -> _BoundPod | None:
+        """After a conflict: this very pod at another revision. None after any other refusal."""
+        if error.status != 409 or error.denied or self._settler is None:
             return None
-        read = await self._read(facts)
-        if read is None or read.metadata.uid != facts.uid or read.spec.node_name:
-            return None
-        revision = int(read.metadata.resource_version)
-        return None if revision == facts.revision else replace(facts, revision=revision)
-
-    async def _refused(self, facts: PodFacts, args: BindArgs, error: ApiError) -> str:
-        """The API server says no: the pod may be there all the same, by an earlier call of ours."""
-        read = await self._read(facts) if error.status == 409 and not error.denied else None
-        if read is not None and read.metadata.uid == facts.uid and read.spec.node_name:
-            if read.spec.node_name == args.node:
-                return ""
-            return m.pod_bound_elsewhere(facts.namespace, facts.name, read.spec.node_name)
-        return m.refused(args.node, error.message)
-
-    async def _read(self, facts: PodFacts) -> _BoundPod | None:
-        assert self._settler is not None  # noqa: S101 - `begin` makes both
         try:
-            return _READ.decode(await self._settler.get(pod_path(facts)))
+            read = _READ.decode(await self._settler.get(pod_path(facts)))
         except (ApiError, OutcomeUnknown, msgspec.MsgspecError):
             return None
+        same = read.metadata.resource_version == str(facts.revision)
+        return None if same or read.metadata.uid != facts.uid else read
+
+    def _bound_already(self, facts: PodFacts, args: BindArgs, node: str) -> str:
+        """The pod has a node that the watch has not told of. On ours it stays charged; of which
+        card is not known before the watch tells, so of every one.
+        """
+        memory, amount = self._ledger.card_memory, memory_of(facts.devices)
+        if node != args.node:
+            memory.forget(facts.uid)
+            return m.pod_bound_elsewhere(facts.namespace, facts.name, node)
+        if amount and facts.uid in memory.assumed:
+            unknown = CardPlacement(UNKNOWN, amount)
+            memory.assume(node, facts.uid, MemoryPod(facts.namespace, facts.name, unknown))
+        return ""
 
     async def _settle(self, facts: PodFacts, args: BindArgs) -> str:
         """Whether a Binding of unknown outcome has landed, once it can land no more."""
-        assert self._settler is not None  # noqa: S101
+        assert self._settler is not None  # noqa: S101 - `begin` makes both
         pod = await settle_pod(self._settler, facts, fresh=self._fresh, unsure=lambda _: None)
         if pod is not None:
             read = _READ.decode(pod)

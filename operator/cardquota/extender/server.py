@@ -4,26 +4,19 @@ Every call of a verb gets HTTP 200, whatever it holds: kube-scheduler reads the 
 answer. What went wrong stands in `Error`. Connections are kept, and every answer has its length.
 """
 
-import asyncio
 import logging
-from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from time import perf_counter
-from typing import Final, Protocol
+from typing import Final
 from urllib.parse import unquote
 
-from aiohttp import StreamReader, web
-from aiohttp.abc import AbstractStreamWriter
-from aiohttp.http import RawRequestMessage
+from aiohttp import web
 
+from ..cluster.serving.serve import requests_up_to
 from ..metrics import Metrics
 from .leader_call import PASSED_ON
+from .verbs import SchedulerVerbs
 from .wire import (
-    BindArgs,
-    ExtenderArgs,
-    FilterResult,
-    MetaVictims,
-    PreemptionArgs,
     WireError,
     error_answer,
     filter_answer,
@@ -47,32 +40,10 @@ BROKEN: Final = "cardquota could not answer: this is a bug, see its log"
 _LOG = logging.getLogger(__name__)
 
 
-class Verbs(Protocol):
-    """What is asked. Must not raise for whatever a caller sends."""
-
-    async def filter(self, args: ExtenderArgs) -> FilterResult:
-        """Which nodes the pod may go to."""
-
-    async def prioritize(self, args: ExtenderArgs) -> Sequence[int]:
-        """One score for each name, 0 to 10."""
-
-    async def bind(self, args: BindArgs, *, passed_on: bool = False) -> str:
-        """Bind a pod. Returns why it is not bound; empty if it is."""
-
-    async def preempt(self, args: PreemptionArgs) -> Mapping[str, MetaVictims]:
-        """Which of the proposed victims help."""
-
-    async def inspect(self) -> bytes:
-        """Card memory of the whole cluster, as JSON."""
-
-    async def inspect_node(self, name: str) -> bytes | None:
-        """One node, as JSON; None if it is not known."""
-
-
 class ExtenderServer:
     """Routes calls to the verbs. Has no state of its own."""
 
-    def __init__(self, verbs: Verbs, metrics: Metrics) -> None:
+    def __init__(self, verbs: SchedulerVerbs, metrics: Metrics) -> None:
         self._verbs = verbs
         self._seconds = metrics.extender_seconds
         self._leaving = False
@@ -87,7 +58,9 @@ class ExtenderServer:
 
     def http(self) -> web.Server:
         """The HTTP server, to be bound."""
-        return web.Server(self.handle, request_factory=_request, access_log=None)
+        return web.Server(
+            self.handle, request_factory=requests_up_to(LARGEST_BODY), access_log=None
+        )
 
     def leave(self) -> None:
         """From now on every connection is closed after the next answer on it."""
@@ -206,16 +179,3 @@ def _json(body: bytes) -> web.Response:
 
 def _text(code: HTTPStatus, text: str) -> web.Response:
     return web.Response(status=code, text=text + "\n")
-
-
-def _request(
-    message: RawRequestMessage,
-    payload: StreamReader,
-    protocol: web.RequestHandler,
-    writer: AbstractStreamWriter,
-    task: "asyncio.Task[None]",
-) -> web.BaseRequest:
-    loop = asyncio.get_running_loop()
-    return web.BaseRequest(
-        message, payload, protocol, writer, task, loop, client_max_size=LARGEST_BODY
-    )

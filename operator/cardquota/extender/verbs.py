@@ -5,7 +5,8 @@ have never heard of is waited for, a moment.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Protocol
+from itertools import chain
+from typing import Final
 
 import msgspec
 
@@ -17,6 +18,7 @@ from ..quota.scheduling.memory_report import memory_report, node_row
 from ..quota.scheduling.node_filter import fit_nodes
 from ..quota.scheduling.node_ranking import rank_nodes
 from ..quota.scheduling.preemption import victims_by_node
+from .leader_call import LeaderCall
 from .waker import Waker
 from .wire import BindArgs, ExtenderArgs, FilterResult, MetaVictims, PreemptionArgs
 
@@ -26,13 +28,6 @@ _UNSEEN: Final = 0.1
 NOT_SYNCED: Final = "cardquota has not read the cluster yet: try again"
 
 
-class BindsPods(Protocol):
-    """Who binds: the leader's binder, or who passes the call on to the leader."""
-
-    async def bind(self, args: BindArgs, *, passed_on: bool = False) -> str:
-        """Bind a pod. Returns why it is not bound; empty if it is."""
-
-
 class SchedulerVerbs:
     """The verbs of the extender, over the ledger's present state."""
 
@@ -40,7 +35,7 @@ class SchedulerVerbs:
         self,
         ledger: LedgerReader,
         notifier: ChangeNotifier,
-        binds: BindsPods,
+        binds: LeaderCall,
         synced: Callable[[], bool],
         *,
         waker: Waker | None = None,
@@ -71,7 +66,7 @@ class SchedulerVerbs:
             if fit.names:
                 self._waker.fits(facts.uid)
             else:
-                self._waker.refused(facts, fit.failed)
+                self._waker.refused(facts, chain(fit.failed, fit.unresolvable))
         return FilterResult(fit.names, fit.failed, fit.unresolvable)
 
     async def prioritize(self, args: ExtenderArgs) -> Sequence[int]:
@@ -107,6 +102,6 @@ class SchedulerVerbs:
         row = node_row(self._ledger, name)
         return None if row is None else _JSON.encode(row)
 
-    def _unknown(self, names: Sequence[str] | Mapping[str, str]) -> bool:
+    def _unknown(self, names: Sequence[str]) -> bool:
         nodes = self._ledger.card_memory.nodes
         return not all(name in nodes for name in names)

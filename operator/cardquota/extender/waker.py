@@ -33,8 +33,8 @@ FIRST: Final = 1.0
 """Seconds after its refusal before which a pod is not woken: kube-scheduler may do it itself."""
 LONGEST: Final = 300.0
 """Seconds between two wakings of one pod, at most: kube-scheduler's own pause."""
-_SOME: Final = 20
-"""Nodes that are remembered of a pod by card."""
+_SOME: Final = 10
+"""Nodes that are remembered of a pod. If there were more, room anywhere may be room for it."""
 _AT_A_TIME: Final = 20
 """Pods woken in one go."""
 
@@ -51,7 +51,8 @@ class _Refused:
     need: int
     """Memory of one card; 0 for a pod by card."""
     nodes: tuple[str, ...]
-    """Of a pod by card: some of the nodes that were closed to it."""
+    """Those that kube-scheduler offered: to others the pod cannot go. One more than _SOME stands
+    for all that are left out."""
     due: float
     """When it may be woken."""
     pause: float = FIRST
@@ -82,10 +83,14 @@ class Waker:
     def refused(self, facts: PodFacts, nodes: Iterable[str]) -> None:
         """None of these nodes takes this pod now."""
         need = memory_of(facts.devices)
-        some = () if need else tuple(islice(nodes, _SOME))
+        some, soon = tuple(islice(nodes, _SOME + 1)), self._clock() + FIRST
         known = self._refused.pop(facts.uid, None)
-        pause = FIRST if known is None else known.pause
-        self._refused[facts.uid] = _Refused(need, some, self._clock() + FIRST, pause)
+        if known is None:
+            known = _Refused(need, some, soon)
+        else:
+            # A pod that was woken in vain sleeps as long as if it had not been asked about.
+            known.nodes, known.due = some, max(known.due, soon)
+        self._refused[facts.uid] = known
         if len(self._refused) > MOST:
             del self._refused[next(iter(self._refused))]
         self._look_later(FIRST)
@@ -119,15 +124,14 @@ class Waker:
     def _look_now(self) -> None:
         """Wake those that may fit. Costs O(nodes and refused pods), at most once a second."""
         self._look = None
-        memory = self._ledger.card_memory
-        most = max(memory.room.values(), default=0)
+        most = max(self._ledger.card_memory.room.values(), default=0)
         now, woken, soonest = self._clock(), 0, LONGEST + 1
         for uid, one in list(self._refused.items()):
             record = self._ledger.pods.get(uid)
             if record is None or record.facts.state is not State.OPEN:
                 del self._refused[uid]
                 continue
-            if one.need > most or (not one.need and memory.closed_to_cards.issuperset(one.nodes)):
+            if not self._may_fit(one, most):
                 continue
             if one.due <= now and woken < _AT_A_TIME:
                 woken += 1
@@ -138,6 +142,16 @@ class Waker:
             soonest = min(soonest, one.due - now)
         if soonest <= LONGEST:
             self._look_later(max(FIRST, soonest))
+
+    def _may_fit(self, one: _Refused, most: int) -> bool:
+        """`most`: the most that a pod by memory can get anywhere."""
+        memory = self._ledger.card_memory
+        if not one.need:
+            return not memory.closed_to_cards.issuperset(one.nodes)
+        if one.need > most:
+            return False
+        room = memory.room
+        return len(one.nodes) > _SOME or any(room.get(n, 0) >= one.need for n in one.nodes)
 
     def _start(self, facts: PodFacts) -> None:
         task = asyncio.get_running_loop().create_task(self._wake(facts))

@@ -117,7 +117,6 @@ _LIST: Final = msgspec.json.Decoder(_NodeList)
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Raw])
 _NAMES: Final = msgspec.json.Decoder(list[str])
 _RAWS: Final = msgspec.json.Decoder(list[Raw])
-_BY_NODE: Final = msgspec.json.Decoder(dict[str, Raw])
 _ITEM: Final = msgspec.json.Decoder(_Item)
 _TEXT: Final = msgspec.json.Decoder(str)
 _NUMBER: Final = msgspec.json.Decoder(int)
@@ -168,8 +167,8 @@ def read_preemption(body: bytes) -> PreemptionArgs:
     pod = _pod(fields)
     for key in ("nodenametometavictims", "nodenametovictims"):
         _bound(fields.get(key), MOST_FIELDS, "the victims")
-    by_uid = _decoded(fields, "nodenametometavictims", _BY_NODE)
-    whole = _decoded(fields, "nodenametovictims", _BY_NODE)
+    by_uid = _decoded(fields, "nodenametometavictims", _OBJECT)
+    whole = _decoded(fields, "nodenametovictims", _OBJECT)
     found: dict[str, MetaVictims] = {}
     for node, raw in (by_uid or whole or {}).items():
         if _is_null(raw):
@@ -182,14 +181,14 @@ def read_preemption(body: bytes) -> PreemptionArgs:
     return PreemptionArgs(pod, found)
 
 
-def filter_answer(args: ExtenderArgs | None, result: FilterResult) -> bytes:
+def filter_answer(args: ExtenderArgs, result: FilterResult) -> bytes:
     """The answer of filter; nodes go back the way they came."""
     answer: dict[str, object] = {
         "FailedNodes": result.failed,
         "FailedAndUnresolvableNodes": result.unresolvable,
         "Error": result.error,
     }
-    if args is not None and args.nodes is not None:
+    if args.nodes is not None:
         items = [args.nodes[name] for name in result.names]
         answer["Nodes"] = {"apiVersion": "v1", "kind": "NodeList", "items": items}
     else:

@@ -121,6 +121,7 @@ class ExtenderEndpoint:
                 except ssl.SSLError as error:
                     self._refuse(error)
                 else:
+                    self._refused = ""
                     return tls
             await asyncio.sleep(_LOOK_AGAIN)
 
@@ -130,7 +131,10 @@ class ExtenderEndpoint:
             await asyncio.sleep(_LOOK_AGAIN if self.problem else _LOOK)
             await self._look()
             served, shown = self._server.held, self._client.held
-            if (served, shown) == before or served is None or shown is None:
+            if served is None or shown is None:
+                continue
+            if (served, shown) == before:
+                self._refused = ""  # whatever could not be served is gone again
                 continue
             try:
                 pair = served.serving

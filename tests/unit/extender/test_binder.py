@@ -228,7 +228,6 @@ async def test_b5_a_second_try_is_judged_anew() -> None:
 @pytest.mark.parametrize(
     ("read", "words"),
     [
-        (pod_at(8, node="n1"), ""),
         (pod_at(8, node="n2"), "is bound to node <n2> already"),
         (pod_at(8, uid="another"), "as the test wants it"),
         (pod_at(7), "as the test wants it"),
@@ -240,6 +239,26 @@ async def test_b5_a_conflict_is_looked_at(read: Answer, words: str) -> None:
     found = await world.bind()
     assert words in found if words else not found
     assert world.node.held == 0
+
+
+async def test_b5_a_pod_that_is_there_already_stays_charged_to_every_card() -> None:
+    """By whom and on which card it is, only the watch tells."""
+    world = BinderWorld(NODE, asking(), answers=(MOVED, pod_at(8, node="n1")))
+    assert await world.bind() == ""
+    assert (world.node.used, world.node.unknown) == ([0, 0], 8138)
+    world.see(asking().on_card("n1", 1, 8138).at_revision(9))
+    assert (world.node.used, world.node.unknown) == ([0, 8138], 0)
+
+
+async def test_b5_a_bind_again_before_the_watch_has_told_keeps_its_card() -> None:
+    """As when kube-scheduler did not get our answer."""
+    pods = a_pod("a").on_card("n1", 0, 4069), asking(), asking("late", 12207)
+    world = BinderWorld(NODE, *pods, answers=(CREATED, CREATED))
+    assert await world.bind() == ""
+    assert await world.bind() == ""
+    assert await world.bind(node="n2") == "pod <team/p> is bound to node <n1> already"
+    assert len(world.bindings) == 1
+    assert world.node.used == [4069 + 8138, 0]
 
 
 async def test_b5_an_unknown_outcome_keeps_its_charge_until_it_is_settled() -> None:

@@ -75,6 +75,31 @@ async def test_b4_a_pod_that_cannot_go_there_is_woken_at_growing_intervals() -> 
     assert 8 <= len(night.patches.sent) <= 12
 
 
+async def test_b4_asking_again_does_not_shorten_the_intervals() -> None:
+    """kube-scheduler asks each time that we wake a pod."""
+    night = Night(POD)
+    night.lists("")
+    for _ in range(600):
+        night.waker.refused(POD.facts(), ["n"])
+        await asyncio.sleep(1)
+    assert 8 <= len(night.patches.sent) <= 12
+
+
+async def test_b4_room_where_the_pod_cannot_go_wakes_nobody() -> None:
+    """kube-scheduler has not offered that node."""
+    night = Night(POD, a_node("other").sharing_memory(16, 2))
+    night.waker.refused(POD.facts(), ["n"])
+    await asyncio.sleep(600)
+    assert night.patches.sent == []
+
+
+async def test_b4_where_many_nodes_were_offered_room_anywhere_counts() -> None:
+    night = Night(POD, a_node("other").sharing_memory(16, 2))
+    night.waker.refused(POD.facts(), [f"n{i}" for i in range(11)])
+    await asyncio.sleep(2)
+    assert len(night.patches.sent) == 1
+
+
 async def test_b4_who_fits_or_is_gone_or_bound_is_not_woken() -> None:
     others = [a_pod(name).asking_for_memory(8) for name in ("fits", "gone", "bound", "gated")]
     night = Night(*others)

@@ -19,7 +19,10 @@ from .unhealthy_cards import UnhealthyListError, read_unhealthy
 NodeRank = tuple[int, list[int], int, bool]
 """Of one node: the most that one pod can get; what is free of its cards, sorted; how many tenths
 are held; whether any of it is. A plain tuple: thousands are read for every pod."""
-_EVEN: Final = (0, False)
+_Odd = tuple[int, bool, tuple[str, ...], str]
+"""What is not as it should be of one node: memory of unknown cards, whether it is mixed, what of
+its cards cannot be read, and what of the list of broken ones."""
+_EVEN: Final[_Odd] = (0, False, (), "")
 
 
 class CardMemory:
@@ -44,8 +47,8 @@ class CardMemory:
         """The same of the node's annotation."""
         self._bad: dict[str, str] = {}
         """By node: why the list of its ConfigMap cannot be read."""
-        self._odd: dict[str, tuple[int, bool]] = {}
-        """By node with any: what pods hold of unknown cards, and whether it is mixed."""
+        self._odd: dict[str, _Odd] = {}
+        """Of the nodes that are not as they should be."""
         self._to_tell: dict[str, None] = {}
         """Nodes of which something may have to be told."""
 
@@ -168,8 +171,8 @@ class CardMemory:
         return self._to_tell.popitem()[0] if self._to_tell else None
 
     def tell_all(self) -> None:
-        """Have every node looked at, as when a term begins."""
-        self._to_tell.update(dict.fromkeys(self.nodes))
+        """Have every node looked at that is not as it should be, as when a term begins."""
+        self._to_tell.update(dict.fromkeys(self._odd))
 
     def forget_untold(self) -> None:
         """Nobody is told by us: another replica leads."""
@@ -199,7 +202,6 @@ class CardMemory:
                 self._bad[name] = str(error)
         broken = self._good.get(name, frozenset()) | self._good_annotation.get(name, frozenset())
         node.reshape(shape, broken)
-        self._to_tell[name] = None
         self._moved(name, node)
 
     def _moved(self, name: str, node: MemoryNode) -> None:
@@ -211,7 +213,8 @@ class CardMemory:
             self.room.pop(name, None)
             self.ranks.pop(name, None)
         (self.closed_to_cards.discard if node.takes_cards else self.closed_to_cards.add)(name)
-        odd = node.unknown, node.mixed
+        wrong = node.shape.problems if node.shape is not None else ()
+        odd = node.unknown, node.mixed, wrong, self._bad.get(name, "")
         if odd != self._odd.get(name, _EVEN):
             self._to_tell[name] = None
             self._odd[name] = odd
@@ -219,4 +222,3 @@ class CardMemory:
                 del self._odd[name]
         if node.unused:
             del self.nodes[name]
-            self._to_tell.pop(name, None)

@@ -277,20 +277,28 @@ def test_b5_spread_takes_the_emptiest() -> None:
 
 
 def test_b2_what_people_are_told_of() -> None:
-    ledger = world(NODE)
+    ledger = world(NODE, on(0, 1, "fine"))
     memory = ledger.card_memory
-    memory.forget_untold()
-    see(ledger, on(0, 1, "fine"))
     assert memory.take_untold() is None
     see(ledger, on("x", 1))
+    assert memory.take_untold() == "n1"
+    memory.tell_all()
     assert memory.take_untold() == "n1"
     ledger.pod_gone("uid-p")
     assert memory.take_untold() == "n1"
     memory.tell_all()
-    assert memory.take_untold() == "n1"
     assert memory.take_untold() is None
     assert memory.problems("other") == []
     assert memory.unknown_pods("n1") == []
+
+
+def test_b2_that_a_node_is_gone_is_looked_at_too() -> None:
+    """Or it would not be told of again when it comes back."""
+    ledger = world(NODE.annotated(v.UNHEALTHY_CARDS, "x"))
+    assert ledger.card_memory.take_untold() == "n1"
+    ledger.node_gone("n1")
+    assert ledger.card_memory.take_untold() == "n1"
+    assert ledger.card_memory.take_untold() is None
 
 
 def test_b2_of_a_broken_list_of_a_node_that_is_not_there_nothing_is_told() -> None:
