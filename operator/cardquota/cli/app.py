@@ -38,6 +38,16 @@ class Output(StrEnum):
     JSON = "json"
 
 
+Kubeconfig = Annotated[
+    Path | None,
+    typer.Option("--kubeconfig", metavar="FILE", help="Instead of the one of KUBECONFIG."),
+]
+Context = Annotated[
+    str, typer.Option("--context", metavar="NAME", help="Instead of the kubeconfig's own.")
+]
+OutputOption = Annotated[Output, typer.Option("--output", "-o", help="How to print the results.")]
+
+
 @app.command()
 def run(config: Config = None) -> None:
     """Run the operator: webhooks, controllers, extender."""
@@ -112,9 +122,7 @@ def simulate(
         ),
     ],
     config: Config = None,
-    output: Annotated[
-        Output, typer.Option("--output", "-o", help="How to print the results.")
-    ] = Output.TEXT,
+    output: OutputOption = Output.TEXT,
     timeline: Annotated[
         bool,
         typer.Option(
@@ -187,17 +195,10 @@ def cards(
             "or - for standard input. May be given several times.",
         ),
     ] = None,
-    kubeconfig: Annotated[
-        Path | None,
-        typer.Option("--kubeconfig", metavar="FILE", help="Instead of the one of KUBECONFIG."),
-    ] = None,
-    context: Annotated[
-        str, typer.Option("--context", metavar="NAME", help="Instead of the kubeconfig's own.")
-    ] = "",
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
     config: Config = None,
-    output: Annotated[
-        Output, typer.Option("--output", "-o", help="How to print the results.")
-    ] = Output.TEXT,
+    output: OutputOption = Output.TEXT,
 ) -> None:
     """List cards, their quotas, what is not counted.
 
@@ -230,17 +231,10 @@ def inspect(
     details: Annotated[
         bool, typer.Option("--details", "-d", help="Also the pods of each card.")
     ] = False,
-    kubeconfig: Annotated[
-        Path | None,
-        typer.Option("--kubeconfig", metavar="FILE", help="Instead of the one of KUBECONFIG."),
-    ] = None,
-    context: Annotated[
-        str, typer.Option("--context", metavar="NAME", help="Instead of the kubeconfig's own.")
-    ] = "",
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
     config: Config = None,
-    output: Annotated[
-        Output, typer.Option("--output", "-o", help="How to print the results.")
-    ] = Output.TEXT,
+    output: OutputOption = Output.TEXT,
 ) -> None:
     """Show the memory of shared cards, and whose pods hold it.
 

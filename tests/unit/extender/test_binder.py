@@ -211,6 +211,19 @@ async def test_b5_a_pod_that_was_written_since_is_tried_once_more() -> None:
     assert world.node.used == [8138, 0]
 
 
+async def test_b5_a_pod_that_is_written_all_the_time_is_tried_twice() -> None:
+    world = BinderWorld(NODE, asking())
+    revisions = count(8)
+
+    def answer(call: Call) -> Answer:
+        return MOVED if call.method == "POST" else pod_at(next(revisions))
+
+    world.script.answer_to = answer
+    assert "as the test wants it" in await world.bind()
+    assert len(world.bindings) == 2
+    assert world.node.held == 0
+
+
 async def test_b5_a_second_try_is_judged_anew() -> None:
     """Between the two the node has got other cards."""
     world = BinderWorld(NODE, asking(), answers=(MOVED, pod_at(8)))

@@ -77,6 +77,13 @@ async def serving(
         await runner.cleanup()
 
 
+def of_an_empty_cluster() -> ExtenderServer:
+    call = LeaderCall(FixedBinder(), str, lambda: None, server_name=NAME, timeout=1)
+    return ExtenderServer(
+        SchedulerVerbs(a_ledger(), ChangeNotifier(), call, lambda: True), Metrics()
+    )
+
+
 @asynccontextmanager
 async def scheduler(client: Issued | None = CLIENT) -> AsyncIterator[aiohttp.ClientSession]:
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls(client))) as session:
@@ -133,13 +140,7 @@ async def test_without_a_certificate_of_the_ca_nobody_is_served(client: Issued |
 async def test_both_secrets_are_followed_while_it_serves() -> None:
     """As when a certificate is renewed, a CA is introduced, and the old one is dropped."""
     context = server_context(SERVER.cert_pem, SERVER.key_pem, clients=CLIENT.ca_pem)
-    verbs = SchedulerVerbs(
-        a_ledger(),
-        ChangeNotifier(),
-        LeaderCall(FixedBinder(), str, lambda: None, server_name=NAME, timeout=1),
-        lambda: True,
-    )
-    server = ExtenderServer(verbs, Metrics())
+    server = of_an_empty_cluster()
     runner = await serve(server.http(), host="127.0.0.1", port=0, tls=context, grace=0.1)
     url = f"https://127.0.0.1:{runner.addresses[0][1]}/inspect"
 
@@ -290,13 +291,7 @@ async def test_a_bind_while_no_leader_is_known_or_it_does_not_answer() -> None:
 
 
 async def test_a_leaving_server_closes_its_connections() -> None:
-    verbs = SchedulerVerbs(
-        a_ledger(),
-        ChangeNotifier(),
-        LeaderCall(FixedBinder(), str, lambda: None, server_name=NAME, timeout=1),
-        lambda: True,
-    )
-    server = ExtenderServer(verbs, Metrics())
+    server = of_an_empty_cluster()
     runner = await serve(server.http(), host="127.0.0.1", port=0, tls=None, grace=0.1)
     server.leave()
     reader, writer = await asyncio.open_connection(*runner.addresses[0][:2])

@@ -2,7 +2,7 @@
 
 kube-scheduler ends pods until the *sum* of a node's memory is enough. One card may still have no
 room, and then pods would have ended in vain. So of the pods that it names, those of one card are
-taken: the fewest that make room there, the least important first, as it names them.
+taken: no more than make room there, the least important first, as it names them.
 
 A node on which no card gets room is left out, and so is one that has room by now: kube-scheduler
 takes an empty list of victims for a fault of the extender, and stops. Nothing here ends a pod.
@@ -60,9 +60,10 @@ def _victims(node: MemoryNode | None, need: int, uids: Sequence[str]) -> list[st
 
 
 def _of_card(node: MemoryNode, card: int, need: int, here: Sequence[str]) -> list[str] | None:
-    """Of the proposed pods those on a card that must end, the least important first.
+    """Of the proposed pods those on a card that must end; None if they do not suffice.
 
-    Pods whose card is not known may be on it: they count as on every card.
+    The least important come first; then whoever turns out not to be needed is let off, the most
+    important first, as kube-scheduler does. Pods whose card is not known count as on every card.
     """
     shape = node.shape
     missing = need - (shape.sizes[card] if shape else 0) + node.used[card] + node.unknown
@@ -75,4 +76,12 @@ def _of_card(node: MemoryNode, card: int, need: int, here: Sequence[str]) -> lis
         if node.card_of(uid) in (card, -1):
             chosen.append(uid)
             missing -= node.pods[uid].placement.amount
-    return chosen if missing <= 0 else None
+    if missing > 0:
+        return None
+    spare = -missing
+    for uid in reversed(tuple(chosen)):
+        amount = node.pods[uid].placement.amount
+        if amount <= spare:
+            chosen.remove(uid)
+            spare -= amount
+    return chosen

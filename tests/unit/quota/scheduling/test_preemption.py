@@ -40,6 +40,13 @@ def test_b7_the_fewest_and_the_least_important_first() -> None:
     assert victims(4069, ["a", "b"], *things, on("e", 1, 0)) == ["b"]
 
 
+def test_b7_who_is_not_needed_is_let_off() -> None:
+    """The small one is the least important, and does not help where the large one must end."""
+    things = sharing(), on("a", 0, 12207), on("b", 0, 4069), on("c", 1, CARD)
+    assert victims(12207, ["a", "b"], *things) == ["a"]
+    assert victims(4069, ["a", "b"], *things) == ["b"]
+
+
 def test_b7_nobody_ends_where_there_is_room() -> None:
     """kube-scheduler takes an empty list of victims for a fault of ours."""
     assert victims(8138, ["a"], sharing(), on("a", 0, CARD)) is None
@@ -61,6 +68,14 @@ def test_b7_pods_whose_card_is_not_known_may_be_on_any() -> None:
     things = sharing(), on("a", 0, 8138), on("b", "x", 8138), on("c", 1, CARD)
     assert victims(CARD, ["a"], *things) is None
     assert victims(CARD, ["a", "b"], *things) == ["a", "b"]
+
+
+def test_b7_what_the_node_offers_in_all_must_suffice_too() -> None:
+    """Half a card less is allocatable: the room on one card alone would do nothing."""
+    node = sharing().offering(CARD + 8138, v.GPU_MEMORY).with_capacity(2 * CARD, v.GPU_MEMORY)
+    things = node, on("a", 0, 8138), on("b", 0, 4069), on("c", 1, 8138), on("d", 1, 4069)
+    assert victims(8138, ["a", "b"], *things) == ["a"]
+    assert victims(8138, ["b"], *things) is None
 
 
 def test_b7_nodes_that_cannot_take_the_pod() -> None:
