@@ -67,12 +67,12 @@ def _cluster(nodes: int) -> Ledger:
 
 async def _calls(report: Report) -> None:
     shared, whole = _cluster(5_000), _whole_cards(5_000)
-    kinds: tuple[tuple[str, Ledger, PodBody, bool], ...] = (
-        ("by memory", shared, a_pod("p").asking_for_memory(8138), True),
-        ("by memory, none fits", shared, a_pod("p").asking_for_memory(_CARD + 1), True),
-        ("by card", whole, a_pod("p").asking_for(1).naming(H200), False),
+    kinds: tuple[tuple[str, Ledger, PodBody], ...] = (
+        ("by memory", shared, a_pod("p").asking_for_memory(8138)),
+        ("by memory, none fits", shared, a_pod("p").asking_for_memory(_CARD + 1)),
+        ("by card", whole, a_pod("p").asking_for(1).naming(H200)),
     )
-    for what, ledger, pod, bounded in kinds:
+    for what, ledger, pod in kinds:
         verbs = SchedulerVerbs(
             ledger,
             ChangeNotifier(),
@@ -91,7 +91,7 @@ async def _calls(report: Report) -> None:
                         f"{verb}, {what}, {number:,} names",
                         rounds,
                         "ms",
-                        bound if bounded else None,
+                        bound,
                     )
                 )
             ratio = costs[5_000] / 10 / costs[500]
