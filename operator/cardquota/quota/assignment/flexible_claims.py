@@ -184,6 +184,22 @@ class FlexibleClaims:
         self._assignment.settle()
         return self.held(card) <= limit
 
+    def cards_to_bind(self, claim: Claim, shown: str) -> frozenset[str]:
+        """Of one of the claims that were added, which counts with `shown`: the cards that it may
+        take for good, all others being assigned beside it (E3).
+
+        If it has no place, since a quota was lowered: the cards of which enough is left by what has
+        no choice any more. So those that still fit do not wait for each other for ever.
+        """
+        room, least = self._room, claim.amount
+        if claim in self._fixed:
+            with self.beside() as others:
+                free = (c for c in claim.cards if others.leave_room(c, least))
+                return frozenset([*free, *([shown] if room(shown) >= 0 else [])])
+        with self._assignment.one_question():
+            found = frozenset(c for c in claim.cards if self._assignment.can_keep(claim, c))
+        return found or frozenset(card for card in claim.cards if room(card) >= least)
+
     def reach(self, cards: tuple[str, ...]) -> set[str]:
         """Cards whose room can matter to a claim for one of `cards`."""
         self._assignment.settle()

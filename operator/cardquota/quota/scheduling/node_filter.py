@@ -14,8 +14,10 @@ from ..card_memory.card_memory import CardMemory
 from ..card_memory.memory_node import MemoryNode, NodeKind
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import scheduling_messages as m
+from ..nodes.node_cache import NodeCache
 from ..pods.pod_facts import PodFacts, memory_of
 from ..vocabulary import GPU_MEMORY
+from .card_choice import CardChoice, card_choice
 
 _NO_ROOM: Final = -1
 
@@ -37,7 +39,8 @@ def fit_nodes(ledger: LedgerReader, facts: PodFacts, names: Iterable[str]) -> No
         return NodeFit([], {}, dict.fromkeys(names, problem))
     memory = ledger.card_memory
     if not need:
-        return _by_card(memory, names)
+        fit, choice = _by_card(memory, names), card_choice(ledger, facts)
+        return fit if choice is None else _of_choice(ledger.nodes, choice, fit)
     room, fits, rest = memory.room.get, list[str](), list[str]()
     for name in names:
         (fits if room(name, _NO_ROOM) >= need else rest).append(name)
@@ -88,6 +91,21 @@ def why_no_cards(node: MemoryNode | None) -> tuple[str, bool]:
         return m.NODE_UNKNOWN, False
     curable = bool(node.whole)
     return (m.MIXED if node.kind is NodeKind.MIXED else m.BY_MEMORY), curable
+
+
+def _of_choice(nodes: NodeCache, choice: CardChoice, fit: NodeFit) -> NodeFit:
+    """Of these nodes, those with a card that is open to the pod (E3). Pods that end elsewhere could
+    open others, but whose they are kube-scheduler does not know: it shall end none for that.
+    """
+    names, unresolvable = list[str](), dict(fit.unresolvable)
+    why: dict[str | None, str] = {c: m.quota_taken(c) for c in choice.cards - choice.open}
+    cards, is_open = nodes.cards_of(fit.names, choice.resource), choice.open
+    for name, card in zip(fit.names, cards, strict=True):
+        if card in is_open:
+            names.append(name)
+        else:
+            unresolvable[name] = why.get(card, m.NO_CARD_OF_CHOICE)
+    return fit._replace(names=names, unresolvable=unresolvable)
 
 
 def _by_card(memory: CardMemory, names: Iterable[str]) -> NodeFit:
