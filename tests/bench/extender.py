@@ -26,7 +26,7 @@ from cardquota.quota.card_memory.memory_node import MemoryPod
 from cardquota.quota.card_memory.placement import CardPlacement
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.scheduling.node_filter import fit_nodes
-from cardquota.quota.scheduling.node_ranking import BEST, rank_nodes
+from cardquota.quota.scheduling.node_ranking import BEST, KEPT, NodeRanking
 
 from .figure import Figure, Report, median
 
@@ -74,12 +74,7 @@ async def _calls(report: Report) -> None:
         ("by card, with a choice", _with_choices(5_000), _choosing("p0")),
     )
     for what, ledger, pod in kinds:
-        verbs = SchedulerVerbs(
-            ledger,
-            ChangeNotifier(),
-            LeaderCall(_NoBinder(), str, lambda: None, server_name="", timeout=1),
-            lambda: True,
-        )
+        verbs = _verbs(ledger)
         for verb in ("filter", "prioritize"):
             costs = {}
             for number, bound in ((500, 0.6), (5_000, 3.0)):
@@ -97,6 +92,30 @@ async def _calls(report: Report) -> None:
                 )
             ratio = costs[5_000] / 10 / costs[500]
             report(Figure(f"{verb}, {what}: cost per node, 5,000 against 500", ratio, "", 1.5))
+    await _new_requests(report, shared, whole)
+
+
+async def _new_requests(report: Report, shared: Ledger, whole: Ledger) -> None:
+    """Ranks are kept for the last requests: what is asked for the first time costs more."""
+    some = range(2 * KEPT)
+    kinds = (
+        ("by memory", shared, [a_pod("p").asking_for_memory(8138 - i) for i in some]),
+        ("by card", whole, [a_pod("p").asking_for(1).naming(f"{H200}|C{i}") for i in some]),
+    )
+    for what, ledger, pods in kinds:
+        verbs = _verbs(ledger)
+        calls = [_prioritize(verbs, _body(pod, 5_000)) for pod in pods]
+        rounds = [await _milliseconds(call, 1) for call in calls]
+        report(median(f"prioritize, {what}, 5,000 names, a request that is new", rounds, "ms"))
+
+
+def _verbs(ledger: Ledger) -> SchedulerVerbs:
+    return SchedulerVerbs(
+        ledger,
+        ChangeNotifier(),
+        LeaderCall(_NoBinder(), str, lambda: None, server_name="", timeout=1),
+        lambda: True,
+    )
 
 
 def _whole_cards(nodes: int) -> Ledger:
@@ -141,11 +160,11 @@ def _prioritize(verbs: SchedulerVerbs, body: bytes) -> Callable[[], Awaitable[by
     return call
 
 
-async def _milliseconds(call: Callable[[], Awaitable[bytes]]) -> float:
+async def _milliseconds(call: Callable[[], Awaitable[bytes]], calls: int = _CALLS) -> float:
     begun = time.thread_time()
-    for _ in range(_CALLS):
+    for _ in range(calls):
         await call()
-    return (time.thread_time() - begun) / _CALLS * 1e3
+    return (time.thread_time() - begun) / calls * 1e3
 
 
 def _packing(report: Report) -> None:
@@ -172,7 +191,7 @@ Choice = Callable[[Ledger, int, list[str]], tuple[str, int]]
 def _by_us(ledger: Ledger, need: int, names: list[str]) -> tuple[str, int]:
     facts = a_pod("p").asking_for_memory(need).facts()
     fits = fit_nodes(ledger, facts, names).names
-    name = fits[rank_nodes(ledger, facts, fits).index(BEST)]
+    name = fits[NodeRanking(ledger).rank(facts, fits).index(BEST)]
     card = ledger.card_memory.nodes[name].card_for(need)
     assert card is not None
     return name, card

@@ -192,13 +192,13 @@ class Waker:
 
     def _may_fit(self, one: _Refused, most: int) -> bool:
         """`most`: the most that a pod by memory can get anywhere."""
-        memory = self._ledger.card_memory
+        memory, many = self._ledger.card_memory, len(one.nodes) > _SOME
         if not one.need:
-            return not memory.closed_to_cards.issuperset(one.nodes)
+            is_open = memory.open_to_cards
+            return bool(is_open) if many else not is_open.isdisjoint(one.nodes)
         if one.need > most:
             return False
-        room = memory.room
-        return len(one.nodes) > _SOME or any(room.get(n, 0) >= one.need for n in one.nodes)
+        return many or any(memory.room.get(n, 0) >= one.need for n in one.nodes)
 
     def _start(self, facts: PodFacts) -> None:
         task = asyncio.get_running_loop().create_task(self._wake(facts))

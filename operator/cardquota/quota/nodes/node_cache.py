@@ -177,12 +177,10 @@ class NodeCache:
 
     def cards_of(self, nodes: Iterable[str], resource: str) -> list[str | None]:
         """`card_of` of each of these nodes: thousands, for every call of a scheduler."""
-        remembered, counted = self._remembered.get, dict[str | None, str | None]({None: None})
+        remembered, counted_as = self._remembered.get, self._catalog.resource
         found = [remembered(node, _NO_CARDS).get(resource) for node in nodes]
-        for card in {*found} - {None}:
-            same = card is not None and self._catalog.resource(card) == resource
-            counted[card] = card if same else None
-        return [counted[card] for card in found]
+        others = {card for card in {*found} if card is not None and counted_as(card) != resource}
+        return [None if card in others else card for card in found] if others else found
 
     def get(self, node: str) -> NodeFacts | None:
         """What is kept of a node; None if it is not there."""
