@@ -21,7 +21,7 @@ _ASKED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 @dataclass(frozen=True)
-class Pools:
+class TwoModels:
     """Two models of the test's own, two cards of each, on one node each."""
 
     team: Team
@@ -61,9 +61,9 @@ class Pools:
 
 
 @pytest.fixture
-def pools(extender_plane: Cluster, namespace: str, unique: str) -> Iterator[Pools]:
+def models(extender_plane: Cluster, namespace: str, unique: str) -> Iterator[TwoModels]:
     team = Team(extender_plane, namespace, unique)
-    found = Pools(team, f"{unique}-near", f"{unique}-far")
+    found = TwoModels(team, f"{unique}-near", f"{unique}-far")
     with ExitStack() as things:
         for card in (found.near, found.far):
             things.enter_context(a_node_of(team, found.node(card)))
@@ -72,48 +72,48 @@ def pools(extender_plane: Cluster, namespace: str, unique: str) -> Iterator[Pool
         yield found
 
 
-def test_e7_a_pod_takes_the_card_that_is_free_first(pools: Pools) -> None:
+def test_e7_a_pod_takes_the_card_that_is_free_first(models: TwoModels) -> None:
     """No node takes it at first: so it keeps both cards. Then the one that it named last does."""
-    team = pools.team
-    team.has_queue({pools.near: 9, pools.far: 9})
-    for card in (pools.near, pools.far):
-        pools.cordon(card)
-    pools.create("p", cards=2)
+    team = models.team
+    team.has_queue({models.near: 9, models.far: 9})
+    for card in (models.near, models.far):
+        models.cordon(card)
+    models.create("p", cards=2)
     team.until_open("p")
     pod = team.pod("p")
     assert v.ALLOCATED not in notes(pod)
     ((choice, amount),) = json.loads(notes(pod)[v.CLAIM]).items()
-    assert (set(choice.split("|")), amount) == ({pools.near, pools.far}, 2)
+    assert (set(choice.split("|")), amount) == ({models.near, models.far}, 2)
     (term,) = pod["spec"]["affinity"]["nodeAffinity"][_ASKED]["nodeSelectorTerms"]
-    assert {*term["matchExpressions"][0]["values"]} == {pools.near, pools.far}
-    pools.cordon(pools.far, shut=False)
-    assert pools.card("p") == {pools.far: 2}
-    team.until(lambda: team.row(pools.far).get("allocated") == 2, "charged for its card")
-    assert team.row(pools.near).get("inqueue", 0) == 0
+    assert {*term["matchExpressions"][0]["values"]} == {models.near, models.far}
+    models.cordon(models.far, shut=False)
+    assert models.card("p") == {models.far: 2}
+    team.until(lambda: team.row(models.far).get("allocated") == 2, "charged for its card")
+    assert team.row(models.near).get("inqueue", 0) == 0
 
 
-def test_e7_of_free_cards_the_one_named_first(pools: Pools) -> None:
-    pools.team.has_queue({pools.near: 9, pools.far: 9})
-    pools.create("p")
-    assert pools.card("p") == {pools.near: 1}
+def test_e7_of_free_cards_the_one_named_first(models: TwoModels) -> None:
+    models.team.has_queue({models.near: 9, models.far: 9})
+    models.create("p")
+    assert models.card("p") == {models.near: 1}
 
 
-def test_e3_the_quota_of_each_card_is_kept(pools: Pools) -> None:
+def test_e3_the_quota_of_each_card_is_kept(models: TwoModels) -> None:
     """One of each: four nodes' cards are free, and whoever comes second gets the other card."""
-    team = pools.team
-    team.has_queue({pools.near: 1, pools.far: 1})
-    pools.create("a", "b")
-    assert sorted([*pools.card("a"), *pools.card("b")]) == sorted([pools.near, pools.far])
+    team = models.team
+    team.has_queue({models.near: 1, models.far: 1})
+    models.create("a", "b")
+    assert sorted([*models.card("a"), *models.card("b")]) == sorted([models.near, models.far])
 
 
-def test_e3_a_raised_quota_wakes_who_was_refused_for_it(pools: Pools) -> None:
+def test_e3_a_raised_quota_wakes_who_was_refused_for_it(models: TwoModels) -> None:
     """Both gates are open; one card's pool is shut, and the queue has one of the other.
     kube-scheduler knows no queue: it would try again after five minutes.
     """
-    team = pools.team
-    team.has_queue({pools.near: 1, pools.far: 1})
-    pools.cordon(pools.far)
-    pools.create("a", "b")
+    team = models.team
+    team.has_queue({models.near: 1, models.far: 1})
+    models.cordon(models.far)
+    models.create("a", "b")
     team.until_open("a", "b")
 
     def bound() -> list[str]:
@@ -126,35 +126,35 @@ def test_e3_a_raised_quota_wakes_who_was_refused_for_it(pools: Pools) -> None:
         conditions = team.pod(other)["status"].get("conditions", ())
         return "".join(c.get("message", "") for c in conditions if c["type"] == "PodScheduled")
 
-    team.until(lambda: f"the queue's quota of {pools.near} is taken" in why(), "it says why")
-    team.set_quota({pools.near: 2, pools.far: 1})
-    assert pools.card(other) == {pools.near: 1}
+    team.until(lambda: f"the queue's quota of {models.near} is taken" in why(), "it says why")
+    team.set_quota({models.near: 2, models.far: 1})
+    assert models.card(other) == {models.near: 1}
 
 
-def test_e3_a_pod_that_ends_gives_its_card_to_the_next(pools: Pools) -> None:
-    team = pools.team
-    team.has_queue({pools.near: 1, pools.far: 1})
-    pools.cordon(pools.far)
-    pools.create("a")
-    assert pools.card("a") == {pools.near: 1}
-    pools.create("b")
+def test_e3_a_pod_that_ends_gives_its_card_to_the_next(models: TwoModels) -> None:
+    team = models.team
+    team.has_queue({models.near: 1, models.far: 1})
+    models.cordon(models.far)
+    models.create("a")
+    assert models.card("a") == {models.near: 1}
+    models.create("b")
     team.until_open("b")
-    assert team.delete(pools.either("a")).ok
-    assert pools.card("b") == {pools.near: 1}
+    assert team.delete(models.either("a")).ok
+    assert models.card("b") == {models.near: 1}
 
 
-def test_e3_who_binds_past_us_is_charged_for_the_card_of_the_node(pools: Pools) -> None:
+def test_e3_who_binds_past_us_is_charged_for_the_card_of_the_node(models: TwoModels) -> None:
     """And that is written on the pod, for leaders that start later."""
-    team = pools.team
-    team.has_queue({pools.near: 1, pools.far: 1})
-    for card in (pools.near, pools.far):
-        pools.cordon(card)
-    pools.create("p")
+    team = models.team
+    team.has_queue({models.near: 1, models.far: 1})
+    for card in (models.near, models.far):
+        models.cordon(card)
+    models.create("p")
     team.until_open("p")
-    path = f"{team.path(pools.either('p'))}/p/binding"
-    target = {"apiVersion": "v1", "kind": "Node", "name": pools.far.lower()}
+    path = f"{team.path(models.either('p'))}/p/binding"
+    target = {"apiVersion": "v1", "kind": "Node", "name": models.far.lower()}
     body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "p"}, "target": target}
     assert (reply := ask(team.cluster, "POST", path, body)).ok, reply
     team.until(lambda: v.ALLOCATED in notes(team.pod("p")), "its card is written on it")
-    assert pools.card("p") == {pools.far: 1}
-    team.until(lambda: team.row(pools.far).get("allocated") == 1, "charged for it")
+    assert models.card("p") == {models.far: 1}
+    team.until(lambda: team.row(models.far).get("allocated") == 1, "charged for it")
