@@ -3,7 +3,7 @@
 The totals count a pod without a stamp that may use several cards with the first of them that has a
 quota, and what a group reserves with a choice with its first card. Whether there is room for one
 more is another question: each may end up on any of its cards, so all such claims are assigned
-together. A pod whose gate we opened has one card (E10).
+together. A pod whose gate we opened has one card (E10), or gets it when it is bound.
 
 Nothing bounds how many kinds of such pods pass no gate of ours. Beyond `FLEXIBLE_KINDS`, a claim
 counts with the card that the totals show, until other claims are gone. So there is never more room
