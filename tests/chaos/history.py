@@ -22,6 +22,8 @@ PREFIXES = {
     "group": "/registry/scheduling.volcano.sh/podgroups/{namespace}/",
     "queue": "/registry/scheduling.volcano.sh/queues/",
     "lease": "/registry/leases/cardquota-system/",
+    "node": "/registry/minions/",
+    "list": "/registry/configmaps/kube-system/",
 }
 """Where the API server keeps the kinds that count."""
 
