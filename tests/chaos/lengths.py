@@ -49,7 +49,7 @@ SHORT = Lengths(
     15,
     between_kills=(4, 5),
     releases_before_a_kill=10,
-    kills=2,
+    kills=3,
     overtime=12,
     pause=(3.5, 5),
     etcd_pause=4,

@@ -26,8 +26,11 @@ class MemoryClient(WorkloadClient):
         if len(left) < self.most:
             replies = await asyncio.gather(*(self._come() for _ in range(2)))
             return all(reply.code for reply in replies)
-        name = self._dice.choice(left)["metadata"]["name"]
-        if self._dice.random() < 0.3:
+        name, fate = self._dice.choice(left)["metadata"]["name"], self._dice.random()
+        if fate < 0.2:
+            await self._api.delete(self._path(name), now=True)
+            self.tally["memory pods made again"] += (await self._come(name)).ok
+        elif fate < 0.4:
             body = {"status": {"phase": "Failed"}}
             done = await self._api.patch(f"{self._path(name)}/status", body)
             self.tally["memory pods failed"] += done.ok
@@ -37,9 +40,9 @@ class MemoryClient(WorkloadClient):
         await asyncio.sleep(self._dice.uniform(0.0, 0.5))
         return True
 
-    async def _come(self) -> Reply:
+    async def _come(self, name: str = "") -> Reply:
         body = memory_objects.memory_pod(
-            self._new(),
+            name or self._new(),
             self.name,
             self._dice.choice(AMOUNTS),
             seconds=self._dice.choice((0, 0, 1, 2, 4)),

@@ -20,7 +20,7 @@ LISTS = "/api/v1/namespaces/kube-system/configmaps"
 class Cards(NamedTuple):
     """The shared cards of a node, in MiB."""
 
-    count: int
+    number: int
     memory: int
     sizes: tuple[int, ...] = ()
     """Of each; empty: all are of one size, and the node does not say so."""
@@ -134,7 +134,7 @@ def memory_deployment(name: str, memory: int) -> Object:
 
 
 def _amounts(cards: Cards) -> dict[str, str]:
-    return {_MEMORY: str(cards.memory), _COUNT: str(cards.count)}
+    return {_MEMORY: str(cards.memory), _COUNT: str(cards.number)}
 
 
 def _notes(cards: Cards) -> dict[str, str]:

@@ -6,7 +6,16 @@ from collections.abc import Awaitable, Callable
 from ..api import Api, Object
 from .clients import WorkloadClient
 from .memory_objects import (
-    LISTED, LISTS, SHAPES, SHARING, Cards, broken, broken_list, list_name, reshaped, sharing_node,
+    LISTED,
+    LISTS,
+    SHAPES,
+    SHARING,
+    Cards,
+    broken,
+    broken_list,
+    list_name,
+    reshaped,
+    sharing_node,
 )  # fmt: skip
 
 _NODES = "/api/v1/nodes"
