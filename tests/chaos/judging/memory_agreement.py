@@ -13,7 +13,7 @@ from cardquota_dev.plane.folder import Folder
 from ..clients import objects
 from ..clients.memory_objects import LISTS, SHARING, by_card
 from ..scene import REPLICAS, Scene
-from .memory_count import MemoryCount
+from .memory_count import MemoryCount, MemoryHolder, SharedNode, index_of
 
 _SERVICE = "cardquota-extender.cardquota-system.svc"
 Used = dict[str, tuple[tuple[int, int], ...]]
@@ -62,9 +62,23 @@ def differences(who: str, said: Mapping[str, Any], count: MemoryCount) -> list[s
         for name in sorted(theirs.keys() | expected.keys())
         if theirs.get(name) != expected.get(name)
     ]
-    unknown = [pod["name"] for row in said["nodes"] for pod in row["unknown"]]
-    lost = [pod["name"] for row in said["nodes"] for pod in row["unknown"] if pod["problem"]]
-    return found + ([f"{who} does not know the card of {unknown}: {lost}"] if unknown else [])
+    unknown = {pod["name"] for row in said["nodes"] for pod in row["unknown"]}
+    beyond = {
+        pod.key
+        for name, node in count.nodes.items()
+        for pod in count.on(name)
+        if pod.memory and not _there(pod, node)
+    }
+    if unknown != beyond:
+        what = f"the cards of {sorted(unknown)}, the count those of {sorted(beyond)}"
+        found.append(f"{who} does not know {what}")
+    return found
+
+
+def _there(pod: MemoryHolder, node: SharedNode) -> bool:
+    """Whether its node has its card: it may have got fewer since."""
+    index = index_of(pod)
+    return index is not None and index < len(node.sizes)
 
 
 async def _counted(scene: Scene) -> MemoryCount | None:

@@ -133,8 +133,8 @@ def read_holder(key: str, thing: Object) -> MemoryHolder | None:
     meta, spec, status = thing["metadata"], thing.get("spec") or {}, thing.get("status") or {}
     notes = meta.get("annotations") or {}
     limits = [(c.get("resources") or {}).get("limits") or {} for c in spec.get("containers", ())]
-    memory = sum(int(limit.get(MEMORY, 0)) for limit in limits)
-    cards = sum(int(limit.get(DEVICE, 0)) for limit in limits)
+    memory = sum(_amount(limit.get(MEMORY, 0)) for limit in limits)
+    cards = sum(_amount(limit.get(DEVICE, 0)) for limit in limits)
     if not memory and not cards:
         return None
     return MemoryHolder(
@@ -155,8 +155,8 @@ def read_holder(key: str, thing: Object) -> MemoryHolder | None:
 def read_shared(thing: Object) -> SharedNode | None:
     """A stored node; None: it does not share its cards."""
     notes, status = thing["metadata"].get("annotations") or {}, thing.get("status") or {}
-    offered = {k: int(v) for k, v in (status.get("allocatable") or {}).items() if k in _BOTH}
-    memory, number = offered.get(MEMORY, 0), offered.get(COUNT, 0)
+    offered = status.get("allocatable") or {}
+    memory, number = _amount(offered.get(MEMORY, 0)), _amount(offered.get(COUNT, 0))
     if not memory and not number:
         return None
     text = notes.get(_SIZES)
@@ -168,7 +168,14 @@ def read_shared(thing: Object) -> SharedNode | None:
     return SharedNode(sizes, memory, notes.get(_UNHEALTHY) or "")
 
 
-_BOTH = (MEMORY, COUNT)
+_SUFFIXES = {"k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "": 1}
+
+
+def _amount(text: str | int) -> int:
+    """As the API server writes whole numbers: 32000 is `32k`."""
+    found = re.fullmatch(r"(\d+)([kMG]i?|Ki)?", str(text))
+    assert found is not None, text
+    return int(found[1]) * _SUFFIXES[found[2] or ""]
 
 
 def _plain(text: str) -> bool:
