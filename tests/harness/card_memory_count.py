@@ -114,6 +114,10 @@ class CardMemoryCount:
             for i, size in enumerate(cards)
         ]
 
+    def holders(self) -> list[CardHolder]:
+        """Who is on a node, or on the way there."""
+        return [*self.pods.values(), *self.decided.values()]
+
     def takes_memory(self, name: str) -> bool:
         """Whether pods by memory may come."""
         whole = any(pod.whole for pod in self._here(name))
@@ -121,7 +125,7 @@ class CardMemoryCount:
 
     def wrong(self, memory: CardMemory) -> list[str]:
         """Where the product counts otherwise."""
-        names = {*self.nodes, *memory.nodes, *(pod.node for pod in self._all())}
+        names = {*self.nodes, *memory.nodes, *(pod.node for pod in self.holders())}
         found = (f"{name}: {self._wrong_on(name, memory)}" for name in sorted(names))
         return [text for text in found if not text.endswith(": ")]
 
@@ -152,11 +156,8 @@ class CardMemoryCount:
         differ = [key for key, value in mine.items() if value != theirs[key]]
         return ", ".join(f"{key} {theirs[key]}, counted {mine[key]}" for key in differ)
 
-    def _all(self) -> list[CardHolder]:
-        return [*self.pods.values(), *self.decided.values()]
-
     def _here(self, name: str) -> list[CardHolder]:
-        return [pod for pod in self._all() if pod.node == name]
+        return [pod for pod in self.holders() if pod.node == name]
 
     def _used(self, name: str) -> tuple[list[int], int]:
         used, unknown = [0] * len(self._cards(name) or []), 0

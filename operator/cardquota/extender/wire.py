@@ -302,6 +302,11 @@ def _pod(fields: Mapping[str, Raw]) -> Pod:
         raise WireError(f"pod: {show(str(error))}") from None
     if not pod.metadata.uid:
         raise WireError("the pod has no uid")
+    try:
+        int(pod.metadata.resource_version or 0)
+    except ValueError:
+        revision = show(pod.metadata.resource_version)
+        raise WireError(f"the pod's resourceVersion <{revision}> is not a number") from None
     return pod
 
 

@@ -23,6 +23,7 @@ from cardquota.extender.wire import (
 )
 
 POD = a_pod("p").asking_for_memory(1024).body
+NO_REVISION = {"metadata": {"uid": "u", "resourceVersion": "x"}}
 
 
 def body(**fields: Any) -> bytes:
@@ -82,6 +83,7 @@ def test_scores() -> None:
         (body(Pod=[], NodeNames=[]), "pod: "),
         (body(Pod={}, NodeNames=[]), "pod: "),
         (body(Pod={"metadata": {}}, NodeNames=[]), "the pod has no uid"),
+        (body(Pod=NO_REVISION, NodeNames=[]), "the pod's resourceVersion <x> is not a number"),
         (body(Pod=POD), "neither NodeNames nor Nodes"),
         (body(Pod=POD, NodeNames="a"), "nodenames: "),
         (body(Pod=POD, NodeNames=[1]), "nodenames: "),
