@@ -36,7 +36,7 @@ class SharingNode:
         memory = max(self.offered, self.capacity)
         if not memory and not self.number:
             return None
-        if not memory or not 0 < self.number <= _MOST_CARDS:
+        if not 0 < self.number <= min(memory, _MOST_CARDS):
             return []
         found = [memory // self.number] * self.number
         if self.sizes is not None:

@@ -49,13 +49,7 @@ class Calls:
         names = [*nodes, *chance.sample(_NOBODY, chance.choice((0, 0, 0, 1, 2)))]
         chance.shuffle(names)
         if verb == "bind":
-            where = chance.choice(names)
-            return {
-                "PodName": pod.name,
-                "PodNamespace": "team",
-                "PodUID": pod.uid,
-                "Node": where,
-            }
+            return self.binding(pod, chance.choice(names))
         call: dict[str, Any] = {"Pod": pod.body, "Nodes": None, "NodeNames": None}
         if verb == "preempt":
             del call["Nodes"], call["NodeNames"]
@@ -65,6 +59,16 @@ class Calls:
         else:
             call["NodeNames"] = names * chance.choice((1, 1, 1, 2, 200))
         return call
+
+    @staticmethod
+    def binding(pod: PodBody, node: str) -> dict[str, Any]:
+        """As kube-scheduler asks for it."""
+        return {
+            "PodName": pod.name,
+            "PodNamespace": "team",
+            "PodUID": pod.uid,
+            "Node": node,
+        }
 
     def _victims(self, pods: Sequence[PodBody], names: Sequence[str]) -> dict[str, Any]:
         chance = self._chance

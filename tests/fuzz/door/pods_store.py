@@ -2,6 +2,7 @@
 sometimes no answer.
 """
 
+import asyncio
 from random import Random
 from typing import Any
 
@@ -39,6 +40,7 @@ class PodsStore:
         """A Binding."""
         name = path.split("/")[-2]
         meta, node = body["metadata"], body["target"]["name"]
+        await asyncio.sleep(0)
         pod = self._same(name, meta)
         if node_of(pod):
             raise _CONFLICT

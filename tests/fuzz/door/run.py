@@ -1,5 +1,6 @@
 """One run: calls and changes in any order, and what of the answers and of the ledger is wrong."""
 
+import asyncio
 import json
 import re
 from collections import Counter
@@ -19,6 +20,7 @@ from cardquota.extender.server import ExtenderServer
 from cardquota.extender.verbs import SchedulerVerbs
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
+from fuzz.product import encoded
 from fuzz.run import SLOWEST, Findings, logged
 from harness.card_memory_count import CardHolder, CardMemoryCount, SharingNode
 from harness.direct_review import ask
@@ -79,7 +81,7 @@ class _Door:
         self._server = ExtenderServer(verbs, Metrics())
         self.changes: tuple[Callable[[], None], ...] = (
             self._node, self._node_gone, self._list, self._bound_past_us, self._written,
-            *[self._pod] * 4, *[self._ended] * 3, *[self._tell] * 5,
+            *[self._pod] * 4, *[self._ended] * 2, *[self._tell] * 5,
         )  # fmt: skip
 
     def _next(self) -> str:
@@ -91,10 +93,23 @@ class _Door:
     async def call(self) -> None:
         """One call of any verb, whatever it holds."""
         pods = list(self._store.pods.values())
+        waiting = [pod for pod in pods if pod.name not in self._untold and not node_of(pod)]
+        if waiting and self._chance.random() < 0.1:
+            await self._burst(self._chance.sample(waiting, min(6, len(waiting))))
+            return
         if self._chance.random() < 0.5:
-            pods = [pod for pod in pods if pod.name not in self._untold and not node_of(pod)]
+            pods = waiting
         nodes = self._chance.sample(_NODES, self._chance.randrange(1, len(_NODES) + 1))
         verb, body = self._calls.one(pods, nodes, [node.body for node in self._bodies.values()])
+        await self._ask(verb, body)
+
+    async def _burst(self, pods: list[PodBody]) -> None:
+        """Binds to one node, all at once; one of them twice."""
+        node = self._chance.choice(_NODES)
+        bodies = [encoded(self._calls.binding(pod, node)) for pod in (*pods, pods[0])]
+        await asyncio.gather(*(self._ask("bind", body) for body in bodies))
+
+    async def _ask(self, verb: str, body: bytes) -> None:
         begun = thread_time()
         try:
             status, text = await ask(self._server, f"/scheduler/{verb}", body)
@@ -174,7 +189,7 @@ class _Door:
             self._ledger.card_memory.unhealthy_gone(name)
             self._count.list_gone(name)
             return
-        text = self._chance.choice(("", *_LISTS))
+        text = self._chance.choice(("", "0", "1", "0,1", *_LISTS))
         self._ledger.card_memory.unhealthy_seen(name, text)
         self._count.list_seen(name, text)
 
