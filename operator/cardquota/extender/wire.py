@@ -143,7 +143,7 @@ def read_args(body: bytes) -> ExtenderArgs:
     for item in items:
         try:
             found[_ITEM.decode(item).metadata.name] = item
-        except (msgspec.MsgspecError, RecursionError) as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise WireError(f"Nodes: {show(str(error))}") from None
     return ExtenderArgs(pod, list(found), found)
 
@@ -314,6 +314,6 @@ def _uid(raw: Raw, *, whole: bool) -> str:
     try:
         if whole:
             return _WHOLE_POD.decode(raw).metadata.uid
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise WireError(f"victims: {show(str(error))}") from None
     return _decoded(_fields(raw), "uid", _TEXT) or ""

@@ -20,7 +20,7 @@ _KINDS: list[type[WorkloadClient]] = [
     Administrator,
     *[AnnouncedGang] * 3,
     ElasticService,
-    *[MemoryClient] * 3,
+    *[MemoryClient] * 2,
     MemoryScaler,
     WholeCardClient,
     NodeChanger,

@@ -12,7 +12,7 @@ from .objects import C
 class MemoryClient(WorkloadClient):
     """Pods that ask for a part of a card: made, ended, failed, deleted. They want more than is."""
 
-    most = 12
+    most = 10
 
     async def work(self) -> bool:
         pods = await self._own()

@@ -31,8 +31,7 @@ _TWO = Cards(2, 32_000)
 _UNLIKE = Cards(3, 48_000, (24_000, 12_000, 12_000))
 SHARING = {
     "memory-0": _ALIKE,
-    "memory-1": _ALIKE,
-    "memory-2": _UNLIKE,
+    "memory-1": _UNLIKE,
     "both-0": _TWO,
     "both-1": _TWO,
 }

@@ -36,7 +36,7 @@ class Kills:
 
     async def run(self, over: asyncio.Event) -> None:
         """Until it is over; what has begun is brought to its end."""
-        kinds = list(self._kinds)
+        kinds = self._lengths.kill_kinds or tuple(self._kinds)
         while True:
             pause = self._dice.uniform(*self._lengths.between_kills)
             kind = self._only or kinds[self.count % len(kinds)]

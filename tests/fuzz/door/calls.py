@@ -13,6 +13,7 @@ from fuzz.values import NUMBERS, anything
 
 VERBS: Final = ("filter", "prioritize", "bind", "preempt")
 _NOBODY: Final = ("", "nobody", "n0\x00", "a" * 300, "\ud800", "../inspect", "%2e%2e")
+_MANY: Final = (5_000, 20_000, 60_000)
 _GARBAGE: Final = (
     b"", b" ", b"null", b"[]", b"{}", b"[[]]", b'"x"', b"1e999", b"\xff\xfe", b"{" * 5_000,
     b"[" * 100_000, b'{"Pod":' * 1_000, b'{"Pod":{}}', b'{"Pod":null,"NodeNames":null}',
@@ -22,8 +23,9 @@ _GARBAGE: Final = (
 class Calls:
     """By its dice: a verb and a body."""
 
-    def __init__(self, chance: Random) -> None:
-        self._chance = chance
+    def __init__(self, chance: Random, large: float) -> None:
+        """`large`: the part with thousands of names, or hundreds of whole nodes."""
+        self._chance, self._large = chance, large
 
     def one(
         self, pods: Sequence[PodBody], nodes: Sequence[str], bodies: Sequence[dict[str, Any]]
@@ -54,11 +56,21 @@ class Calls:
         if verb == "preempt":
             del call["Nodes"], call["NodeNames"]
             call |= self._victims(pods, names)
+        elif chance.random() < self._large:
+            call |= self._very_many(bodies)
         elif chance.random() < 0.3:
             call["Nodes"] = {"items": list(bodies), "metadata": {}}
         else:
             call["NodeNames"] = names * chance.choice((1, 1, 1, 2, 200))
         return call
+
+    def _very_many(self, bodies: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """As large as a cluster can be, and larger."""
+        if self._chance.random() < 0.5 or not bodies:
+            return {"NodeNames": [f"of-many-{n}" for n in range(self._chance.choice(_MANY))]}
+        body, number = self._chance.choice(bodies), self._chance.choice(_MANY) // 10
+        items = [{**body, "metadata": {**body["metadata"], "name": f"m{n}"}} for n in range(number)]
+        return {"Nodes": {"items": items}}
 
     @staticmethod
     def binding(pod: PodBody, node: str) -> dict[str, Any]:

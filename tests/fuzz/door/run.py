@@ -56,11 +56,11 @@ _TERM: Final = "replica-1"
 class _Door:
     """One replica that leads, the pods that are stored, and what it was told."""
 
-    def __init__(self, seed: int, found: Findings, *, timed: bool) -> None:
+    def __init__(self, seed: int, found: Findings, *, large: float, timed: bool) -> None:
         self._chance, self._found, self._timed = Random(f"door {seed}"), found, timed
         self._count = CardMemoryCount()
         self._store = PodsStore(self._chance, self._count)
-        self._calls = Calls(self._chance)
+        self._calls = Calls(self._chance, large)
         self._ledger, self._notifier = a_ledger(), ChangeNotifier()
         self._fresh = self._made = 0
         self._untold: set[str] = set()
@@ -302,12 +302,19 @@ class _Door:
 
 
 async def fuzz_door(
-    count: int, seed: int, *, timed: bool = True, progress: Callable[[str], None] = lambda _: None
+    count: int,
+    seed: int,
+    *,
+    large: float = 0.002,
+    timed: bool = True,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Findings:
-    """Make so many calls, with changes between them. `timed`: whether slowness is a finding."""
+    """Make so many calls, with changes between them. `timed`: whether slowness is a finding.
+    `large`: the part of the calls that are as large as a cluster can be.
+    """
     found, chance = Findings(), Random(f"order {seed}")
     with logged() as log:
-        door = _Door(seed, found, timed=timed)
+        door = _Door(seed, found, large=large, timed=timed)
         done = Counter[str]()
         while found.inputs < count:
             change = chance.choice(door.changes)

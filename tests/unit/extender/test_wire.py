@@ -143,6 +143,20 @@ def test_victims_that_cannot_be_read(key: str, victims: object) -> None:
         read_preemption(body(Pod=POD, **{key: victims}))
 
 
+def test_names_that_are_no_unicode() -> None:
+    """In what is read later than the call itself, too."""
+    pod = json.dumps(POD).encode()
+    for key in (b"NodeNameToVictims", b"NodeNameToMetaVictims"):
+        victims = (
+            b'{"n1": {"Pods": [{"uid": "\xed\xa0\x80", "metadata": {"uid": "\xed\xa0\x80"}}]}}'
+        )
+        with pytest.raises(WireError):
+            read_preemption(b'{"Pod": %b, "%b": %b}' % (pod, key, victims))
+    nodes = b'{"items": [{"metadata": {"name": "\xed\xa0\x80"}}]}'
+    with pytest.raises(WireError):
+        read_args(b'{"Pod": %b, "Nodes": %b}' % (pod, nodes))
+
+
 def test_what_would_take_long_to_read_is_not_read() -> None:
     for key in ("NodeNameToVictims", "NodeNameToMetaVictims"):
         many: dict[str, Any] = {f"n{i}": {"Pods": []} for i in range(41_000)}

@@ -13,7 +13,7 @@ from fuzz.door.run import fuzz_door
 
 @pytest.mark.slow
 async def test_nothing_that_is_called_is_too_much() -> None:
-    found = await fuzz_door(2_000, 1, timed=False)
+    found = await fuzz_door(2_000, 1, large=0.0, timed=False)
     assert not found.counted, found.text()
     # It is not all refused at the first look.
     verbs = ("filter", "prioritize", "bind", "preempt")
@@ -26,7 +26,7 @@ async def test_a_call_that_cannot_be_answered_is_found(monkeypatch: pytest.Monke
         raise ZeroDivisionError
 
     monkeypatch.setattr(SchedulerVerbs, "filter", broken)
-    assert (await fuzz_door(100, 1, timed=False)).counted["bug"]
+    assert (await fuzz_door(100, 1, large=0.0, timed=False)).counted["bug"]
 
 
 @pytest.mark.parametrize("lost", ["assume", "forget", "unhealthy_seen", "node_gone", "release"])
@@ -34,7 +34,7 @@ async def test_what_the_ledger_loses_is_found(lost: str, monkeypatch: pytest.Mon
     def nothing(*_: object) -> None: ...
 
     monkeypatch.setattr(CardMemory, lost, nothing)
-    assert (await fuzz_door(400, 1, timed=False)).counted["drift"]
+    assert (await fuzz_door(400, 1, large=0.0, timed=False)).counted["drift"]
 
 
 async def test_a_card_that_has_no_room_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +42,7 @@ async def test_a_card_that_has_no_room_is_found(monkeypatch: pytest.MonkeyPatch)
         return 0
 
     monkeypatch.setattr(MemoryNode, "card_for", the_first)
-    assert (await fuzz_door(1_000, 1, timed=False)).counted["over"]
+    assert (await fuzz_door(1_000, 1, large=0.0, timed=False)).counted["over"]
 
 
 async def test_who_is_told_to_be_bound_and_is_not_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,4 +50,4 @@ async def test_who_is_told_to_be_bound_and_is_not_is_found(monkeypatch: pytest.M
         return ""
 
     monkeypatch.setattr(Binder, "bind", gladly)
-    assert (await fuzz_door(100, 1, timed=False)).counted["lie"]
+    assert (await fuzz_door(100, 1, large=0.0, timed=False)).counted["lie"]
