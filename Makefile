@@ -12,7 +12,7 @@ SLOWEST := --durations=15 --durations-min=3
 IN_TIME = -n $(WORKERS) --budget $(1) $(if $(OVERRUN),--overrun $(OVERRUN))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast test-long coverage bench chaos fuzz lint crds up down
+.PHONY: help setup build demo test test-fast test-long coverage bench chaos fuzz fuzz-door lint crds up down
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -51,6 +51,9 @@ chaos: build ## The proof under faults, about 8 minutes (SECONDS=600 SEED=1; BRE
 
 fuzz: $(STAMP) ## Malformed, odd and oversized input for whatever reads it (N=1000000 SEED=1 KEEP=DIR)
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(if $(N),--count $(N)) $(if $(SEED),--seed $(SEED)) $(if $(KEEP),--keep $(KEEP))
+
+fuzz-door: $(STAMP) ## The same for calls of kube-scheduler, with a plain count after each (N=100000 SEED=1)
+	PYTHONPATH=tests $(BIN)/python -m fuzz.door $(if $(N),--count $(N)) $(if $(SEED),--seed $(SEED))
 
 lint: $(STAMP) ## Style, types, layers, the numbers of rules, and whether generated files are up to date
 	$(BIN)/ruff check .

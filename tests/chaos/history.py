@@ -22,6 +22,8 @@ PREFIXES = {
     "group": "/registry/scheduling.volcano.sh/podgroups/{namespace}/",
     "queue": "/registry/scheduling.volcano.sh/queues/",
     "lease": "/registry/leases/cardquota-system/",
+    "node": "/registry/minions/",
+    "list": "/registry/configmaps/kube-system/",
 }
 """Where the API server keeps the kinds that count."""
 
@@ -166,6 +168,10 @@ def slim(thing: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {name: thing[name] for name in ("spec", "status") if name in thing}
     kept = ("name", "namespace", "uid", "annotations", "creationTimestamp", "deletionTimestamp")
     found["metadata"] = {key: thing["metadata"].get(key) for key in kept}
+    if "data" in thing:
+        found["data"] = {key: text for key, text in thing["data"].items() if key == "gpus"}
+    if "capacity" in found.get("status", {}):
+        found["status"] = {key: thing["status"].get(key) for key in ("capacity", "allocatable")}
     if "containers" in found.get("spec", {}):
         spec = found["spec"]
         found["spec"] = {

@@ -14,6 +14,8 @@ class Lengths:
     """How long clients work and faults happen."""
     between_kills: Span = (25, 40)
     releases_before_a_kill: int = 200
+    kill_kinds: tuple[str, ...] = ()
+    """Which kinds of kill happen, in turn; empty: all."""
     kills: int = 0
     """The run goes on until the leader was killed so often, but not for ever: see `overtime`."""
     overtime: float = 0.5
@@ -49,6 +51,7 @@ SHORT = Lengths(
     15,
     between_kills=(4, 5),
     releases_before_a_kill=10,
+    kill_kinds=("with patches on their way", "between writes and their answers"),
     kills=2,
     overtime=12,
     pause=(3.5, 5),

@@ -14,6 +14,7 @@ from .history import Change, changes
 from .judging.calm import Calm, Span, without_a_leader
 from .judging.denials import Denial, Rooms, wrong
 from .judging.leeway import Trouble
+from .judging.memory_judge import MemoryJudge
 from .judging.pauses import Pauses
 from .judging.recount import Recount
 from .judging.stored import Group, StoredPod
@@ -52,12 +53,14 @@ def replay(
     behind = [(trouble.begin, trouble.over) for trouble in troubles]
     calm = Calm((*wrong_times, *behind, *without_a_leader(file)))
     judge, pauses, rooms = Judge(recount, troubles, calm), Pauses(recount), Rooms(recount)
+    memory, wrong_cards = MemoryJudge(troubles), list[Violation]()
     counts: Counter[str] = Counter()
     terms: set[str] = set()
     at = 0.0
     for change in changes(file):
         counts["changes"] += 1
         at = change.at
+        wrong_cards += [Violation(change.revision, what, at) for what in memory.after(change)]
         before = recount.pods.get(change.key) if change.kind == "pod" else None
         group = recount.groups.get(f"{NAMESPACE}/{change.key}") if change.kind == "group" else None
         touched = recount.apply(change.kind, change.key, change.object)
@@ -68,10 +71,11 @@ def replay(
             rooms.after(change.at, touched)
     pauses.ended(at)
     counts["terms that let something through"] = len(terms)
+    counts.update(memory.seen)
     found, unsaid = wrong(denials, rooms, troubles)
     return Replay(
         recount,
-        judge.violations,
+        judge.violations + wrong_cards,
         counts,
         pauses.worst,
         pauses.worst_at,

@@ -16,9 +16,10 @@ from .api import Api
 from .breakages.breaker import Breaker, NotThereError
 from .breakages.broken import BREAKAGES
 from .breakages.focus import FOCUS
-from .clients import objects
+from .clients import memory_objects, objects
 from .clients.clients import WorkloadClient
 from .clients.everybody import all_clients
+from .clients.node_changer import put_nodes_right
 from .clients.steady import Steady
 from .faults.schedule import Kills, everything_else
 from .history import History
@@ -69,6 +70,7 @@ async def _run(lengths: Lengths, seed: int, breakage: str, folder: Path) -> Repo
         config=config,
         product=(*_REPLICA, ports, breakage or "-", str(folder / _BROKE)),
         store_json=True,
+        extender=True,
     )
     aim = asyncio.create_task(_aim(ways, folder / "plane" / "kubeconfig-product"))
     # The plane is waited for in a thread: its replicas need our ways to come up.
@@ -167,7 +169,10 @@ async def _furnish(scene: Scene) -> None:
     api = scene.api
     await api.create("/api/v1/namespaces", {"metadata": {"name": objects.NAMESPACE}})
     for name, card in objects.CARD_OF_NODE.items():
-        await api.create("/api/v1/nodes", objects.node(name, card))
+        if name not in memory_objects.SHARING:
+            await api.create("/api/v1/nodes", objects.node(name, card))
+    for name, cards in memory_objects.SHARING.items():
+        await api.create("/api/v1/nodes", memory_objects.sharing_node(name, cards))
     await api.create(objects.PRIORITIES, objects.urgent())
     for name in objects.QUEUES:
         while not (await api.create(objects.QUEUE_PATH, objects.queue(name))).ok:
@@ -224,6 +229,7 @@ async def _quiet(scene: Scene, lengths: Lengths) -> list[str]:
     The quiet lasts while what is found changes: how fast things go on is the machine's matter.
     """
     await scene.until_served()
+    await put_nodes_right(scene.api)
     await scene.until_deciding()
     began = changed = time.monotonic()
     before: list[str] = []

@@ -33,6 +33,8 @@ class Line:
     """The same, from the client's second piece on."""
     stalled: asyncio.Event | None = None
     """Until it is set, what the API server sends is kept here."""
+    kept: asyncio.Event | None = None
+    """The same, whatever the client sends meanwhile."""
     late: bool = False
     """Whether anything was held on it."""
 
@@ -69,6 +71,16 @@ class Way(Proxy):
             watches = [max(watches, key=lambda line: line.told / (1 + now - line.begun))]
         for line in watches:
             line.stalled = until
+        return until
+
+    def keep_answers(self) -> asyncio.Event:
+        """Keep what the API server says on all present connections, until the event is set.
+
+        What is asked for is done all the same, and the client does not know.
+        """
+        until = asyncio.Event()
+        for line in self._lines:
+            line.kept = until
         return until
 
     async def _join(self, client: Ends, server: Ends) -> None:
@@ -110,6 +122,7 @@ class Way(Proxy):
             while data := await reader.read(_CHUNK):
                 line.told += len(data)
                 await self._wait(line.stalled)
+                await self._wait(line.kept)
                 writer.write(data)
                 await writer.drain()
         writer.transport.abort()

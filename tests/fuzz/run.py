@@ -105,7 +105,7 @@ async def fuzz(
     """Send so many inputs. `timed`: whether slowness and memory are findings; `keep`: a folder for
     the inputs that were."""
     found = Findings()
-    with _logged() as log, _spared(), count_paths() as paths:
+    with logged() as log, _spared(), count_paths() as paths:
         product = FuzzedProduct()
         run = _Run(product, found, log, keep, timed=timed)
         run.relist()
@@ -264,7 +264,7 @@ def _spared() -> Iterator[None]:
 
 
 @contextmanager
-def _logged() -> Iterator[_FoundInLog]:
+def logged() -> Iterator[_FoundInLog]:
     """Nothing is written to the log; what is bad is kept."""
     root, handler = logging.getLogger(), _FoundInLog()
     handlers, level = root.handlers[:], root.level

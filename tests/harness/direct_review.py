@@ -1,10 +1,15 @@
-"""Reviews handed to the admission server without a socket: what it costs is its own work alone."""
+"""Reviews and calls handed to a server without a socket: what it costs is its own work alone."""
 
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any, Protocol, cast
 
 from aiohttp import web
 
-from cardquota_webhooks.server import AdmissionServer
+
+class _Answers(Protocol):
+    """The server of admission, or of the scheduler's extender."""
+
+    async def handle(self, http: web.BaseRequest) -> web.StreamResponse: ...
 
 
 class _Payload:
@@ -21,18 +26,21 @@ class _Payload:
 
 
 class _PlainRequest:
-    """As much of a request as the admission server looks at."""
+    """As much of a request as a server of ours looks at."""
 
     method = "POST"
+    content_length = None
+    headers: Mapping[str, str] = {}
 
     def __init__(self, path: str, body: bytes) -> None:
         self.path = path
         self.content = _Payload(body)
 
 
-async def ask(server: AdmissionServer, path: str, body: bytes) -> tuple[int, bytes]:
+async def ask(server: _Answers, path: str, body: bytes) -> tuple[int, bytes]:
     """Status and text of the answer."""
     request: Any = _PlainRequest(path, body)
     answer = await server.handle(cast("web.BaseRequest", request))
+    assert isinstance(answer, web.Response)
     assert isinstance(answer.body, bytes)
     return answer.status, answer.body

@@ -143,7 +143,7 @@ def read_args(body: bytes) -> ExtenderArgs:
     for item in items:
         try:
             found[_ITEM.decode(item).metadata.name] = item
-        except (msgspec.MsgspecError, RecursionError) as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise WireError(f"Nodes: {show(str(error))}") from None
     return ExtenderArgs(pod, list(found), found)
 
@@ -302,6 +302,11 @@ def _pod(fields: Mapping[str, Raw]) -> Pod:
         raise WireError(f"pod: {show(str(error))}") from None
     if not pod.metadata.uid:
         raise WireError("the pod has no uid")
+    try:
+        int(pod.metadata.resource_version or 0)
+    except ValueError:
+        revision = show(pod.metadata.resource_version)
+        raise WireError(f"the pod's resourceVersion <{revision}> is not a number") from None
     return pod
 
 
@@ -309,6 +314,6 @@ def _uid(raw: Raw, *, whole: bool) -> str:
     try:
         if whole:
             return _WHOLE_POD.decode(raw).metadata.uid
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise WireError(f"victims: {show(str(error))}") from None
     return _decoded(_fields(raw), "uid", _TEXT) or ""

@@ -46,6 +46,7 @@ from cardquota.quota.release import release_judge
 from cardquota.quota.stamp import Reservation, Stamp, choice_of, choice_text
 from cardquota.quota.verdict import Outcome, Verdict
 
+from . import broken_cards
 from .breaker import Breaker
 
 _LOST = 0.02
@@ -249,7 +250,7 @@ BREAKAGES = {
     "no-fence": Breakage(
         "no fence in the API server, and no settle time",
         _no_fence,
-        ("cardquota-gate-term", "cardquota-reservation-term"),
+        ("cardquota-gate-term", "cardquota-reservation-term", "cardquota-binding-term"),
     ),
     "no-precondition": Breakage("no uid and resourceVersion in the patch", _no_precondition),
     "uncharged-by-reading": Breakage(
@@ -281,4 +282,15 @@ BREAKAGES = {
     "strangers-in-the-way": Breakage(
         "at create everybody at the gate counts, whatever they wait for", _strangers_in_the_way
     ),
+    "uncharged-binding": Breakage(
+        "what a pod gets of a card does not count before it is seen", broken_cards.uncharged_binding
+    ),
+    "unsettled-binding": Breakage(
+        "a Binding of unknown outcome is un-charged at once", broken_cards.unsettled_binding
+    ),
+    "unnamed-pod": Breakage("no uid and resourceVersion in a Binding", broken_cards.unnamed_pod),
+    "kinds-meet": Breakage(
+        "nodes that offer both take pods by card and by memory at once", broken_cards.kinds_meet
+    ),
+    "broken-card": Breakage("lists of broken cards are not heeded", broken_cards.broken_card),
 }

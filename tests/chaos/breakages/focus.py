@@ -38,5 +38,10 @@ FOCUS = {
     "undecided-blind": Focus(("node labels gone",)),
     "endless-reservation": Focus(("node labels gone",)),
     "strangers-in-the-way": Focus(("node labels gone",)),
+    "uncharged-binding": Focus(("node labels gone",)),
+    "unsettled-binding": Focus(("patches held",)),
+    "unnamed-pod": Focus(("patches held",)),
+    "kinds-meet": Focus(("node labels gone",)),
+    "broken-card": Focus(("node labels gone",)),
 }
 """By breakage."""

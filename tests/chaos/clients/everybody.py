@@ -6,6 +6,8 @@ from ..api import Api
 from .announced import AnnouncedGang, ElasticService
 from .changes import Administrator, Incomplete, Mover, Stranger
 from .clients import GangClient, Scaler, ServingClient, Trainer, WorkloadClient
+from .memory_clients import MemoryClient, MemoryScaler, WholeCardClient
+from .node_changer import NodeChanger
 
 _KINDS: list[type[WorkloadClient]] = [
     *[Trainer] * 5,
@@ -18,6 +20,10 @@ _KINDS: list[type[WorkloadClient]] = [
     Administrator,
     *[AnnouncedGang] * 3,
     ElasticService,
+    *[MemoryClient] * 2,
+    MemoryScaler,
+    WholeCardClient,
+    NodeChanger,
 ]
 
 

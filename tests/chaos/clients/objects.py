@@ -7,14 +7,17 @@ from typing import Any
 Object = dict[str, Any]
 
 NAMESPACE = "chaos"
-A, B = "NVIDIA-T1000", "NVIDIA-T2000"
-CARD_OF_NODE = {f"chaos-{number}": (A, B)[number % 2] for number in range(4)}
+A, B, C = "NVIDIA-T1000", "NVIDIA-T2000", "NVIDIA-T3000"
+_PLAIN = {f"chaos-{number}": (A, B)[number % 2] for number in range(4)}
+CARD_OF_NODE = {**_PLAIN, "both-0": C, "both-1": C}
+"""The latter two share their cards as well."""
 QUEUES = {
     "train": ("Gate", {A: 40, B: 20}),
     "serve": ("Deny", {A: 8, B: 6}),
     "gangs": ("Gate", {A: 12, B: 6}),
     "spare": ("Gate", {A: 5, B: 4}),
     "steady": ("Gate", {A: 6}),
+    "shared": ("Gate", {C: 3}),
 }
 """Their policies and quotas: much less than is asked for, so that somebody always waits."""
 

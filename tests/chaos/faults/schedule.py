@@ -27,6 +27,7 @@ class Kills:
         self._kinds: dict[str, Callable[[int], Awaitable[None]]] = {
             "plain": self._plain,
             "with patches on their way": self._with_patches_on_their_way,
+            "between writes and their answers": self._between_writes_and_answers,
             "while the others are told nothing": self._while_the_others_are_told_nothing,
         }
         self._only = only
@@ -35,7 +36,7 @@ class Kills:
 
     async def run(self, over: asyncio.Event) -> None:
         """Until it is over; what has begun is brought to its end."""
-        kinds = list(self._kinds)
+        kinds = self._lengths.kill_kinds or tuple(self._kinds)
         while True:
             pause = self._dice.uniform(*self._lengths.between_kills)
             kind = self._only or kinds[self.count % len(kinds)]
@@ -78,6 +79,17 @@ class Kills:
                 await asyncio.sleep(_LATE)
             finally:
                 event.set()
+
+    async def _between_writes_and_answers(self, leader: int) -> None:
+        """What it wrote last is stored, and nobody was told: gates are open, pods are bound."""
+        event = self._scene.ways[leader].keep_answers()
+        try:
+            await self._scene.steady.free(self._dice, _SOME)
+            await asyncio.sleep(self._dice.uniform(*self._lengths.held_before_death))
+            self._kill(leader)
+            await self._scene.until_deciding(but=leader)
+        finally:
+            event.set()
 
     async def _while_the_others_are_told_nothing(self, leader: int) -> None:
         """Its successor knows of more quota, but not to whom it was given.

@@ -8,6 +8,7 @@ from typing import Any
 from ..clients import objects
 from ..scene import REPLICAS, Scene
 from .fitting import fitting, may_stay
+from .memory_agreement import memory_disagreements
 from .recount import Recount
 from .stored import Place
 
@@ -42,7 +43,7 @@ async def disagreements(scene: Scene) -> list[str]:
     queues = await scene.api.get(objects.QUEUE_PATH)
     status = of_status(queues.body.get("items", ()))
     found += _differences("Queue status", status, expected)
-    return found
+    return found + await memory_disagreements(scene)
 
 
 def totals(recount: Recount) -> Totals:

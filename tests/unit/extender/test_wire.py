@@ -23,6 +23,7 @@ from cardquota.extender.wire import (
 )
 
 POD = a_pod("p").asking_for_memory(1024).body
+NO_REVISION = {"metadata": {"uid": "u", "resourceVersion": "x"}}
 
 
 def body(**fields: Any) -> bytes:
@@ -82,6 +83,7 @@ def test_scores() -> None:
         (body(Pod=[], NodeNames=[]), "pod: "),
         (body(Pod={}, NodeNames=[]), "pod: "),
         (body(Pod={"metadata": {}}, NodeNames=[]), "the pod has no uid"),
+        (body(Pod=NO_REVISION, NodeNames=[]), "the pod's resourceVersion <x> is not a number"),
         (body(Pod=POD), "neither NodeNames nor Nodes"),
         (body(Pod=POD, NodeNames="a"), "nodenames: "),
         (body(Pod=POD, NodeNames=[1]), "nodenames: "),
@@ -139,6 +141,20 @@ def test_victims_by_uid_and_as_whole_pods() -> None:
 def test_victims_that_cannot_be_read(key: str, victims: object) -> None:
     with pytest.raises(WireError):
         read_preemption(body(Pod=POD, **{key: victims}))
+
+
+def test_names_that_are_no_unicode() -> None:
+    """In what is read later than the call itself, too."""
+    pod = json.dumps(POD).encode()
+    for key in (b"NodeNameToVictims", b"NodeNameToMetaVictims"):
+        victims = (
+            b'{"n1": {"Pods": [{"uid": "\xed\xa0\x80", "metadata": {"uid": "\xed\xa0\x80"}}]}}'
+        )
+        with pytest.raises(WireError):
+            read_preemption(b'{"Pod": %b, "%b": %b}' % (pod, key, victims))
+    nodes = b'{"items": [{"metadata": {"name": "\xed\xa0\x80"}}]}'
+    with pytest.raises(WireError):
+        read_args(b'{"Pod": %b, "Nodes": %b}' % (pod, nodes))
 
 
 def test_what_would_take_long_to_read_is_not_read() -> None:

@@ -79,7 +79,8 @@ def read_shape(
             return None
         cards = _sizes(memory, number, sizes)
     except _ShapeError as error:
-        return MemoryShape((), 0, problems=(str(error),))
+        # What cards are broken cannot be read either: nobody knows how many there are.
+        return MemoryShape((), 0, None, (str(error),))
     try:
         broken = read_unhealthy(unhealthy or "", len(cards))
     except UnhealthyListError as error:

@@ -314,3 +314,14 @@ def test_a_pod_by_card_holds_no_memory() -> None:
     with pytest.raises(KeyError):
         node_of(ledger).card_of("uid-w")
     assert UNKNOWN < 0
+
+
+def test_b2_broken_cards_stay_broken_while_the_cards_cannot_be_read() -> None:
+    """How many there are is not known then, so no list is read: the last good one stays."""
+    ledger = world(a_node("n1").sharing_memory(20, 2).annotated(v.UNHEALTHY_CARDS, "0"))
+    see(ledger, a_node("n1").sharing_memory(20, 0).annotated(v.UNHEALTHY_CARDS, "0,x"))
+    assert node_of(ledger).free == []
+    see(ledger, a_node("n1").sharing_memory(20, 2).annotated(v.UNHEALTHY_CARDS, "0,x"))
+    assert node_of(ledger).free == [0, 10]
+    see(ledger, a_node("n1").sharing_memory(20, 2))
+    assert node_of(ledger).free == [10, 10]

@@ -1,0 +1,92 @@
+"""Those who ask for card memory, and those whose whole cards are on the same nodes."""
+
+import asyncio
+
+from ..api import Reply
+from . import memory_objects, objects
+from .clients import WorkloadClient
+from .memory_objects import AMOUNTS, BOTH
+from .objects import C
+
+
+class MemoryClient(WorkloadClient):
+    """Pods that ask for a part of a card: made, ended, failed, deleted. They want more than is."""
+
+    most = 10
+
+    async def work(self) -> bool:
+        pods = await self._own()
+        if pods is None:
+            return False
+        over = [p for p in pods if p["status"].get("phase") in ("Succeeded", "Failed")]
+        left = [p for p in pods if p not in over and not p["metadata"].get("deletionTimestamp")]
+        for pod in over:
+            if self._dice.random() < 0.3:  # the rest stays a while: it must hold nothing
+                await self._api.delete(self._path(pod["metadata"]["name"]), now=True)
+        if len(left) < self.most:
+            replies = await asyncio.gather(*(self._come() for _ in range(2)))
+            return all(reply.code for reply in replies)
+        name, fate = self._dice.choice(left)["metadata"]["name"], self._dice.random()
+        if fate < 0.2:
+            await self._api.delete(self._path(name), now=True)
+            self.tally["memory pods made again"] += (await self._come(name)).ok
+        elif fate < 0.4:
+            body = {"status": {"phase": "Failed"}}
+            done = await self._api.patch(f"{self._path(name)}/status", body)
+            self.tally["memory pods failed"] += done.ok
+        else:
+            done = await self._api.delete(self._path(name), now=self._dice.random() < 0.5)
+            self.tally["memory pods deleted"] += done.ok
+        await asyncio.sleep(self._dice.uniform(0.0, 0.5))
+        return True
+
+    async def _come(self, name: str = "") -> Reply:
+        body = memory_objects.memory_pod(
+            name or self._new(),
+            self.name,
+            self._dice.choice(AMOUNTS),
+            seconds=self._dice.choice((0, 0, 1, 2, 4)),
+            where=self._dice.choice(("", "", "", BOTH)),
+        )
+        reply = await self._api.create(objects.PODS, body)
+        self.tally["memory pods created"] += reply.ok
+        return reply
+
+    @staticmethod
+    def _path(name: str) -> str:
+        return f"{objects.PODS}/{name}"
+
+
+class MemoryScaler(WorkloadClient):
+    """A Deployment of such pods that is scaled up and down."""
+
+    async def work(self) -> bool:
+        path = f"{objects.DEPLOYMENTS}/{self.name}"
+        if not self._made:
+            body = memory_objects.memory_deployment(self.name, self._dice.choice(AMOUNTS[1:4]))
+            made = await self._api.create(objects.DEPLOYMENTS, body)
+            self._made = int(made.ok or made.code == 409)
+            return bool(self._made)
+        body = {"spec": {"replicas": self._dice.choice((0, 2, 4, 8))}}
+        reply = await self._api.patch(f"{path}/scale", body)
+        self.tally["memory pods scaled"] += reply.ok
+        await asyncio.sleep(self._dice.uniform(1.0, 4.0))
+        return reply.code != 0
+
+
+class WholeCardClient(WorkloadClient):
+    """Whole cards of the nodes that share theirs too: a few, for a moment, then none at all."""
+
+    async def work(self) -> bool:
+        pods = [self._new() for _ in range(self._dice.choice((1, 2)))]
+        for pod in pods:
+            body = objects.pod(pod, self.name, "shared", C, 1, where=BOTH)
+            await self.create(body, "shared", C, 1)
+        await asyncio.sleep(self._dice.uniform(1.0, 4.0))
+        for pod in pods:
+            for _ in range(20):
+                if (await self._api.delete(f"{objects.PODS}/{pod}", now=True)).code in (200, 404):
+                    break
+                await asyncio.sleep(0.5)
+        await asyncio.sleep(self._dice.uniform(0.5, 3.0))
+        return True

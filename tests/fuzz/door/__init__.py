@@ -1,0 +1,1 @@
+"""The scheduler extender's door: calls that nobody meant, while pods, nodes and lists change."""
