@@ -23,7 +23,7 @@ _NOBODY: Final = "nobody"
 """The scheduler of pods that we bind ourselves."""
 _AT_A_TIME: Final = 16
 _ROUNDS: Final = 6
-_SLICES: Final = 2
+_SLICES: Final = 1
 _SLICE: Final = 250
 _OURS: Final = "binds by our leader"
 _THEIRS: Final = "plain Bindings by kube-scheduler's user"

@@ -10,13 +10,13 @@ runs and follows the pods all the while.
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from cardquota_dev.testing import Cluster
 
 from ..figure import Report, median
 from .card_nodes import memory_pod
-from .child import Child
+from .child import Child, processor_time
 from .crowd import Crowd, call
 from .extender_client import ExtenderClient
 
@@ -45,10 +45,24 @@ async def scheduled_rates(
     measured = _ScheduledRates(cluster, crowd, extender, nodes, pods)
     found = [await measured.one_round(number) for number in range(rounds)]
     what = f"{pods:,} pods through kube-scheduler, {nodes:,} nodes"
-    report(median(f"{what}: with the extender", [one[_WITH] for one in found], "/s"))
-    report(median(f"{what}: without", [one[_WITHOUT] for one in found], "/s"))
-    ratios = [one[_WITH] / one[_WITHOUT] for one in found]
-    report(median(f"{what}: with against without", ratios, "", bound, "at least"))
+    for name, said in ((_WITH, "with the extender"), (_WITHOUT, "without")):
+        report(median(f"{what}: {said}", [one[name].rate for one in found], "/s"))
+        costs = [one[name].cost for one in found]
+        report(median(f"{what}: processor time of a pod, {said}", costs, "ms"))
+    ratios = [one[_WITH].rate / one[_WITHOUT].rate for one in found]
+    report(median(f"{what}: rate with against without", ratios, "", bound, "at least"))
+    ratios = [one[_WITHOUT].cost / one[_WITH].cost for one in found]
+    report(median(f"{what}: processor time without against with", ratios, ""))
+
+
+class _Scheduled(NamedTuple):
+    """What pods of one scheduler took."""
+
+    rate: float
+    """Pods bound per second."""
+    cost: float
+    """Milliseconds of a processor for one pod, of all processes of the plane, the product and this
+    scheduler, from its start until all are bound."""
 
 
 class _ScheduledRates:
@@ -59,31 +73,34 @@ class _ScheduledRates:
     ) -> None:
         assert cluster.folder is not None
         self._folder = cluster.folder.path
+        self._pids = [process.pid for process in cluster.state.processes]
         self._binary = Path(cluster.state.bin_dir) / "kube-scheduler"
         printed = json.loads((cluster.folder.private / "scheduler.json").read_text())
         self._printed: dict[str, Any] = printed
         self._crowd, self._extender = crowd, extender
         self._nodes, self._pods = nodes, pods
 
-    async def one_round(self, number: int) -> dict[str, float]:
-        """Pods per second, by scheduler."""
+    async def one_round(self, number: int) -> dict[str, _Scheduled]:
+        """By scheduler."""
         order = (_WITH, _WITHOUT) if number % 2 == 0 else (_WITHOUT, _WITH)
         return {name: await self._one(name, number) for name in order}
 
-    async def _one(self, scheduler: str, number: int) -> float:
+    async def _one(self, scheduler: str, number: int) -> _Scheduled:
         crowd = self._crowd
         pods = await crowd.make_namespace(f"{scheduler}-{self._nodes}-{number}", {})
         bodies = (memory_pod(f"p{i}", _MEMORY, scheduler) for i in range(self._pods))
         await crowd.send_all([call("POST", pods, body) for body in bodies], _AT_A_TIME)
         await self._extender.until_known(self._nodes, pending=self._pods)
         async with crowd.watching(pods, patience=_PATIENCE) as watch:
-            with self._running(scheduler):
+            begun = processor_time(self._pids)
+            with self._running(scheduler) as child:
                 await watch.until(lambda: len(watch.bound) == self._pods, "all bound")
+                used = processor_time(self._pids) - begun + child.cpu()
             await watch.until(lambda: len(watch.running) == self._pods, "all running")
             first, last = min(watch.bound.values()), max(watch.bound.values())
         await crowd.clear(pods)
         await self._extender.until_known(self._nodes, pending=0)
-        return (self._pods - 1) / (last - first)
+        return _Scheduled((self._pods - 1) / (last - first), used / self._pods * 1e3)
 
     def _running(self, name: str) -> Child:
         file = self._folder / f"{name}.json"
