@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from ..quota.vocabulary import GPU_MEMORY
-from ..settings import Packing, Settings
+from ..settings import Settings
 from .manifests import text
 from .mig_profiles import MIG_RESOURCES
 
@@ -17,7 +17,11 @@ PATH: Final = "/scheduler"
 CREDENTIALS: Final = PurePosixPath("/etc/cardquota-extender")
 """Where the scheduler finds `ca.crt`, `tls.crt` and `tls.key`, unless another folder is named."""
 API: Final = "kubescheduler.config.k8s.io/v1"
-_STRATEGIES: Final = {Packing.BINPACK: "MostAllocated", Packing.SPREAD: "LeastAllocated"}
+# By default it prefers nodes with much free cpu and memory, against packing. Scoring by our names
+# instead costs kube-scheduler 3 microseconds for each name, node and pod: with all of them 30 ms a
+# pod at 100 nodes. What it filters stays.
+_SILENT: Final = [{"name": "NodeResourcesFit"}]
+"""Plugins whose scores do not count."""
 
 
 def scheduler_configuration(
@@ -45,7 +49,7 @@ def scheduler_configuration(
         **({"leaderElection": own} if second else {}),
         # The fullest node may be any: of a sample only the fullest of the sample would be found.
         "percentageOfNodesToScore": 100,
-        "profiles": [{"schedulerName": profile, "pluginConfig": [_node_resources_fit(settings)]}],
+        "profiles": [{"schedulerName": profile, "plugins": {"score": {"disabled": _SILENT}}}],
         "extenders": [_extender(settings, credentials)],
     }
 
@@ -108,22 +112,4 @@ def _extender(settings: Settings, credentials: PurePosixPath) -> dict[str, Any]:
         "managedResources": [
             {"name": name, "ignoredByScheduler": False} for name in managed_resources(settings)
         ],
-    }
-
-
-def _node_resources_fit(settings: Settings) -> dict[str, Any]:
-    """Has kube-scheduler's own score go our way, by cards alone.
-
-    By default it prefers nodes with much free cpu and memory: against packing.
-    """
-    return {
-        "name": "NodeResourcesFit",
-        "args": {
-            "apiVersion": API,
-            "kind": "NodeResourcesFitArgs",
-            "scoringStrategy": {
-                "type": _STRATEGIES[settings.extender.packing],
-                "resources": [{"name": name, "weight": 1} for name in managed_resources(settings)],
-            },
-        },
     }

@@ -4,7 +4,7 @@ import ctypes
 import os
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
@@ -94,6 +94,11 @@ class Child:
 def _mb(text: str) -> float:
     """Of `  1234 kB`, where kB means 1,024 bytes."""
     return int(text.split()[0]) * 1024 / 1e6
+
+
+def processor_time(pids: Iterable[int]) -> float:
+    """Seconds of processor time of these processes so far, all threads."""
+    return sum(time.clock_gettime(_cpu_clock(pid)) for pid in pids)
 
 
 def _cpu_clock(pid: int) -> int:

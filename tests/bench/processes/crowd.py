@@ -10,6 +10,7 @@ import ssl
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 from typing import Any, Final, Self
 
@@ -43,10 +44,11 @@ def call(method: str, path: str, body: object, content_type: str = _JSON) -> Enc
 
 
 class Crowd:
-    """Sends requests as the administrator, whom no flow control holds up."""
+    """Sends requests as the administrator, whom no flow control holds up, or as another user."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        found = yaml.safe_load(cluster.kubeconfig.read_text())
+    def __init__(self, cluster: Cluster, *, kubeconfig: Path | None = None) -> None:
+        """`kubeconfig`: of the user; without one, the administrator's."""
+        found = yaml.safe_load((kubeconfig or cluster.kubeconfig).read_text())
         self._server = str(found["clusters"][0]["cluster"]["server"])
         self._token = str(found["users"][0]["user"]["token"])
         self._tls = ssl.create_default_context(cafile=cluster.admin.configuration.ssl_ca_cert)
@@ -122,10 +124,10 @@ class Crowd:
             await asyncio.sleep(_POLL)
 
     @asynccontextmanager
-    async def watching(self, pods: str) -> AsyncIterator[PodWatch]:
-        """A watch of a namespace's pods, from now on."""
+    async def watching(self, pods: str, *, patience: float = _PATIENCE) -> AsyncIterator[PodWatch]:
+        """A watch of a namespace's pods, from now on. `patience`: seconds for what it waits for."""
         revision = (await self.get(f"{pods}?limit=1"))["metadata"]["resourceVersion"]
-        watch = PodWatch(revision, patience=_PATIENCE)
+        watch = PodWatch(revision, patience=patience)
         following = asyncio.create_task(self._follow(pods, watch))
         try:
             yield watch

@@ -24,14 +24,6 @@ def extender(settings: Settings = DEFAULTS, **options: Any) -> dict[str, Any]:
     return found
 
 
-def strategy(settings: Settings) -> dict[str, Any]:
-    (profile,) = scheduler_configuration(settings)["profiles"]
-    (plugin,) = profile["pluginConfig"]
-    assert plugin["name"] == "NodeResourcesFit"
-    found: dict[str, Any] = plugin["args"]["scoringStrategy"]
-    return found
-
-
 def test_nobody_passes_us_by() -> None:
     found = extender()
     assert found["ignorable"] is False
@@ -97,13 +89,20 @@ def test_but_names_they_must_be(name: str) -> None:
         Settings.model_validate({"extender": {"managedResources": [name]}})
 
 
-def test_all_nodes_are_scored_and_its_own_score_goes_our_way() -> None:
-    assert scheduler_configuration(DEFAULTS)["percentageOfNodesToScore"] == 100
-    assert strategy(DEFAULTS)["type"] == "MostAllocated"
-    spread = Settings(extender=Extender(packing=Packing.SPREAD))
-    assert strategy(spread)["type"] == "LeastAllocated"
-    names = [one["name"] for one in strategy(DEFAULTS)["resources"]]
-    assert names == list(managed_resources(DEFAULTS))
+@pytest.mark.parametrize("packing", Packing)
+def test_all_nodes_are_scored_and_nothing_scores_against_us(packing: Packing) -> None:
+    found = scheduler_configuration(Settings(extender=Extender(packing=packing)))
+    assert found["percentageOfNodesToScore"] == 100
+    (profile,) = found["profiles"]
+    assert profile["plugins"] == {"score": {"disabled": [{"name": "NodeResourcesFit"}]}}
+
+
+def test_kube_scheduler_gets_no_list_of_names_to_score_by() -> None:
+    """It would look at each name for each node and pod: with a hundred names that is most of its
+    time.
+    """
+    (profile,) = scheduler_configuration(DEFAULTS)["profiles"]
+    assert "pluginConfig" not in profile
 
 
 def test_of_the_second_scheduler_the_lease_is_its_own() -> None:

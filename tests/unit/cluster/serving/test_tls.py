@@ -110,3 +110,7 @@ def test_a_pair_that_does_not_belong_together_is_refused() -> None:
 
 def test_old_protocols_are_not_spoken() -> None:
     assert server_context(*a_pair(1)).minimum_version >= ssl.TLSVersion.TLSv1_2
+
+
+def test_no_tickets_are_made_that_nobody_keeps() -> None:
+    assert server_context(*a_pair(1)).num_tickets == 0

@@ -1,0 +1,112 @@
+"""Binds per second by our leader, against plain Bindings on the same plane.
+
+The pods are alike, ask for a part of a card, and wait without a scheduler. A call of ours is
+kube-scheduler's: over TLS, by its client certificate; the leader chooses the card, charges it and
+posts the Binding. So a bind has two ways over TLS, and the plain Binding one. Plain ones are posted
+by kube-scheduler's own user, as they are where there is no extender, and by the administrator, whom
+no authorization or flow control costs anything. As many callers at once, slice by slice in turn.
+"""
+
+import json
+from typing import Any, Final
+
+from cardquota_dev.testing import Cluster
+
+from ..figure import Report, median
+from .card_nodes import memory_pod, node_name
+from .crowd import Crowd, EncodedRequest, call
+from .extender_client import ExtenderClient
+
+_MEMORY: Final = 1024
+"""MiB that each pod asks for."""
+_NOBODY: Final = "nobody"
+"""The scheduler of pods that we bind ourselves."""
+_AT_A_TIME: Final = 16
+_ROUNDS: Final = 6
+_SLICES: Final = 1
+_SLICE: Final = 250
+_OURS: Final = "binds by our leader"
+_THEIRS: Final = "plain Bindings by kube-scheduler's user"
+_ADMIN: Final = "plain Bindings by the administrator"
+_VARIANTS: Final = (_OURS, _THEIRS, _ADMIN)
+
+
+async def bind_rates(
+    cluster: Cluster, crowd: Crowd, extender: ExtenderClient, nodes: int, report: Report
+) -> None:
+    """Report binds per second, and ours against the others'. There are so many nodes."""
+    assert cluster.folder is not None
+    theirs = cluster.folder.private / "kubeconfig-kube-scheduler"
+    async with Crowd(cluster, kubeconfig=theirs) as scheduler:
+        measured = _BindRates(crowd, scheduler, extender, nodes)
+        rounds = [await measured.one_round(number) for number in range(_ROUNDS)]
+    for variant in _VARIANTS:
+        rates = [found[variant] for found in rounds]
+        report(median(f"{variant}, {_AT_A_TIME} at a time", rates, "/s"))
+    for other, bound in ((_THEIRS, 0.8), (_ADMIN, None)):
+        ratios = [found[_OURS] / found[other] for found in rounds]
+        report(median(f"{_OURS} against {other}", ratios, "", bound, "at least"))
+
+
+class _BindRates:
+    """One plane with nothing else to bind."""
+
+    def __init__(
+        self, admin: Crowd, scheduler: Crowd, extender: ExtenderClient, nodes: int
+    ) -> None:
+        self._admin, self._extender, self._nodes = admin, extender, nodes
+        self._posts = {_THEIRS: scheduler, _ADMIN: admin}
+
+    async def one_round(self, number: int) -> dict[str, float]:
+        """Binds per second by variant."""
+        pods = await self._admin.make_namespace(f"binds-{number}", {})
+        seconds = dict.fromkeys(_VARIANTS, 0.0)
+        for part in range(_SLICES):
+            turn = (number * _SLICES + part) % len(_VARIANTS)
+            for variant in _VARIANTS[turn:] + _VARIANTS[:turn]:
+                seconds[variant] += await self._slice(pods, variant)
+        return {variant: _SLICES * _SLICE / took for variant, took in seconds.items()}
+
+    async def _slice(self, pods: str, variant: str) -> float:
+        """Seconds from the first bind to the last answer."""
+        crowd, extender = self._admin, self._extender
+        names = [f"p{number}" for number in range(_SLICE)]
+        bodies = [memory_pod(name, _MEMORY, _NOBODY) for name in names]
+        await crowd.send_all([call("POST", pods, body) for body in bodies], _AT_A_TIME)
+        await extender.until_known(self._nodes, pending=_SLICE)
+        found = (await crowd.get(pods))["items"]
+        pairs = [(pod, node_name(place % self._nodes)) for place, pod in enumerate(found)]
+        async with crowd.watching(pods) as watch:
+            if variant == _OURS:
+                took = await extender.bind_all([_bind(*pair) for pair in pairs], _AT_A_TIME)
+            else:
+                plain = [_plain(pods, *pair) for pair in pairs]
+                took = await self._posts[variant].send_all(plain, _AT_A_TIME)
+            # Not this measurement's, but the next one would pay for it.
+            await watch.until(lambda: len(watch.running) == _SLICE, "all running")
+        await crowd.clear(pods)
+        await extender.until_known(self._nodes, pending=0)
+        return took
+
+
+def _bind(pod: dict[str, Any], node: str) -> bytes:
+    meta = pod["metadata"]
+    body = {
+        "PodName": meta["name"],
+        "PodNamespace": meta["namespace"],
+        "PodUID": meta["uid"],
+        "Node": node,
+    }
+    return json.dumps(body).encode()
+
+
+def _plain(pods: str, pod: dict[str, Any], node: str) -> EncodedRequest:
+    """What kube-scheduler sends where there is no extender."""
+    meta = pod["metadata"]
+    binding = {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {key: meta[key] for key in ("name", "namespace", "uid")},
+        "target": {"apiVersion": "v1", "kind": "Node", "name": node},
+    }
+    return call("POST", f"{pods}/{meta['name']}/binding", binding)

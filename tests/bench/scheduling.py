@@ -1,0 +1,49 @@
+"""The extender on a real API server: binds per second, and pods through a real kube-scheduler.
+
+On one plane with one replica. Bounds are on ratios within the run; rates alone say little about
+another machine.
+"""
+
+import asyncio
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from cardquota_dev.testing import Cluster, running_plane
+
+from .figure import Figure, Report
+from .processes.bind_rates import bind_rates
+from .processes.card_nodes import add_nodes, card_node
+from .processes.crowd import Crowd
+from .processes.extender_client import ExtenderClient
+from .processes.scheduled_rates import scheduled_rates
+
+_NODES: Final = 100
+_MANY: Final = 1_000
+
+
+def run(report: Report) -> None:
+    """Report rates, and ratios within the run."""
+    report(Figure("load average before", os.getloadavg()[0], ""))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        first = folder / "node.json"
+        first.write_text(json.dumps(card_node(0)))
+        with running_plane(folder / "plane", nodes=(first,), extender=True) as cluster:
+            asyncio.run(_measure(cluster, report))
+    report(Figure("load average after", os.getloadavg()[0], ""))
+
+
+async def _measure(cluster: Cluster, report: Report) -> None:
+    async with Crowd(cluster) as crowd, ExtenderClient(cluster) as extender:
+        await add_nodes(crowd, 1, _NODES)
+        await scheduled_rates(
+            cluster, crowd, extender, report, nodes=_NODES, pods=1_000, rounds=3, bound=0.7
+        )
+        await bind_rates(cluster, crowd, extender, _NODES, report)
+        await add_nodes(crowd, _NODES, _MANY)
+        await scheduled_rates(
+            cluster, crowd, extender, report, nodes=_MANY, pods=500, rounds=2, bound=None
+        )
