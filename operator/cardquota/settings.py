@@ -129,6 +129,7 @@ class Packing(StrEnum):
     SPREAD = "spread"
 
 
+SchedulerName = Annotated[str, Field(min_length=1, max_length=253)]
 ManagedResource = Annotated[
     str,
     Field(
@@ -175,6 +176,16 @@ class Extender(Section):
     managed_resources: tuple[ManagedResource, ...] = ()
     """Resource names of cards beside those of the vendor table and of MIG slices that we know, for
     the configuration of kube-scheduler: it compares whole names."""
+    late_binding: bool = False
+    """Whether a pod with alternatives keeps them all when its gate opens, and gets the first of
+    them that is free when it is bound (E7). For pods of `schedulers` alone: those ask us."""
+    schedulers: tuple[SchedulerName, ...] = ("default-scheduler", "cardquota-scheduler")
+    """Names, as in `spec.schedulerName`, of the schedulers that have us as their extender."""
+
+    @property
+    def late_bound_schedulers(self) -> tuple[str, ...]:
+        """Those of `schedulers` whose pods get their card when they are bound."""
+        return self.schedulers if self.late_binding else ()
 
 
 class Release(Section):
@@ -272,6 +283,15 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The environment overrides the file, which overrides the defaults."""
         return env_settings, init_settings
+
+    @model_validator(mode="after")
+    def _late_binding_binds(self) -> Self:
+        if self.extender.late_binding and not self.extender.enabled:
+            raise ValueError(
+                "extender.lateBinding needs extender.enabled: "
+                "who binds a pod must ask which card it may have"
+            )
+        return self
 
     @model_validator(mode="after")
     def _no_row_twice(self) -> Self:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from builders import H200, a_ledger, a_node, a_pod
+from builders import H200, H800, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.extender.leader_call import LeaderCall
@@ -26,7 +26,7 @@ from cardquota.quota.card_memory.memory_node import MemoryPod
 from cardquota.quota.card_memory.placement import CardPlacement
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.scheduling.node_filter import fit_nodes
-from cardquota.quota.scheduling.node_ranking import BEST, rank_nodes
+from cardquota.quota.scheduling.node_ranking import BEST, KEPT, NodeRanking
 
 from .figure import Figure, Report, median
 
@@ -71,14 +71,10 @@ async def _calls(report: Report) -> None:
         ("by memory", shared, a_pod("p").asking_for_memory(8138)),
         ("by memory, none fits", shared, a_pod("p").asking_for_memory(_CARD + 1)),
         ("by card", whole, a_pod("p").asking_for(1).naming(H200)),
+        ("by card, with a choice", _with_choices(5_000), _choosing("p0")),
     )
     for what, ledger, pod in kinds:
-        verbs = SchedulerVerbs(
-            ledger,
-            ChangeNotifier(),
-            LeaderCall(_NoBinder(), str, lambda: None, server_name="", timeout=1),
-            lambda: True,
-        )
+        verbs = _verbs(ledger)
         for verb in ("filter", "prioritize"):
             costs = {}
             for number, bound in ((500, 0.6), (5_000, 3.0)):
@@ -96,12 +92,50 @@ async def _calls(report: Report) -> None:
                 )
             ratio = costs[5_000] / 10 / costs[500]
             report(Figure(f"{verb}, {what}: cost per node, 5,000 against 500", ratio, "", 1.5))
+    await _new_requests(report, shared, whole)
+
+
+async def _new_requests(report: Report, shared: Ledger, whole: Ledger) -> None:
+    """Ranks are kept for the last requests: what is asked for the first time costs more."""
+    some = range(2 * KEPT)
+    kinds = (
+        ("by memory", shared, [a_pod("p").asking_for_memory(8138 - i) for i in some]),
+        ("by card", whole, [a_pod("p").asking_for(1).naming(f"{H200}|C{i}") for i in some]),
+    )
+    for what, ledger, pods in kinds:
+        verbs = _verbs(ledger)
+        calls = [_prioritize(verbs, _body(pod, 5_000)) for pod in pods]
+        rounds = [await _milliseconds(call, 1) for call in calls]
+        report(median(f"prioritize, {what}, 5,000 names, a request that is new", rounds, "ms"))
+
+
+def _verbs(ledger: Ledger) -> SchedulerVerbs:
+    return SchedulerVerbs(
+        ledger,
+        ChangeNotifier(),
+        LeaderCall(_NoBinder(), str, lambda: None, server_name="", timeout=1),
+        lambda: True,
+    )
 
 
 def _whole_cards(nodes: int) -> Ledger:
     return a_ledger(
         *(a_node(_name(i)).with_cards(H200, 8) for i in range(nodes)),
         *(a_pod(f"w-{i}").asking_for(i % 8).on_node(_name(i)) for i in range(nodes) if i % 8),
+    )
+
+
+def _choosing(name: str) -> PodBody:
+    pod = a_pod(name).in_queue("red").naming(f"{H200}|{H800}").asking_for(1)
+    return pod.claiming("red", 1, H200, H800)
+
+
+def _with_choices(nodes: int) -> Ledger:
+    """Two models, and a thousand pods that hold either until they are bound; one is full."""
+    return a_ledger(
+        *(a_node(_name(i)).with_cards((H200, H800)[i % 2], 8) for i in range(nodes)),
+        a_queue("red").with_quota({H200: 1_000, H800: 1}),
+        *(_choosing(f"p{i}") for i in range(1_000)),
     )
 
 
@@ -126,11 +160,11 @@ def _prioritize(verbs: SchedulerVerbs, body: bytes) -> Callable[[], Awaitable[by
     return call
 
 
-async def _milliseconds(call: Callable[[], Awaitable[bytes]]) -> float:
+async def _milliseconds(call: Callable[[], Awaitable[bytes]], calls: int = _CALLS) -> float:
     begun = time.thread_time()
-    for _ in range(_CALLS):
+    for _ in range(calls):
         await call()
-    return (time.thread_time() - begun) / _CALLS * 1e3
+    return (time.thread_time() - begun) / calls * 1e3
 
 
 def _packing(report: Report) -> None:
@@ -157,7 +191,7 @@ Choice = Callable[[Ledger, int, list[str]], tuple[str, int]]
 def _by_us(ledger: Ledger, need: int, names: list[str]) -> tuple[str, int]:
     facts = a_pod("p").asking_for_memory(need).facts()
     fits = fit_nodes(ledger, facts, names).names
-    name = fits[rank_nodes(ledger, facts, fits).index(BEST)]
+    name = fits[NodeRanking(ledger).rank(facts, fits).index(BEST)]
     card = ledger.card_memory.nodes[name].card_for(need)
     assert card is not None
     return name, card

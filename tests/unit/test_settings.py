@@ -1,10 +1,11 @@
-"""Times that do not go together: what is let by all the same is said."""
+"""Settings that do not go together: refused, or let by and said."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cardquota.settings import Settings
+from cardquota.settings import Settings, SettingsError, load
 
 
 @pytest.mark.parametrize(
@@ -28,3 +29,14 @@ def test_a_new_leader_should_wait_until_the_last_patch_of_its_predecessor_has_en
 
 def test_the_defaults_are_well() -> None:
     assert Settings().hazards == ()
+
+
+def test_late_binding_without_the_extender_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text("extender: {lateBinding: true}")
+    with pytest.raises(SettingsError, match=r"extender\.lateBinding needs extender\.enabled"):
+        load(file)
+    file.write_text("extender: {lateBinding: true, enabled: true, schedulers: [mine]}")
+    assert load(file).extender.late_bound_schedulers == ("mine",)
+    file.write_text("extender: {enabled: true, schedulers: [mine]}")
+    assert load(file).extender.late_bound_schedulers == ()

@@ -32,7 +32,9 @@ from ..quota.card_memory.placement import UNKNOWN, CardPlacement, placement_anno
 from ..quota.ledger.ledger import Ledger
 from ..quota.messages import binding_messages as m
 from ..quota.pods.pod_facts import PodFacts, State, memory_of
+from ..quota.scheduling.card_choice import card_choice
 from ..quota.scheduling.node_filter import fit_nodes, request_problem
+from ..quota.stamp import Stamp, allocated_text
 from ..quota.words import logged
 from .wire import BindArgs
 
@@ -124,7 +126,7 @@ class Binder:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._under_way.clear()
         for uid in list(self._ledger.card_memory.assumed):
-            self._ledger.card_memory.forget(uid)
+            self._take_back(uid)
 
     @property
     def all_seen(self) -> bool:
@@ -183,19 +185,18 @@ class Binder:
         problem = self._refusal(facts, args.node)
         if problem:
             return problem
-        memory = self._ledger.card_memory
         charged = self._charge(facts, args.node)
         annotations = {v.TERM: self._term, v.BOUND: "true", **charged}
         try:
             await writer.post(f"{pod_path(facts)}/binding", _binding(facts, args, annotations))
         except TooLateError:
-            memory.forget(facts.uid)
+            self._take_back(facts.uid)
             return m.TOO_LATE
         except ApiError as error:
             read = await self._read(facts, error)
             if read is not None and read.spec.node_name:
                 return self._bound_already(facts, args, read.spec.node_name)
-            memory.forget(facts.uid)
+            self._take_back(facts.uid)
             if read is None or not again:
                 return m.refused(args.node, error.message)
             # Others write on pods that wait, so the watch may be behind.
@@ -239,7 +240,7 @@ class Binder:
         memory, amount = self._ledger.card_memory, memory_of(facts.devices)
         if not amount:
             memory.assume_cards(node, facts.uid)
-            return {}
+            return self._choose_card(facts, node)
         found = memory.get(node)
         assert found is not None  # noqa: S101 - the filter has found room there
         assert found.shape is not None  # noqa: S101
@@ -249,6 +250,18 @@ class Binder:
         placement = CardPlacement(card, amount, assumed_at=now)
         memory.assume(node, facts.uid, MemoryPod(facts.namespace, facts.name, placement))
         return placement_annotations(card, amount, found.shape.sizes[card], now)
+
+    def _choose_card(self, facts: PodFacts, node: str) -> dict[str, str]:
+        """If the pod still has its choice, it is charged for the node's card from now on (E7)."""
+        choice = card_choice(self._ledger, facts)
+        if choice is None:
+            return {}
+        card = self._ledger.nodes.card_of(node, choice.resource)
+        queue = self._ledger.pods[facts.uid].queue
+        assert card in choice.open  # noqa: S101 - the filter has found it so
+        stamp = Stamp(queue, ((card, choice.amount),), self._term)
+        self._ledger.decisions.assume(facts.uid, stamp)
+        return {v.ALLOCATED: allocated_text(stamp.cards)}
 
     async def _read(self, facts: PodFacts, error: ApiError) -> _BoundPod | None:
         """After a conflict: this very pod at another revision. None after any other refusal."""
@@ -267,7 +280,7 @@ class Binder:
         """
         memory, amount = self._ledger.card_memory, memory_of(facts.devices)
         if node != args.node:
-            memory.forget(facts.uid)
+            self._take_back(facts.uid)
             return m.pod_bound_elsewhere(facts.namespace, facts.name, node)
         if amount and facts.uid in memory.assumed:
             unknown = CardPlacement(UNKNOWN, amount)
@@ -282,8 +295,13 @@ class Binder:
             read = _READ.decode(pod)
             if read.metadata.uid == facts.uid and read.spec.node_name == args.node:
                 return ""
-        self._ledger.card_memory.forget(facts.uid)
+        self._take_back(facts.uid)
         return m.refused(args.node, "it did not land")
+
+    def _take_back(self, uid: str) -> None:
+        """The pod is not bound by what was decided last, and cannot be any more."""
+        self._ledger.card_memory.forget(uid)
+        self._ledger.decisions.take_back_binding(uid)
 
 
 def _binding(facts: PodFacts, args: BindArgs, annotations: dict[str, str]) -> dict[str, object]:

@@ -16,7 +16,7 @@ from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import pod_facts
 from ..quota.scheduling.memory_report import memory_report, node_row
 from ..quota.scheduling.node_filter import fit_nodes
-from ..quota.scheduling.node_ranking import rank_nodes
+from ..quota.scheduling.node_ranking import NodeRanking
 from ..quota.scheduling.preemption import victims_by_node
 from .leader_call import LeaderCall
 from .waker import Waker
@@ -50,7 +50,7 @@ class SchedulerVerbs:
         self._notifier = notifier
         self._binds = binds
         self._synced = synced
-        self._spread = spread
+        self._ranking = NodeRanking(ledger, spread=spread)
         self._unseen = unseen
 
     async def filter(self, args: ExtenderArgs) -> FilterResult:
@@ -72,7 +72,7 @@ class SchedulerVerbs:
     async def prioritize(self, args: ExtenderArgs) -> Sequence[int]:
         """One score for each name, 0 to 10."""
         facts = pod_facts(args.pod)
-        return rank_nodes(self._ledger, facts, args.names, spread=self._spread)
+        return self._ranking.rank(facts, args.names)
 
     async def bind(self, args: BindArgs, *, passed_on: bool = False) -> str:
         """Bind, here or on the leader. `passed_on`: by another replica, so here or nowhere."""

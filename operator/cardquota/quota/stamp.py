@@ -16,7 +16,10 @@ from .vocabulary import CPU, MEMORY
 
 
 class Stamp(NamedTuple):
-    """A pod's charge as written on it: the queue, the cards, and the term that decided it."""
+    """A pod's charge as written on it: the queue, the cards, and the term that decided it.
+
+    A choice of cards may stand there as `A|B`: the pod holds one of them until it is bound (E7).
+    """
 
     queue: str
     cards: Charge
@@ -31,6 +34,11 @@ def choice_text(cards: Sequence[str]) -> str:
 def choice_of(dimension: str) -> tuple[str, ...]:
     """The cards of a choice; of anything else that a reservation names, that alone."""
     return tuple(dimension.split(_OR)) if _OR in dimension else (dimension,)
+
+
+def is_choice(cards: Charge) -> bool:
+    """Whether the cards of a stamp are a choice."""
+    return any(_OR in name for name, _ in cards)
 
 
 class Reservation(NamedTuple):

@@ -83,7 +83,10 @@ def lives(draw: st.DrawFn, name: str, uid: str) -> list[ToldEvent]:
             steps.append(pod.gated())
     if draw(st.booleans()):
         card = draw(st.sampled_from(CARDS))
-        pod = pod.stamped(draw(st.sampled_from(QUEUES)), {card: draw(amounts)})
+        if draw(st.integers(0, 3)):
+            pod = pod.stamped(draw(st.sampled_from(QUEUES)), {card: draw(amounts)})
+        else:
+            pod = pod.claiming(draw(st.sampled_from(QUEUES)), draw(amounts), card, *CARDS)
     steps.append(pod)
     if draw(st.booleans()):
         at = f"2026-01-01T01:0{draw(st.integers(0, 9))}:00Z"

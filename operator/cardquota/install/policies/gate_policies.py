@@ -12,6 +12,7 @@ from typing import Final
 from ...quota.vocabulary import (
     ALLOCATED,
     CHARGED_QUEUE,
+    CLAIM,
     GATE,
     LEASE,
     NAMESPACE_AUDIT,
@@ -77,7 +78,8 @@ def gate_owner(settings: Settings) -> Clause:
         else f"{mode} == {literal(NAMESPACE_AUDIT)}"
     )
     charged = f"object.metadata.?annotations[?{literal(CHARGED_QUEUE)}]"
-    stamped = [f"{annotation('object', key)} != ''" for key in (TERM, ALLOCATED)]
+    cards = any_of(*(f"{annotation('object', key)} != ''" for key in (ALLOCATED, CLAIM)))
+    stamped = [f"{annotation('object', TERM)} != ''", cards]
     to_a_queue = f"{charged}.orValue('') != ''"
     written = all_of(*stamped, any_of(to_a_queue, f"{charged}.hasValue() && {audited}"))
     return Clause(
@@ -96,7 +98,8 @@ def gate_owner(settings: Settings) -> Clause:
             Check(
                 written,
                 f"the scheduling gate {GATE} is removed only together with the annotations "
-                f"{TERM}, {CHARGED_QUEUE} and {ALLOCATED}, which say whose decision it was and "
+                f"{TERM}, {CHARGED_QUEUE} and {ALLOCATED} (or {CLAIM}, if its card is chosen when "
+                "it is bound), which say whose decision it was and "
                 "what the pod is charged; write all three in the same patch (the queue may be "
                 "empty in audit mode alone)",
                 surely=all_of(*stamped, to_a_queue),

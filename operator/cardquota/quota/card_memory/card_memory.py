@@ -12,6 +12,7 @@ Not guaranteed: it has no clock and does no I/O, and only one event loop touches
 from collections.abc import Mapping
 from typing import Final
 
+from ..stale_names import StaleNames
 from .memory_node import MemoryNode, MemoryPod
 from .memory_shape import MemoryShape
 from .unhealthy_cards import UnhealthyListError, read_unhealthy
@@ -22,6 +23,7 @@ are held; whether any of it is. A plain tuple: thousands are read for every pod.
 _Odd = tuple[int, bool, tuple[str, ...], str]
 """What is not as it should be of one node: memory of unknown cards, whether it is mixed, what of
 its cards cannot be read, and what of the list of broken ones."""
+_LIKENESS_BITS: Final = 8
 _EVEN: Final[_Odd] = (0, False, (), "")
 
 
@@ -35,8 +37,13 @@ class CardMemory:
         """By node that pods by memory may come to: the most that one pod can get."""
         self.ranks: dict[str, NodeRank] = {}
         """The same nodes: what decides which of them is best."""
-        self.closed_to_cards: set[str] = set()
-        """Nodes that pods by card may not come to."""
+        self.refusals: dict[str, int] = {}
+        """By node: equal for nodes that refuse every pod by memory for the same reason. A number,
+        since those of thousands are compared for one pod."""
+        self.open_to_cards: set[str] = set()
+        """Nodes that pods by card may come to."""
+        self.changed = StaleNames()
+        """Nodes of which `ranks` has changed."""
         self._assumed: dict[str, tuple[str, bool]] = {}
         """By uid: the node that the pod is being bound to, and whether by memory."""
         self._lists: dict[str, str] = {}
@@ -212,7 +219,10 @@ class CardMemory:
         else:
             self.room.pop(name, None)
             self.ranks.pop(name, None)
-        (self.closed_to_cards.discard if node.takes_cards else self.closed_to_cards.add)(name)
+        self.changed.add(name)
+        self.refusals[name] = node.likeness | node.largest << _LIKENESS_BITS
+        by_card = node.known and node.takes_cards
+        (self.open_to_cards.add if by_card else self.open_to_cards.discard)(name)
         wrong = node.shape.problems if node.shape is not None else ()
         odd = node.unknown, node.mixed, wrong, self._bad.get(name, "")
         if odd != self._odd.get(name, _EVEN):
@@ -221,4 +231,4 @@ class CardMemory:
             if odd == _EVEN:
                 del self._odd[name]
         if node.unused:
-            del self.nodes[name]
+            del self.nodes[name], self.refusals[name]

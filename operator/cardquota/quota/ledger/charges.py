@@ -11,6 +11,7 @@ from ..pods.charge_state import ChargeState
 from ..pods.pod_facts import State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import card_devices
+from ..stamp import choice_of
 from ..vocabulary import GPU_MEMORY, Mode
 from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
@@ -90,7 +91,8 @@ class Charges:
         """
         state = self._state
         stamp, card = record.stamp, state.catalog.card
-        names = [name for name, n in stamp.cards if n and card(name) is None] if stamp else ()
+        cards = [(c, n) for name, n in stamp.cards for c in choice_of(name)] if stamp else ()
+        names = [name for name, n in cards if n and card(name) is None]
         if not names:
             return ()
         devices = card_devices(record.facts, state)

@@ -48,6 +48,7 @@ class Ledger(LedgerState):
         free_cpu_memory: bool = False,
         audit: bool = False,
         enqueues: bool = True,
+        late_binding: Iterable[str] = (),
         at_once: int | None = None,
     ) -> None:
         """`at_once`: how many pods one event re-reads, a large one counting as several; the others
@@ -59,6 +60,7 @@ class Ledger(LedgerState):
             free_cpu_memory=free_cpu_memory,
             audit=audit,
             enqueues=enqueues,
+            late_binding=late_binding,
         )
         self._charges = Charges(self)
         self.reassessment = Reassessment(self, self._charges, at_once)
@@ -99,9 +101,10 @@ class Ledger(LedgerState):
                 record.facts.revision = facts.revision
                 return
             self._charges.uncharge(record)
+            kept = _still_under_way(record, facts)
             record.facts = facts
             record.held_back = record.held_back and not news
-            if facts.state is not State.GATED or facts.revision > record.settled_revision > 0:
+            if not kept:
                 record.assumed = None
         self._charges.charge(record)
 
@@ -438,6 +441,13 @@ def _as_read(group: PodGroupState) -> Hashable:
     if facts is None:
         return None
     return facts.queue, group.gang, facts.priority_class, group.reservation is None, *group.tasks
+
+
+def _still_under_way(record: PodRecord, facts: PodFacts) -> bool:
+    """Whether what was decided on a pod, and charged, is not shown by these new facts either."""
+    if facts.state is State.OPEN and record.facts.state is State.OPEN:
+        return True  # its binding
+    return facts.state is State.GATED and not facts.revision > record.settled_revision > 0
 
 
 def _entry(facts: QueueFacts) -> Hashable:

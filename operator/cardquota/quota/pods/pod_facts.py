@@ -103,6 +103,8 @@ class PodFacts:
     """Why its amounts or annotations cannot be read; empty if they can."""
     placement: CardPlacement | None = None
     """Which card it holds memory of, if it asks for memory and is bound."""
+    scheduler: str = ""
+    """Who binds it; only while it is gated: then we decide whether its card is chosen now (E7)."""
     oversized: bool = False
     """Whether it exceeds a limit, which `problem` names (P8). Then it is not known where it may run
     or what it names, and its gate must stay shut."""
@@ -183,14 +185,15 @@ def pod_facts(pod: Pod) -> PodFacts:
             tolerations_of(spec.tolerations) if state is _GATED and beyond is None else ()
         ),
         foreign_gates=tuple(g for g in gates if g != v.GATE) if gates else (),
-        stamp=None if notes.allocated is None or state is _GATED else _stamp(notes),
-        let_by=notes.term is not None and notes.allocated is None and notes.bound is None,
+        stamp=None if state is _GATED else _stamp(notes),
+        let_by=notes.term is not None and _carries_no_decision(notes),
         scheduled=_scheduled(pod) if bound else "",
         started=bound and pod.status.phase not in _NOT_STARTED,
         claims_devices=claims_devices(spec) if beyond is None else bool(spec.resource_claims),
         mirror=notes.mirror is not None,
         problem=problem,
         placement=_placement(devices, notes) if bound and devices else None,
+        scheduler=intern(kept_name(spec.scheduler_name)) if state is _GATED else "",
         oversized=beyond is not None,
     )
 
@@ -224,6 +227,11 @@ def _placement(devices: Devices, notes: PodAnnotations) -> CardPlacement | None:
         notes.memory_assigned,
         notes.memory_assumed_at,
     )
+
+
+def _carries_no_decision(notes: PodAnnotations) -> bool:
+    """Whether our term on a pod says neither what it was let through for nor that we bound it."""
+    return notes.allocated is None and notes.claim is None and notes.bound is None
 
 
 def _own_queue(notes: PodAnnotations) -> tuple[str, str]:
@@ -260,15 +268,16 @@ def _selector(spec: PodSpec) -> bytes:
 
 
 def _stamp(notes: PodAnnotations) -> Stamp | None:
-    if notes.allocated is None or notes.charged_queue is None or not notes.term:
+    text = notes.claim if notes.allocated is None else notes.allocated
+    if text is None or notes.charged_queue is None or not notes.term:
         return None
     if len(notes.charged_queue) > LONGEST_OBJECT_NAME or len(notes.term) > TERM_TEXT.most:
         return None
-    cards = read_allocated(notes.allocated)
+    cards = read_allocated(text)
     if cards is None:
         return None
     # Each card's name is also part of the text that may be remembered.
-    return _shared(Stamp(notes.charged_queue, cards, notes.term), 2 * len(notes.allocated) + KIB)
+    return _shared(Stamp(notes.charged_queue, cards, notes.term), 2 * len(text) + KIB)
 
 
 def _scheduled(pod: Pod) -> str:

@@ -11,6 +11,7 @@ from ..amounts import Charge, MutableAmounts, canonical, is_card
 from ..decisions.enqueue_judgement import judge_enqueue
 from ..decisions.gang_judgement import judge_gang
 from ..decisions.judgement import judge_presence, judge_release
+from ..decisions.late_binding import charged_for
 from ..decisions.room_together import room_together
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
@@ -79,7 +80,8 @@ class ReleaseJudge:
             return self._judge_gang(candidate, first, self._ledger.groups[candidate.whole.key])
         verdict = judge_release(self._ledger, first)
         if verdict.fits:
-            return Opening(first.queue, ((first, verdict.cards),))
+            cards = charged_for(self._ledger, first, verdict.cards)
+            return Opening(first.queue, ((first, cards),))
         if verdict.outcome is not Outcome.WAITS:
             return Wait(verdict)
         return Wait(verdict, None, self.signature(candidate), self._needs(verdict))

@@ -7,15 +7,17 @@ What only a change of the node or of the pod can cure is *unresolvable*: kube-sc
 there to preempt others. What pods that end would cure is *failed*.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from ..card_memory.card_memory import CardMemory
 from ..card_memory.memory_node import MemoryNode, NodeKind
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import scheduling_messages as m
+from ..nodes.node_cache import NodeCache
 from ..pods.pod_facts import PodFacts, memory_of
 from ..vocabulary import GPU_MEMORY
+from .card_choice import CardChoice, card_choice
 
 _NO_ROOM: Final = -1
 
@@ -30,28 +32,35 @@ class NodeFit(NamedTuple):
     """Whether some of these are nodes that no watch has told of."""
 
 
-def fit_nodes(ledger: LedgerReader, facts: PodFacts, names: Iterable[str]) -> NodeFit:
+def fit_nodes(ledger: LedgerReader, facts: PodFacts, names: Sequence[str]) -> NodeFit:
     """Costs one lookup for each node that fits, and a few more for each other one."""
     problem, need = request_problem(ledger, facts), memory_of(facts.devices)
     if problem:
         return NodeFit([], {}, dict.fromkeys(names, problem))
     memory = ledger.card_memory
     if not need:
-        return _by_card(memory, names)
-    room, fits, rest = memory.room.get, list[str](), list[str]()
-    for name in names:
-        (fits if room(name, _NO_ROOM) >= need else rest).append(name)
+        fit, choice = _by_card(memory, names), card_choice(ledger, facts)
+        return fit if choice is None else _of_choice(ledger.nodes, choice, fit)
+    room = memory.room.get
+    rooms = [room(name, _NO_ROOM) for name in names]
+    fits = [name for name, most in zip(names, rooms, strict=True) if most >= need]
+    if len(fits) == len(names):
+        return NodeFit(fits, {}, {})
+    rest = [name for name, most in zip(names, rooms, strict=True) if most < need] if fits else names
+    # Nodes of a pool are refused for the same reason: it is worked out once.
+    kinds = list(map(memory.refusals.get, rest))
+    some = dict(zip(kinds, rest, strict=True))
+    why = {kind: why_no_memory(memory.get(name), need) for kind, name in some.items()}
     failed, unresolvable = dict[str, str](), dict[str, str]()
-    known, get = dict[int, tuple[str, bool]](), memory.nodes.get
-    for name in rest:
-        node = get(name)
-        # Nodes of a pool are refused for the same reason: it is worked out once.
-        key = -1 if node is None else 2 * node.likeness + (node.largest < need)
-        found = known.get(key)
-        if found is None:
-            found = known[key] = why_no_memory(node, need)
-        (failed if found[1] else unresolvable)[name] = found[0]
-    return NodeFit(fits, failed, unresolvable, -1 in known)
+    if len(why) == 1:
+        ((text, curable),) = why.values()
+        all_of_them = dict.fromkeys(rest, text)
+        failed, unresolvable = (all_of_them, {}) if curable else ({}, all_of_them)
+    else:
+        for name, kind in zip(rest, kinds, strict=True):
+            text, curable = why[kind]
+            (failed if curable else unresolvable)[name] = text
+    return NodeFit(fits, failed, unresolvable, None in why)
 
 
 def request_problem(ledger: LedgerReader, facts: PodFacts) -> str:
@@ -90,16 +99,32 @@ def why_no_cards(node: MemoryNode | None) -> tuple[str, bool]:
     return (m.MIXED if node.kind is NodeKind.MIXED else m.BY_MEMORY), curable
 
 
-def _by_card(memory: CardMemory, names: Iterable[str]) -> NodeFit:
-    closed, get = memory.closed_to_cards, memory.nodes.get
-    fits, failed, unresolvable = list[str](), dict[str, str](), dict[str, str]()
-    unknown = False
+def _of_choice(nodes: NodeCache, choice: CardChoice, fit: NodeFit) -> NodeFit:
+    """Of these nodes, those with a card that is open to the pod (E3). Pods that end elsewhere could
+    open others, but whose they are kube-scheduler does not know: it shall end none for that.
+    """
+    why: dict[str | None, str] = {c: m.quota_taken(c) for c in choice.cards - choice.open}
+    cards, is_open = nodes.cards_of(fit.names, choice.resource), choice.open
+    if is_open.issuperset(cards):
+        return fit
+    found = list(zip(fit.names, cards, strict=True))
+    names = [name for name, card in found if card in is_open]
+    closed = {n: why.get(c, m.NO_CARD_OF_CHOICE) for n, c in found if c not in is_open}
+    unresolvable = {**fit.unresolvable, **closed}
+    return fit._replace(names=names, unresolvable=unresolvable)
+
+
+def _by_card(memory: CardMemory, names: Sequence[str]) -> NodeFit:
+    is_open, get = memory.open_to_cards, memory.nodes.get
+    fits = [name for name in names if name in is_open]
+    if len(fits) == len(names):
+        return NodeFit(fits, {}, {})
+    failed, unresolvable, unknown = dict[str, str](), dict[str, str](), False
     for name in names:
+        if name in is_open:
+            continue
         node = get(name)
-        if node is not None and node.known and name not in closed:
-            fits.append(name)
-        else:
-            unknown = unknown or node is None
-            why, curable = why_no_cards(node)
-            (failed if curable else unresolvable)[name] = why
+        unknown = unknown or node is None
+        why, curable = why_no_cards(node)
+        (failed if curable else unresolvable)[name] = why
     return NodeFit(fits, failed, unresolvable, unknown)

@@ -11,109 +11,189 @@ Binpack, in this order:
   left over; then the name.
 
 Spread is the same from its other end, after the user's order and what is kept for others.
+
+kube-scheduler asks for pod after pod of one template, and between two of them few nodes change. So
+what was found of a node is kept for the last requests, until the node changes.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from typing import Final
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
 
+from ..card_memory.card_memory import NodeRank
 from ..cards.card import CardNameError, read_alternatives
 from ..ledger.ledger_reader import LedgerReader
+from ..limits import KIB
+from ..nodes.free_cards import FreeCards
 from ..pods.pod_facts import PodFacts, memory_of
+from ..stale_names import StaleNames
 
 BEST: Final = 10
 """kube-scheduler's highest score of an extender."""
 _MOST: Final = BEST - 1
 _EMPTY: Final = 2**64
 """More than any amount: added to nodes that come after all others."""
+_NEVER: Final = 2**200
+"""The rank of a node that does not fit: more than any other."""
+KEPT: Final = 16
+"""Requests for which ranks of nodes are kept: 1 MB each at 5,000 nodes."""
+_LONGEST_KEPT: Final = KIB
+"""Characters of the alternatives of such a request."""
 
 
-def rank_nodes(
-    ledger: LedgerReader, facts: PodFacts, names: Sequence[str], *, spread: bool = False
-) -> list[int]:
-    """One score for each name, in order. A node that does not fit, or is not known, has 0."""
-    need = memory_of(facts.devices)
-    if need:
-        return _by_memory(ledger, need, names, spread=spread)
-    devices = [(name, amount) for name, amount in facts.devices if ledger.counts(name)]
-    if len(devices) != 1:
-        return [0] * len(names)
-    return _by_card(ledger, facts, devices[0], names, spread=spread)
+Rank = tuple[int, str, int]
+"""Of one node for one request: how good it is, the smallest is the best; its name; and its score if
+it is not the best. A plain tuple: thousands are compared for every pod."""
+RankOf = Callable[[str], Rank | None]
+"""The rank of a node for one request; None for one that is not known."""
+_NOBODY: Final[Rank] = (_NEVER, "", 0)
 
 
-def _by_memory(ledger: LedgerReader, need: int, names: Sequence[str], *, spread: bool) -> list[int]:
-    """Thousands of nodes in every call: so numbers are compared, and names only of equal ones."""
-    rank_of, find = ledger.card_memory.ranks.get, bisect_left
-    best, at, scores = 2 * _EMPTY, -1, [0] * len(names)
-    for i, name in enumerate(names):
-        rank = rank_of(name)
+class _Request(NamedTuple):
+    """What ranks depend on besides the nodes."""
+
+    resource: str
+    """Empty: memory of one card."""
+    need: int
+    cards: str
+
+
+class _Ranks:
+    """What is kept for one request."""
+
+    def __init__(self, rank_of: RankOf, source: StaleNames) -> None:
+        self._rank_of = rank_of
+        self._source = source
+        self._stale = source.follow()
+        self._ranks: dict[str, Rank] = {}
+
+    def of(self, names: Sequence[str]) -> list[int]:
+        """One score for each name. Costs a lookup for each, and more for nodes that changed."""
+        while self._stale:
+            self._ranks.pop(self._stale.pop(), None)
+        kept, look_at = self._ranks, self._look_at
+        try:
+            found = [kept[name] for name in names]
+        except KeyError:
+            found = [kept.get(name) or look_at(name) for name in names]
+        best = min(found, default=_NOBODY)
+        scores = [score for _, _, score in found]
+        if best[0] < _NEVER:
+            scores[names.index(best[1])] = BEST
+        return scores
+
+    def _look_at(self, name: str) -> Rank:
+        """A node that is not known leaves no trace: it is anybody's word."""
+        rank = self._rank_of(name)
         if rank is None:
-            continue
-        most, free, fullness, held = rank
-        if most < need or (not held and best < _EMPTY and not spread):
-            continue  # it does not fit, or is empty and one in use was found that fits
-        place = find(free, need)
+            return _NEVER, name, 0
+        self._ranks[name] = rank
+        return rank
+
+    def close(self) -> None:
+        """It is not asked any more."""
+        self._source.leave(self._stale)
+
+
+class NodeRanking:
+    """Scores nodes. Belongs to the ledger's loop."""
+
+    def __init__(self, ledger: LedgerReader, *, spread: bool = False) -> None:
+        """`spread`: prefer empty nodes to full ones."""
+        self._ledger = ledger
+        self._spread = spread
+        self._kept: OrderedDict[_Request, _Ranks] = OrderedDict()
+
+    def rank(self, facts: PodFacts, names: Sequence[str]) -> list[int]:
+        """One score for each name, in order. A node that does not fit, or is not known, has 0."""
+        request = self._request(facts)
+        if request is None:
+            return [0] * len(names)
+        ranks = self._kept.get(request)
+        if ranks is None:
+            ranks = self._begin(request)
+            if len(request.cards) > _LONGEST_KEPT:
+                found = ranks.of(names)
+                ranks.close()
+                return found
+            self._kept[request] = ranks
+            if len(self._kept) > KEPT:
+                self._kept.popitem(last=False)[1].close()
+        self._kept.move_to_end(request)
+        return ranks.of(names)
+
+    def _request(self, facts: PodFacts) -> _Request | None:
+        """None: it asks for nothing by which nodes are ranked."""
+        need = memory_of(facts.devices)
+        if need:
+            return _Request("", need, "")
+        counts = self._ledger.counts
+        devices = [(name, amount) for name, amount in facts.devices if counts(name)]
+        if len(devices) != 1:
+            return None
+        return _Request(*devices[0], facts.card_text or "")
+
+    def _begin(self, request: _Request) -> _Ranks:
+        if not request.resource:
+            memory = self._ledger.card_memory
+            return _Ranks(_by_memory(memory.ranks, request.need, self._spread), memory.changed)
+        free = self._ledger.nodes.free
+        return _Ranks(_by_card(free, request, self._spread), free.changed)
+
+
+def _by_memory(ranks: Mapping[str, NodeRank], need: int, spread: bool) -> RankOf:
+    rank_of, find = ranks.get, bisect_left
+
+    def rank(name: str) -> Rank | None:
+        known = rank_of(name)
+        if known is None:
+            return None
+        most, free, fullness, held = known
+        if most < need:
+            return _NEVER, name, 0
         if spread:
-            scores[i] = _MOST - fullness
-            key = -free[-1] + (_EMPTY if held else 0)
-        else:
-            scores[i] = fullness
-            key = free[place] if held else free[place] + _EMPTY
-        if key <= best and (key < best or name < names[at]):
-            best, at = key, i
-    if at >= 0:
-        scores[at] = BEST
-    return scores
+            return -free[-1] + (_EMPTY if held else 0), name, _MOST - fullness
+        left = free[find(free, need)]
+        return left if held else left + _EMPTY, name, fullness
+
+    return rank
 
 
-def _by_card(
-    ledger: LedgerReader,
-    facts: PodFacts,
-    asked: tuple[str, int],
-    names: Sequence[str],
-    *,
-    spread: bool,
-) -> list[int]:
-    """One number says how good a node is, and the smallest wins: in thousands of nodes tuples would
-    cost more than all else.
-    """
-    resource, need = asked
-    offers, used_of, order = ledger.nodes.free.offers.get, ledger.nodes.free.used.get, _order(facts)
-    best, at, scores = 2**200, -1, [0] * len(names)
-    for i, name in enumerate(names):
+def _by_card(nodes: FreeCards, request: _Request, spread: bool) -> RankOf:
+    resource, need, text = request
+    offers, used_of, order = nodes.offers.get, nodes.used.get, _order(text)
+
+    def rank(name: str) -> Rank | None:
         offered, others, found = 0, 0, None
-        for card, amount in offers(name, ()):
+        cards = offers(name)
+        if cards is None:
+            return None
+        for card, amount in cards:
             if card.resource == resource:
                 found, offered = card.name, amount
             elif amount:
                 others = 1
-        if found is None:
-            continue
         in_use = used_of(name)
         used = in_use.get(resource, 0) if in_use else 0
         left = offered - used - need
-        if left < 0:
-            continue
+        if found is None or left < 0:
+            return _NEVER, name, 0
         behind = 2 * order.get(found, len(order))
         if others and "/" not in found:
             behind += 1
         full = min(_MOST, _MOST * used // offered)
-        scores[i] = (_MOST - full if spread else full) // (1 + behind)
         key = behind * 2 * _EMPTY - left if spread else behind * 2 * _EMPTY + left
         if bool(in_use) is spread:
             key += _EMPTY
-        if key <= best and (key < best or name < names[at]):
-            best, at = key, i
-    if at >= 0:
-        scores[at] = BEST
-    return scores
+        return key, name, (_MOST - full if spread else full) // (1 + behind)
+
+    return rank
 
 
-def _order(facts: PodFacts) -> dict[str, int]:
+def _order(text: str) -> dict[str, int]:
     """The place of each card in the user's list."""
-    if facts.card_text is None:
-        return {}
     try:
-        return {card: place for place, card in enumerate(read_alternatives(facts.card_text))}
+        return {card: place for place, card in enumerate(read_alternatives(text))} if text else {}
     except CardNameError:
         return {}

@@ -28,14 +28,11 @@ def victims_by_node(
         return {}
     need, found = memory_of(facts.devices), dict[str, list[str]]()
     for name, uids in proposed.items():
-        node = ledger.card_memory.get(name)
+        memory = ledger.card_memory
         if not need:
-            if node is not None and node.known and name not in ledger.card_memory.closed_to_cards:
-                chosen = list(uids)
-            else:
-                chosen = []
+            chosen = list(uids) if name in memory.open_to_cards else []
         else:
-            chosen = _victims(node, need, uids)
+            chosen = _victims(memory.get(name), need, uids)
         if chosen:
             found[name] = chosen
     return found

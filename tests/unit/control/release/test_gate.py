@@ -133,6 +133,18 @@ def test_the_stamps_say_what_is_charged_to_whom_and_whose_decision_it_was() -> N
     assert annotations == {v.CHARGED_QUEUE: "queue", v.TERM: TERM}
 
 
+def test_e7_a_choice_is_kept_as_what_it_holds_until_it_is_bound() -> None:
+    patch = patch_of(POD.naming("NVIDIA-H200|NVIDIA-H800"), "NVIDIA-H200|NVIDIA-H800")
+    notes = patch["metadata"]["annotations"]
+    assert notes == {
+        v.CLAIM: '{"NVIDIA-H200|NVIDIA-H800": 2}',
+        v.CHARGED_QUEUE: "queue",
+        v.TERM: TERM,
+    }
+    asked = [("nvidia.com/gpu.product", "In", ["NVIDIA-H200", "NVIDIA-H800"])]
+    assert terms_of(patch) == [asked]
+
+
 def test_foreign_gates_are_kept() -> None:
     """A merge patch replaces lists: the others have to be in it."""
     patch = patch_of(POD.gated("example.com/a", "example.com/b"), H200)

@@ -1,9 +1,11 @@
 """Which node is best: always the same one, and the others stay whole."""
 
-from builders import GPU, H200, H200_MIG, H800, Body, a_ledger, a_node, a_pod
+import random
+
+from builders import GPU, H200, H200_MIG, H800, Body, a_ledger, a_node, a_pod, see
 from builders.node import NodeBody
 from builders.pod import PodBody
-from cardquota.quota.scheduling.node_ranking import BEST, rank_nodes
+from cardquota.quota.scheduling.node_ranking import BEST, KEPT, NodeRanking
 
 CARD = 16276
 NAMES = ("n1", "n2", "n3")
@@ -24,7 +26,7 @@ def holding(name: str, node: str, cards: int) -> PodBody:
 def rank(
     pod: PodBody, *things: Body, names: tuple[str, ...] = NAMES, spread: bool = False
 ) -> list[int]:
-    return rank_nodes(a_ledger(*things), pod.facts(), names, spread=spread)
+    return NodeRanking(a_ledger(*things), spread=spread).rank(pod.facts(), names)
 
 
 def memory(amount: int) -> PodBody:
@@ -93,3 +95,64 @@ def test_b6_a_node_that_offers_none_at_present() -> None:
     nodes = cards("n1", 0), cards("n2", 0)
     assert rank(a_pod().asking_for(1), *nodes, names=("n1", "n2")) == [0, 0]
     assert rank(a_pod().asking_for(1, GPU), cards("n1"), names=("n1",)) == [BEST]
+
+
+REQUESTS = (
+    memory(4069),
+    memory(8138),
+    a_pod("new").asking_for(1),
+    a_pod("new").asking_for(2).naming(f"{H800}|{H200}"),
+)
+
+
+def test_b6_what_is_kept_of_nodes_follows_every_event() -> None:
+    """A ranking that is asked again and again says what a new one says."""
+    rng = random.Random(5)
+    nodes = [f"n{i}" for i in range(6)]
+    shapes = (
+        lambda name: sharing(name, rng.randint(1, 3)),
+        lambda name: a_node(name).with_cards(rng.choice((H200, H800)), rng.randint(1, 4)),
+        lambda name: a_node(name).with_cards(H200, 4).with_slices("1g.18gb", rng.randint(0, 2)),
+        lambda name: a_node(name).with_cards(H800, 2).put(True, "spec", "unschedulable"),
+    )
+    ledger = a_ledger()
+    for spread in (False, True):
+        kept, pods, best = NodeRanking(ledger, spread=spread), list[str](), set[int]()
+        for number in range(400):
+            name, uid = rng.choice(nodes), f"p{spread}{number}"
+            match rng.randrange(5):
+                case 0:
+                    see(ledger, rng.choice(shapes)(name).at_revision(number + 1000 * spread))
+                case 1 if pods:
+                    ledger.pod_gone(f"uid-{pods.pop(rng.randrange(len(pods)))}")
+                case 2 if rng.random() < 0.3:
+                    ledger.node_gone(name)
+                case 3 if len(pods) < 6:
+                    see(ledger, on(uid, name, rng.randrange(3), 4069))
+                    pods.append(uid)
+                case 4 if len(pods) < 6:
+                    see(ledger, holding(uid, name, rng.randint(1, 2)))
+                    pods.append(uid)
+            names = rng.sample(nodes, rng.randint(1, 6))
+            for pod in REQUESTS:
+                found = kept.rank(pod.facts(), names)
+                assert found == NodeRanking(ledger, spread=spread).rank(pod.facts(), names)
+                best.add(found.index(BEST) if BEST in found else -1)
+        assert len(best) > 4
+
+
+def test_b6_of_many_requests_the_last_are_kept() -> None:
+    """Nothing follows the others any more: an event about a node costs for those alone."""
+    ledger = a_ledger(*THREE)
+    ranking = NodeRanking(ledger)
+    for amount in range(1, 5 * KEPT):
+        assert ranking.rank(memory(amount).facts(), NAMES) == [BEST, 0, 0]
+    assert ledger.card_memory.changed.followers == KEPT
+    assert ranking.rank(memory(1).facts(), NAMES) == [BEST, 0, 0]
+
+
+def test_p8_a_request_with_a_very_long_text_is_not_kept() -> None:
+    ledger = a_ledger(a_node("n1").with_cards(H200, 8))
+    pod = a_pod("new").asking_for(1).naming("|".join([H200, *(f"C{i:060}" for i in range(20))]))
+    assert NodeRanking(ledger).rank(pod.facts(), ["n1", "n2"]) == [BEST, 0]
+    assert ledger.nodes.free.changed.followers == 0

@@ -1,0 +1,58 @@
+"""The cards that a pod may be bound to whose card is chosen then (E3, E7).
+
+The pod holds one claim (T3). A card is open to it if the queue's other claims can all be assigned
+beside it: so no pod takes a card that another one needs, and no quota is ever exceeded. Which of
+the open cards it gets is the scheduler's to say: the first that a node has free.
+
+Pure: asking changes nothing that counts.
+"""
+
+from typing import NamedTuple
+
+from ..assignment.claim import Claim
+from ..ledger.ledger_reader import LedgerReader
+from ..pods.pod_facts import PodFacts
+from ..pods.pod_request import card_devices
+from ..stamp import choice_of, is_choice
+
+
+class CardChoice(NamedTuple):
+    """The choice of one pod, at this moment."""
+
+    resource: str
+    amount: int
+    """Cards."""
+    cards: frozenset[str]
+    """All that it asked for."""
+    open: frozenset[str]
+    """Those of them that its queue has for it now."""
+
+
+def card_choice(ledger: LedgerReader, facts: PodFacts) -> CardChoice | None:
+    """None for a pod that holds a card, or none at all.
+
+    Of a pod whose open gate our own watch has not told of, every card counts as open: the leader
+    judges it again when it is bound.
+    """
+    stamp = facts.stamp
+    if stamp is None or not is_choice(stamp.cards):
+        return None
+    devices = card_devices(facts, ledger)
+    if len(devices) != 1:
+        return None
+    resource, amount = devices[0]
+    cards = frozenset(card for name, _ in stamp.cards for card in choice_of(name))
+    record = ledger.pods.get(facts.uid)
+    if record is None or record.stamp is None:
+        return CardChoice(resource, amount, cards, cards)
+    if record.claim is None:  # its binding is under way
+        decided = frozenset(card for card, _ in record.stamp.cards)
+        return CardChoice(resource, amount, cards, cards & decided)
+    return CardChoice(resource, amount, cards, open_cards(ledger, record.queue, *record.claim))
+
+
+def open_cards(ledger: LedgerReader, queue: str, claim: Claim, shown: str) -> frozenset[str]:
+    """The cards that one of these claims of a queue may take for good now (E3)."""
+    account = ledger.account(queue)
+    claims = account.flexible_claims if account is not None else None
+    return claims.cards_to_bind(claim, shown) if claims is not None else frozenset()
