@@ -51,6 +51,8 @@ class Card:
     barred: Labels = ()
     """Labels that a node must not carry with these values; it may have them with others, or not at
     all. No key of `labels` is among them."""
+    unit: str = ""
+    """Of card memory: what one of it is, MiB or GiB. Empty for cards."""
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..quantity import Quantity, QuantityError, count
-from ..vocabulary import GPU_MEMORY, GPU_PRODUCT
 from ..words import first_of, show
-from .card import Card, CardNameError, Labels, can_exist, check_name, memory_card
+from .card import Card, CardNameError, Labels, check_name
 from .card_memory import MemoryLabel, MemoryUnit, gib_of, mib_of
 from .node_problems import some_of
 from .vendor import MIG, MPS, SLICED, TIME_SLICING, Shown, Vendor, plain_vendor, plain_way
@@ -27,6 +26,8 @@ class NodeCards:
 
     cards: tuple[tuple[Card, int], ...] = ()
     problems: tuple[str, ...] = ()
+    product_label: str = ""
+    """The label of the only product that the node shows; empty if it shows none, or several."""
 
 
 class _NotCountedError(ValueError):
@@ -52,11 +53,6 @@ def discover(
         names = first_of([f"{key}={show(labels[key])}" for key in keys], ", ")
         return NodeCards((), (f"the node has labels of {len(products)} products ({names})",))
     cards: list[tuple[Card, int]] = []
-    if GPU_MEMORY in allocatable:
-        try:
-            cards += _memory_card(products, labels, allocatable[GPU_MEMORY])
-        except _NotCountedError as error:
-            return NodeCards((), (str(error),))
     for found in products:
         for resource in sorted(allocatable):
             vendor = found.vendor
@@ -71,7 +67,8 @@ def discover(
                 cards.append((_card(found, resource, labels), amount))
             except _NotCountedError as error:
                 problems.append(str(error))
-    return NodeCards(tuple(cards), some_of(list(dict.fromkeys(problems))))
+    label = products[0].way.product if products else ""
+    return NodeCards(tuple(cards), some_of(list(dict.fromkeys(problems))), label)
 
 
 def _products(
@@ -228,27 +225,6 @@ def _card(found: _Product, resource: str, labels: Mapping[str, str]) -> Card:
     if sliced:
         return Card(name, resource, shown + sharing, written)
     return Card(name, resource, shown, written, barred=sharing)
-
-
-def _memory_card(
-    products: list[_Product], labels: Mapping[str, str], value: Quantity
-) -> list[tuple[Card, int]]:
-    """The memory of the node's cards (B10). The label of those who share it comes first, as for a
-    card that no node has shown. None if no label names the product.
-    """
-    keys = [GPU_PRODUCT] if GPU_PRODUCT in labels else []
-    keys += [found.way.product for found in products]
-    if not keys:
-        return []
-    product = labels[keys[0]]
-    for key in keys[1:]:
-        if labels[key] != product:
-            shown = first_of([f"{one}={show(labels[one])}" for one in keys], ", ")
-            raise _NotCountedError(f"the node has labels of 2 products ({shown})")
-    if not can_exist(product):
-        raise _NotCountedError(f"label {keys[0]}: <{show(product)}> is not the name of a product")
-    amount = _amount(GPU_MEMORY, value)
-    return [(Card(memory_card(product), GPU_MEMORY, ((keys[0], product),)), amount)]
 
 
 def _memory(way: Shown, labels: Mapping[str, str]) -> int | None:

@@ -198,6 +198,11 @@ def may_count_cards(resource: str) -> bool:
     return bool(slash and "." in prefix) and not (_NO_CARDS.search(kind))
 
 
+def resource_by_name(card: str) -> str | None:
+    """The resource name behind a card that no node has shown, where its name alone tells it."""
+    return GPU_MEMORY if is_memory(card) else None
+
+
 def counts_form(resource: str, card: str) -> bool:
     """Whether a resource name can count a card of this name: a slice is never a whole card.
 

@@ -19,7 +19,7 @@ from ..cards.card import (
     read_alternatives,
 )
 from ..cards.catalog import Catalog
-from ..cards.vendor import Vendor, counts_form, may_count_cards
+from ..cards.vendor import Vendor, counts_form, may_count_cards, resource_by_name
 from ..messages import request_messages, shortfall_messages
 from ..selectors.selector import Selector, decode
 from ..selectors.selector_text import requirements
@@ -182,7 +182,7 @@ def _derived(resource: str, selected: bytes, quota: Amounts, known: Knowledge) -
             return tuple(name for name in allowed if quota.get(name)) or tuple(allowed)
         if known.nodes.named_by(selected):
             return ()
-    rows = [(-n, name) for name, n in quota.items() if known.catalog.resource(name) == resource]
+    rows = [(-n, name) for name, n in quota.items() if resource in _behind(name, known)]
     return tuple(name for _, name in sorted(rows))
 
 
@@ -194,9 +194,14 @@ def _cards_behind(resource: str, quota: Amounts, known: Knowledge) -> list[Card]
     recorded = (
         known.known_card(name, resource)
         for name in quota
-        if catalog.card(name) is None and catalog.resource(name) == resource
+        if catalog.card(name) is None and resource in _behind(name, known)
     )
     return [*catalog.cards_of(resource), *recorded]
+
+
+def _behind(name: str, known: Knowledge) -> tuple[str | None, ...]:
+    """The resource name of a card, as it is known, or as the name alone tells it (B10)."""
+    return known.catalog.resource(name), resource_by_name(name)
 
 
 def _in_named_order(cards: list[Card], selector: Selector, quota: Amounts) -> list[Card]:
