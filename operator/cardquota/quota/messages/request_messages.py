@@ -158,6 +158,11 @@ def claim_not_counted() -> str:
     return "devices claimed by spec.resourceClaims or from a DeviceClass are counted by no quota"
 
 
+def memory_not_limited(queue: str) -> str:
+    """Warning: the pod has a queue, and no quota of any queue limits card memory (B10)."""
+    return f"Queue <{show(queue)}>: {v.GPU_MEMORY} is not limited: no quota has a row for it"
+
+
 def card_of_no_node(card: str, *, of_group: bool = False) -> str:
     """Warning: the pool of this card is scaled to zero (P4)."""
     who = who_asks(of_group=of_group)
