@@ -49,6 +49,8 @@ FAMILIES: Final = (
         )
         for total in ("allocated", "guarantee", "oversold")
     ),
+    Family("unlimited_memory_pods", "Pods with card memory that no quota limits", ("unit",)),
+    Family("unlimited_memory", "Card memory in use that no quota limits, by unit", ("unit",)),
     Family("gated_pods", "Pods waiting at the gate", ("queue",)),
     Family("unadmitted_pods", "Pods charged that never passed admission", ("queue",)),
 )

@@ -7,7 +7,7 @@ final object. A refusal is advice, the gate is the law: a pod that slips through
 If the API server sets the gate itself, there is no mutating review: the validating one gives the
 answer and the warnings. A pod with the gate then waits, and one without it needs none. So if the
 cluster is not known, both are let by, as while we are down. The API server does not know cards of
-no vendor row: a pod that asks for one has to name its queue.
+no vendor row, nor whether card memory is limited: a pod that asks for one has to name its queue.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from collections.abc import Callable
 import msgspec
 
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.install.matching import is_ours
+from cardquota.install.matching import is_ours, known_to_policies
 from cardquota.install.policies.gate_setting import gate_is_set_by_policy, who_sets_the_gate
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.create_judgement import judge_create
@@ -131,7 +131,7 @@ class PodReviews:
         """
         if self._by_policy and not (verdict.queue or facts.group):
             return AdmissionResponse()
-        if self._by_policy and not is_ours(pod, facts, self._ledger.vendors):
+        if self._by_policy and not known_to_policies(pod, facts, self._ledger.vendors):
             return _refusal(queue_not_named(self._ledger, facts, verdict.queue))
         return deny(self._ungated)
 

@@ -153,6 +153,19 @@ BAD_REQUESTS: Final = (
     ),
     Entry(
         under=Reason.INVALID_CARD,
+        when="The containers ask for the memory of a card, and a whole card is named.",
+        says=say(
+            request_messages.invalid_request,
+            _QUEUE,
+            [("NVIDIA-A10", 8138)],
+            say(request_messages.memory_by_product, ["NVIDIA-A10"]),
+        ),
+        where=POD,
+        rule="B10",
+        do="Name the memory of the card, or ask for the card.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
         when="The pods of a gang that start together are too unlike to be judged in one go.",
         says=say(gang_messages.gang_too_unlike, "research/train", 1000, limits.GANG_KINDS.most),
         where=(Where.GANG_EVENT,),

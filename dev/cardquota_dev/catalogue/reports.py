@@ -457,6 +457,14 @@ NOTES: Final = (
         rule="P7",
         do="Nothing, or ask for the card in the container's limits.",
     ),
+    Entry(
+        under=WARNINGS,
+        when="The pod asks for card memory, and no queue's quota has a row `<product>/gpu-mem`.",
+        says=say(request_messages.memory_not_limited, _QUEUE),
+        where=(Where.WARNING, Where.WORKLOAD),
+        rule="B10",
+        do="Nothing, or give the queues that may use it such a row.",
+    ),
 )
 
 AUDITED: Final = (

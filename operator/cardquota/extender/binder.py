@@ -249,7 +249,8 @@ class Binder:
         now = max(self._wall_clock(), found.latest + 1)
         placement = CardPlacement(card, amount, assumed_at=now)
         memory.assume(node, facts.uid, MemoryPod(facts.namespace, facts.name, placement))
-        return placement_annotations(card, amount, found.shape.sizes[card], now)
+        placed = placement_annotations(card, amount, found.shape.sizes[card], now)
+        return {**placed, **self._choose_card(facts, node)}
 
     def _choose_card(self, facts: PodFacts, node: str) -> dict[str, str]:
         """If the pod still has its choice, it is charged for the node's card from now on (E7)."""

@@ -94,7 +94,9 @@ class SchedulerVerbs:
         for row in report.nodes:
             rows.append(_JSON.encode(row))
             await slice_.give_way()
-        rest = _JSON.encode({"pending": report.pending, "totals": report.totals})
+        rest = _JSON.encode(
+            {"pending": report.pending, "totals": report.totals, "limited": report.limited}
+        )
         return b'{"nodes":[' + b",".join(rows) + b"]," + rest[1:]
 
     async def inspect_node(self, name: str) -> bytes | None:

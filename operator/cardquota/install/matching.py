@@ -2,10 +2,11 @@
 
 Two terms, as everywhere in the product:
 
-- *ours*: it names a queue, a pod group or a card, or asks for a resource of the vendor table. Such
-  pods reach the webhooks.
+- *ours*: it names a queue, a pod group or a card, or asks for a resource of the vendor table or for
+  card memory. Such pods reach the webhooks.
 - *managed*: it has a queue, so it must wait at the gate. The pod's namespace or the settings may
-  give it one. Webhook conditions cannot see the namespace, policies can.
+  give it one. Webhook conditions cannot see the namespace, policies can. Neither sees whether some
+  quota limits card memory: what asks for nothing else is not managed, as far as policies know.
 """
 
 from typing import Final
@@ -13,10 +14,11 @@ from typing import Final
 from ..quota.cards.device_classes import PREFIX
 from ..quota.cards.vendor_table import VendorTable
 from ..quota.objects.pod import Pod
-from ..quota.pods.pod_facts import PodFacts
+from ..quota.pods.pod_facts import PodFacts, memory_of
 from ..quota.vocabulary import (
     CARD_NAME,
     CARD_NAME_ALIAS,
+    GPU_MEMORY,
     GROUP_NAME,
     QUEUE_NAME,
     QUEUE_NAME_VOLCANO_JOB,
@@ -87,11 +89,20 @@ def ours(pod: str, settings: Settings) -> str:
 
     An annotation counts even if it is empty: the operator has to report what is wrong with it.
     """
-    return any_of(carries(pod, _QUEUE_KEYS + _CARD_KEYS), asks_for_cards(pod, settings))
+    table = f"name.matches({literal(resource_pattern(settings))})"
+    asks = _asks(pod, f"({table} || name == {literal(GPU_MEMORY)})")
+    return any_of(carries(pod, _QUEUE_KEYS + _CARD_KEYS), asks)
 
 
 def is_ours(pod: Pod, facts: PodFacts, vendors: VendorTable) -> bool:
     """The result of `ours` for a pod, computed in Python."""
+    return known_to_policies(pod, facts, vendors) or memory_of(facts.devices) > 0
+
+
+def known_to_policies(pod: Pod, facts: PodFacts, vendors: VendorTable) -> bool:
+    """Whether the API server knows without us that the pod uses cards or card quotas, so that it
+    can set the gate. Card memory is none of it: it counts only while a quota limits it (B10).
+    """
     notes = pod.metadata.annotations
     if notes is not None:
         own = (notes.queue, notes.queue_volcano_job, notes.group, notes.card_name, notes.card_alias)

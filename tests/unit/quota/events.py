@@ -20,7 +20,8 @@ from cardquota.quota.reports.recount import Totals
 from cardquota.quota.stamp import Stamp
 
 XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"
-CARDS = (H200, H800, XPU)
+A10_MEMORY = "NVIDIA-A10/gpu-mem"
+CARDS = (H200, H800, XPU, A10_MEMORY)
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,16 @@ from builders.group import GroupBody
 from builders.namespace import NamespaceBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
+from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT
 
-from .events import CARDS, XPU, XPU_RESOURCE, Class, History, ToldEvent
+from .events import A10_MEMORY, CARDS, XPU, XPU_RESOURCE, Class, History, ToldEvent
 
 QUEUES = ("red", "blue")
 NAMESPACES = ("team", "other")
 GROUPS = ("gang-a", "gang-b")
 CLASSES = ("urgent", "usual")
 PRODUCT = f"{GPU}.product"
+NAMED = (None, None, H200, f"{H800}|{H200}", XPU, A10_MEMORY, "Never-Seen")
 
 FIXED = {
     "h200-1": a_node("h200-1").with_cards(H200, 8),
@@ -25,6 +27,7 @@ FIXED = {
     "h800-1": a_node("h800-1").with_cards(H800, 8),
     "h800-2": a_node("h800-2").with_cards(H800, 8),
     "xpu-1": a_node("xpu-1").with_cards(XPU, 8, XPU_RESOURCE),
+    "a10-1": a_node("a10-1").labelled(GPU_PRODUCT, "NVIDIA-A10").sharing_memory(32_552, 2),
 }
 """Nodes that unstamped pods are bound to: they come some time, and keep their cards."""
 
@@ -34,6 +37,7 @@ CHANGING = (
     a_node("n").with_cards(R4090, 8),
     a_node("n").with_cards(XPU, 4, XPU_RESOURCE),
     a_node("n").showing(H200),
+    a_node("n").labelled(GPU_PRODUCT, "NVIDIA-A10").sharing_memory(48, 2),
     a_node("n"),
 )
 
@@ -63,12 +67,12 @@ def lives(draw: st.DrawFn, name: str, uid: str) -> list[ToldEvent]:
         .in_namespace(draw(st.sampled_from(NAMESPACES)))
         .in_queue(draw(st.sampled_from((None, *QUEUES))))
         .in_group(group)
-        .naming(draw(st.sampled_from((None, None, H200, f"{H800}|{H200}", XPU, "Never-Seen"))))
+        .naming(draw(st.sampled_from(NAMED)))
         .with_cpu(draw(st.sampled_from(("0", "500m", "4"))))
         .with_priority(draw(st.sampled_from((0, 0, 7))))
         .created(draw(st.sampled_from(("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"))))
     )
-    device = draw(st.sampled_from((None, GPU, GPU, GPU, XPU_RESOURCE)))
+    device = draw(st.sampled_from((None, GPU, GPU, GPU, XPU_RESOURCE, GPU_MEMORY)))
     if device is not None:
         pod = pod.asking_for(draw(amounts), device)
     if draw(st.booleans()):

@@ -99,3 +99,27 @@ async def test_a_card_of_no_vendor_row_is_refused_until_its_pod_names_the_queue(
             assert (await endpoint.validate(named.gated())).allowed
             assert "<cardquota-set-gate> sets it" in (await endpoint.validate(named)).text
         assert "requested <4>" in (await endpoint.validate(stock.asking_for(4, xpu))).text
+
+
+async def test_b10_card_memory_is_refused_until_its_pod_names_the_queue() -> None:
+    """Only while a quota limits it: the policy does not know whether one does."""
+    row = "NVIDIA-A10/gpu-mem"
+    team = a_namespace("team").with_default_queue("queue")
+    node = a_node("a10").labelled(v.GPU_PRODUCT, "NVIDIA-A10").sharing_memory(32_552, 2)
+    stock = a_pod().asking_for_memory(8_138)
+    async with Endpoint(node, team, THREE, webhook=BY_POLICY) as endpoint:
+        assert (await endpoint.validate(stock)).allowed
+        endpoint.see(a_queue().with_quota({row: 8_138}).with_policy("Deny"))
+        said = await endpoint.validate(stock)
+        assert not said.allowed
+        assert v.QUEUE_NAME in said.text, said
+        assert (await endpoint.validate(stock.in_queue("queue").gated())).allowed
+        assert (
+            "requested <9000>"
+            in (
+                await endpoint.validate(stock.in_queue("queue").asking_for_memory(9_000).gated())
+            ).text
+        )
+        # The policy gates who names a card, so here a gate is missing.
+        said = await endpoint.validate(stock.naming(row))
+        assert "MutatingAdmissionPolicy <cardquota-set-gate> sets it" in said.text

@@ -287,6 +287,21 @@ async def test_a_card_of_no_vendor_row_is_gated_by_the_queue_of_an_enforced_name
         assert (await endpoint.validate(other)).allowed
 
 
+async def test_b10_card_memory_is_gated_while_a_quota_limits_it() -> None:
+    """And not before: then only who has a queue is told that nothing limits it."""
+    node = a_node("a10").labelled(v.GPU_PRODUCT, "NVIDIA-A10").sharing_memory(32_552, 2)
+    team = a_namespace("team").with_default_queue("queue")
+    stock = a_pod().asking_for_memory(8_138)
+    async with Endpoint(node, team, THREE) as endpoint:
+        assert await effect(endpoint, stock) == LET_BY
+        assert (await endpoint.mutate(stock)).warnings == []
+        (warning,) = (await endpoint.mutate(stock.in_queue("queue"))).warnings
+        assert "aliyun.com/gpu-mem is not limited" in warning
+        endpoint.see(a_queue().with_quota({"NVIDIA-A10/gpu-mem": 8_138}))
+        assert await effect(endpoint, stock) == GATED
+        assert (await endpoint.mutate(stock.in_queue("queue"))).warnings == []
+
+
 # --- namespaces of a moment ago ---------------------------------------------------------------
 
 NEW = "new"

@@ -21,6 +21,7 @@ from ...quota.objects.device_class import DeviceClass
 from ...quota.objects.namespace import Namespace
 from ...quota.objects.node import Node
 from ...quota.objects.queue import Queue
+from ...quota.vocabulary import GPU_MEMORY
 from .. import sentences
 
 
@@ -181,7 +182,9 @@ class CardCount:
         """Cards for which the API server does not recognise pods without annotations."""
         for card in cards:
             resource = self._ledger.catalog.resource(card)
-            if resource is not None and self._ledger.vendors.owner(resource) is None:
+            if resource is None or resource == GPU_MEMORY:  # that is recognised by itself (B10)
+                continue
+            if self._ledger.vendors.owner(resource) is None:
                 yield WithoutRow(card, resource, sentences.without_row(resource))
 
     def _claimed(self) -> Iterator[ClaimedDevices]:

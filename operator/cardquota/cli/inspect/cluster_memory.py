@@ -11,12 +11,15 @@ from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.client import Client
 from ...cluster.api.find_access import find_access
 from ...cluster.watch.listing import Unreadable, list_objects
+from ...quota import vocabulary as v
+from ...quota.accounts.queue_facts import queue_facts
 from ...quota.cards.vendor_table import VendorTable
 from ...quota.ledger.ledger import Ledger
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.config_map import ConfigMap
 from ...quota.objects.node import Node
 from ...quota.objects.pod import Pod
+from ...quota.objects.queue import Queue
 from ...quota.pods.pod_facts import pod_facts
 from ...quota.words import show
 from .. import sentences
@@ -24,6 +27,8 @@ from ..cards.card_sources import ClusterError
 
 T = TypeVar("T", bound=msgspec.Struct)
 _FORBIDDEN = 403
+_NOT_FOUND = 404
+_QUEUES = f"/apis/{v.API_GROUP}/{v.VERSION}/queues"
 
 
 @dataclass(slots=True)
@@ -32,12 +37,15 @@ class ClusterMemory:
 
     ledger: Ledger
     notes: list[str] = field(default_factory=list)
+    knows_queues: bool = True
+    """Whether the quotas of the queues could be read."""
 
 
 async def read_cluster(
     kubeconfig: Path | None, context: str, vendors: VendorTable
 ) -> ClusterMemory:
-    """The cluster that the options select. Needs the right to list nodes and pods.
+    """The cluster that the options select. Needs the right to list nodes and pods; where queues may
+    not be listed, it is not known whether they limit card memory.
 
     Errors: AccessError, ClusterError.
     """
@@ -61,6 +69,14 @@ async def read_cluster(
             if not isinstance(error.__cause__, ApiError) or error.__cause__.status != _FORBIDDEN:
                 raise
             found.notes.append(sentences.lists_forbidden(str(error.__cause__)))
+        try:
+            await _each(client, found, _QUEUES, Queue, lambda x: ledger.queue_seen(queue_facts(x)))
+        except ClusterError as error:
+            status = error.__cause__.status if isinstance(error.__cause__, ApiError) else 0
+            if status not in (_FORBIDDEN, _NOT_FOUND):
+                raise
+            # Without Queues nothing is limited; those that may not be seen may limit it.
+            found.knows_queues = status == _NOT_FOUND
     finally:
         await client.close()
     return found

@@ -6,7 +6,7 @@ On a terminal each card has a bar. A pipe gets the same columns without it.
 import asyncio
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
@@ -51,6 +51,8 @@ def inspect(
         sys.stderr.write(f"cardquota: {' '.join(str(error).split())}\n")
         return 2 if isinstance(error, AccessError) else 1
     report = to_its_end(memory_report(read.ledger))
+    if not read.knows_queues:
+        report = replace(report, limited=None)
     if node:
         row = node_row(read.ledger, node)
         if row is None:
@@ -94,12 +96,18 @@ def lines(report: MemoryReport, *, details: bool, bars: bool) -> Iterator[Text]:
         yield Text("Pending:")
         rows = [(_name(pod), str(pod.memory), pod.state) for pod in report.pending]
         yield from table([("POD", "MEMORY", "STATE"), *rows])
+    yield from _sums(report)
+
+
+def _sums(report: MemoryReport) -> Iterator[Text]:
     if report.totals:
         yield Text()
     for unit, total in report.totals.items():
         share = 100 * total.used // total.total if total.total else 0
         cards = counted(total.cards, "card")
         yield Text(f"Total: {total.used}/{total.total} {unit} on {cards} ({share} %)")
+    if report.totals and report.limited is False:
+        yield Text(sentences.MEMORY_NOT_LIMITED, style="yellow")
 
 
 def _card(row: MemoryNodeRow, card: SharedCardRow, bars: bool) -> tuple[str, ...]:

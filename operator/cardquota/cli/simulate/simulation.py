@@ -7,7 +7,7 @@ a node. No I/O.
 from collections.abc import Iterator
 from typing import Final
 
-from ...install.matching import is_ours
+from ...install.matching import is_ours, known_to_policies
 from ...install.policies.gate_setting import gate_is_set_by_policy
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import QueueError, check_queue, queue_facts
@@ -208,7 +208,8 @@ class Simulation:
             self._let_by(pod, answer, self._why_never_seen(facts, verdict, mode))
             return
         effect = effect_of(verdict.outcome, self.ledger.policy_of(facts, verdict.queue), mode)
-        if effect is Effect.GATE and not ours and gate_is_set_by_policy(self._settings):
+        known = known_to_policies(pod, facts, self.ledger.vendors)
+        if effect is Effect.GATE and not known and gate_is_set_by_policy(self._settings):
             verdict = queue_not_named(self.ledger, facts, verdict.queue)
             effect = Effect.DENY
         answer.queue, answer.reason, answer.text = verdict.queue, verdict.reason or "", verdict.text

@@ -11,6 +11,7 @@ from ...quota.accounts.row import Row, sum_of
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.reports.cluster_report import cards_of, cluster_report_in_steps
 from ...quota.reports.drift import Drift, compare
+from ...quota.scheduling.memory_report import unlimited_use
 from ...quota.vocabulary import CPU, MEMORY
 
 _ROUNDS: Final = 3
@@ -42,6 +43,9 @@ async def refresh(ledger: LedgerReader, metrics: Metrics) -> None:
                 _resources(account, rows)
             rows["gated_pods"][queue,] += len(account.pending)
             rows["unadmitted_pods"][queue,] += len(account.unadmitted)
+    for unit, (pods, held) in unlimited_use(ledger).items():
+        rows["unlimited_memory_pods"][unit,] = pods
+        rows["unlimited_memory"][unit,] = held
     await _cluster(ledger, rows)
     metrics.totals.show({gauge: list(found.items()) for gauge, found in rows.items()})
 

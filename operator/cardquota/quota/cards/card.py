@@ -22,9 +22,10 @@ _LONGEST_KEPT: Final = 512
 _PRODUCT: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
 """A product is the value of a label (D9)."""
 _PART: Final = re.compile(
-    r"mig-[A-Za-z0-9][A-Za-z0-9._-]*-mixed|(mps|shared)-[0-9]+g\*1/[1-9][0-9]*"
+    r"mig-[A-Za-z0-9][A-Za-z0-9._-]*-mixed|(mps|shared)-[0-9]+g\*1/[1-9][0-9]*|gpu-mem"
 )
-"""A slice or share of a product (D3, D4)."""
+"""A slice or share of a product (D3, D4), or the memory of its cards (B10)."""
+_MEMORY: Final = "/gpu-mem"
 
 
 class CardNameError(ValueError):
@@ -50,6 +51,8 @@ class Card:
     barred: Labels = ()
     """Labels that a node must not carry with these values; it may have them with others, or not at
     all. No key of `labels` is among them."""
+    unit: str = ""
+    """Of card memory: what one of it is, MiB or GiB. Empty for cards."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -61,6 +64,16 @@ class Card:
 def model_of(name: str) -> str:
     """The product of a card or of its part: `NVIDIA-H200` of `NVIDIA-H200/mig-1g.18gb-mixed`."""
     return name.split("/", 1)[0]
+
+
+def memory_card(product: str) -> str:
+    """The name under which a quota counts the memory of a product's cards (B10)."""
+    return product + _MEMORY
+
+
+def is_memory(name: str) -> bool:
+    """Whether a card's name stands for the memory of cards: its amounts are MiB or GiB (B10)."""
+    return name.endswith(_MEMORY)
 
 
 def check_name(name: str) -> None:

@@ -26,6 +26,8 @@ class NodeCards:
 
     cards: tuple[tuple[Card, int], ...] = ()
     problems: tuple[str, ...] = ()
+    product_label: str = ""
+    """The label of the only product that the node shows; empty if it shows none, or several."""
 
 
 class _NotCountedError(ValueError):
@@ -65,7 +67,8 @@ def discover(
                 cards.append((_card(found, resource, labels), amount))
             except _NotCountedError as error:
                 problems.append(str(error))
-    return NodeCards(tuple(cards), some_of(list(dict.fromkeys(problems))))
+    label = products[0].way.product if products else ""
+    return NodeCards(tuple(cards), some_of(list(dict.fromkeys(problems))), label)
 
 
 def _products(

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection
 
 from ..amounts import Amounts
+from .card import is_memory
 
 
 class QuotaTotals:
@@ -13,6 +14,8 @@ class QuotaTotals:
         self._queues: dict[str, set[str]] = {}
         """By card: the queues that have a row for it."""
         self._cards: Counter[str] = Counter()
+        self._memory_rows = 0
+        """How many cards with a row are the memory of cards (B10)."""
         self.version = 0
         """Goes up whenever a card gets its first row or loses its last one."""
 
@@ -29,13 +32,20 @@ class QuotaTotals:
         for card in old:
             if not self._queues[card]:
                 del self._queues[card], self._cards[card]
-        moved = had != {card for card in changed if self.has(card)}
+        has = {card for card in changed if self.has(card)}
+        moved = had != has
+        self._memory_rows += sum(map(is_memory, has)) - sum(map(is_memory, had))
         self.version += moved
         return moved
 
     def has(self, card: str) -> bool:
         """Whether some queue has a row for this card."""
         return card in self._queues
+
+    @property
+    def limits_memory(self) -> bool:
+        """Whether some queue has a row for the memory of cards. Only then it is counted (B10)."""
+        return self._memory_rows > 0
 
     def of(self, card: str) -> int:
         """All quotas of this card together, cards."""

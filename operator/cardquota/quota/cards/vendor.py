@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from .card import Card, Labels
+from ..vocabulary import GPU_MEMORY, GPU_PRODUCT
+from .card import Card, Labels, is_memory
 from .card_memory import MemoryLabel, MemoryUnit
 from .resource_pattern import LONGEST_NAME, Matcher
 
@@ -167,8 +168,19 @@ def plain_vendor(label: str) -> Vendor | None:
     return Vendor(f"{prefix}/{kind}", prefix, kind)
 
 
+SHARED_MEMORY: Final = Vendor(
+    "shared memory", "aliyun.com", "gpu-mem", own=(Shown(GPU_PRODUCT),), own_first=True
+)
+"""The memory of cards that pods share (B10). It is no row of the vendor table: pods that ask for it
+are managed only while some quota limits it."""
+
+
 def vendor_behind(resource: str) -> Vendor:
-    """The vendor whose cards, shares or slices a resource name counts by the plain rule (D1-D4)."""
+    """The vendor whose cards, shares or slices a resource name counts by the plain rule (D1-D4), or
+    whose memory (B10).
+    """
+    if resource == GPU_MEMORY:
+        return SHARED_MEMORY
     prefix, _, kind = resource.partition("/")
     kind = SLICED_TYPE if kind.startswith(MIG) else kind.removesuffix(_SHARED)
     return Vendor(resource, prefix, kind)
@@ -186,11 +198,19 @@ def may_count_cards(resource: str) -> bool:
     return bool(slash and "." in prefix) and not (_NO_CARDS.search(kind))
 
 
+def resource_by_name(card: str) -> str | None:
+    """The resource name behind a card that no node has shown, where its name alone tells it."""
+    return GPU_MEMORY if is_memory(card) else None
+
+
 def counts_form(resource: str, card: str) -> bool:
     """Whether a resource name can count a card of this name: a slice is never a whole card.
 
-    `product` is whole, `product/mig-<profile>-mixed` that profile (D4), any other a share (D3).
+    `product` is whole, `product/mig-<profile>-mixed` that profile (D4), `product/gpu-mem` card
+    memory (B10), any other a share (D3).
     """
+    if is_memory(card) or resource == GPU_MEMORY:
+        return is_memory(card) and resource == GPU_MEMORY
     kind = resource.partition("/")[2]
     _, slash, part = card.partition("/")
     if not slash:

@@ -11,7 +11,7 @@ from ..accounts.account_reader import AccountReader
 from ..amounts import Amounts
 from ..assignment.assignment import Assignment
 from ..assignment.claim import claim_of
-from ..cards.card import can_exist, model_of
+from ..cards.card import can_exist, is_memory, model_of
 from ..cards.vendor import counts_form
 from ..ledger.groups.group_facts import GroupFacts
 from ..ledger.groups.group_request import AskedCards, GroupRequest
@@ -103,10 +103,10 @@ def _differ(card: str, resource: str, other: str, behind: str) -> bool:
 
 def _form(card: str) -> str:
     """What a resource name depends on beside the vendor: empty for a whole card, the profile of a
-    slice, and one word for all shares (D2-D4).
+    slice, and one word each for all shares, and for card memory (D2-D4, B10).
     """
     part = card.partition("/")[2]
-    return part if part.endswith("-mixed") or not part else "share"
+    return part if part.endswith("-mixed") or is_memory(card) or not part else "share"
 
 
 def _cards(request: GroupRequest) -> Iterator[str]:

@@ -16,11 +16,11 @@ from ..assignment.on_the_way import NOBODY, OnTheWay
 from ..ledger.groups.pod_group_state import set_aside
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import gang_messages, gate_messages, queue_messages, request_messages
-from ..pods.pod_facts import PodFacts, State
+from ..pods.pod_facts import PodFacts, State, memory_of
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
 from ..verdict import Outcome, Verdict
-from ..vocabulary import NAMESPACE_ENFORCED, QueueState, Reason
+from ..vocabulary import GPU_MEMORY, NAMESPACE_ENFORCED, QueueState, Reason
 from .availabilities import Availabilities
 from .over_quota import over_quota, reason_of
 from .quota_check import Preference, QuotaCheck
@@ -246,7 +246,7 @@ def judge(
         cards, card_shorts = check.cards(request, only=only, availability_of=availability_of)
         other_shorts = check.cpu_memory(request)
     if not card_shorts and not other_shorts:
-        warnings = _warnings(ledger, request)
+        warnings = (*_warnings(ledger, request), *_free_memory(ledger, facts, queue))
         return Verdict(_FITS, queue, cards=cards, warnings=warnings)
     never = any(s.never for s in other_shorts) or (
         bool(card_shorts) and all(s.never for s in card_shorts)
@@ -287,6 +287,13 @@ def _shut_to(
         text = queue_messages.namespace_not_admitted(queue, facts.namespace, _asked(ledger, facts))
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)
     return None
+
+
+def _free_memory(ledger: LedgerReader, facts: PodFacts, queue: str) -> tuple[str, ...]:
+    """A warning if the pod asks for card memory, which no quota limits (B10)."""
+    if not memory_of(facts.devices) or ledger.counts(GPU_MEMORY):
+        return ()
+    return (request_messages.memory_not_limited(queue),)
 
 
 def _warnings(ledger: LedgerReader, request: PodRequest) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from ..nodes.node_facts import NodeFacts
 from ..pods.kept_text import KeptText
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
+from ..vocabulary import GPU_MEMORY
 from .charges import Charges
 from .groups.group_facts import GroupFacts, NamespaceFacts
 from .groups.pod_group_state import PodGroupState
@@ -341,10 +342,12 @@ class Ledger(LedgerState):
     def _set_quota(self, account: Account, quota: Amounts) -> None:
         """Put another quota in force.
 
-        Costs in proportion to the rows of both, and to the queues whose deserved share changes.
+        Costs in proportion to the rows of both, and to the queues whose deserved share changes. The
+        first row for card memory, and the last, also to the pods that ask for some (B10).
         """
         changed = {card for card, _ in account.quota.items() ^ quota.items()}
         before = {card: self.quotas.of(card) for card in changed}
+        limited_memory = self.quotas.limits_memory
         if self.quotas.replace(account.name, account.quota, quota):
             self._learn_anew()
             # A name that pods hold is shown from now on, or no longer (P8).
@@ -358,6 +361,8 @@ class Ledger(LedgerState):
         for card, quotas in before.items():
             self.shares.quota_changed(account.name, card)
             self._show_sharers(card, max(quotas, self.quotas.of(card)), self.nodes.total(card))
+        if self.quotas.limits_memory != limited_memory:
+            self.reassessment.cards_learned([GPU_MEMORY])
 
     def _reweigh(self, account: Account, before: QueueFacts | None, facts: QueueFacts) -> None:
         """Costs in proportion to the cards of which the queue now deserves another part (W1)."""

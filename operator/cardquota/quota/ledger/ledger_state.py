@@ -24,7 +24,7 @@ from ..pods.reading import Reading, Readings
 from ..pods.unstamped_pod_index import UnstampedPodIndex
 from ..shares.shares import Shares
 from ..stamp import Reservation
-from ..vocabulary import CPU, MEMORY, NAMESPACE_OFF, Mode, Policy, QueueState
+from ..vocabulary import CPU, GPU_MEMORY, MEMORY, NAMESPACE_OFF, Mode, Policy, QueueState
 from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
 from .groups.pod_group_state import Asks, PodGroupState
@@ -109,7 +109,11 @@ class LedgerState:
         return iter(self.accounts_by_queue.values())
 
     def counts(self, resource: str) -> bool:
-        """Whether a resource name counts cards, by the vendor table or by a node."""
+        """Whether a resource name counts cards, by the vendor table or by a node. That of card
+        memory does while some quota has a row for it (B10).
+        """
+        if resource == GPU_MEMORY:
+            return self.quotas.limits_memory
         return self.vendors.owner(resource) is not None or self.catalog.counts(resource)
 
     def in_any_quota(self, card: str) -> bool:

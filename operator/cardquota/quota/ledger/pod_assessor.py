@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ..amounts import Amounts, Charge, MutableAmounts
 from ..assignment.claim import claim_of
-from ..cards.card import model_of
+from ..cards.card import is_memory, model_of
 from ..pods.charge_state import ChargeState
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
@@ -86,6 +86,12 @@ class PodAssessor:
         found = ((r, self._state.nodes.card_of(facts.node, r)) for r, _ in facts.devices)
         return tuple((r, card) for r, card in found if card is not None)
 
+    def _is_counted(self, card: str) -> bool:
+        """The card of its node is kept for a pod by memory too, and counts once a quota has a row
+        for any (B10).
+        """
+        return not is_memory(card) or self._state.quotas.limits_memory
+
     def _unstamped_charge(self, record: PodRecord, *, bound: bool) -> Charge:
         """The charge of a pod without a stamp of ours.
 
@@ -97,7 +103,8 @@ class PodAssessor:
             record.node_cards = self._cards_on_node(facts)
         if record.node_cards:
             record.request = None
-            return state.with_cpu_memory(facts, record.queue, record.on_node)
+            held = {c: n for c, n in record.on_node.items() if self._is_counted(c)}
+            return state.with_cpu_memory(facts, record.queue, held)
         cards: MutableAmounts = {}
         account = state.account(record.queue)
         quota = account.quota if account else {}

@@ -96,6 +96,16 @@ def other_resource(card: str, behind: str, asked: str) -> str:
     )
 
 
+def memory_by_product(cards: Sequence[str]) -> str:
+    """The pod asks for card memory and names whole cards, or slices or shares (B10)."""
+    names = listed(cards, " | ")
+    wanted = listed([f"{name.partition('/')[0]}/gpu-mem" for name in cards], "|")
+    return (
+        f"the containers ask for {v.GPU_MEMORY}, the memory of a card, but {v.CARD_NAME} is "
+        f"<{names}>; write <{wanted}>"
+    )
+
+
 def other_form(card: str, asked: str) -> str:
     """A slice or a share is asked for as a whole card, or the reverse (P4)."""
     return (
@@ -146,6 +156,11 @@ def device_claimed() -> str:
 def claim_not_counted() -> str:
     """Warning: the same, where it is let by (P7)."""
     return "devices claimed by spec.resourceClaims or from a DeviceClass are counted by no quota"
+
+
+def memory_not_limited(queue: str) -> str:
+    """Warning: the pod has a queue, and no quota of any queue limits card memory (B10)."""
+    return f"Queue <{show(queue)}>: {v.GPU_MEMORY} is not limited: no quota has a row for it"
 
 
 def card_of_no_node(card: str, *, of_group: bool = False) -> str:

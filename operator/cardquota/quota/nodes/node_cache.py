@@ -130,6 +130,13 @@ class NodeCache:
                 learned += {card.resource, before or card.resource}
                 if shown is not None:
                     changed.append(card.name)
+            elif (unit := self._other_unit(card)) is not None:
+                problems.append(
+                    f"card <{card.name}> is counted in {unit} elsewhere, but in {card.unit} here"
+                )
+                remembered.pop(card.resource, None)
+                self._set_apart(facts.name, card)
+                continue
             elif (key := self._lacks(facts, card.name)) is not None:
                 problems.append(
                     f"card <{card.name}> is shown by the label {key} elsewhere, which this node "
@@ -150,6 +157,11 @@ class NodeCache:
         had = (self._catalog.card(name) for name in self._cards_had(facts.name))
         self._selectors.put(facts.name, facts.labels, tuple(card for card in had if card))
         return learned, changed
+
+    def _other_unit(self, card: Card) -> str | None:
+        """The unit in which other nodes offer this card memory, if this one has another (B10)."""
+        known = self._catalog.card(card.name)
+        return known.unit if known is not None and known.unit != card.unit else None
 
     def _lacks(self, facts: NodeFacts, name: str) -> str | None:
         """A label by which other nodes show a card of this node, and this node does not (P5)."""

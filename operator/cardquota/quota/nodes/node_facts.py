@@ -14,6 +14,7 @@ from ..messages import report_messages
 from ..objects.node import Node
 from ..quantity import Quantity, QuantityError, count
 from ..selectors.taints import Taints, taints_of
+from .memory_card import with_memory
 
 
 @dataclass(slots=True, frozen=True, kw_only=True)
@@ -48,6 +49,8 @@ def node_facts(node: Node, vendors: VendorTable) -> NodeFacts:
     else:
         found = discover(labels, node.status.allocatable or {}, vendors)
         memory = _memory(node)
+        if memory is not None:
+            found = with_memory(found, labels, memory)
     return NodeFacts(
         name=node.metadata.name,
         uid=node.metadata.uid,

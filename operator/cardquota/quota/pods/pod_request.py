@@ -10,14 +10,21 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..amounts import Amounts, Charge
-from ..cards.card import Card, CardNameError, can_exist, model_of, read_alternatives
+from ..cards.card import (
+    Card,
+    CardNameError,
+    can_exist,
+    is_memory,
+    model_of,
+    read_alternatives,
+)
 from ..cards.catalog import Catalog
-from ..cards.vendor import Vendor, counts_form, may_count_cards
+from ..cards.vendor import Vendor, counts_form, may_count_cards, resource_by_name
 from ..messages import request_messages, shortfall_messages
 from ..selectors.selector import Selector, decode
 from ..selectors.selector_text import requirements
-from ..vocabulary import CPU, MEMORY, Reason
-from .pod_facts import PodFacts
+from ..vocabulary import CPU, GPU_MEMORY, MEMORY, Reason
+from .pod_facts import PodFacts, memory_of
 
 
 class Nodes(Protocol):
@@ -113,7 +120,7 @@ def card_devices(facts: PodFacts, known: Knowledge) -> list[tuple[str, int]]:
     found = [(resource, n) for resource, n in facts.devices if known.counts(resource)]
     if found or facts.card_text is None:
         return found
-    possible = [(resource, n) for resource, n in facts.devices if may_count_cards(resource)]
+    possible = [(r, n) for r, n in facts.devices if r != GPU_MEMORY and may_count_cards(r)]
     return possible if len(possible) == 1 else []
 
 
@@ -175,7 +182,7 @@ def _derived(resource: str, selected: bytes, quota: Amounts, known: Knowledge) -
             return tuple(name for name in allowed if quota.get(name)) or tuple(allowed)
         if known.nodes.named_by(selected):
             return ()
-    rows = [(-n, name) for name, n in quota.items() if known.catalog.resource(name) == resource]
+    rows = [(-n, name) for name, n in quota.items() if resource in _behind(name, known)]
     return tuple(name for _, name in sorted(rows))
 
 
@@ -187,9 +194,14 @@ def _cards_behind(resource: str, quota: Amounts, known: Knowledge) -> list[Card]
     recorded = (
         known.known_card(name, resource)
         for name in quota
-        if catalog.card(name) is None and catalog.resource(name) == resource
+        if catalog.card(name) is None and resource in _behind(name, known)
     )
     return [*catalog.cards_of(resource), *recorded]
+
+
+def _behind(name: str, known: Knowledge) -> tuple[str | None, ...]:
+    """The resource name of a card, as it is known, or as the name alone tells it (B10)."""
+    return known.catalog.resource(name), resource_by_name(name)
 
 
 def _in_named_order(cards: list[Card], selector: Selector, quota: Amounts) -> list[Card]:
@@ -254,8 +266,12 @@ def invalid_request(
         names = read_alternatives(facts.card_text)
     except CardNameError as error:
         return _invalid(request_messages.card_unreadable(str(error)))
+    asks_memory = memory_of(facts.devices) > 0
+    if asks_memory and not all(map(is_memory, names)):
+        return _invalid(request_messages.memory_by_product(names))
     if not devices:
-        return _invalid(request_messages.no_card_asked(facts.card_text))
+        # Without a row for any, card memory is not limited (B10).
+        return None if asks_memory else _invalid(request_messages.no_card_asked(facts.card_text))
     for name in names:
         wrong = _unfit(name, request.resource, known)
         if wrong is not None:

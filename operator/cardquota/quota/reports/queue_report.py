@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..accounts.account_reader import AccountReader, OverQuota
 from ..ledger.ledger_reader import LedgerReader
 from ..quantity import cpu_quantity, memory_quantity
-from ..vocabulary import COMPUTE_RESOURCES, CPU, MEMORY
+from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, MEMORY
 from ..words import amount_text
 from .cluster_report import cards_of
 
@@ -144,12 +144,13 @@ def _card_row(ledger: LedgerReader, account: AccountReader, name: str) -> CardRo
 
 
 def _resource(ledger: LedgerReader, card: str) -> str | None:
-    """The known resource name of a card. A name that only pods hold counts if a vendor row has it:
-    what a status says counts as a card for every queue.
+    """The known resource name of a card. A name that only pods hold counts if a vendor row has it,
+    or if it is that of card memory: what a status says counts as a card for every queue.
     """
     catalog = ledger.catalog
     held = catalog.held_as(card)
-    return catalog.resource(card) or (held if held and ledger.vendors.owner(held) else None)
+    by_itself = held == GPU_MEMORY or bool(held and ledger.vendors.owner(held))
+    return catalog.resource(card) or (held if by_itself else None)
 
 
 def _resource_row(account: AccountReader, name: str) -> ResourceRow:

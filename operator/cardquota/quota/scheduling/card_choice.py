@@ -10,10 +10,12 @@ Pure: asking changes nothing that counts.
 from typing import NamedTuple
 
 from ..assignment.claim import Claim
+from ..cards.card import is_memory
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_request import card_devices
 from ..stamp import choice_of, is_choice
+from ..vocabulary import GPU_MEMORY
 
 
 class CardChoice(NamedTuple):
@@ -37,11 +39,13 @@ def card_choice(ledger: LedgerReader, facts: PodFacts) -> CardChoice | None:
     stamp = facts.stamp
     if stamp is None or not is_choice(stamp.cards):
         return None
-    devices = card_devices(facts, ledger)
+    cards = frozenset(card for name, _ in stamp.cards for card in choice_of(name))
+    # A choice of card memory stays one when the last row for any is gone (B10).
+    memory = [(r, n) for r, n in facts.devices if r == GPU_MEMORY and all(map(is_memory, cards))]
+    devices = memory or card_devices(facts, ledger)
     if len(devices) != 1:
         return None
     resource, amount = devices[0]
-    cards = frozenset(card for name, _ in stamp.cards for card in choice_of(name))
     record = ledger.pods.get(facts.uid)
     if record is None or record.stamp is None:
         return CardChoice(resource, amount, cards, cards)

@@ -11,6 +11,7 @@ from ..card_memory.memory_node import MemoryNode
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_facts import memory_of
 from ..steps import Steps
+from ..vocabulary import GPU_MEMORY
 
 _PODS: Final = 1_000
 """Pods that one step looks at."""
@@ -78,6 +79,9 @@ class MemoryReport:
     """Pods without a node that ask for card memory; by name."""
     totals: dict[str, UnitTotal]
     """By unit."""
+    limited: bool | None = None
+    """Whether quotas limit card memory: some queue has a row for it (B10). None if it is not known,
+    or not asked for."""
 
 
 def memory_report(ledger: LedgerReader) -> Steps[MemoryReport]:
@@ -104,7 +108,27 @@ def memory_report(ledger: LedgerReader) -> Steps[MemoryReport]:
         if need and facts.uid not in ledger.card_memory.assumed:
             state = "gated" if record.gated else "pending"
             pending.append(MemoryPodRow(facts.namespace, facts.name, need, state))
-    return MemoryReport(tuple(rows), _sorted(pending), totals)
+    limited = ledger.counts(GPU_MEMORY)
+    return MemoryReport(tuple(rows), _sorted(pending), totals, limited)
+
+
+def unlimited_use(ledger: LedgerReader) -> dict[str, tuple[int, int]]:
+    """By unit: how many pods hold card memory that no quota limits, and how much (B10). Zeros while
+    some quota has a row for it. The unit is empty of nodes that do not say it.
+
+    Costs one step for each node on which pods may hold some.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    limited = ledger.counts(GPU_MEMORY)
+    for node in ledger.card_memory.nodes.values():
+        shape = node.shape
+        if shape is None and not node.pods:
+            continue
+        unit = shape.unit.value if shape is not None and shape.sizes else ""
+        pods, held = found.get(unit, (0, 0))
+        more = (0, 0) if limited else (len(node.pods), node.held)
+        found[unit] = pods + more[0], held + more[1]
+    return found
 
 
 def node_row(ledger: LedgerReader, name: str) -> MemoryNodeRow | None:

@@ -38,9 +38,12 @@ def fit_nodes(ledger: LedgerReader, facts: PodFacts, names: Sequence[str]) -> No
     if problem:
         return NodeFit([], {}, dict.fromkeys(names, problem))
     memory = ledger.card_memory
-    if not need:
-        fit, choice = _by_card(memory, names), card_choice(ledger, facts)
-        return fit if choice is None else _of_choice(ledger.nodes, choice, fit)
+    fit = _by_memory(memory, need, names) if need else _by_card(memory, names)
+    choice = card_choice(ledger, facts)
+    return fit if choice is None else _of_choice(ledger.nodes, choice, fit)
+
+
+def _by_memory(memory: CardMemory, need: int, names: Sequence[str]) -> NodeFit:
     room = memory.room.get
     rooms = [room(name, _NO_ROOM) for name in names]
     fits = [name for name, most in zip(names, rooms, strict=True) if most >= need]

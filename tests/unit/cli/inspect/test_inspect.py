@@ -1,6 +1,8 @@
 """Shared cards for people: columns, bars on a terminal, and all that is not as it should be."""
 
-from builders import GPU, H200, Body, a_ledger, a_node, a_pod
+from dataclasses import replace
+
+from builders import GPU, H200, Body, a_ledger, a_node, a_pod, a_queue
 from cardquota.cli.inspect.inspect import lines
 from cardquota.quota.scheduling.memory_report import MemoryReport, memory_report, node_row
 from cardquota.quota.steps import to_its_end
@@ -30,7 +32,16 @@ def test_b8_a_row_for_each_card_and_the_sum() -> None:
         "share-a   1      9162/16276 MiB   healthy   2",
         "",
         "Total: 9162/32552 MiB on 2 cards (28 %)",
+        "Not limited: no quota has a row <product>/gpu-mem.",
     ]
+
+
+def test_b10_nothing_is_said_where_it_is_limited_or_not_known() -> None:
+    limited = a_queue().with_quota({"NVIDIA-A10/gpu-mem": 0})
+    assert shown(SHARE, limited)[-1] == "Total: 0/32552 MiB on 2 cards (0 %)"
+    report = replace(to_its_end(memory_report(a_ledger(SHARE))), limited=None)
+    *_, last = lines(report, details=False, bars=False)
+    assert last.plain.startswith("Total:")
 
 
 def test_b8_a_bar_on_a_terminal() -> None:

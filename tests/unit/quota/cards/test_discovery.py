@@ -40,7 +40,7 @@ def cards_of(node: NodeBody) -> dict[str, int]:
         ("rtx4090d-a", {"NVIDIA-GeForce-RTX-4090-D": 4}),
         ("ascend-a", {"Ascend-910B": 8}),
         ("ppu-a", {"PPU-ZW810E": 8}),
-        ("share-a", {}),
+        ("share-a", {"Tesla-V100/gpu-mem": 65104}),
         ("cpu-a", {}),
         ("cpu-b", {}),
     ],

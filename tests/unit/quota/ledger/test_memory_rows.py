@@ -1,0 +1,261 @@
+"""B10: the memory of cards counts as a card, exactly while some quota has a row for any."""
+
+import pytest
+
+from builders import Body, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
+from builders.node import NodeBody
+from builders.pod import PodBody
+from cardquota.quota.accounts.account import OUTSIDE
+from cardquota.quota.decisions.create_judgement import judge_create
+from cardquota.quota.decisions.group_judgement import judge_group
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.release.openings import openings
+from cardquota.quota.release.release_judge import Opening
+from cardquota.quota.reports.queue_report import report
+from cardquota.quota.scheduling.card_choice import card_choice
+from cardquota.quota.scheduling.memory_report import memory_report, unlimited_use
+from cardquota.quota.scheduling.node_filter import fit_nodes
+from cardquota.quota.steps import to_its_end
+from cardquota.quota.verdict import Outcome, Verdict
+from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT
+
+from ..events import totals as all_totals
+
+A10, V100 = "NVIDIA-A10/gpu-mem", "Tesla-V100/gpu-mem"
+PART = 8_138
+RED = a_queue("red").with_quota({A10: 2 * PART})
+FREE = a_queue("red").with_quota({})
+
+
+def a_shared(name: str = "a10-1", product: str = "NVIDIA-A10", memory: int = 32_552) -> NodeBody:
+    return a_node(name).labelled(GPU_PRODUCT, product).sharing_memory(memory, 2)
+
+
+def asking(name: str = "p", card: str | None = A10, memory: int = PART) -> PodBody:
+    return a_pod(name).in_queue("red").naming(card).asking_for_memory(memory)
+
+
+def allocated(ledger: Ledger, card: str = A10, queue: str = "red") -> int:
+    """And a recount agrees."""
+    found = all_totals(ledger).get((queue, card))
+    return found.allocated if found is not None else 0
+
+
+def created(pod: PodBody, *things: Body) -> Verdict:
+    ledger = a_ledger(a_shared(), *things)
+    return judge_create(ledger, pod.facts())
+
+
+# --- what is counted, and when ----------------------------------------------------------------
+
+
+def test_b10_memory_is_no_card_without_a_row() -> None:
+    """Neither does a node that shows it change that, nor who holds it: and a row does at once."""
+    ledger = a_ledger(a_shared(), FREE, asking("a", None).on_card("a10-1", 0, PART))
+    assert not ledger.counts(GPU_MEMORY)
+    assert allocated(ledger) == 0
+    see(ledger, RED)
+    assert ledger.counts(GPU_MEMORY)
+    assert allocated(ledger) == PART
+    see(ledger, FREE)
+    assert not ledger.counts(GPU_MEMORY)
+    assert allocated(ledger) == 0
+
+
+def test_b10_any_queue_s_row_makes_it_count() -> None:
+    """Also for who has no queue: that is counted outside every queue."""
+    blue = a_queue("blue").with_quota({V100: 1})
+    pod = asking("a", None).in_queue(None).on_card("a10-1", 0, PART)
+    ledger = a_ledger(a_shared(), pod)
+    assert allocated(ledger, queue=OUTSIDE) == 0
+    see(ledger, blue)
+    assert allocated(ledger, queue=OUTSIDE) == PART
+    ledger.queue_gone("blue")
+    assert allocated(ledger, queue=OUTSIDE) == 0
+
+
+def test_b10_the_queue_of_the_namespace_is_charged_from_then_on() -> None:
+    pod = asking("a", None).in_queue(None).on_card("a10-1", 0, PART)
+    ledger = a_ledger(a_shared(), a_namespace("team").with_default_queue("red"), FREE, pod)
+    assert ledger.pods[pod.uid].queue == OUTSIDE
+    see(ledger, RED)
+    assert allocated(ledger) == PART
+
+
+def test_b10_a_stamp_is_charged_as_it_stands() -> None:
+    """With and without a row: the gate was opened for it (E10)."""
+    pod = asking("a").on_card("a10-1", 0, PART).stamped("red", {A10: PART})
+    ledger = a_ledger(a_shared(), RED, pod)
+    assert allocated(ledger) == PART
+    see(ledger, FREE)
+    assert allocated(ledger) == PART
+
+
+def test_b10_few_pods_are_read_at_once() -> None:
+    """The first row is an event like any other: what is too much for it is overdue."""
+    ledger = a_ledger(a_shared(), FREE, at_once=2)
+    for number in range(5):
+        see(ledger, asking(f"p{number}", None).on_card("a10-1", 0, 1))
+    see(ledger, RED)
+    assert ledger.reassessment.left >= 2
+    ledger.reassessment.read_overdue()
+    assert allocated(ledger) == 5
+
+
+def test_b10_a_node_that_changes_or_goes_leaves_what_is_charged() -> None:
+    """D8."""
+    ledger = a_ledger(a_shared(), RED, asking("a", None).on_card("a10-1", 0, PART))
+    see(ledger, a_shared(product="Tesla-V100").at_revision(2))
+    assert (allocated(ledger), ledger.nodes.total(A10)) == (PART, 0)
+    ledger.node_gone("a10-1")
+    see(ledger, a_shared().at_revision(3))
+    assert (allocated(ledger), ledger.nodes.total(A10)) == (PART, 32_552)
+
+
+# --- units ------------------------------------------------------------------------------------
+
+
+def test_b10_amounts_in_another_unit_are_never_added() -> None:
+    """The first node's unit counts, until no node has it any more."""
+    ledger = a_ledger(a_shared(), a_shared("a10-2", memory=48), RED)
+    assert ledger.nodes.total(A10) == 32_552
+    assert list(ledger.nodes.problems()) == [
+        ("a10-2", f"card <{A10}> is counted in MiB elsewhere, but in GiB here")
+    ]
+    ledger.node_gone("a10-1")
+    assert ledger.nodes.total(A10) == 48
+    assert not list(ledger.nodes.problems())
+
+
+def test_b10_a_node_whose_unit_changes() -> None:
+    ledger = a_ledger(a_shared(), RED)
+    see(ledger, a_shared(memory=32).at_revision(2))
+    assert ledger.nodes.total(A10) == 32
+    assert not list(ledger.nodes.problems())
+
+
+# --- who may use it ---------------------------------------------------------------------------
+
+
+def test_b10_a_pod_waits_for_its_queue_s_memory() -> None:
+    pods = [asking(f"p{n}").on_card("a10-1", 0, PART).stamped("red", {A10: PART}) for n in (1, 2)]
+    verdict = created(asking(), RED, *pods)
+    assert verdict.outcome is Outcome.WAITS
+    assert verdict.text.startswith(
+        f"Queue <red> has insufficient <{A10}> quota: requested <{PART}>, total would be "
+        f"<{3 * PART}>, but capability is <{2 * PART}>"
+    )
+
+
+def test_b10_a_gate_opens_with_a_label_and_an_amount() -> None:
+    ledger = a_ledger(a_shared(), RED, asking().gated())
+    (opening,) = (one for one in openings(ledger, "red") if isinstance(one, Opening))
+    assert [dict(cards) for _, cards in opening.pods] == [{A10: PART}]
+    card = ledger.known_card(A10, GPU_MEMORY)
+    assert card.labels == ((GPU_PRODUCT, "NVIDIA-A10"),)
+    assert ledger.known_card(V100, GPU_MEMORY).labels == ((GPU_PRODUCT, "Tesla-V100"),)
+
+
+@pytest.mark.parametrize("card", [A10, None])
+def test_b10_a_queue_without_a_row_has_none(card: str | None) -> None:
+    """Q1: as soon as any queue has one."""
+    blue = a_queue("blue").with_quota({A10: PART})
+    verdict = created(asking(card=card), FREE, blue)
+    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, "CardNotInQuota")
+
+
+def test_b10_a_pod_without_a_name_may_use_its_queue_s_rows() -> None:
+    """P3; those of pools at zero too: their name says what is behind them."""
+    assert created(asking(card=None), RED).cards == ((A10, PART),)
+    zero = a_queue("red").with_quota({V100: PART})
+    assert judge_create(a_ledger(zero), asking(card=None).facts()).cards == ((V100, PART),)
+
+
+def test_p4_b10_a_pool_at_zero() -> None:
+    zero = a_queue("red").with_quota({V100: PART})
+    pod = asking(card=V100)
+    verdict = judge_create(a_ledger(zero), pod.facts())
+    assert (verdict.outcome, verdict.cards) == (Outcome.FITS, ((V100, PART),))
+    assert verdict.warnings == (f"no node has card <{V100}> at present: the pod waits for one",)
+    ledger = a_ledger(zero, pod.stamped("red", {V100: PART}))
+    found = report(ledger, "red")
+    assert found is not None
+    assert [row.resource for row in found.cards] == [GPU_MEMORY]
+
+
+@pytest.mark.parametrize("queue", [RED, FREE])
+def test_b10_the_product_alone_is_refused(queue: Body) -> None:
+    verdict = created(asking(card="NVIDIA-A10"), queue)
+    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, "InvalidCardAnnotation")
+    assert f"write <{A10}>" in verdict.text
+
+
+def test_p4_b10_memory_named_and_cards_asked_for() -> None:
+    pod = a_pod().in_queue("red").naming(A10).asking_for(1)
+    assert "is counted as aliyun.com/gpu-mem" in created(pod, RED).text
+    assert (
+        "is not what nvidia.com/gpu counts"
+        in created(pod.naming(V100), a_queue("red").with_quota({V100: 1})).text
+    )
+
+
+def test_b10_without_a_row_a_pod_is_told_so() -> None:
+    verdict = created(asking(), FREE)
+    assert verdict.fits
+    assert verdict.warnings == (
+        "Queue <red>: aliyun.com/gpu-mem is not limited: no quota has a row for it",
+    )
+    assert created(asking(), RED).warnings == ()
+    assert created(asking(card=None).in_queue(None), FREE).outcome is Outcome.UNMANAGED
+
+
+def test_e1_b10_a_group_asks_for_memory_or_for_cards() -> None:
+    """Of cards that no node has shown the form tells."""
+    queue = a_queue("red").with_quota({V100: 9, "Tesla-V100": 9, "Tesla-V100/mps-16g*1/2": 9})
+    for other in ("Tesla-V100", "Tesla-V100/mps-16g*1/2"):
+        group = a_group("g").in_queue("red").of(1).requesting({V100: 1, other: 1})
+        verdict = judge_group(a_ledger(queue), group.facts())
+        assert "different resource" in verdict.text, verdict
+
+
+# --- the scheduler extender -------------------------------------------------------------------
+
+
+def test_e7_b10_a_choice_of_memory_until_it_is_bound() -> None:
+    """Also when the last row went meanwhile: the pod holds its claim, and nodes stay those."""
+    pod = asking(card=f"{A10}|{V100}").claiming("red", PART, A10, V100)
+    both = a_queue("red").with_quota({A10: PART, V100: PART})
+    other = a_shared("t4-1", "Tesla-T4")
+    ledger = a_ledger(a_shared(), a_shared("v100-1", "Tesla-V100"), other, both, pod)
+    choice = card_choice(ledger, pod.facts())
+    assert choice is not None
+    assert (choice.resource, choice.amount, choice.open) == (
+        GPU_MEMORY,
+        PART,
+        frozenset({A10, V100}),
+    )
+    assert fit_nodes(ledger, pod.facts(), ["a10-1", "t4-1", "v100-1"]).names == ["a10-1", "v100-1"]
+    see(ledger, FREE)
+    choice = card_choice(ledger, pod.facts())
+    assert choice is not None
+    assert choice.cards == {A10, V100}
+
+
+# --- what is told -----------------------------------------------------------------------------
+
+
+def test_b10_what_nobody_limits_is_reported() -> None:
+    ledger = a_ledger(
+        a_shared(),
+        a_shared("a10-2", memory=48),
+        a_node("plain"),
+        FREE,
+        asking("a", None).on_card("a10-1", 0, PART),
+        asking("b", None).on_card("a10-1", 1, 7),
+        asking("c", None).on_card("gone", 1, 5),
+    )
+    assert unlimited_use(ledger) == {"MiB": (2, PART + 7), "GiB": (0, 0), "": (1, 5)}
+    assert to_its_end(memory_report(ledger)).limited is False
+    see(ledger, RED)
+    assert unlimited_use(ledger) == {"MiB": (0, 0), "GiB": (0, 0), "": (0, 0)}
+    assert to_its_end(memory_report(ledger)).limited is True
