@@ -11,17 +11,11 @@ from fuzz.door.run import fuzz_door
 
 
 @pytest.mark.parametrize(
-    ("name", "kinds"),
-    [
-        ("uncharged-binding", {"drift"}),
-        ("unsettled-binding", {"drift"}),
-        ("kinds-meet", {"drift"}),
-        ("broken-card", {"drift"}),
-    ],
+    "name", ["uncharged-binding", "unsettled-binding", "kinds-meet", "broken-card"]
 )
-async def test_without_it_something_is_found(name: str, kinds: set[str]) -> None:
+async def test_without_it_something_is_found(name: str) -> None:
     with Breaker() as breaker:
         BREAKAGES[name].apply(breaker)
-        found = await fuzz_door(300, 1, large=0.0, timed=False)
+        found = await fuzz_door(600, 1, large=0.0, timed=False)
         assert set(breaker.broke) == set(breaker.labels)
-    assert kinds <= set(found.counted), found.text()
+    assert found.counted["drift"], found.text()
