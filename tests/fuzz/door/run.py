@@ -16,7 +16,7 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.writes.fenced_writer import FencedWriter
 from cardquota.extender.binder import Binder
 from cardquota.extender.leader_call import LeaderCall
-from cardquota.extender.server import ExtenderServer
+from cardquota.extender.server import LARGEST_BODY, ExtenderServer
 from cardquota.extender.verbs import SchedulerVerbs
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
@@ -112,6 +112,8 @@ class _Door:
         await asyncio.gather(*(self._ask("bind", body) for body in bodies))
 
     async def _ask(self, verb: str, body: bytes) -> None:
+        if len(body) > LARGEST_BODY:
+            return  # the HTTP server refuses it before it is read
         begun = thread_time()
         try:
             status, text = await ask(self._server, f"/scheduler/{verb}", body)
