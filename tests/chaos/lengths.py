@@ -50,7 +50,7 @@ def full(seconds: float) -> Lengths:
 SHORT = Lengths(
     15,
     between_kills=(4, 5),
-    releases_before_a_kill=10,
+    releases_before_a_kill=6,
     kill_kinds=("with patches on their way", "between writes and their answers"),
     kills=2,
     overtime=12,
@@ -62,7 +62,7 @@ SHORT = Lengths(
     held_before_death=(0.6, 1.0),
     webhook=3,
     refusals=1,
-    between_faults=(0.2, 0.5),
+    between_faults=(1.0, 2.5),
     faults=("patches held", "leader paused", "connections cut", "ResourceQuota refuses"),
     config={
         "leaderElection": {"duration": 4, "renewDeadline": 3, "retryPeriod": 0.4, "settle": 1},

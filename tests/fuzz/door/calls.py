@@ -110,5 +110,8 @@ class Calls:
         if fate < 0.65:
             return encoded([call] * chance.choice((1, 2, 50)))
         if fate < 0.85:
-            return encoded(mutated(chance, deepcopy(call), [deepcopy(call)]))
+            try:
+                return encoded(mutated(chance, deepcopy(call), [deepcopy(call)]))
+            except ValueError:
+                pass  # what was lent to itself has no end
         return broken(chance, encoded(call))

@@ -80,7 +80,7 @@ class PodsStore:
         if pod is None:
             raise _GONE
         meta = pod.body["metadata"]
-        if any(named[key] != meta[key] for key in ("uid", "resourceVersion")):
+        if any(named.get(key, meta[key]) != meta[key] for key in ("uid", "resourceVersion")):
             raise _CONFLICT
         return pod
 

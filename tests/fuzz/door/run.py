@@ -16,7 +16,7 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.writes.fenced_writer import FencedWriter
 from cardquota.extender.binder import Binder
 from cardquota.extender.leader_call import LeaderCall
-from cardquota.extender.server import ExtenderServer
+from cardquota.extender.server import LARGEST_BODY, ExtenderServer
 from cardquota.extender.verbs import SchedulerVerbs
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
@@ -65,8 +65,8 @@ class _Door:
         self._fresh = self._made = 0
         self._untold: set[str] = set()
         """Pods that were written since the watch told of them."""
-        self._gone: dict[str, str] = {}
-        """Deleted, and not told yet: names by uid."""
+        self._gone: dict[str, PodBody] = {}
+        """Deleted, and not told yet, by uid."""
         self._bodies: dict[str, NodeBody] = {}
         self._binder = Binder(
             self._ledger,
@@ -94,6 +94,8 @@ class _Door:
         """One call of any verb, whatever it holds."""
         pods = list(self._store.pods.values())
         waiting = [pod for pod in pods if pod.name not in self._untold and not node_of(pod)]
+        if self._chance.random() < 0.2:
+            waiting += [pod for pod in self._gone.values() if not node_of(pod)]
         if waiting and self._chance.random() < 0.1:
             await self._burst(self._chance.sample(waiting, min(6, len(waiting))))
             return
@@ -110,6 +112,8 @@ class _Door:
         await asyncio.gather(*(self._ask("bind", body) for body in bodies))
 
     async def _ask(self, verb: str, body: bytes) -> None:
+        if len(body) > LARGEST_BODY:
+            return  # the HTTP server refuses it before it is read
         begun = thread_time()
         try:
             status, text = await ask(self._server, f"/scheduler/{verb}", body)
@@ -199,7 +203,9 @@ class _Door:
         if len(self._store.pods) >= _MOST_PODS:
             self._delete(next(iter(self._store.pods)))
         self._made += 1
-        name = f"p{self._made if chance.random() < 0.9 else max(1, self._made - 3)}"
+        name = f"p{self._made}"
+        if self._gone and chance.random() < 0.3:
+            name = chance.choice(list(self._gone.values())).name
         if name in self._store.pods:
             self._delete(name)
         pod = a_pod(name).with_uid(f"uid-{self._made}")
@@ -214,7 +220,7 @@ class _Door:
     def _delete(self, name: str) -> None:
         pod = self._store.pods.pop(name)
         self._untold.discard(name)
-        self._gone[pod.uid] = name
+        self._gone[pod.uid] = pod
 
     def _ended(self) -> None:
         """A pod finishes, is being deleted, or is gone."""
