@@ -40,10 +40,10 @@ async def _measure(cluster: Cluster, report: Report) -> None:
     async with Crowd(cluster) as crowd, ExtenderClient(cluster) as extender:
         await add_nodes(crowd, 1, _NODES)
         await scheduled_rates(
-            cluster, crowd, extender, report, nodes=_NODES, pods=1_000, rounds=3, bound=0.7
+            cluster, crowd, extender, report, nodes=_NODES, pods=600, rounds=3, bound=0.7
         )
         await bind_rates(cluster, crowd, extender, _NODES, report)
         await add_nodes(crowd, _NODES, _MANY)
         await scheduled_rates(
-            cluster, crowd, extender, report, nodes=_MANY, pods=500, rounds=2, bound=None
+            cluster, crowd, extender, report, nodes=_MANY, pods=300, rounds=2, bound=None
         )
