@@ -37,7 +37,7 @@ CHANGING = (
     a_node("n").with_cards(R4090, 8),
     a_node("n").with_cards(XPU, 4, XPU_RESOURCE),
     a_node("n").showing(H200),
-    a_node("n").labelled(GPU_PRODUCT, "NVIDIA-A10").sharing_memory(48, 2),
+    a_node("n").labelled(GPU_PRODUCT, "NVIDIA-A10").sharing_memory(16_276, 1),
     a_node("n"),
 )
 

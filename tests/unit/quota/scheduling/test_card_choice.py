@@ -174,3 +174,9 @@ def test_e3_every_answer_as_if_all_assignments_were_tried() -> None:
             held.append(Claim((card,), claim.amount))
             see(ledger, running(pod.name, card, claim.amount).at_revision(9))
     assert seen == {(2, 1), (2, 2), (3, 1), (3, 2), (3, 3)}
+
+
+def test_e3_where_every_card_is_open_every_node_of_them_fits() -> None:
+    pod = claiming("p")
+    found = fit_nodes(a_cluster(pod), pod.facts(), ["h200-a", "h800-a"])
+    assert (found.names, found.unresolvable) == (["h200-a", "h800-a"], {})

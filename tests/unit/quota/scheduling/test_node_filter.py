@@ -156,3 +156,26 @@ def test_b4_the_pods_total_counts() -> None:
         ]
     )
     assert fit(pod, sharing("n1"), names=("n1",)).names == []
+
+
+def test_b4_each_node_has_its_own_reason() -> None:
+    """Though it is worked out once for all nodes that are alike."""
+    found = fit(
+        POD,
+        *(sharing("n1"), sharing("n2"), sharing("n3")),
+        *(on(f"{name}-{card}", name, card, CARD) for name in ("n1", "n3") for card in (0, 1)),
+        a_node("n2").sharing_memory(8000, 1),
+        a_node("n4").with_cards(H200, 8),
+        sharing("n5"),
+        names=("n1", "n2", "n3", "n4", "n5", "n6"),
+    )
+    assert found == NodeFit(
+        ["n5"],
+        {"n1": NO_ROOM, "n3": NO_ROOM},
+        {
+            "n2": "no healthy card has 8138 MiB",
+            "n4": "node is by-card",
+            "n6": "node is not known to cardquota",
+        },
+        unknown=True,
+    )
