@@ -27,7 +27,7 @@ from ..quota.assignment.claim import Claim
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import PodFacts, State, memory_of
 from ..quota.pods.pod_record import PodRecord
-from ..quota.scheduling.card_choice import open_cards
+from ..quota.scheduling.card_choice import cards_to_bind
 from ..quota.words import logged
 
 _LOG = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ class _Choices:
         key = (record.queue, *record.claim)
         is_open = self._open.get(key)
         if is_open is None:
-            is_open = self._open[key] = open_cards(self._ledger, *key)
+            is_open = self._open[key] = cards_to_bind(self._ledger, *key)
         if len(one.nodes) > _SOME or not is_open:
             return bool(is_open)
         cards = (

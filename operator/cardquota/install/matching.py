@@ -47,7 +47,12 @@ def resource_pattern(settings: Settings) -> str:
 
 def asks_for_cards(pod: str, settings: Settings) -> str:
     """Some container or init container asks for more than zero of a card resource."""
-    return _asks(pod, f"name.matches({literal(resource_pattern(settings))})")
+    return _asks(pod, _in_table(settings))
+
+
+def _in_table(settings: Settings) -> str:
+    """The resource `name` is one of the vendor table."""
+    return f"name.matches({literal(resource_pattern(settings))})"
 
 
 def _asks(pod: str, of: str) -> str:
@@ -89,8 +94,7 @@ def ours(pod: str, settings: Settings) -> str:
 
     An annotation counts even if it is empty: the operator has to report what is wrong with it.
     """
-    table = f"name.matches({literal(resource_pattern(settings))})"
-    asks = _asks(pod, f"({table} || name == {literal(GPU_MEMORY)})")
+    asks = _asks(pod, f"({_in_table(settings)} || name == {literal(GPU_MEMORY)})")
     return any_of(carries(pod, _QUEUE_KEYS + _CARD_KEYS), asks)
 
 

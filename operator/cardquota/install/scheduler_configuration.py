@@ -20,7 +20,7 @@ API: Final = "kubescheduler.config.k8s.io/v1"
 # By default it prefers nodes with much free cpu and memory, against packing. Scoring by our names
 # instead costs kube-scheduler 3 microseconds for each name, node and pod: with all of them 30 ms a
 # pod at 100 nodes. What it filters stays.
-_SILENT: Final = [{"name": "NodeResourcesFit"}]
+_NOT_SCORING: Final = [{"name": "NodeResourcesFit"}]
 """Plugins whose scores do not count."""
 
 
@@ -49,7 +49,7 @@ def scheduler_configuration(
         **({"leaderElection": own} if second else {}),
         # The fullest node may be any: of a sample only the fullest of the sample would be found.
         "percentageOfNodesToScore": 100,
-        "profiles": [{"schedulerName": profile, "plugins": {"score": {"disabled": _SILENT}}}],
+        "profiles": [{"schedulerName": profile, "plugins": {"score": {"disabled": _NOT_SCORING}}}],
         "extenders": [_extender(settings, credentials)],
     }
 

@@ -2,49 +2,19 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass
 
 import pytest
 
-from builders import a_node
-from builders.node import NodeBody
-from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from integration.asking import MERGE, Object, ask
-from integration.own_node import a_node_of
+from integration.asking import MERGE, ask
 from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, notes, of_a_job
-
-
-@dataclass(frozen=True)
-class Pools:
-    """Two models of the test's own, two cards of each, on one node each."""
-
-    team: Team
-    near: str
-    far: str
-
-    def node(self, card: str) -> NodeBody:
-        return a_node(card.lower()).showing(card).offering(2)
-
-    def usable(self, card: str) -> bool:
-        node: Object = ask(self.team.cluster, "GET", f"/api/v1/nodes/{card.lower()}").body
-        ready = [c for c in node["status"].get("conditions", ()) if c["type"] == "Ready"]
-        return bool(ready) and ready[0]["status"] == "True" and not node["spec"].get("taints")
-
-    def a_pod(self, name: str, cards: int = 1, names: str = "") -> PodBody:
-        return self.team.a_pod(name, cards, names or f"{self.near}|{self.far}")
+from integration.two_models import TwoModels, two_models
 
 
 @pytest.fixture
-def pools(team: Team) -> Iterator[Pools]:
-    found = Pools(team, f"{team.prefix}-near", f"{team.prefix}-far")
-    with ExitStack() as nodes:
-        for card in (found.near, found.far):
-            nodes.enter_context(a_node_of(team, found.node(card)))
-        for card in (found.near, found.far):
-            team.until(lambda c=card: found.usable(c), f"{card} usable")
+def pools(team: Team) -> Iterator[TwoModels]:
+    with two_models(team) as found:
         team.has_queue({found.near: 9, found.far: 9})
         yield found
 
@@ -54,7 +24,7 @@ def card_of(team: Team, name: str) -> dict[str, int]:
     return dict(json.loads(notes(team.pod(name))[v.ALLOCATED]))
 
 
-def test_e7_the_first_that_a_node_has_free_at_once(pools: Pools) -> None:
+def test_e7_the_first_that_a_node_has_free_at_once(pools: TwoModels) -> None:
     team = pools.team
     assert team.create(pools.a_pod("a", 2)).ok
     team.until_bound("a")
@@ -64,7 +34,7 @@ def test_e7_the_first_that_a_node_has_free_at_once(pools: Pools) -> None:
     assert card_of(team, "b") == {pools.far: 1}
 
 
-def test_e7_a_pod_on_its_way_is_counted_before_it_has_a_node(pools: Pools) -> None:
+def test_e7_a_pod_on_its_way_is_counted_before_it_has_a_node(pools: TwoModels) -> None:
     """Both are created at once; the second does not wait for a card that the first will take."""
     team = pools.team
     for name in ("a", "b"):
@@ -73,11 +43,9 @@ def test_e7_a_pod_on_its_way_is_counted_before_it_has_a_node(pools: Pools) -> No
     assert sorted([*card_of(team, "a"), *card_of(team, "b")]) == sorted([pools.near, pools.far])
 
 
-def test_e7_a_cordoned_node_has_nothing_free(pools: Pools) -> None:
+def test_e7_a_cordoned_node_has_nothing_free(pools: TwoModels) -> None:
     team = pools.team
-    path = f"/api/v1/nodes/{pools.near.lower()}"
-    body = {"spec": {"unschedulable": True}}
-    assert ask(team.cluster, "PATCH", path, body, content_type=MERGE).ok
+    pools.cordon(pools.near)
     # What a queue shows of something later tells that the node's change was seen as well.
     team.set_quota({pools.near: 9, pools.far: 8})
     team.until_row(pools.far, quota=8)
@@ -86,9 +54,9 @@ def test_e7_a_cordoned_node_has_nothing_free(pools: Pools) -> None:
     assert card_of(team, "a") == {pools.far: 1}
 
 
-def test_e7_a_tainted_node_counts_for_who_tolerates_it(pools: Pools) -> None:
+def test_e7_a_tainted_node_counts_for_who_tolerates_it(pools: TwoModels) -> None:
     team = pools.team
-    path = f"/api/v1/nodes/{pools.near.lower()}"
+    path = pools.node_path(pools.near)
     taint = {"key": "team", "value": "blue", "effect": "NoSchedule"}
     assert ask(team.cluster, "PATCH", path, {"spec": {"taints": [taint]}}, content_type=MERGE).ok
     team.set_quota({pools.near: 9, pools.far: 8})
@@ -101,7 +69,7 @@ def test_e7_a_tainted_node_counts_for_who_tolerates_it(pools: Pools) -> None:
     assert card_of(team, "b") == {pools.near: 1}
 
 
-def test_e7_if_no_node_has_any_the_first_with_quota(pools: Pools) -> None:
+def test_e7_if_no_node_has_any_the_first_with_quota(pools: TwoModels) -> None:
     """So that an autoscaler sees a pod that waits for a node."""
     team = pools.team
     for name, card in (("a", pools.near), ("b", pools.far)):

@@ -11,6 +11,8 @@ from builders.pod import PodBody
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.extender.binder import Binder
 from cardquota.extender.wire import BindArgs
+from cardquota.quota.assignment.claim import Claim
+from cardquota.quota.assignment.flexible_claims import FlexibleClaims
 from cardquota.quota.card_memory.memory_node import MemoryNode
 from cardquota.quota.ledger.ledger import Ledger
 
@@ -73,6 +75,19 @@ def pod_at(revision: int, uid: str = "uid-p", node: str = "") -> Answer:
     return json.dumps(
         {"metadata": {"uid": uid, "resourceVersion": str(revision)}, "spec": spec}
     ).encode()
+
+
+def lost_until_it_landed(world: BinderWorld) -> asyncio.Event:
+    """No answer to anything; once the event is set, the pod is found bound to n1 at revision 8."""
+    landed = asyncio.Event()
+
+    def answer(call: Call) -> Answer:
+        if call.method == "POST" or not landed.is_set():
+            return lost()
+        return MOVED if call.method == "PATCH" else pod_at(8, node="n1")
+
+    world.script.answer_to = answer
+    return landed
 
 
 async def test_b5_binding_and_annotations_are_one_request() -> None:
@@ -276,14 +291,7 @@ async def test_b5_a_bind_again_before_the_watch_has_told_keeps_its_card() -> Non
 
 async def test_b5_an_unknown_outcome_keeps_its_charge_until_it_is_settled() -> None:
     world = BinderWorld(NODE, asking(), answers=(lost(), lost(), lost()))
-    landed = asyncio.Event()
-
-    def answer(call: Call) -> Answer:
-        if call.method == "POST" or not landed.is_set():
-            return lost()
-        return MOVED if call.method == "PATCH" else pod_at(8, node="n1")
-
-    world.script.answer_to = answer
+    landed = lost_until_it_landed(world)
     assert "nobody knows yet whether the Binding to node <n1> landed" in await world.bind()
     assert world.node.used == [8138, 0]
     assert not world.binder.all_seen
@@ -421,14 +429,7 @@ async def test_e7_too_late_to_send_takes_the_choice_back() -> None:
 
 async def test_e7_an_unknown_outcome_keeps_the_card_until_it_is_settled() -> None:
     world = BinderWorld(*CARDS, ONE_EACH, LATE, another("q"))
-    landed = asyncio.Event()
-
-    def answer(call: Call) -> Answer:
-        if call.method == "POST" or not landed.is_set():
-            return lost()
-        return MOVED if call.method == "PATCH" else pod_at(8, node="n1")
-
-    world.script.answer_to = answer
+    landed = lost_until_it_landed(world)
     assert "nobody knows yet" in await world.bind()
     assert f"quota of {H200} is taken" in await world.bind("q")
     landed.set()
@@ -455,3 +456,19 @@ async def test_e3_a_node_with_none_of_its_cards() -> None:
     world = BinderWorld(a_node("n1").with_cards("Other", 8), *CARDS[1:], ONE_EACH, LATE)
     assert "node has none of the pod's cards" in await world.bind()
     assert world.script.calls == []
+
+
+async def test_e3_which_cards_are_open_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bounded search may find another answer the second time; nothing changes in between."""
+    asked = list[Claim]()
+    before = FlexibleClaims.cards_to_bind
+
+    def cards_to_bind(self: FlexibleClaims, claim: Claim, shown: str) -> frozenset[str]:
+        asked.append(claim)
+        return before(self, claim, shown) if len(asked) == 1 else frozenset()
+
+    monkeypatch.setattr(FlexibleClaims, "cards_to_bind", cards_to_bind)
+    world = BinderWorld(*CARDS, ONE_EACH, LATE, answers=(CREATED,))
+    assert await world.bind(node="n2") == ""
+    assert len(asked) == 1
+    assert inqueue(world) == {H200: 0, H800: 1}

@@ -12,7 +12,7 @@ Not guaranteed: it has no clock and does no I/O, and only one event loop touches
 from collections.abc import Mapping
 from typing import Final
 
-from ..stale_names import StaleNames
+from ..kept_by_node import KeptByNode
 from .memory_node import MemoryNode, MemoryPod
 from .memory_shape import MemoryShape
 from .unhealthy_cards import UnhealthyListError, read_unhealthy
@@ -37,13 +37,13 @@ class CardMemory:
         """By node that pods by memory may come to: the most that one pod can get."""
         self.ranks: dict[str, NodeRank] = {}
         """The same nodes: what decides which of them is best."""
-        self.refusals: dict[str, int] = {}
+        self.refusal_kinds: dict[str, int] = {}
         """By node: equal for nodes that refuse every pod by memory for the same reason. A number,
         since those of thousands are compared for one pod."""
         self.open_to_cards: set[str] = set()
         """Nodes that pods by card may come to."""
-        self.changed = StaleNames()
-        """Nodes of which `ranks` has changed."""
+        self.kept = KeptByNode()
+        """What others keep that follows from `ranks`."""
         self._assumed: dict[str, tuple[str, bool]] = {}
         """By uid: the node that the pod is being bound to, and whether by memory."""
         self._lists: dict[str, str] = {}
@@ -219,8 +219,8 @@ class CardMemory:
         else:
             self.room.pop(name, None)
             self.ranks.pop(name, None)
-        self.changed.add(name)
-        self.refusals[name] = node.likeness | node.largest << _LIKENESS_BITS
+        self.kept.drop(name)
+        self.refusal_kinds[name] = node.likeness | node.largest << _LIKENESS_BITS
         by_card = node.known and node.takes_cards
         (self.open_to_cards.add if by_card else self.open_to_cards.discard)(name)
         wrong = node.shape.problems if node.shape is not None else ()
@@ -231,4 +231,4 @@ class CardMemory:
             if odd == _EVEN:
                 del self._odd[name]
         if node.unused:
-            del self.nodes[name], self.refusals[name]
+            del self.nodes[name], self.refusal_kinds[name]

@@ -24,7 +24,7 @@ _PRODUCT: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
 _PART: Final = re.compile(
     r"mig-[A-Za-z0-9][A-Za-z0-9._-]*-mixed|(mps|shared)-[0-9]+g\*1/[1-9][0-9]*|gpu-mem"
 )
-"""A slice or share of a product (D3, D4), or the memory of its cards (B10)."""
+"""A slice or share of a product (D3, D4), or the memory of its cards (B10): see `memory_card`."""
 _MEMORY: Final = "/gpu-mem"
 
 

@@ -246,7 +246,7 @@ def judge(
         cards, card_shorts = check.cards(request, only=only, availability_of=availability_of)
         other_shorts = check.cpu_memory(request)
     if not card_shorts and not other_shorts:
-        warnings = (*_warnings(ledger, request), *_free_memory(ledger, facts, queue))
+        warnings = (*_warnings(ledger, request), *_memory_warning(ledger, facts, queue))
         return Verdict(_FITS, queue, cards=cards, warnings=warnings)
     never = any(s.never for s in other_shorts) or (
         bool(card_shorts) and all(s.never for s in card_shorts)
@@ -289,7 +289,7 @@ def _shut_to(
     return None
 
 
-def _free_memory(ledger: LedgerReader, facts: PodFacts, queue: str) -> tuple[str, ...]:
+def _memory_warning(ledger: LedgerReader, facts: PodFacts, queue: str) -> tuple[str, ...]:
     """A warning if the pod asks for card memory, which no quota limits (B10)."""
     if not memory_of(facts.devices) or ledger.counts(GPU_MEMORY):
         return ()

@@ -30,7 +30,7 @@ def charged_for(ledger: LedgerReader, record: PodRecord, chosen: Charge) -> Char
     facts, request = record.facts, record.request
     if facts.scheduler not in ledger.late_binding or request is None or not request.amount:
         return chosen
-    if not 2 <= len(request.cards) <= MOST_ALTERNATIVES or _goes_with_others(ledger, facts):
+    if not 2 <= len(request.cards) <= MOST_ALTERNATIVES or _chosen_together(ledger, facts):
         return chosen
     if len({_keys(ledger.known_card(name, request.resource)) for name in request.cards}) > 1:
         return chosen
@@ -39,7 +39,8 @@ def charged_for(ledger: LedgerReader, record: PodRecord, chosen: Charge) -> Char
     return charge if len(allocated_text(charge)) <= ALLOCATED_TEXT.most else chosen
 
 
-def _goes_with_others(ledger: LedgerReader, facts: PodFacts) -> bool:
+def _chosen_together(ledger: LedgerReader, facts: PodFacts) -> bool:
+    """Whether its card is chosen with those of other members of its group (E2)."""
     group = ledger.groups.get(facts.group) if facts.group else None
     if group is None:
         return False

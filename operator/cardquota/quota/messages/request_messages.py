@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from .. import vocabulary as v
+from ..cards.card import memory_card, model_of
 from ..limits import Limit
 from ..words import listed, show
 from .phrases import Asked, asked_text, choice_text, who_asks
@@ -99,7 +100,7 @@ def other_resource(card: str, behind: str, asked: str) -> str:
 def memory_by_product(cards: Sequence[str]) -> str:
     """The pod asks for card memory and names whole cards, or slices or shares (B10)."""
     names = listed(cards, " | ")
-    wanted = listed([f"{name.partition('/')[0]}/gpu-mem" for name in cards], "|")
+    wanted = listed([memory_card(model_of(name)) for name in cards], "|")
     return (
         f"the containers ask for {v.GPU_MEMORY}, the memory of a card, but {v.CARD_NAME} is "
         f"<{names}>; write <{wanted}>"

@@ -15,8 +15,8 @@ from collections.abc import Collection, Mapping
 
 from ..amounts import Devices
 from ..cards.card import Card
+from ..kept_by_node import KeptByNode
 from ..selectors.taints import Taints, Tolerance
-from ..stale_names import StaleNames
 
 Offers = tuple[tuple[Card, int], ...]
 
@@ -52,8 +52,8 @@ class FreeCards:
         """By node and resource name: what the node's pods hold. Only to be read by others."""
         self.offers: dict[str, Offers] = {}
         """By node, only of nodes that take pods. Only to be read by others."""
-        self.changed = StaleNames()
-        """Nodes of which `used` or `offers` has changed."""
+        self.kept = KeptByNode()
+        """What others keep that follows from `used` and `offers`."""
         self._group_of: dict[str, TaintGroup] = {}
         """The taint group of each of those nodes."""
         self._taint_groups: dict[Taints, TaintGroup] = {}
@@ -67,7 +67,7 @@ class FreeCards:
 
     def offer(self, node: str, offers: Offers, taints: Taints = ()) -> None:
         """Set what a node offers: nothing if it takes no pods or is gone."""
-        self.changed.add(node)
+        self.kept.drop(node)
         self._post(node, -1)
         if self.offers.pop(node, None):
             self._part(self._group_of.pop(node))
@@ -78,7 +78,7 @@ class FreeCards:
 
     def use(self, node: str, devices: Devices, sign: int) -> None:
         """A pod with these devices was bound to a node (1), or no longer holds them (-1)."""
-        self.changed.add(node)
+        self.kept.drop(node)
         used = self.used.setdefault(node, {})
         offers = self.offers.get(node, ())
         for resource, amount in devices:

@@ -19,23 +19,17 @@ from ..vocabulary import GPU_MEMORY
 
 
 class CardChoice(NamedTuple):
-    """The choice of one pod, at this moment."""
+    """What a pod holds that has kept its choice."""
 
     resource: str
     amount: int
-    """Cards."""
+    """Cards, or memory in the node's unit."""
     cards: frozenset[str]
-    """All that it asked for."""
-    open: frozenset[str]
-    """Those of them that its queue has for it now."""
+    """It gets one of these."""
 
 
 def card_choice(ledger: LedgerReader, facts: PodFacts) -> CardChoice | None:
-    """None for a pod that holds a card, or none at all.
-
-    Of a pod whose open gate our own watch has not told of, every card counts as open: the leader
-    judges it again when it is bound.
-    """
+    """None for a pod that holds a card, or none at all."""
     stamp = facts.stamp
     if stamp is None or not is_choice(stamp.cards):
         return None
@@ -45,17 +39,24 @@ def card_choice(ledger: LedgerReader, facts: PodFacts) -> CardChoice | None:
     devices = memory or card_devices(facts, ledger)
     if len(devices) != 1:
         return None
-    resource, amount = devices[0]
+    return CardChoice(*devices[0], cards)
+
+
+def open_cards(ledger: LedgerReader, facts: PodFacts, choice: CardChoice) -> frozenset[str]:
+    """Those of its cards that the pod may be bound to now (E3).
+
+    Of a pod whose open gate our own watch has not told of, every card counts as open: the leader
+    judges it again when it is bound.
+    """
     record = ledger.pods.get(facts.uid)
     if record is None or record.stamp is None:
-        return CardChoice(resource, amount, cards, cards)
+        return choice.cards
     if record.claim is None:  # its binding is under way
-        decided = frozenset(card for card, _ in record.stamp.cards)
-        return CardChoice(resource, amount, cards, cards & decided)
-    return CardChoice(resource, amount, cards, open_cards(ledger, record.queue, *record.claim))
+        return choice.cards.intersection(card for card, _ in record.stamp.cards)
+    return cards_to_bind(ledger, record.queue, *record.claim)
 
 
-def open_cards(ledger: LedgerReader, queue: str, claim: Claim, shown: str) -> frozenset[str]:
+def cards_to_bind(ledger: LedgerReader, queue: str, claim: Claim, shown: str) -> frozenset[str]:
     """The cards that one of these claims of a queue may take for good now (E3)."""
     account = ledger.account(queue)
     claims = account.flexible_claims if account is not None else None

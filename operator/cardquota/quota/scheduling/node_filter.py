@@ -17,7 +17,7 @@ from ..messages import scheduling_messages as m
 from ..nodes.node_cache import NodeCache
 from ..pods.pod_facts import PodFacts, memory_of
 from ..vocabulary import GPU_MEMORY
-from .card_choice import CardChoice, card_choice
+from .card_choice import CardChoice, card_choice, open_cards
 
 _NO_ROOM: Final = -1
 
@@ -40,7 +40,9 @@ def fit_nodes(ledger: LedgerReader, facts: PodFacts, names: Sequence[str]) -> No
     memory = ledger.card_memory
     fit = _by_memory(memory, need, names) if need else _by_card(memory, names)
     choice = card_choice(ledger, facts)
-    return fit if choice is None else _of_choice(ledger.nodes, choice, fit)
+    if choice is None:
+        return fit
+    return _of_choice(ledger.nodes, choice, open_cards(ledger, facts, choice), fit)
 
 
 def _by_memory(memory: CardMemory, need: int, names: Sequence[str]) -> NodeFit:
@@ -51,7 +53,7 @@ def _by_memory(memory: CardMemory, need: int, names: Sequence[str]) -> NodeFit:
         return NodeFit(fits, {}, {})
     rest = [name for name, most in zip(names, rooms, strict=True) if most < need] if fits else names
     # Nodes of a pool are refused for the same reason: it is worked out once.
-    kinds = list(map(memory.refusals.get, rest))
+    kinds = list(map(memory.refusal_kinds.get, rest))
     some = dict(zip(kinds, rest, strict=True))
     why = {kind: why_no_memory(memory.get(name), need) for kind, name in some.items()}
     failed, unresolvable = dict[str, str](), dict[str, str]()
@@ -102,12 +104,14 @@ def why_no_cards(node: MemoryNode | None) -> tuple[str, bool]:
     return (m.MIXED if node.kind is NodeKind.MIXED else m.BY_MEMORY), curable
 
 
-def _of_choice(nodes: NodeCache, choice: CardChoice, fit: NodeFit) -> NodeFit:
+def _of_choice(
+    nodes: NodeCache, choice: CardChoice, is_open: frozenset[str], fit: NodeFit
+) -> NodeFit:
     """Of these nodes, those with a card that is open to the pod (E3). Pods that end elsewhere could
     open others, but whose they are kube-scheduler does not know: it shall end none for that.
     """
-    why: dict[str | None, str] = {c: m.quota_taken(c) for c in choice.cards - choice.open}
-    cards, is_open = nodes.cards_of(fit.names, choice.resource), choice.open
+    why: dict[str | None, str] = {c: m.quota_taken(c) for c in choice.cards - is_open}
+    cards = nodes.cards_of(fit.names, choice.resource)
     if is_open.issuperset(cards):
         return fit
     found = list(zip(fit.names, cards, strict=True))

@@ -23,11 +23,11 @@ from typing import Final, NamedTuple
 
 from ..card_memory.card_memory import NodeRank
 from ..cards.card import CardNameError, read_alternatives
+from ..kept_by_node import KeptByNode
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import KIB
 from ..nodes.free_cards import FreeCards
 from ..pods.pod_facts import PodFacts, memory_of
-from ..stale_names import StaleNames
 
 BEST: Final = 10
 """kube-scheduler's highest score of an extender."""
@@ -62,21 +62,20 @@ class _Request(NamedTuple):
 class _Ranks:
     """What is kept for one request."""
 
-    def __init__(self, rank_of: RankOf, source: StaleNames) -> None:
+    def __init__(self, rank_of: RankOf, kept: KeptByNode) -> None:
+        """`kept`: of the source of the ranks."""
         self._rank_of = rank_of
-        self._source = source
-        self._stale = source.follow()
+        self._kept = kept
         self._ranks: dict[str, Rank] = {}
+        kept.add(self._ranks)
 
     def of(self, names: Sequence[str]) -> list[int]:
         """One score for each name. Costs a lookup for each, and more for nodes that changed."""
-        while self._stale:
-            self._ranks.pop(self._stale.pop(), None)
-        kept, look_at = self._ranks, self._look_at
+        ranks, look_at = self._ranks, self._look_at
         try:
-            found = [kept[name] for name in names]
+            found = [ranks[name] for name in names]
         except KeyError:
-            found = [kept.get(name) or look_at(name) for name in names]
+            found = [ranks.get(name) or look_at(name) for name in names]
         best = min(found, default=_NOBODY)
         scores = [score for _, _, score in found]
         if best[0] < _NEVER:
@@ -93,7 +92,7 @@ class _Ranks:
 
     def close(self) -> None:
         """It is not asked any more."""
-        self._source.leave(self._stale)
+        self._kept.discard(self._ranks)
 
 
 class NodeRanking:
@@ -137,9 +136,9 @@ class NodeRanking:
     def _begin(self, request: _Request) -> _Ranks:
         if not request.resource:
             memory = self._ledger.card_memory
-            return _Ranks(_by_memory(memory.ranks, request.need, self._spread), memory.changed)
+            return _Ranks(_by_memory(memory.ranks, request.need, self._spread), memory.kept)
         free = self._ledger.nodes.free
-        return _Ranks(_by_card(free, request, self._spread), free.changed)
+        return _Ranks(_by_card(free, request, self._spread), free.kept)
 
 
 def _by_memory(ranks: Mapping[str, NodeRank], need: int, spread: bool) -> RankOf:

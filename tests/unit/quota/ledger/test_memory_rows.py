@@ -12,7 +12,7 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.release.openings import openings
 from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.reports.queue_report import report
-from cardquota.quota.scheduling.card_choice import card_choice
+from cardquota.quota.scheduling.card_choice import CardChoice, card_choice, open_cards
 from cardquota.quota.scheduling.memory_report import memory_report, unlimited_use
 from cardquota.quota.scheduling.node_filter import fit_nodes
 from cardquota.quota.steps import to_its_end
@@ -229,11 +229,8 @@ def test_e7_b10_a_choice_of_memory_until_it_is_bound() -> None:
     ledger = a_ledger(a_shared(), a_shared("v100-1", "Tesla-V100"), other, both, pod)
     choice = card_choice(ledger, pod.facts())
     assert choice is not None
-    assert (choice.resource, choice.amount, choice.open) == (
-        GPU_MEMORY,
-        PART,
-        frozenset({A10, V100}),
-    )
+    assert choice == CardChoice(GPU_MEMORY, PART, frozenset({A10, V100}))
+    assert open_cards(ledger, pod.facts(), choice) == {A10, V100}
     assert fit_nodes(ledger, pod.facts(), ["a10-1", "t4-1", "v100-1"]).names == ["a10-1", "v100-1"]
     see(ledger, FREE)
     choice = card_choice(ledger, pod.facts())

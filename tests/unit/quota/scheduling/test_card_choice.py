@@ -11,7 +11,7 @@ from cardquota.quota.assignment import flexible_claims
 from cardquota.quota.assignment.claim import Claim, claim_of
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import FLEXIBLE_KINDS
-from cardquota.quota.scheduling.card_choice import CardChoice, card_choice
+from cardquota.quota.scheduling.card_choice import CardChoice, card_choice, open_cards
 from cardquota.quota.scheduling.node_filter import fit_nodes
 from cardquota.quota.stamp import Stamp
 
@@ -38,13 +38,14 @@ def running(name: str, card: str, amount: int = 1) -> PodBody:
 def open_to(ledger: Ledger, pod: PodBody) -> set[str]:
     found = card_choice(ledger, pod.facts())
     assert found is not None
-    return set(found.open)
+    return set(open_cards(ledger, pod.facts(), found))
 
 
 def test_e3_every_card_with_room() -> None:
     pod = claiming("p")
-    both = frozenset((H200, H800))
-    assert card_choice(a_cluster(pod), pod.facts()) == CardChoice(GPU, 1, both, both)
+    ledger, both = a_cluster(pod), frozenset((H200, H800))
+    assert card_choice(ledger, pod.facts()) == CardChoice(GPU, 1, both)
+    assert open_cards(ledger, pod.facts(), CardChoice(GPU, 1, both)) == both
 
 
 def test_e3_who_holds_a_card_has_no_choice() -> None:

@@ -147,7 +147,7 @@ def test_b6_of_many_requests_the_last_are_kept() -> None:
     ranking = NodeRanking(ledger)
     for amount in range(1, 5 * KEPT):
         assert ranking.rank(memory(amount).facts(), NAMES) == [BEST, 0, 0]
-    assert ledger.card_memory.changed.followers == KEPT
+    assert len(ledger.card_memory.kept) == KEPT
     assert ranking.rank(memory(1).facts(), NAMES) == [BEST, 0, 0]
 
 
@@ -155,4 +155,4 @@ def test_p8_a_request_with_a_very_long_text_is_not_kept() -> None:
     ledger = a_ledger(a_node("n1").with_cards(H200, 8))
     pod = a_pod("new").asking_for(1).naming("|".join([H200, *(f"C{i:060}" for i in range(20))]))
     assert NodeRanking(ledger).rank(pod.facts(), ["n1", "n2"]) == [BEST, 0]
-    assert ledger.nodes.free.changed.followers == 0
+    assert len(ledger.nodes.free.kept) == 0
