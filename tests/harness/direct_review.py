@@ -1,4 +1,4 @@
-"""Reviews and calls handed to a server without a socket: what it costs is its own work alone."""
+"""Reviews handed to a server without a socket: what it costs is its own work alone."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
@@ -7,7 +7,7 @@ from aiohttp import web
 
 
 class _Answers(Protocol):
-    """The server of admission, or of the scheduler's extender."""
+    """The server of admission."""
 
     async def handle(self, http: web.BaseRequest) -> web.StreamResponse: ...
 

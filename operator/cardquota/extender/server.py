@@ -10,9 +10,14 @@ from time import perf_counter
 from typing import Final
 from urllib.parse import unquote
 
-from aiohttp import web
-
-from ..cluster.serving.serve import requests_up_to
+from ..cluster.serving.http_call import (
+    TEXT,
+    BodyLimits,
+    BodyTooLargeError,
+    HttpAnswer,
+    HttpCall,
+)
+from ..cluster.serving.http_server import HttpServer
 from ..metrics import Metrics
 from .leader_call import PASSED_ON
 from .verbs import SchedulerVerbs
@@ -46,7 +51,6 @@ class ExtenderServer:
     def __init__(self, verbs: SchedulerVerbs, metrics: Metrics) -> None:
         self._verbs = verbs
         self._seconds = metrics.extender_seconds
-        self._leaving = False
         self._said = ""
         """Why a call of prioritize could not be answered, as the log has it."""
         self._routes = {
@@ -55,51 +59,35 @@ class ExtenderServer:
             "bind": self._bind,
             "preempt": self._preempt,
         }
+        self.http: Final = HttpServer(self.answer, BodyLimits(LARGEST_BODY, _DRAINED))
+        """Not yet listening."""
 
-    def http(self) -> web.Server:
-        """The HTTP server, to be bound."""
-        return web.Server(
-            self.handle, request_factory=requests_up_to(LARGEST_BODY), access_log=None
-        )
-
-    def leave(self) -> None:
-        """From now on every connection is closed after the next answer on it."""
-        self._leaving = True
-
-    async def handle(self, http: web.BaseRequest) -> web.StreamResponse:
+    async def answer(self, call: HttpCall) -> HttpAnswer:
         """Answer one HTTP request, whatever it is; raises nothing."""
-        path = http.path
+        path = call.path
         verb = path.removeprefix(VERBS) if path.startswith(VERBS) else ""
         if verb in self._routes:
-            response = await self._answer(verb, http)
-        elif path == INSPECT or path.startswith(INSPECT + "/"):
-            response = await self._inspect(http)
-        else:
-            there = ", ".join(VERBS + name for name in self._routes)
-            response = _text(HTTPStatus.NOT_FOUND, f"nothing is here; there are {there}, {INSPECT}")
-        if self._leaving:
-            response.force_close()
-        return response
+            return await self._answer(verb, call)
+        if path == INSPECT or path.startswith(INSPECT + "/"):
+            return await self._inspect(call)
+        there = ", ".join(VERBS + name for name in self._routes)
+        return _text(HTTPStatus.NOT_FOUND, f"nothing is here; there are {there}, {INSPECT}")
 
-    async def _answer(self, verb: str, http: web.BaseRequest) -> web.Response:
-        if http.method != "POST":
+    async def _answer(self, verb: str, call: HttpCall) -> HttpAnswer:
+        if call.method != "POST":
             return _text(HTTPStatus.METHOD_NOT_ALLOWED, f"a call of {verb} is to be posted")
         began = perf_counter()
-        closes = False
         try:
-            answer = await self._routes[verb](await _body_of(http), http)
-        except _TooLargeError as error:
-            answer, closes = self._failed(verb, str(error)), error.closes
+            answer = await self._routes[verb](await call.body(), call)
+        except BodyTooLargeError as error:
+            answer = self._failed(verb, _too_large(error.size))
         except WireError as error:
             answer = self._failed(verb, f"the call of {verb} cannot be read: {error}")
         except Exception:  # noqa: BLE001
             _LOG.exception("a call of %s could not be answered", verb)
             answer = self._failed(verb, BROKEN)
         self._seconds.labels(verb).observe(perf_counter() - began)
-        response = _json(answer)
-        if closes:
-            response.force_close()
-        return response
+        return HttpAnswer(HTTPStatus.OK, answer)
 
     def _failed(self, verb: str, error: str) -> bytes:
         """kube-scheduler goes on without our scores if it cannot read them: so an empty list, and a
@@ -112,70 +100,39 @@ class ExtenderServer:
             _LOG.warning("%s", error)
         return b"[]"
 
-    async def _filter(self, body: bytes, _: web.BaseRequest) -> bytes:
+    async def _filter(self, body: bytes, _: HttpCall) -> bytes:
         args = read_args(body)
         return filter_answer(args, await self._verbs.filter(args))
 
-    async def _prioritize(self, body: bytes, _: web.BaseRequest) -> bytes:
+    async def _prioritize(self, body: bytes, _: HttpCall) -> bytes:
         args = read_args(body)
         return scores_answer(args.names, await self._verbs.prioritize(args))
 
-    async def _bind(self, body: bytes, http: web.BaseRequest) -> bytes:
-        passed_on = PASSED_ON in http.headers
+    async def _bind(self, body: bytes, call: HttpCall) -> bytes:
+        passed_on = PASSED_ON.lower() in call.headers
         return error_answer(await self._verbs.bind(read_binding(body), passed_on=passed_on))
 
-    async def _preempt(self, body: bytes, _: web.BaseRequest) -> bytes:
+    async def _preempt(self, body: bytes, _: HttpCall) -> bytes:
         return victims_answer(await self._verbs.preempt(read_preemption(body)))
 
-    async def _inspect(self, http: web.BaseRequest) -> web.Response:
-        if http.method not in ("GET", "HEAD"):
+    async def _inspect(self, call: HttpCall) -> HttpAnswer:
+        if call.method not in ("GET", "HEAD"):
             return _text(HTTPStatus.METHOD_NOT_ALLOWED, "this is only to be read")
-        name = unquote(http.path.removeprefix(INSPECT).strip("/"))
+        name = unquote(call.path.removeprefix(INSPECT).strip("/"))
         verbs = self._verbs
         found = await verbs.inspect_node(name) if name else await verbs.inspect()
         if found is None:
             return _text(HTTPStatus.NOT_FOUND, "no node of this name is known")
-        return _json(found)
+        return HttpAnswer(HTTPStatus.OK, found)
 
 
-class _TooLargeError(Exception):
-    """The body is larger than what is read."""
-
-    def __init__(self, size: str, *, closes: bool) -> None:
-        super().__init__(_too_large(size))
-        self.closes = closes
-        """Whether some of it is not taken in, so that the connection cannot be kept."""
-
-
-async def _body_of(http: web.BaseRequest) -> bytes:
-    """The body. One that is too large is taken in without being kept, so that our answer is read.
-
-    Raises _TooLargeError.
-    """
-    length = http.content_length or 0
-    if length > LARGEST_BODY:
-        left = _DRAINED
-        while left > 0 and (some := await http.content.readany()):
-            left -= len(some)
-        raise _TooLargeError(str(length // 2**20), closes=left <= 0)
-    try:
-        payload = http.content
-        return payload.read_nowait() if payload.is_eof() else await http.read()
-    except web.HTTPRequestEntityTooLarge:
-        # It has no length, so it was not known before.
-        raise _TooLargeError("more", closes=True) from None
-
-
-def _too_large(size: str) -> str:
+def _too_large(size: int | None) -> str:
+    found = "more" if size is None else f"{size // 2**20} MiB"
     return (
-        f"the body has {size} MiB, at most {LARGEST_BODY // 2**20} MiB are read: set "
+        f"the body has {found}, at most {LARGEST_BODY // 2**20} MiB are read: set "
         "nodeCacheCapable: true for this extender, so that only names of nodes are sent"
     )
 
 
-def _json(body: bytes) -> web.Response:
-    return web.Response(body=body, content_type="application/json")
-
-
-def _text(code: HTTPStatus, text: str) -> web.Response:
-    return web.Response(status=code, text=text + "\n")
+def _text(code: HTTPStatus, text: str) -> HttpAnswer:
+    return HttpAnswer(code, (text + "\n").encode(), TEXT)

@@ -76,6 +76,11 @@ def same(fields: Iterable[str]) -> str:
     return all_of(*(f"object{field} == oldObject{field}" for field in fields))
 
 
+def of_term(term: str, holder: str) -> str:
+    """Whether a decision's term is that of who holds the Lease."""
+    return f"{term} != '' && {term} == {holder}"
+
+
 def gated(pod: str) -> str:
     """Whether a pod waits at our gate."""
     return f"{pod}.spec.?schedulingGates.orValue([]).exists(g, g.name == {literal(GATE)})"

@@ -17,7 +17,6 @@ from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from aiohttp import web
 from cryptography import x509
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
@@ -29,7 +28,7 @@ from ..cluster.certificates.certificate_store import (
     utc_now,
 )
 from ..cluster.certificates.rotation import Holding
-from ..cluster.serving.serve import serve
+from ..cluster.serving.http_server import PROTOCOLS, HttpServer
 from ..cluster.serving.tls import client_context, load, server_context
 from ..settings import Settings
 
@@ -90,7 +89,7 @@ class ExtenderEndpoint:
         return self._server.problem or self._client.problem or self._refused
 
     async def run(
-        self, server: web.Server, opened: Callable[[], Coroutine[Any, Any, None]]
+        self, server: HttpServer, opened: Callable[[], Coroutine[Any, Any, None]]
     ) -> None:
         """Serve until cancelled. `opened` runs before the server listens.
 
@@ -99,14 +98,12 @@ class ExtenderEndpoint:
         await opened()
         tls = await self._first()
         extender = self._settings.extender
-        runner = await serve(
-            server, host=extender.host, port=extender.port, tls=tls, grace=self._grace
-        )
+        await server.start(extender.host, extender.port, tls)
         _LOG.info("the scheduler extender listens on port %d", extender.port)
         try:
             await self._reload(tls)
         finally:
-            await runner.cleanup()
+            await server.stop(self._grace)
 
     async def _first(self) -> ssl.SSLContext:
         while True:
@@ -114,8 +111,9 @@ class ExtenderEndpoint:
             served, shown = self._server.held, self._client.held
             if served is not None and shown is not None:
                 try:
+                    pair = served.serving
                     tls = server_context(
-                        served.serving.cert_pem, served.serving.key_pem, clients=shown.bundle
+                        pair.cert_pem, pair.key_pem, clients=shown.bundle, protocols=PROTOCOLS
                     )
                     self._make_client(served, shown)
                 except ssl.SSLError as error:
@@ -138,7 +136,7 @@ class ExtenderEndpoint:
                 continue
             try:
                 pair = served.serving
-                load(tls, pair.cert_pem, pair.key_pem, clients=shown.bundle)
+                load(tls, pair.cert_pem, pair.key_pem, clients=shown.bundle, protocols=PROTOCOLS)
                 self._make_client(served, shown)
             except ssl.SSLError as error:
                 self._refuse(error)

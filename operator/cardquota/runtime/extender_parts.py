@@ -75,7 +75,7 @@ class ExtenderParts:
     async def run(self, opened: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Serve until cancelled, once `opened` has returned. Errors: OSError, those of `opened`."""
         try:
-            await self._endpoint.run(self.server.http(), opened)
+            await self._endpoint.run(self.server.http, opened)
         finally:
             self._waker.close()
             await self._call.close()

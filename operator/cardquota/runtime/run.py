@@ -224,7 +224,7 @@ class Operator:
         self._probes.draining = True
         self._admission.leave()
         if self._extender is not None:
-            self._extender.server.leave()
+            self._extender.server.http.leave()
         _LOG.info("stopping: answering what is in flight")
         stopped = await self._leadership.stop(_GRACE)
         self._cancel(endpoint, extender)

@@ -5,15 +5,19 @@ kube-scheduler's: over TLS, by its client certificate; the leader chooses the ca
 posts the Binding. So a bind has two ways over TLS, and the plain Binding one. Plain ones are posted
 by kube-scheduler's own user, as they are where there is no extender, and by the administrator, whom
 no authorization or flow control costs anything. As many callers at once, slice by slice in turn.
+
+Processor time is that of all processes of the plane and the product, until the pods run: what the
+node agent writes for them is the same for all, wherever it falls.
 """
 
 import json
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from cardquota_dev.testing import Cluster
 
 from ..figure import Report, median
 from .card_nodes import memory_pod, node_name
+from .child import processor_time
 from .crowd import Crowd, EncodedRequest, call
 from .extender_client import ExtenderClient
 
@@ -38,37 +42,63 @@ async def bind_rates(
     assert cluster.folder is not None
     theirs = cluster.folder.private / "kubeconfig-kube-scheduler"
     async with Crowd(cluster, kubeconfig=theirs) as scheduler:
-        measured = _BindRates(crowd, scheduler, extender, nodes)
+        measured = _BindRates(cluster, crowd, scheduler, extender, nodes)
         rounds = [await measured.one_round(number) for number in range(_ROUNDS)]
     for variant in _VARIANTS:
-        rates = [found[variant] for found in rounds]
+        rates = [found[variant].rate for found in rounds]
         report(median(f"{variant}, {_AT_A_TIME} at a time", rates, "/s"))
+        costs = [found[variant].cost for found in rounds]
+        report(median(f"{variant}: processor time of a pod, until it runs", costs, "ms"))
     for other, bound in ((_THEIRS, 0.8), (_ADMIN, None)):
-        ratios = [found[_OURS] / found[other] for found in rounds]
+        ratios = [found[_OURS].rate / found[other].rate for found in rounds]
         report(median(f"{_OURS} against {other}", ratios, "", bound, "at least"))
+        costs = [found[other].cost / found[_OURS].cost for found in rounds]
+        report(median(f"{other}: processor time against {_OURS}", costs, ""))
+
+
+class _Bound(NamedTuple):
+    """What pods of one variant took."""
+
+    rate: float
+    """Pods bound per second."""
+    cost: float
+    """Milliseconds of a processor for one pod."""
 
 
 class _BindRates:
     """One plane with nothing else to bind."""
 
     def __init__(
-        self, admin: Crowd, scheduler: Crowd, extender: ExtenderClient, nodes: int
+        self,
+        cluster: Cluster,
+        admin: Crowd,
+        scheduler: Crowd,
+        extender: ExtenderClient,
+        nodes: int,
     ) -> None:
         self._admin, self._extender, self._nodes = admin, extender, nodes
+        self._pids = [process.pid for process in cluster.state.processes]
         self._posts = {_THEIRS: scheduler, _ADMIN: admin}
 
-    async def one_round(self, number: int) -> dict[str, float]:
-        """Binds per second by variant."""
+    async def one_round(self, number: int) -> dict[str, _Bound]:
+        """By variant."""
         pods = await self._admin.make_namespace(f"binds-{number}", {})
         seconds = dict.fromkeys(_VARIANTS, 0.0)
+        processor = dict.fromkeys(_VARIANTS, 0.0)
         for part in range(_SLICES):
             turn = (number * _SLICES + part) % len(_VARIANTS)
             for variant in _VARIANTS[turn:] + _VARIANTS[:turn]:
-                seconds[variant] += await self._slice(pods, variant)
-        return {variant: _SLICES * _SLICE / took for variant, took in seconds.items()}
+                took, used = await self._slice(pods, variant)
+                seconds[variant] += took
+                processor[variant] += used
+        count = _SLICES * _SLICE
+        return {
+            variant: _Bound(count / seconds[variant], processor[variant] / count * 1e3)
+            for variant in _VARIANTS
+        }
 
-    async def _slice(self, pods: str, variant: str) -> float:
-        """Seconds from the first bind to the last answer."""
+    async def _slice(self, pods: str, variant: str) -> tuple[float, float]:
+        """Seconds from the first bind to the last answer; of a processor, until the pods run."""
         crowd, extender = self._admin, self._extender
         names = [f"p{number}" for number in range(_SLICE)]
         bodies = [memory_pod(name, _MEMORY, _NOBODY) for name in names]
@@ -77,6 +107,7 @@ class _BindRates:
         found = (await crowd.get(pods))["items"]
         pairs = [(pod, node_name(place % self._nodes)) for place, pod in enumerate(found)]
         async with crowd.watching(pods) as watch:
+            begun = processor_time(self._pids)
             if variant == _OURS:
                 took = await extender.bind_all([_bind(*pair) for pair in pairs], _AT_A_TIME)
             else:
@@ -84,9 +115,10 @@ class _BindRates:
                 took = await self._posts[variant].send_all(plain, _AT_A_TIME)
             # Not this measurement's, but the next one would pay for it.
             await watch.until(lambda: len(watch.running) == _SLICE, "all running")
+            used = processor_time(self._pids) - begun
         await crowd.clear(pods)
         await extender.until_known(self._nodes, pending=0)
-        return took
+        return took, used
 
 
 def _bind(pod: dict[str, Any], node: str) -> bytes:

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any, Final
 
 from builders.pod import PodBody
+from cardquota.cluster.serving.http_call import HttpCall
 from fuzz.mutation import broken, mutated
 from fuzz.product import encoded
 from fuzz.values import NUMBERS, anything
@@ -18,6 +19,15 @@ _GARBAGE: Final = (
     b"", b" ", b"null", b"[]", b"{}", b"[[]]", b'"x"', b"1e999", b"\xff\xfe", b"{" * 5_000,
     b"[" * 100_000, b'{"Pod":' * 1_000, b'{"Pod":{}}', b'{"Pod":null,"NodeNames":null}',
 )  # fmt: skip
+
+
+def a_call(path: str, body: bytes) -> HttpCall:
+    """As the server of the extender gets it."""
+
+    async def read() -> bytes:
+        return body
+
+    return HttpCall("POST", path, read, {})
 
 
 class Calls:

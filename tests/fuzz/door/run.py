@@ -23,9 +23,8 @@ from cardquota.quota import vocabulary as v
 from fuzz.product import encoded
 from fuzz.run import SLOWEST, Findings, logged
 from harness.card_memory_count import CardHolder, CardMemoryCount, SharingNode
-from harness.direct_review import ask
 
-from .calls import Calls
+from .calls import Calls, a_call
 from .pods_store import PodsStore, node_of
 
 _NODES: Final = tuple(f"n{number}" for number in range(5))
@@ -116,7 +115,7 @@ class _Door:
             return  # the HTTP server refuses it before it is read
         begun = thread_time()
         try:
-            status, text = await ask(self._server, f"/scheduler/{verb}", body)
+            status, text, _ = await self._server.answer(a_call(f"/scheduler/{verb}", body))
         except Exception as error:  # noqa: BLE001 - each of them is a finding
             self._found.add("exception", f"{verb} {body[:300]!r}: {error!r}")
             return

@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 import aiohttp
 import msgspec
 import pytest
-from aiohttp import web
 
 from builders.certificates import Issued, issue
 from cardquota.cluster.api.client import Client
 from cardquota.cluster.certificates.certificates import KeyPair
+from cardquota.cluster.serving.http_call import BodyLimits, HttpAnswer, HttpCall
+from cardquota.cluster.serving.http_server import HttpServer
 from cardquota.cluster.serving.tls import client_context
 from cardquota.runtime import extender_endpoint
 from cardquota.runtime.extender_endpoint import ExtenderEndpoint
@@ -46,13 +47,13 @@ class Running:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
-        async def hello(_: web.BaseRequest) -> web.Response:
-            return web.Response(text="hello")
+        async def hello(_: HttpCall) -> HttpAnswer:
+            return HttpAnswer(200, b"hello")
 
         async def at_once() -> None:
             return None
 
-        task = asyncio.create_task(self.endpoint.run(web.Server(hello), at_once))
+        task = asyncio.create_task(self.endpoint.run(HttpServer(hello, BodyLimits(0, 0)), at_once))
         try:
             yield
         finally:

@@ -14,7 +14,7 @@ import pytest
 
 from builders import Body, a_ledger, a_node, a_pod
 from builders.certificates import Issued, issue
-from cardquota.cluster.serving.serve import serve
+from cardquota.cluster.serving.http_server import PROTOCOLS
 from cardquota.cluster.serving.tls import client_context, load, server_context
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.extender.leader_call import LeaderCall
@@ -68,13 +68,15 @@ async def serving(
     )
     verbs = SchedulerVerbs(a_ledger(*things), ChangeNotifier(), call, lambda: synced, unseen=0.01)
     server = ExtenderServer(verbs, Metrics())
-    context = server_context(SERVER.cert_pem, SERVER.key_pem, clients=CLIENT.ca_pem)
-    runner = await serve(server.http(), host="127.0.0.1", port=0, tls=context, grace=0.1)
+    context = server_context(
+        SERVER.cert_pem, SERVER.key_pem, clients=CLIENT.ca_pem, protocols=PROTOCOLS
+    )
+    await server.http.start("127.0.0.1", 0, context)
     try:
-        yield f"127.0.0.1:{runner.addresses[0][1]}"
+        yield f"127.0.0.1:{server.http.addresses[0][1]}"
     finally:
         await call.close()
-        await runner.cleanup()
+        await server.http.stop(0.1)
 
 
 def of_an_empty_cluster() -> ExtenderServer:
@@ -141,8 +143,8 @@ async def test_both_secrets_are_followed_while_it_serves() -> None:
     """As when a certificate is renewed, a CA is introduced, and the old one is dropped."""
     context = server_context(SERVER.cert_pem, SERVER.key_pem, clients=CLIENT.ca_pem)
     server = of_an_empty_cluster()
-    runner = await serve(server.http(), host="127.0.0.1", port=0, tls=context, grace=0.1)
-    url = f"https://127.0.0.1:{runner.addresses[0][1]}/inspect"
+    await server.http.start("127.0.0.1", 0, context)
+    url = f"https://127.0.0.1:{server.http.addresses[0][1]}/inspect"
 
     async def served(client: Issued | None) -> bool:
         try:
@@ -161,7 +163,7 @@ async def test_both_secrets_are_followed_while_it_serves() -> None:
     with pytest.raises(ssl.SSLError):
         load(context, SERVER.cert_pem, SERVER.key_pem, clients=b"x")
     assert await served(STRANGER)
-    await runner.cleanup()
+    await server.http.stop(0.1)
 
 
 async def test_a_connection_is_kept() -> None:
@@ -292,10 +294,10 @@ async def test_a_bind_while_no_leader_is_known_or_it_does_not_answer() -> None:
 
 async def test_a_leaving_server_closes_its_connections() -> None:
     server = of_an_empty_cluster()
-    runner = await serve(server.http(), host="127.0.0.1", port=0, tls=None, grace=0.1)
-    server.leave()
-    reader, writer = await asyncio.open_connection(*runner.addresses[0][:2])
+    await server.http.start("127.0.0.1", 0, None)
+    server.http.leave()
+    reader, writer = await asyncio.open_connection(*server.http.addresses[0])
     writer.write(b"GET /inspect HTTP/1.1\r\nHost: a\r\n\r\n")
     assert b"Connection: close" in await reader.read()
     writer.close()
-    await runner.cleanup()
+    await server.http.stop(0.1)

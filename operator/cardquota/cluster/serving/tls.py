@@ -2,21 +2,29 @@
 
 import ssl
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 
 def server_context(
-    cert_pem: bytes, key_pem: bytes, *, clients: bytes | None = None
+    cert_pem: bytes,
+    key_pem: bytes,
+    *,
+    clients: bytes | None = None,
+    protocols: Sequence[str] = (),
 ) -> ssl.SSLContext:
     """A context for TLS 1.2 and later. Raises ssl.SSLError for an unusable pair or CA.
 
-    `clients`: the CAs, PEM. Then only who shows a certificate of theirs may connect.
+    `clients`: the CAs, PEM. Then only who shows a certificate of theirs may connect. `protocols`:
+    what the caller may choose from (ALPN), the best first.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     # API server and kube-scheduler keep no sessions. A ticket holds the client's certificate, and
     # two of them cost a third of our part of a handshake.
     context.num_tickets = 0
+    if protocols:
+        context.set_alpn_protocols(protocols)
     _load_pair(context, cert_pem, key_pem)
     if clients is not None:
         context.verify_mode = ssl.CERT_REQUIRED
@@ -54,17 +62,22 @@ def _load_pair(context: ssl.SSLContext, cert_pem: bytes, key_pem: bytes) -> None
 
 
 def load(
-    context: ssl.SSLContext, cert_pem: bytes, key_pem: bytes, *, clients: bytes | None = None
+    context: ssl.SSLContext,
+    cert_pem: bytes,
+    key_pem: bytes,
+    *,
+    clients: bytes | None = None,
+    protocols: Sequence[str] = (),
 ) -> None:
     """Serve only this certificate, and only clients of these CAs, from the next connection on.
 
-    `clients` as for `server_context`, and given here whenever it was given there: OpenSSL looks for
-    CAs in the context that takes the connection over. Raises ssl.SSLError for an unusable pair or
-    CA; then nothing changes.
+    `clients` and `protocols` as for `server_context`, and given here whenever they were given
+    there: OpenSSL looks for them in the context that takes the connection over. Raises ssl.SSLError
+    for an unusable pair or CA; then nothing changes.
     """
     # Not loaded into the context itself: that keeps one certificate per type of key, so an RSA one
     # would still be served beside the EC one that replaced it.
-    fresh = server_context(cert_pem, key_pem, clients=clients)
+    fresh = server_context(cert_pem, key_pem, clients=clients, protocols=protocols)
 
     def take_fresh(connection: ssl.SSLObject, _: str | None, __: ssl.SSLContext) -> None:
         connection.context = fresh

@@ -20,7 +20,7 @@ from ...quota.vocabulary import (
     Mode,
 )
 from ...settings import Settings
-from ..cel import all_of, annotation, any_of, carries, literal, literals, user_is
+from ..cel import all_of, annotation, any_of, carries, literal, literals, of_term, user_is
 from ..namespaces import in_watched
 from .admission_policy import AdmissionPolicy, Check, Rule
 from .key_policies import GROUP_CONTROLLERS, written_by_us
@@ -30,6 +30,13 @@ BOUND_WITH: Final = (TERM, ALLOCATED, *PLACEMENT, *CARD_GIVEN)
 """All that the operator's own Binding may carry."""
 TOPOLOGY: Final = "topology.kubernetes.io/"
 """The API server itself adds labels with this prefix to a Binding: the node's zone and region."""
+
+_KEYS_OF_OURS: Final = (
+    f"object.?metadata.?annotations.orValue({{}}).all(k, k in {literals(BOUND_WITH)})"
+)
+_LABELS_OF_OURS: Final = (
+    f"object.?metadata.?labels.orValue({{}}).all(k, k.startsWith({literal(TOPOLOGY)}))"
+)
 
 
 def bindings(settings: Settings) -> AdmissionPolicy:
@@ -41,13 +48,17 @@ def bindings(settings: Settings) -> AdmissionPolicy:
     by_volcano = f"request.userInfo.username.startsWith({literal(GROUP_CONTROLLERS)})"
     guarded = (*_kept_from_others(settings), *FIXED_ONCE_OPEN)
     condition = all_of(carries("object", guarded), f"!{by_volcano}")
+    ours = _of_ours() if settings.extender.enabled else ()
     if settings.extender.enabled:
-        condition = any_of(condition, user_is(settings.service_account_user))
+        # It contains the checks of ours, so that a valid Binding costs no more: see `joined`.
+        by_us = user_is(settings.service_account_user)
+        unlawful = f"!({all_of(_KEYS_OF_OURS, _LABELS_OF_OURS)})"
+        condition = any_of(all_of(f"!({by_us})", condition), all_of(by_us, unlawful))
     return AdmissionPolicy(
         "bindings",
         BINDINGS,
-        conditions={"brings-annotations": condition},
-        checks=(*_of_others(settings), *(_of_ours() if settings.extender.enabled else ())),
+        conditions={"may-be-unlawful": condition},
+        checks=(*_of_others(settings), *ours),
         variables=(
             {"byUs": user_is(settings.service_account_user)} if settings.extender.enabled else {}
         ),
@@ -61,17 +72,21 @@ def binding_term(settings: Settings) -> AdmissionPolicy:
         f"the annotation {TERM} is not the current holder of Lease <{lease}>; "
         "who has lost the Lease must stop deciding, the current leader will bind this pod"
     )
+    holder = "params.?spec.?holderIdentity.orValue('')"
     return AdmissionPolicy(
         "binding-term",
         BINDINGS,
-        conditions={"by-us": user_is(settings.service_account_user)},
-        variables={
-            "term": annotation("object", TERM),
-            "holder": "params.?spec.?holderIdentity.orValue('')",
+        # It contains the check, so that a valid Binding costs no more than this: see `joined`.
+        conditions={
+            "bound-out-of-term": all_of(
+                user_is(settings.service_account_user),
+                f"!({of_term(annotation('object', TERM), holder)})",
+            ),
         },
+        variables={"term": annotation("object", TERM), "holder": holder},
         checks=(
             Check(
-                "variables.term != '' && variables.term == variables.holder",
+                of_term("variables.term", "variables.holder"),
                 f"cardquota may bind a pod only in the current term: {stale}",
                 "'cardquota may bind pod <' + object.metadata.?name.orValue('') + '> only in the "
                 "current term <' + variables.holder + '>, not in <' + variables.term\n"
@@ -112,14 +127,14 @@ def _of_ours() -> tuple[Check, ...]:
         Check(
             any_of(
                 "!variables.byUs",
-                f"object.?metadata.?annotations.orValue({{}}).all(k, k in {literals(BOUND_WITH)})",
+                _KEYS_OF_OURS,
             ),
             f"a Binding of cardquota carries no annotation but {', '.join(BOUND_WITH)}; {fault}",
         ),
         Check(
             any_of(
                 "!variables.byUs",
-                f"object.?metadata.?labels.orValue({{}}).all(k, k.startsWith({literal(TOPOLOGY)}))",
+                _LABELS_OF_OURS,
             ),
             f"a Binding of cardquota carries no label of its own; {fault}",
         ),

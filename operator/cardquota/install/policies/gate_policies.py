@@ -21,7 +21,7 @@ from ...quota.vocabulary import (
     Mode,
 )
 from ...settings import InstallationMode, Settings
-from ..cel import all_of, annotation, any_of, gated, literal, user_is
+from ..cel import all_of, annotation, any_of, gated, literal, of_term, user_is
 from ..matching import managed, no_mirror_pod
 from ..namespaces import in_watched, watched
 from .admission_policy import AdmissionPolicy, Check, Clause, Rule
@@ -126,7 +126,7 @@ def gate_term(settings: Settings) -> AdmissionPolicy:
         # so that a valid patch costs no more than this: see `joined`.
         conditions={
             "opened-out-of-term": all_of(
-                f"!({_of_term(annotation('object', TERM), holder)})",
+                f"!({of_term(annotation('object', TERM), holder)})",
                 user_is(settings.service_account_user),
                 _DROPPED,
             ),
@@ -134,7 +134,7 @@ def gate_term(settings: Settings) -> AdmissionPolicy:
         variables={"term": annotation("object", TERM), "holder": holder},
         checks=(
             Check(
-                _of_term("variables.term", "variables.holder"),
+                of_term("variables.term", "variables.holder"),
                 f"the scheduling gate {GATE} may be removed only in the current term: {stale}",
                 f"'the scheduling gate {GATE} of pod <' + object.metadata.name + '> may be removed "
                 "only in the current term <' + variables.holder + '>, not in <' + variables.term\n"
@@ -144,7 +144,3 @@ def gate_term(settings: Settings) -> AdmissionPolicy:
         namespaces=watched(settings),
         by_term=True,
     )
-
-
-def _of_term(term: str, holder: str) -> str:
-    return f"{term} != '' && {term} == {holder}"
