@@ -155,7 +155,7 @@ def _filter(verbs: SchedulerVerbs, body: bytes) -> Callable[[], Awaitable[bytes]
 def _prioritize(verbs: SchedulerVerbs, body: bytes) -> Callable[[], Awaitable[bytes]]:
     async def call() -> bytes:
         args = read_args(body)
-        return scores_answer(args.names, await verbs.prioritize(args))
+        return scores_answer(await verbs.prioritize(args))
 
     return call
 
@@ -191,7 +191,8 @@ Choice = Callable[[Ledger, int, list[str]], tuple[str, int]]
 def _by_us(ledger: Ledger, need: int, names: list[str]) -> tuple[str, int]:
     facts = a_pod("p").asking_for_memory(need).facts()
     fits = fit_nodes(ledger, facts, names).names
-    name = fits[NodeRanking(ledger).rank(facts, fits).index(BEST)]
+    scores = NodeRanking(ledger).rank(facts, fits)
+    name = next(one.host for one in scores if one.score == BEST)
     card = ledger.card_memory.nodes[name].card_for(need)
     assert card is not None
     return name, card

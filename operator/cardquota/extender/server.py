@@ -106,7 +106,7 @@ class ExtenderServer:
 
     async def _prioritize(self, body: bytes, _: HttpCall) -> bytes:
         args = read_args(body)
-        return scores_answer(args.names, await self._verbs.prioritize(args))
+        return scores_answer(await self._verbs.prioritize(args))
 
     async def _bind(self, body: bytes, call: HttpCall) -> bytes:
         passed_on = PASSED_ON.lower() in call.headers

@@ -16,7 +16,7 @@ from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import pod_facts
 from ..quota.scheduling.memory_report import memory_report, node_row
 from ..quota.scheduling.node_filter import fit_nodes
-from ..quota.scheduling.node_ranking import NodeRanking
+from ..quota.scheduling.node_ranking import NodeRanking, NodeScore
 from ..quota.scheduling.preemption import victims_by_node
 from .leader_call import LeaderCall
 from .waker import Waker
@@ -69,7 +69,7 @@ class SchedulerVerbs:
                 self._waker.refused(facts, chain(fit.failed, fit.unresolvable))
         return FilterResult(fit.names, fit.failed, fit.unresolvable)
 
-    async def prioritize(self, args: ExtenderArgs) -> Sequence[int]:
+    async def prioritize(self, args: ExtenderArgs) -> Sequence[NodeScore]:
         """One score for each name, 0 to 10."""
         facts = pod_facts(args.pod)
         return self._ranking.rank(facts, args.names)

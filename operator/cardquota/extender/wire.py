@@ -14,6 +14,7 @@ from msgspec import Raw
 
 from ..quota.limits import ELEMENTS
 from ..quota.objects.pod import Pod
+from ..quota.scheduling.node_ranking import NodeScore
 from ..quota.words import show
 
 T = TypeVar("T")
@@ -107,11 +108,6 @@ class _NodeList(msgspec.Struct):
     items: list[Raw] | None = None
 
 
-class _HostPriority(msgspec.Struct, gc=False):
-    Host: str
-    Score: int
-
-
 _CALL: Final = msgspec.json.Decoder(_Call)
 _LIST: Final = msgspec.json.Decoder(_NodeList)
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Raw])
@@ -131,7 +127,8 @@ def read_args(body: bytes) -> ExtenderArgs:
     _bound(fields.get("nodenames"), MOST_NODES, "NodeNames")
     names = _decoded(fields, "nodenames", _NAMES)
     if names is not None:
-        return ExtenderArgs(pod, list(dict.fromkeys(names)))
+        repeated = len(set(names)) < len(names)
+        return ExtenderArgs(pod, list(dict.fromkeys(names)) if repeated else names)
     nodes = fields.get("nodes")
     if nodes is None:
         raise WireError("the call names no nodes: neither NodeNames nor Nodes is there")
@@ -196,9 +193,9 @@ def filter_answer(args: ExtenderArgs, result: FilterResult) -> bytes:
     return _ENCODER.encode(answer)
 
 
-def scores_answer(names: Sequence[str], scores: Sequence[int]) -> bytes:
+def scores_answer(scores: Sequence[NodeScore]) -> bytes:
     """The answer of prioritize."""
-    return _ENCODER.encode(list(map(_HostPriority, names, scores)))
+    return _ENCODER.encode(scores)
 
 
 def error_answer(error: str) -> bytes:

@@ -21,6 +21,7 @@ from cardquota.extender.wire import (
     scores_answer,
     victims_answer,
 )
+from cardquota.quota.scheduling.node_ranking import NodeScore
 
 POD = a_pod("p").asking_for_memory(1024).body
 NO_REVISION = {"metadata": {"uid": "u", "resourceVersion": "x"}}
@@ -62,7 +63,7 @@ def test_the_answer_of_filter() -> None:
 
 
 def test_scores() -> None:
-    assert json.loads(scores_answer(["a", "b"], [3, 10])) == [
+    assert json.loads(scores_answer([NodeScore("a", 3), NodeScore("b", 10)])) == [
         {"Host": "a", "Score": 3},
         {"Host": "b", "Score": 10},
     ]

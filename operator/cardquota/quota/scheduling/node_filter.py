@@ -8,6 +8,7 @@ there to preempt others. What pods that end would cure is *failed*.
 """
 
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Final, NamedTuple
 
 from ..card_memory.card_memory import CardMemory
@@ -47,17 +48,19 @@ def fit_nodes(ledger: LedgerReader, facts: PodFacts, names: Sequence[str]) -> No
 
 def _by_memory(memory: CardMemory, need: int, names: Sequence[str]) -> NodeFit:
     room = memory.room.get
-    rooms = [room(name, _NO_ROOM) for name in names]
-    fits = [name for name, most in zip(names, rooms, strict=True) if most >= need]
+    rooms = list(map(room, names, repeat(_NO_ROOM)))
+    some_fit = max(rooms, default=_NO_ROOM) >= need
+    fits = [n for n, most in zip(names, rooms, strict=True) if most >= need] if some_fit else []
     if len(fits) == len(names):
         return NodeFit(fits, {}, {})
     rest = [name for name, most in zip(names, rooms, strict=True) if most < need] if fits else names
     # Nodes of a pool are refused for the same reason: it is worked out once.
     kinds = list(map(memory.refusal_kinds.get, rest))
-    some = dict(zip(kinds, rest, strict=True))
+    alike = len(set(kinds)) == 1
+    some = {kinds[0]: rest[0]} if alike else dict(zip(kinds, rest, strict=True))
     why = {kind: why_no_memory(memory.get(name), need) for kind, name in some.items()}
     failed, unresolvable = dict[str, str](), dict[str, str]()
-    if len(why) == 1:
+    if alike:
         ((text, curable),) = why.values()
         all_of_them = dict.fromkeys(rest, text)
         failed, unresolvable = (all_of_them, {}) if curable else ({}, all_of_them)

@@ -21,6 +21,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+import msgspec
+
 from ..card_memory.card_memory import NodeRank
 from ..cards.card import CardNameError, read_alternatives
 from ..kept_by_node import KeptByNode
@@ -42,12 +44,21 @@ _LONGEST_KEPT: Final = KIB
 """Characters of the alternatives of such a request."""
 
 
-Rank = tuple[int, str, int]
+class NodeScore(msgspec.Struct, frozen=True, gc=False, rename={"host": "Host", "score": "Score"}):
+    """The score of one node, as kube-scheduler reads it. Kept, so that it is not made for every pod
+    anew.
+    """
+
+    host: str
+    score: int
+
+
+Rank = tuple[int, str, NodeScore]
 """Of one node for one request: how good it is, the smallest is the best; its name; and its score if
 it is not the best. A plain tuple: thousands are compared for every pod."""
 RankOf = Callable[[str], Rank | None]
 """The rank of a node for one request; None for one that is not known."""
-_NOBODY: Final[Rank] = (_NEVER, "", 0)
+_NOBODY: Final[Rank] = (_NEVER, "", NodeScore("", 0))
 
 
 class _Request(NamedTuple):
@@ -69,7 +80,7 @@ class _Ranks:
         self._ranks: dict[str, Rank] = {}
         kept.add(self._ranks)
 
-    def of(self, names: Sequence[str]) -> list[int]:
+    def of(self, names: Sequence[str]) -> list[NodeScore]:
         """One score for each name. Costs a lookup for each, and more for nodes that changed."""
         ranks, look_at = self._ranks, self._look_at
         try:
@@ -79,14 +90,14 @@ class _Ranks:
         best = min(found, default=_NOBODY)
         scores = [score for _, _, score in found]
         if best[0] < _NEVER:
-            scores[names.index(best[1])] = BEST
+            scores[names.index(best[1])] = NodeScore(best[1], BEST)
         return scores
 
     def _look_at(self, name: str) -> Rank:
         """A node that is not known leaves no trace: it is anybody's word."""
         rank = self._rank_of(name)
         if rank is None:
-            return _NEVER, name, 0
+            return _unfit(name)
         self._ranks[name] = rank
         return rank
 
@@ -104,11 +115,13 @@ class NodeRanking:
         self._spread = spread
         self._kept: OrderedDict[_Request, _Ranks] = OrderedDict()
 
-    def rank(self, facts: PodFacts, names: Sequence[str]) -> list[int]:
-        """One score for each name, in order. A node that does not fit, or is not known, has 0."""
+    def rank(self, facts: PodFacts, names: Sequence[str]) -> list[NodeScore]:
+        """One score for each name, in order; each name once. A node that does not fit, or is not
+        known, has 0.
+        """
         request = self._request(facts)
         if request is None:
-            return [0] * len(names)
+            return [NodeScore(name, 0) for name in names]
         ranks = self._kept.get(request)
         if ranks is None:
             ranks = self._begin(request)
@@ -150,11 +163,12 @@ def _by_memory(ranks: Mapping[str, NodeRank], need: int, spread: bool) -> RankOf
             return None
         most, free, fullness, held = known
         if most < need:
-            return _NEVER, name, 0
+            return _unfit(name)
         if spread:
-            return -free[-1] + (_EMPTY if held else 0), name, _MOST - fullness
+            key = -free[-1] + (_EMPTY if held else 0)
+            return key, name, NodeScore(name, _MOST - fullness)
         left = free[find(free, need)]
-        return left if held else left + _EMPTY, name, fullness
+        return left if held else left + _EMPTY, name, NodeScore(name, fullness)
 
     return rank
 
@@ -177,7 +191,7 @@ def _by_card(nodes: FreeCards, request: _Request, spread: bool) -> RankOf:
         used = in_use.get(resource, 0) if in_use else 0
         left = offered - used - need
         if found is None or left < 0:
-            return _NEVER, name, 0
+            return _unfit(name)
         behind = 2 * order.get(found, len(order))
         if others and "/" not in found:
             behind += 1
@@ -185,9 +199,14 @@ def _by_card(nodes: FreeCards, request: _Request, spread: bool) -> RankOf:
         key = behind * 2 * _EMPTY - left if spread else behind * 2 * _EMPTY + left
         if bool(in_use) is spread:
             key += _EMPTY
-        return key, name, (_MOST - full if spread else full) // (1 + behind)
+        score = (_MOST - full if spread else full) // (1 + behind)
+        return key, name, NodeScore(name, score)
 
     return rank
+
+
+def _unfit(name: str) -> Rank:
+    return _NEVER, name, NodeScore(name, 0)
 
 
 def _order(text: str) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """Which node is best: always the same one, and the others stay whole."""
 
 import random
+from collections.abc import Sequence
 
 from builders import GPU, H200, H200_MIG, H800, Body, a_ledger, a_node, a_pod, see
 from builders.node import NodeBody
@@ -23,10 +24,16 @@ def holding(name: str, node: str, cards: int) -> PodBody:
     return a_pod(name).asking_for(cards).on_node(node)
 
 
+def scores(ranking: NodeRanking, pod: PodBody, names: Sequence[str]) -> list[int]:
+    found = ranking.rank(pod.facts(), names)
+    assert [one.host for one in found] == list(names)
+    return [one.score for one in found]
+
+
 def rank(
     pod: PodBody, *things: Body, names: tuple[str, ...] = NAMES, spread: bool = False
 ) -> list[int]:
-    return NodeRanking(a_ledger(*things), spread=spread).rank(pod.facts(), names)
+    return scores(NodeRanking(a_ledger(*things), spread=spread), pod, names)
 
 
 def memory(amount: int) -> PodBody:
@@ -135,8 +142,8 @@ def test_b6_what_is_kept_of_nodes_follows_every_event() -> None:
                     pods.append(uid)
             names = rng.sample(nodes, rng.randint(1, 6))
             for pod in REQUESTS:
-                found = kept.rank(pod.facts(), names)
-                assert found == NodeRanking(ledger, spread=spread).rank(pod.facts(), names)
+                found = scores(kept, pod, names)
+                assert found == scores(NodeRanking(ledger, spread=spread), pod, names)
                 best.add(found.index(BEST) if BEST in found else -1)
         assert len(best) > 4
 
@@ -146,13 +153,13 @@ def test_b6_of_many_requests_the_last_are_kept() -> None:
     ledger = a_ledger(*THREE)
     ranking = NodeRanking(ledger)
     for amount in range(1, 5 * KEPT):
-        assert ranking.rank(memory(amount).facts(), NAMES) == [BEST, 0, 0]
+        assert scores(ranking, memory(amount), NAMES) == [BEST, 0, 0]
     assert len(ledger.card_memory.kept) == KEPT
-    assert ranking.rank(memory(1).facts(), NAMES) == [BEST, 0, 0]
+    assert scores(ranking, memory(1), NAMES) == [BEST, 0, 0]
 
 
 def test_p8_a_request_with_a_very_long_text_is_not_kept() -> None:
     ledger = a_ledger(a_node("n1").with_cards(H200, 8))
     pod = a_pod("new").asking_for(1).naming("|".join([H200, *(f"C{i:060}" for i in range(20))]))
-    assert NodeRanking(ledger).rank(pod.facts(), ["n1", "n2"]) == [BEST, 0]
+    assert scores(NodeRanking(ledger), pod, ["n1", "n2"]) == [BEST, 0]
     assert len(ledger.nodes.free.kept) == 0
