@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from .calm import Calm
+from .leeway import Lately
 from .recount import Recount
 
 SOON = 10.0
@@ -17,29 +18,34 @@ class _Start:
     queue: str
     minimum: int
     pods: frozenset[str]
-    """The members that there were, by uid."""
+    """The members that there were when it may have been decided, by uid."""
     started: int = 1
 
 
 class Starts:
     """Gangs of which a gate was opened, and not enough yet.
 
-    Whoever changes a group, or takes one of its members away, is to blame for what is missing.
+    Whoever changes a group, or takes one of its members away, is to blame for what is missing: also
+    where that was stored a moment before the first gate, and was decided after it.
     """
 
     def __init__(self, recount: Recount, calm: Calm) -> None:
         self._recount, self._calm = recount, calm
         self._begun: dict[str, _Start] = {}
+        self._members = Lately[str, frozenset[str]]()
+        """By uid; of gangs, by key."""
 
-    def begun(self, key: str, at: float) -> None:
-        """A gate of a gang that did not run was opened."""
+    def begun(self, key: str, at: float, since: float) -> None:
+        """A gate of a gang that did not run was opened. `since`: when it may have been decided."""
         group = self._recount.groups.get(key)
         if group is not None and key not in self._begun:
-            pods = frozenset(pod.uid for pod in self._recount.members[key].values())
+            pods = frozenset().union(*self._members.values(key, since))
             self._begun[key] = _Start(at, group.uid, group.queue, group.minimum, pods)
 
-    def after(self, key: str) -> None:
+    def after(self, key: str, at: float) -> None:
         """Something of it changed: it may be whole, or may not have to be any more."""
+        there = frozenset(pod.uid for pod in self._recount.members[key].values())
+        self._members.note(key, at, there)
         start, group = self._begun.get(key), self._recount.groups.get(key)
         if start is None:
             return

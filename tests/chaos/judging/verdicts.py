@@ -98,7 +98,7 @@ class Judge:
         for key in sorted(keys):
             self._note_group(change.at, key)
             self._enqueues.note(key, change.at)
-            self._starts.after(key)
+            self._starts.after(key, change.at)
             if change.kind == "group":
                 self._reservation(change, group, self._recount.groups.get(key))
 
@@ -204,7 +204,7 @@ class Judge:
             self._say(change, f"{pod.key} is let through, and its group is not there")
         if not standings or any(standing.one_by_one for standing in standings):
             return
-        self._starts.begun(pod.group, change.at)
+        self._starts.begun(pod.group, change.at, self._since)
         if any(self._covers(standing, pod) for standing in standings):
             return
         if any(standing.reserved_in for standing in standings):

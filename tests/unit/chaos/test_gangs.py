@@ -141,6 +141,17 @@ def test_what_others_took_away_is_not_the_products_to_start(story: Story, change
     assert found(story.pause(60).queue("other", {A: 8})) == []
 
 
+def test_nor_is_what_they_took_away_a_moment_before_its_first_gate(story: Story) -> None:
+    """The gate was decided on before, and stored after it."""
+    gang(story, 2, "ab").group("g", 2, reserving=2).goes("b").opens("a")
+    assert found(story.pause(60).queue("other", {A: 8})) == []
+
+
+def test_who_was_gone_before_it_could_be_decided_is_no_excuse(story: Story) -> None:
+    gang(story, 2, "ab").group("g", 2, reserving=2).goes("b").pause(60).opens("a")
+    assert "chaos/g was started with 1 of 2" in found(story.pause(60).queue("other", {A: 8}))
+
+
 def test_further_members_follow_one_by_one(story: Story) -> None:
     gang(story).group("g", 3, reserving=3).opens("a").opens("b").opens("c").group("g", 3)
     story.waits("d", group="g").waits("e", group="g").opens("d").pause(60).queue("other", {A: 8})
