@@ -12,6 +12,7 @@ from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.exceptions import ProtocolError
 from h2.frame_buffer import FrameBuffer
+from h2.settings import SettingCodes, Settings
 from hyperframe.frame import GoAwayFrame
 
 _CONFIG: Final = H2Configuration(client_side=True, header_encoding="utf-8")
@@ -45,13 +46,20 @@ class Http2Client:
         self._frames = FrameBuffer(server=False)
 
     @classmethod
-    async def connect(cls, host: str, port: int, tls: ssl.SSLContext) -> Self:
+    async def connect(cls, host: str, port: int, tls: ssl.SSLContext, window: int = 0) -> Self:
+        """`window`: bytes that the server may send unread; 0: as the protocol has it."""
         client = cls()
         tls.set_alpn_protocols(["h2"])
         client._reader, client._writer = await asyncio.open_connection(host, port, ssl=tls)
         session: ssl.SSLObject = client._writer.get_extra_info("ssl_object")
         assert session.selected_alpn_protocol() == "h2"
+        if window:
+            client.h2.local_settings = Settings(
+                client=True, initial_values={SettingCodes.INITIAL_WINDOW_SIZE: window}
+            )
         client.h2.initiate_connection()
+        if window:
+            client.h2.increment_flow_control_window(window)
         client.flush()
         client._task = asyncio.create_task(client._read())
         return client
@@ -103,6 +111,14 @@ class Http2Client:
 
     async def call(self, method: str, path: str, body: bytes = b"") -> Http2Reply:
         return await self.reply(await self.begin(method, path, body))
+
+    def begin_and_leave(self, method: str, path: str) -> None:
+        """A call and its end in one packet."""
+        stream = self.h2.get_next_available_stream_id()
+        self.replies[stream] = Http2Reply()
+        names = (":method", method), (":path", path), (":scheme", "https"), (":authority", "x")
+        self.h2.send_headers(stream, names, end_stream=True)
+        self.leave(stream)
 
     def leave(self, stream: int) -> None:
         """Wait for its answer no longer."""

@@ -31,6 +31,7 @@ class EchoHandler:
     def __init__(self) -> None:
         self.begun = 0
         self.ended = 0
+        self.cancelled = 0
         self.may_end = asyncio.Event()
         self._moved = asyncio.Event()
 
@@ -38,7 +39,11 @@ class EchoHandler:
         self.begun += 1
         self._moved.set()
         if call.path == "/wait":
-            await self.may_end.wait()
+            try:
+                await self.may_end.wait()
+            except asyncio.CancelledError:
+                self.cancelled += 1
+                raise
         self.ended += 1
         self._moved.set()
         if call.path == "/large":
@@ -73,9 +78,9 @@ async def serving(
         await server.stop(5)
 
 
-async def caller_of(server: HttpServer) -> Http2Client:
+async def caller_of(server: HttpServer, window: int = 0) -> Http2Client:
     tls = client_context(KEYS.cert_pem, KEYS.key_pem, servers=KEYS.ca_pem)
-    return await Http2Client.connect(*server.addresses[0], tls)
+    return await Http2Client.connect(*server.addresses[0], tls, window)
 
 
 async def test_a_call_and_its_answer() -> None:
@@ -134,6 +139,15 @@ async def test_all_bodies_of_a_connection_are_bounded(monkeypatch: pytest.Monkey
             assert (await client.call("POST", "/", b"x" * (90 * KIB))).status == 200
 
 
+async def test_what_is_no_call_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http2_connection, "HELD", 100 * KIB)
+    async with serving(EchoHandler(), largest=64 * KIB) as (_, client):
+        endless = await client.begin("POST", "/", b"x" * (80 * KIB), end=False)
+        assert (await client.call("POST", "/", b"x" * (60 * KIB))).status == 200
+        await client.send(endless, b"x")
+        assert (await client.reply(endless)).body == b"too large: 81921"
+
+
 async def test_who_begins_and_leaves_again_and_again_is_refused() -> None:
     handler = EchoHandler()
     async with serving(handler) as (_, client):
@@ -160,13 +174,14 @@ async def test_a_call_goes_on_when_its_caller_leaves() -> None:
 
 
 async def test_who_does_not_read_delays_nobody_else_and_loses_nothing() -> None:
-    async with serving(EchoHandler()) as (server, client):
-        client.may_read.clear()
-        streams = [await client.begin("POST", "/large") for _ in range(30)]
-        async with await caller_of(server) as other:
-            assert (await other.call("POST", "/", b"b")).status == 200
-        client.may_read.set()
-        assert {len((await client.reply(stream)).body) for stream in streams} == {3 * MIB}
+    async with serving(EchoHandler()) as (server, other):
+        for window in (0, 2**30):
+            async with await caller_of(server, window) as client:
+                client.may_read.clear()
+                streams = [await client.begin("POST", "/large") for _ in range(20)]
+                assert (await other.call("POST", "/", b"b")).status == 200
+                client.may_read.set()
+                assert {len((await client.reply(one)).body) for one in streams} == {3 * MIB}
 
 
 @pytest.mark.parametrize(
@@ -205,6 +220,9 @@ async def test_a_leaving_server_answers_what_has_come_and_no_more() -> None:
             await asyncio.wait_for(idle.closed.wait(), 30)
             assert idle.goaway.is_set()
         await asyncio.wait_for(client.goaway.wait(), 30)
+        assert (await client.call("POST", "/")).reset == ErrorCodes.REFUSED_STREAM
+        client.begin_and_leave("POST", "/")
+        assert (await client.call("POST", "/")).reset == ErrorCodes.REFUSED_STREAM
         assert not client.closed.is_set()
         handler.may_end.set()
         await asyncio.wait_for(client.closed.wait(), 30)
@@ -219,7 +237,7 @@ async def test_stop_waits_for_what_is_under_way_but_not_for_ever() -> None:
         await handler.until(begun=1)
         await server.stop(0.01)
         await asyncio.wait_for(client.closed.wait(), 30)
-        assert handler.ended == 0
+        assert (handler.ended, handler.cancelled) == (0, 1)
 
 
 async def test_a_caller_that_does_not_choose_gets_http_1() -> None:
