@@ -151,7 +151,7 @@ class CardMemoryCount:
             "used": node.used,
             "unknown": node.unknown,
             "free": node.free,
-            "room": memory.room.get(name),
+            "room": memory.ranks[name][0] if name in memory.ranks else None,
             "open to cards": name in memory.open_to_cards,
         }
         differ = [key for key, value in mine.items() if value != theirs[key]]

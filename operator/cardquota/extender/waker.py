@@ -24,6 +24,7 @@ from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.writes.pod_patch import pod_path
 from ..quota import vocabulary as v
 from ..quota.assignment.claim import Claim
+from ..quota.card_memory.fit_key import UNHEARD, least_key
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import PodFacts, State, memory_of
 from ..quota.pods.pod_record import PodRecord
@@ -164,7 +165,7 @@ class Waker:
         cards are open to a pod with a choice is asked for some of them at a time.
         """
         self._look = None
-        most = max(self._ledger.card_memory.room.values(), default=0)
+        most = max((most for most, *_ in self._ledger.card_memory.ranks.values()), default=0)
         now, woken, soonest = self._clock(), 0, LONGEST + 1
         choices = _Choices(self._ledger)
         for uid, one in list(self._refused.items()):
@@ -198,7 +199,8 @@ class Waker:
             return bool(is_open) if many else not is_open.isdisjoint(one.nodes)
         if one.need > most:
             return False
-        return many or any(memory.room.get(n, 0) >= one.need for n in one.nodes)
+        least = least_key(one.need)
+        return many or any(memory.fit_keys.get(n, UNHEARD) >= least for n in one.nodes)
 
     def _start(self, facts: PodFacts) -> None:
         task = asyncio.get_running_loop().create_task(self._wake(facts))

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ..kept_by_node import KeptByNode
+from .fit_key import fit_key
 from .memory_node import MemoryNode, MemoryPod
 from .memory_shape import MemoryShape
 from .unhealthy_cards import UnhealthyListError, read_unhealthy
@@ -23,7 +24,6 @@ are held; whether any of it is. A plain tuple: thousands are read for every pod.
 _Odd = tuple[int, bool, tuple[str, ...], str]
 """What is not as it should be of one node: memory of unknown cards, whether it is mixed, what of
 its cards cannot be read, and what of the list of broken ones."""
-_LIKENESS_BITS: Final = 8
 _EVEN: Final[_Odd] = (0, False, (), "")
 
 
@@ -33,13 +33,10 @@ class CardMemory:
     def __init__(self) -> None:
         self.nodes: dict[str, MemoryNode] = {}
         """By name: those that are there, or that pods are on. Only to be read by others."""
-        self.room: dict[str, int] = {}
-        """By node that pods by memory may come to: the most that one pod can get."""
         self.ranks: dict[str, NodeRank] = {}
-        """The same nodes: what decides which of them is best."""
-        self.refusal_kinds: dict[str, int] = {}
-        """By node: equal for nodes that refuse every pod by memory for the same reason. A number,
-        since those of thousands are compared for one pod."""
+        """By node that pods by memory may come to: what decides which of them is best."""
+        self.fit_keys: dict[str, int] = {}
+        """By node: `fit_key`, that is whether pods by memory fit, and why they do not."""
         self.open_to_cards: set[str] = set()
         """Nodes that pods by card may come to."""
         self.kept = KeptByNode()
@@ -214,13 +211,11 @@ class CardMemory:
     def _moved(self, name: str, node: MemoryNode) -> None:
         """Put the node right in what is asked with every pod."""
         if node.takes_memory:
-            self.room[name] = node.best
             self.ranks[name] = node.best, node.in_order, node.fullness, node.held > 0
         else:
-            self.room.pop(name, None)
             self.ranks.pop(name, None)
         self.kept.drop(name)
-        self.refusal_kinds[name] = node.likeness | node.largest << _LIKENESS_BITS
+        self.fit_keys[name] = fit_key(node)
         by_card = node.known and node.takes_cards
         (self.open_to_cards.add if by_card else self.open_to_cards.discard)(name)
         wrong = node.shape.problems if node.shape is not None else ()
@@ -231,4 +226,4 @@ class CardMemory:
             if odd == _EVEN:
                 del self._odd[name]
         if node.unused:
-            del self.nodes[name], self.refusal_kinds[name]
+            del self.nodes[name], self.fit_keys[name]

@@ -1,6 +1,6 @@
 """What the ledger holds of nodes: their cards, the totals, and the pods that wait for a node."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from ..amounts import Amounts, MutableAmounts
@@ -15,11 +15,11 @@ from ..vocabulary import GPU_PRODUCT
 from .free_cards import FreeCards
 from .node_facts import NodeFacts
 from .node_totals import NodeTotals, Offer
+from .remembered_cards import RememberedCards
 from .selector_index import SelectorIndex, label_of
 
 Choice = Mapping[str, list[str]]
 """By card: those of the picked nodes that have it."""
-_NO_CARDS: Final[Mapping[str, str]] = {}
 _NAMING: Final = SizedCache[bytes, bool]()
 """Whether a selector names single nodes."""
 
@@ -34,9 +34,9 @@ class NodeCache:
         self._apart: dict[str, dict[str, Card]] = {}
         """By card, if nodes disagree: the nodes that show it by other labels, and how (P5)."""
         self._problems = NodeProblems()
-        self._remembered: dict[str, dict[str, str]] = {}
-        """By node and resource name: the card. Includes cards that the node no longer offers (D8)
-        or that are not counted because nodes disagree (D7)."""
+        self._remembered = RememberedCards()
+        """Includes cards that a node no longer offers (D8) or that are not counted because nodes
+        disagree (D7)."""
         self._resource_changes: tuple[set[str], set[str]] = set(), set()
         self._unresolved: dict[str, set[str]] = {}
         self._selectors = SelectorIndex()
@@ -57,7 +57,7 @@ class NodeCache:
         if old == facts:
             return []
         if old is not None and old.uid != facts.uid:
-            self._remembered.pop(facts.name, None)
+            self._remembered.forget_node(facts.name)
         learned, changed = self._take(facts)
         for name in changed:
             self._resource_changes[0].add(name)
@@ -86,7 +86,7 @@ class NodeCache:
         """Read nodes that show or have shown a card as if they were new. Costs O(nodes)."""
         apart = set(self._apart.get(card, ()))
         for name, facts in list(self._facts.items()):
-            if name in apart or card in self._remembered.get(name, {}).values():
+            if name in apart or card in self._remembered.on(name).values():
                 self._resource_changes[1].add(name)
                 self._take(facts)
 
@@ -117,14 +117,14 @@ class NodeCache:
         """Returns what `see` returns, and the cards whose resource name has changed."""
         counted: list[tuple[Card, int]] = []
         problems, learned, changed = list[str](), list[str](), list[str]()
-        remembered = self._remembered.setdefault(facts.name, {}) if facts.cards else {}
+        remembered = self._remembered
         self._put_together(facts.name)
         for card, amount in facts.cards:
             before, shown = self._catalog.resource(card.name), self._catalog.card(card.name)
             new, problem = self._catalog.learn(card)
             if problem is not None:
                 problems.append(problem)
-                remembered[card.resource] = card.name
+                remembered.put(facts.name, card.resource, card.name)
                 continue
             if new:
                 learned += {card.resource, before or card.resource}
@@ -134,7 +134,7 @@ class NodeCache:
                 problems.append(
                     f"card <{card.name}> is counted in {unit} elsewhere, but in {card.unit} here"
                 )
-                remembered.pop(card.resource, None)
+                remembered.forget(facts.name, card.resource)
                 self._set_apart(facts.name, card)
                 continue
             elif (key := self._lacks(facts, card.name)) is not None:
@@ -147,7 +147,7 @@ class NodeCache:
             elif self._catalog.note_memory(card):
                 learned.append(card.resource)
             counted.append((card, amount))
-            remembered[card.resource] = card.name
+            remembered.put(facts.name, card.resource, card.name)
         self._recount(facts.name, tuple(counted))
         self.free.offer(facts.name, tuple(counted) if facts.takes_pods else (), facts.taints)
         self._facts[facts.name] = facts
@@ -175,8 +175,8 @@ class NodeCache:
         """A node is gone. Its kinds of cards stay known. Returns the same as `see`."""
         self._recount(name, ())
         self.free.offer(name, ())
-        for some in (self._facts, self._remembered):
-            some.pop(name, None)
+        self._facts.pop(name, None)
+        self._remembered.forget_node(name)
         self._problems.drop(name)
         self._selectors.drop(name)
         self._put_together(name)
@@ -184,13 +184,12 @@ class NodeCache:
 
     def card_of(self, node: str, resource: str) -> str | None:
         """The card that a node offers, or last offered, under a resource name that counts it."""
-        card = self._remembered.get(node, {}).get(resource)
+        card = self._remembered.get(node, resource)
         return card if card is not None and self._catalog.resource(card) == resource else None
 
-    def cards_of(self, nodes: Iterable[str], resource: str) -> list[str | None]:
+    def cards_of(self, nodes: Sequence[str], resource: str) -> list[str | None]:
         """`card_of` of each of these nodes: thousands, for every call of a scheduler."""
-        remembered, counted_as = self._remembered.get, self._catalog.resource
-        found = [remembered(node, _NO_CARDS).get(resource) for node in nodes]
+        found, counted_as = list(self._remembered.of_all(nodes, resource)), self._catalog.resource
         others = {card for card in {*found} if card is not None and counted_as(card) != resource}
         return [None if card in others else card for card in found] if others else found
 
@@ -212,7 +211,7 @@ class NodeCache:
         return {name: f"{use[0]}/{use[1]}" for name, use in uses if use is not None}
 
     def _cards_had(self, node: str) -> Iterator[str]:
-        for resource in self._remembered.get(node, {}):
+        for resource in self._remembered.on(node):
             card = self.card_of(node, resource)
             if card is not None:
                 yield card

@@ -7,11 +7,13 @@ What only a change of the node or of the pod can cure is *unresolvable*: kube-sc
 there to preempt others. What pods that end would cure is *failed*.
 """
 
-from collections.abc import Sequence
-from itertools import repeat
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from itertools import compress
+from operator import itemgetter
+from typing import NamedTuple
 
 from ..card_memory.card_memory import CardMemory
+from ..card_memory.fit_key import UNHEARD, least_key, reason_of
 from ..card_memory.memory_node import MemoryNode, NodeKind
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import scheduling_messages as m
@@ -19,8 +21,6 @@ from ..nodes.node_cache import NodeCache
 from ..pods.pod_facts import PodFacts, memory_of
 from ..vocabulary import GPU_MEMORY
 from .card_choice import CardChoice, card_choice, open_cards
-
-_NO_ROOM: Final = -1
 
 
 class NodeFit(NamedTuple):
@@ -34,7 +34,7 @@ class NodeFit(NamedTuple):
 
 
 def fit_nodes(ledger: LedgerReader, facts: PodFacts, names: Sequence[str]) -> NodeFit:
-    """Costs one lookup for each node that fits, and a few more for each other one."""
+    """Costs one lookup for each node, and one more for each if the pod has a choice of cards."""
     problem, need = request_problem(ledger, facts), memory_of(facts.devices)
     if problem:
         return NodeFit([], {}, dict.fromkeys(names, problem))
@@ -47,28 +47,37 @@ def fit_nodes(ledger: LedgerReader, facts: PodFacts, names: Sequence[str]) -> No
 
 
 def _by_memory(memory: CardMemory, need: int, names: Sequence[str]) -> NodeFit:
-    room = memory.room.get
-    rooms = list(map(room, names, repeat(_NO_ROOM)))
-    some_fit = max(rooms, default=_NO_ROOM) >= need
-    fits = [n for n, most in zip(names, rooms, strict=True) if most >= need] if some_fit else []
-    if len(fits) == len(names):
-        return NodeFit(fits, {}, {})
-    rest = [name for name, most in zip(names, rooms, strict=True) if most < need] if fits else names
+    keys, least = _keys(memory.fit_keys, names), least_key(need)
+    rest, fits = names, list[str]()
+    if max(keys, default=least) >= least:
+        if min(keys, default=least) >= least:
+            return NodeFit(list(names), {}, {})
+        fits = [name for name, key in zip(names, keys, strict=True) if key >= least]
+        rest = [name for name, key in zip(names, keys, strict=True) if key < least]
+        keys = [key for key in keys if key < least]
     # Nodes of a pool are refused for the same reason: it is worked out once.
-    kinds = list(map(memory.refusal_kinds.get, rest))
-    alike = len(set(kinds)) == 1
-    some = {kinds[0]: rest[0]} if alike else dict(zip(kinds, rest, strict=True))
-    why = {kind: why_no_memory(memory.get(name), need) for kind, name in some.items()}
+    alike = len(set(keys)) == 1
+    some = {keys[0]: rest[0]} if alike else dict(zip(keys, rest, strict=True))
+    by_reason = {reason_of(key): name for key, name in some.items()}
+    found = {r: why_no_memory(memory.get(name), need) for r, name in by_reason.items()}
+    why = {key: found[reason_of(key)] for key in some}
     failed, unresolvable = dict[str, str](), dict[str, str]()
-    if alike:
-        ((text, curable),) = why.values()
-        all_of_them = dict.fromkeys(rest, text)
-        failed, unresolvable = (all_of_them, {}) if curable else ({}, all_of_them)
+    if len(found) == 1:
+        ((text, curable),) = found.values()
+        (failed if curable else unresolvable).update(dict.fromkeys(rest, text))
     else:
-        for name, kind in zip(rest, kinds, strict=True):
-            text, curable = why[kind]
+        for name, key in zip(rest, keys, strict=True):
+            text, curable = why[key]
             (failed if curable else unresolvable)[name] = text
-    return NodeFit(fits, failed, unresolvable, None in why)
+    return NodeFit(fits, failed, unresolvable, UNHEARD in why)
+
+
+def _keys(known: Mapping[str, int], names: Sequence[str]) -> Sequence[int]:
+    """The key of each node. The first way costs half as much, and fails for what is unheard of."""
+    try:
+        return itemgetter(*names)(known) if len(names) > 1 else [known[name] for name in names]
+    except KeyError:
+        return [known.get(name, UNHEARD) for name in names]
 
 
 def request_problem(ledger: LedgerReader, facts: PodFacts) -> str:
@@ -113,22 +122,25 @@ def _of_choice(
     """Of these nodes, those with a card that is open to the pod (E3). Pods that end elsewhere could
     open others, but whose they are kube-scheduler does not know: it shall end none for that.
     """
-    why: dict[str | None, str] = {c: m.quota_taken(c) for c in choice.cards - is_open}
     cards = nodes.cards_of(fit.names, choice.resource)
-    if is_open.issuperset(cards):
+    closed = {*cards} - is_open
+    if not closed:
         return fit
-    found = list(zip(fit.names, cards, strict=True))
-    names = [name for name, card in found if card in is_open]
-    closed = {n: why.get(c, m.NO_CARD_OF_CHOICE) for n, c in found if c not in is_open}
-    unresolvable = {**fit.unresolvable, **closed}
-    return fit._replace(names=names, unresolvable=unresolvable)
+    taken = {card: m.quota_taken(card) for card in choice.cards}
+    why = {card: taken.get(card or "", m.NO_CARD_OF_CHOICE) for card in closed}
+    names = list(compress(fit.names, map(is_open.__contains__, cards)))
+    others = compress(fit.names, map(why.__contains__, cards))
+    texts = map(why.__getitem__, filter(why.__contains__, cards))
+    return fit._replace(
+        names=names, unresolvable={**fit.unresolvable, **dict(zip(others, texts, strict=True))}
+    )
 
 
 def _by_card(memory: CardMemory, names: Sequence[str]) -> NodeFit:
     is_open, get = memory.open_to_cards, memory.nodes.get
+    if is_open.issuperset(names):
+        return NodeFit(list(names), {}, {})
     fits = [name for name in names if name in is_open]
-    if len(fits) == len(names):
-        return NodeFit(fits, {}, {})
     failed, unresolvable, unknown = dict[str, str](), dict[str, str](), False
     for name in names:
         if name in is_open:

@@ -102,7 +102,7 @@ def test_b2_a_node_that_comes_back_has_its_pods() -> None:
     ledger = world(NODE, on(3, 4069))
     ledger.node_gone("n1")
     assert not ledger.card_memory.is_known("n1")
-    assert "n1" not in ledger.card_memory.room
+    assert "n1" not in ledger.card_memory.ranks
     see(ledger, NODE.with_uid("another").at_revision(3))
     assert node_of(ledger).used == [0, 0, 0, 4069]
 
