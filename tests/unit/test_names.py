@@ -1,11 +1,14 @@
 """A name means one thing: no class of the product or of its tests has the name of another."""
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("operator", "webhooks", "dev", "tests")
+A_CLASS = re.compile(r"^\s*class (\w+)", re.MULTILINE)
+"""Finds each class, and what only looks like one, in a fraction of the time of a parser."""
 
 
 def classes(source: str) -> list[str]:
@@ -13,13 +16,22 @@ def classes(source: str) -> list[str]:
 
 
 def test_no_class_has_the_name_of_another() -> None:
-    places = defaultdict[str, set[str]](set)
     files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py")]
-    for file in files:
-        for name in classes(file.read_text()):
-            places[name].add(str(file.relative_to(ROOT)))
+    sources = {str(file.relative_to(ROOT)): file.read_text() for file in files}
+    places = defaultdict[str, set[str]](set)
+    for place, source in sources.items():
+        for name in A_CLASS.findall(source):
+            places[name].add(place)
+    often = {place for found in places.values() if len(found) > 1 for place in found}
+    really = {place: set(classes(sources[place])) for place in often}
+    repeated = {
+        name: places_of
+        for name, found in places.items()
+        if len(places_of := {place for place in found if name in really.get(place, ())}) > 1
+    }
     assert len(files) > 500
-    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+    assert len(places) > 500
+    assert repeated == {}
 
 
 def test_nested_classes_count() -> None:
