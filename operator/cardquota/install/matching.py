@@ -152,11 +152,20 @@ def names_a_queue(pod: str) -> str:
     return f"{literals(_QUEUE_KEYS)}.exists(k, {pod}.metadata.?annotations[?k].orValue('') != '')"
 
 
+def may_be_managed(settings: Settings) -> str:
+    """The pod `object` has a queue if its namespace or the settings give it one. Also for
+    conditions: it does not read `namespaceObject`.
+    """
+    return any_of(names_a_queue("object"), _uses_cards(settings))
+
+
 def managed(settings: Settings) -> str:
     """The pod `object` has a queue. For validations of policies: it reads `namespaceObject`."""
-    own = names_a_queue("object")
-    uses_cards = any_of(carries("object", _CARD_KEYS), asks_for_cards("object", settings))
     if settings.default_queue:
-        return any_of(own, uses_cards)
+        return may_be_managed(settings)
     by_namespace = f"{annotation('namespaceObject', QUEUE_NAME)} != ''"
-    return any_of(own, all_of(by_namespace, uses_cards))
+    return any_of(names_a_queue("object"), all_of(by_namespace, _uses_cards(settings)))
+
+
+def _uses_cards(settings: Settings) -> str:
+    return any_of(carries("object", _CARD_KEYS), asks_for_cards("object", settings))

@@ -132,7 +132,7 @@ def test_where_a_policy_sets_the_gate_no_create_of_a_pod_fails_closed() -> None:
 @pytest.mark.parametrize(
     ("mode", "policies"),
     [
-        (InstallationMode.ENFORCE, ["set-gate", "drop-gate", "drop-gate-in-audit"]),
+        (InstallationMode.ENFORCE, ["set-gate", "drop-gate-in-audit"]),
         (InstallationMode.AUDIT, ["drop-gate-in-audit"]),
     ],
 )

@@ -22,7 +22,7 @@ from ...quota.vocabulary import (
 )
 from ...settings import InstallationMode, Settings
 from ..cel import all_of, annotation, any_of, gated, literal, of_term, user_is
-from ..matching import managed, no_mirror_pod
+from ..matching import managed, may_be_managed, no_mirror_pod
 from ..namespaces import in_watched, watched
 from .admission_policy import AdmissionPolicy, Check, Clause, Rule
 from .gate_setting import who_sets_the_gate
@@ -44,9 +44,12 @@ def born_gated(settings: Settings) -> AdmissionPolicy:
     return AdmissionPolicy(
         "born-gated",
         Rule("pods", ("CREATE",)),
+        # One condition, since the API server evaluates all that there are. Pods that have nothing
+        # to do with cards end here: checks cost them three more conversions.
         conditions={
-            "no-gate": f"!{gated('object')}",
-            "not-a-mirror-pod": no_mirror_pod(),
+            "managed-without-gate": all_of(
+                f"!{gated('object')}", may_be_managed(settings), no_mirror_pod()
+            ),
         },
         checks=(
             Check(

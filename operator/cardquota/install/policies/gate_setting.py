@@ -3,12 +3,12 @@
 This replaces the mutating webhook, with the same result:
 
 - set-gate: adds the gate to a managed pod. Not to a pod that names its node, which Kubernetes would
-  refuse with a gate: `born_gated` refuses it and says why.
-- drop-gate: removes a gate that would never open, from a pod without a queue.
+  refuse with a gate: `born_gated` refuses it and says why. And removes a gate that would never
+  open, from a pod without a queue. One policy for both, since each policy costs every pod of the
+  cluster a conversion.
 - drop-gate-in-audit: removes our gate wherever nothing is gated.
 
-Their order does not matter: each sees the pod as the others left it, and none changes what another
-has done. The API server evaluates them in no fixed order.
+Never both look at the same pod: their namespaces differ.
 
 If a queue is added to a pod after these were evaluated, the pod is evaluated once more if it used
 cards before, as with the webhook; `born_gated` refuses any other.
@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from ...quota.vocabulary import GATE, NAMESPACE_AUDIT, NAMESPACE_MODE, Mode
 from ...settings import GateSetter, InstallationMode, Settings
-from ..cel import gated, literal
+from ..cel import all_of, any_of, gated, literal
 from ..matching import managed, names_a_queue, no_mirror_pod, ours
 from ..namespaces import watched
 from .admission_policy import PREFIX
@@ -39,7 +39,7 @@ def gate_mutations(settings: Settings) -> tuple[Mutation, ...]:
         return ()
     if settings.mode is InstallationMode.AUDIT:
         return (_drop_in_audit(settings),)
-    return (_set_gate(settings), _drop_gate(settings), _drop_in_audit(settings))
+    return (_set_gate(settings), _drop_in_audit(settings))
 
 
 def who_sets_the_gate(settings: Settings) -> str:
@@ -56,35 +56,23 @@ def who_sets_the_gate(settings: Settings) -> str:
 
 
 def _set_gate(settings: Settings) -> Mutation:
-    gate = f"Object.spec.schedulingGates{{name: {literal(GATE)}}}"
+    has = gated("object")
+    to_set = all_of(
+        f"!{has}",
+        ours("object", settings),
+        "object.spec.?nodeName.orValue('') == ''",
+        no_mirror_pod(),
+    )
+    to_drop = all_of(has, f"!({names_a_queue('object')})")
+    right = f"({managed(settings)}) == {has}"
     return Mutation(
         _SET,
-        conditions={
-            "no-gate": f"!{gated('object')}",
-            "no-node-named": "object.spec.?nodeName.orValue('') == ''",
-            "not-a-mirror-pod": no_mirror_pod(),
-            "ours": ours("object", settings),
-        },
-        how="applyConfiguration",
-        expression=f"({managed(settings)})\n"
-        f"? Object{{spec: Object.spec{{schedulingGates: [{gate}]}}}}\n"
-        ": Object{}",
+        # One condition, since the API server evaluates all that there are.
+        conditions={"gate-may-be-wrong": any_of(to_set, to_drop)},
+        how="jsonPatch",
+        expression=f"{right}\n? []\n: {has}\n? {_without_gate()}\n: {_with_gate()}",
         namespaces=watched(settings, Mode.AUDIT),
         fail=True,
-    )
-
-
-def _drop_gate(settings: Settings) -> Mutation:
-    return Mutation(
-        "drop-gate",
-        conditions={
-            "gate": gated("object"),
-            "names-no-queue": f"!({names_a_queue('object')})",
-        },
-        how="jsonPatch",
-        expression=f"({managed(settings)})\n? []\n: {_without_gate()}",
-        namespaces=watched(settings, Mode.AUDIT),
-        fail=False,  # the leader reports what is wrong with such a pod
     )
 
 
@@ -105,6 +93,17 @@ def _audited(settings: Settings) -> dict[str, Any]:
     exempt, _ = watched(settings)["matchExpressions"]
     audit = {"key": NAMESPACE_MODE, "operator": "In", "values": [NAMESPACE_AUDIT]}
     return {"matchExpressions": [exempt, audit]}
+
+
+def _with_gate() -> str:
+    """A patch that keeps the other gates."""
+    gate = f'{{"name": {literal(GATE)}}}'
+    others = "object.spec.?schedulingGates.orValue([])"
+    return (
+        f"({others}.size() > 0\n"
+        f'? [JSONPatch{{op: "add", path: "/spec/schedulingGates/-", value: {gate}}}]\n'
+        f': [JSONPatch{{op: "add", path: "/spec/schedulingGates", value: [{gate}]}}])'
+    )
 
 
 def _without_gate() -> str:
