@@ -224,7 +224,6 @@ def _wait_until_active(api: PolicyApi) -> None:
     reserve = {"metadata": {"annotations": {RESERVATION: "{}"}}}
     eventually(lambda: api.create(group, TENANT).ok)
     probes: dict[str, Callable[[], WriteResponse]] = {
-        "born-gated": lambda: api.create(pod("x", queue), dry=True),
         "pods": lambda: api.patch("gated", {"spec": {"schedulingGates": None}}, dry=True),
         "gate-term": lambda: api.patch("gated", opening("stale"), US, dry=True),
         "podgroups": lambda: api.patch("probe", reserve, kind="PodGroup", dry=True),

@@ -1,6 +1,6 @@
 """All policies, in the order in which they are rendered."""
 
-from ...settings import Settings
+from ...settings import InstallationMode, Settings
 from .admission_policy import AdmissionPolicy, Rule, joined
 from .binding_policies import binding_term, bindings
 from .gate_policies import born_gated, gate_owner, gate_term
@@ -12,7 +12,6 @@ from .namespace_policies import namespace_mode
 def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
     """The rules that the API server enforces by itself, whether or not we run."""
     return (
-        born_gated(settings),
         pods(settings),
         gate_term(settings),
         bindings(settings),
@@ -26,12 +25,15 @@ def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
 
 
 def pods(settings: Settings) -> AdmissionPolicy:
-    """What may be written on a pod, and by whom. For most updates it is the only policy.
+    """What may be written on a pod, and by whom. For most creates and updates it is the only
+    policy. In audit mode it demands no gate: nothing is gated.
 
     A write of the status can set annotations too. The other subresources leave them unchanged,
     except the binding: see `bindings`.
     """
     clauses = [make(settings) for make in (gate_owner, keys, fixed, service_account)]
+    if settings.mode is InstallationMode.ENFORCE:
+        clauses.append(born_gated(settings))
     if settings.extender.enabled:
         clauses.append(card_given(settings))
     return joined("pods", Rule("pods", (), beside=("pods/status",)), clauses)

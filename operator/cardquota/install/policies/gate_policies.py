@@ -30,7 +30,7 @@ from .gate_setting import who_sets_the_gate
 _DROPPED: Final = f"{gated('oldObject')}\n&& !{gated('object')}"
 
 
-def born_gated(settings: Settings) -> AdmissionPolicy:
+def born_gated(settings: Settings) -> Clause:
     """Managed pods have the gate from their creation.
 
     Not in namespaces in audit mode: nothing is gated there.
@@ -41,16 +41,11 @@ def born_gated(settings: Settings) -> AdmissionPolicy:
         "select the node by affinity instead"
     )
     begins = f"has a card queue but was created without the scheduling gate {GATE}: "
-    return AdmissionPolicy(
-        "born-gated",
-        Rule("pods", ("CREATE",)),
-        # One condition, since the API server evaluates all that there are. Pods that have nothing
-        # to do with cards end here: checks cost them three more conversions.
-        conditions={
-            "managed-without-gate": all_of(
-                f"!{gated('object')}", may_be_managed(settings), no_mirror_pod()
-            ),
-        },
+    return Clause(
+        "bornUngated",
+        ("CREATE",),
+        all_of(f"!{gated('object')}", no_mirror_pod()),
+        where=in_watched(settings, Mode.AUDIT),
         checks=(
             Check(
                 f"!({managed(settings)})",
@@ -60,10 +55,9 @@ def born_gated(settings: Settings) -> AdmissionPolicy:
                 f"+ {literal(begins)}\n"
                 f"+ (object.spec.?nodeName.orValue('') != '' ? {literal(no_gate_possible)}\n"
                 f": {literal(gate_is_set_by)})",
+                surely=f"!({may_be_managed(settings)})",
             ),
         ),
-        namespaces=watched(settings, Mode.AUDIT),
-        warns=False,  # in audit mode nothing is gated, so a warning for each pod is useless
     )
 
 

@@ -43,15 +43,13 @@ def gate_mutations(settings: Settings) -> tuple[Mutation, ...]:
 
 
 def who_sets_the_gate(settings: Settings) -> str:
-    """What to check if a pod was created without the gate."""
-    if gate_is_set_by_policy(settings):
-        return (
-            f"MutatingAdmissionPolicy <{PREFIX}{_SET}> sets it; see that it and its binding are "
-            "installed (Kubernetes 1.36 or newer), then create the pod again"
-        )
+    """What to check if a pod was created without the gate. The same for both, since components of
+    the installation that change one policy twice would lose a change.
+    """
     return (
-        f"the webhook of MutatingWebhookConfiguration <{settings.webhook.name}> sets it; "
-        "see that it is installed and answers, then create the pod again"
+        f"MutatingWebhookConfiguration <{settings.webhook.name}> sets it, or, with `webhook.gate: "
+        f"policy`, MutatingAdmissionPolicy <{PREFIX}{_SET}> (Kubernetes 1.36 or newer); see that "
+        "it is installed and works, then create the pod again"
     )
 
 

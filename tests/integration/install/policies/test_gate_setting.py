@@ -84,7 +84,7 @@ def test_a_pod_that_is_stored_has_its_gate(gating: PolicyApi) -> None:
 
 def test_what_has_no_gate_for_its_node_is_told_why(gating: PolicyApi) -> None:
     answer = gating.create(pod("p", QUEUE, cards=1, nodeName="n1"), dry=True)
-    refused(answer, "born-gated", "it names its node in spec.nodeName")
+    refused(answer, "pods", "it names its node in spec.nodeName")
 
 
 class TestWhenOthersChangeThePod:
@@ -98,7 +98,7 @@ class TestWhenOthersChangeThePod:
             found = eventually(lambda: changed(gating, pod("p", cards=1), "annotations"))
             assert gates(found) == [GATE]
             # One that had nothing to do with cards is not looked at again; it is not let by either.
-            refused(gating.create(pod("p"), dry=True), "born-gated")
+            refused(gating.create(pod("p"), dry=True), "pods")
 
     def test_a_webhook_that_takes_the_gate_away(self, gating: PolicyApi, tmp_path: Path) -> None:
         patch: list[dict[str, Any]] = [
@@ -128,8 +128,8 @@ def test_without_the_policy_that_sets_it_nothing_is_created_ungated(gating: Poli
         eventually(lambda: not gate_of(gating, managed))
         refused(
             gating.create(managed, dry=True),
-            "born-gated",
-            "MutatingAdmissionPolicy <cardquota-set-gate> sets it; see that it and its binding",
+            "pods",
+            "MutatingAdmissionPolicy <cardquota-set-gate> (Kubernetes 1.36 or newer); see that it",
         )
     finally:
         text = render_policies(BY_POLICY)
