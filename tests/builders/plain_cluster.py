@@ -9,13 +9,14 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 PRODUCT_LABEL = "nvidia.com/gpu.product"
+GPU_MEMORY = "aliyun.com/gpu-mem"
 _FROM_THE_TABLE = {
     "nvidia.com/gpu",
     "nvidia.com/gpu.shared",
     "huawei.com/Ascend910",
     "alibabacloud.com/ppu",
 }
-_KNOWN_TO_BE_NO_CARDS = {"rdma/hca"}
+_KNOWN_TO_BE_NO_CARDS = {"rdma/hca", GPU_MEMORY}
 
 
 @dataclass(kw_only=True)
@@ -79,6 +80,8 @@ class PlainCard:
     product_label: str
     product: str
     amount: int
+    unit: str = ""
+    """Of memory."""
 
 
 @dataclass
@@ -107,6 +110,8 @@ class PlainCluster:
     shown: dict[str, dict[str, PlainCard]] = field(default_factory=dict)
     """By name and resource name, in the order seen."""
     recorded: dict[str, str] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    """By card: that of the node which showed it first (B10)."""
 
     # --- history --------------------------------------------------------------------------
 
@@ -115,12 +120,32 @@ class PlainCluster:
             self.remembered.pop(node, None)
         for card in cards:
             self.shown.setdefault(card.name, {}).setdefault(card.resource, card)
-            self.remembered.setdefault(node, {})[card.resource] = card.name
+            self.units.setdefault(card.name, card.unit)
         self.offered[node] = cards
+        self._remember(node)
+        self._find_again()
+
+    def _remember(self, node: str) -> None:
+        had = self.remembered.setdefault(node, {})
+        for card in self.offered[node]:
+            if card.unit == self.units[card.name]:
+                had[card.resource] = card.name
+            else:
+                had.pop(card.resource, None)
+
+    def _find_again(self) -> None:
+        """B10: another unit counts once no node has the first one any more."""
+        for name, unit in list(self.units.items()):
+            of = {n: c.unit for n, cards in self.offered.items() for c in cards if c.name == name}
+            if of and unit not in of.values():
+                self.units[name] = of[min(of)]
+                for node in of:
+                    self._remember(node)
 
     def node_is_gone(self, node: str) -> None:
         self.offered.pop(node, None)
         self.remembered.pop(node, None)
+        self._find_again()
 
     def queue_is_seen(self, name: str, queue: PlainQueue) -> None:
         before = self.queues.get(name)
@@ -158,6 +183,10 @@ class PlainCluster:
     def cards_had(self, node: str) -> dict[str, str]:
         had = self.remembered.get(node, {})
         return {resource: card for resource, card in had.items() if self.is_so(card, resource)}
+
+    def limits_memory(self) -> bool:
+        """B10: card memory counts while a quota has a row for any."""
+        return any(name.endswith("/gpu-mem") for q in self.queues.values() for name in q.quota)
 
     def is_so(self, card: str, resource: str) -> bool:
         counted = self.counted(card)
@@ -205,6 +234,8 @@ class PlainCluster:
     # --- section 4: what does it ask for --------------------------------------------------
 
     def is_a_card_resource(self, resource: str) -> bool:
+        if resource == GPU_MEMORY:  # B10
+            return self.limits_memory()
         return (
             resource in _FROM_THE_TABLE
             or resource.startswith("nvidia.com/mig-")
@@ -215,6 +246,8 @@ class PlainCluster:
         )
 
     def resource_of(self, card: str) -> str | None:
+        if card.endswith("/gpu-mem"):
+            return GPU_MEMORY  # its name says so
         counted = self.counted(card)
         return counted.resource if counted is not None else self.recorded.get(card)
 
@@ -271,6 +304,8 @@ class PlainCluster:
             cards = {name: n for name, n in stamp[1].items() if n}
         elif pod.state == "bound" and pod.node_cards:
             for resource, card in pod.node_cards.items():
+                if resource == GPU_MEMORY and not stamp and not self.limits_memory():
+                    continue
                 cards[card] = cards.get(card, 0) + pod.devices.get(resource, 0)
         else:
             quota = self.queues[queue].quota if queue in self.queues else {}
@@ -364,7 +399,7 @@ class PlainCluster:
         found: defaultdict[str, int] = defaultdict(int)
         for cards in self.offered.values():
             for card in cards:
-                if self.is_so(card.name, card.resource):
+                if self.is_so(card.name, card.resource) and card.unit == self.units[card.name]:
                     found[card.name] += card.amount
         return {name: n for name, n in found.items() if n}
 

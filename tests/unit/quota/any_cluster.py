@@ -8,6 +8,7 @@ from builders import GPU, H200, H200_MIG, H800, H800_MPS, SHARED, a_node, a_pod
 from builders.node import NodeBody
 from builders.plain_cluster import PRODUCT_LABEL, PlainCard, PlainPod
 from builders.pod import PodBody
+from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT
 
 XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"
 MIG_RESOURCE = "nvidia.com/mig-1g.18gb"
@@ -17,6 +18,21 @@ QUEUES = ("red", "blue")
 GROUPS = ("gang-a", "gang-b")
 NAMESPACES = ("team", "other")
 NODES = ("node-a", "node-b", "node-c")
+
+A10, V100 = "NVIDIA-A10", "Tesla-V100"
+A10_MEMORY, V100_MEMORY = f"{A10}/gpu-mem", f"{V100}/gpu-mem"
+
+
+def _memory(product: str, amount: int, unit: str = "MiB") -> PlainCard:
+    return PlainCard(
+        name=f"{product}/gpu-mem",
+        resource=GPU_MEMORY,
+        product_label=GPU_PRODUCT,
+        product=product,
+        amount=amount,
+        unit=unit,
+    )
+
 
 NODE_KINDS: dict[str, tuple[NodeBody, list[PlainCard]]] = {
     "h200": (
@@ -72,6 +88,18 @@ NODE_KINDS: dict[str, tuple[NodeBody, list[PlainCard]]] = {
             )
         ],
     ),
+    "shared memory": (
+        a_node().labelled(GPU_PRODUCT, A10).sharing_memory(4_000, 2),
+        [_memory(A10, 4_000)],
+    ),
+    "shared memory, counted otherwise": (
+        a_node().labelled(GPU_PRODUCT, A10).sharing_memory(48, 2),
+        [_memory(A10, 48, "GiB")],
+    ),
+    "shared memory of another model": (
+        a_node().labelled(GPU_PRODUCT, V100).sharing_memory(2_000, 1),
+        [_memory(V100, 2_000)],
+    ),
     "no cards": (a_node(), []),
 }
 
@@ -82,6 +110,8 @@ QUOTAS: tuple[dict[str, int], ...] = (
     {H800: 5, H200: 0},
     {H800_MPS: 4, H200_MIG: 3},
     {XPU: 2, H800: 1},
+    {A10_MEMORY: 3_000},
+    {A10_MEMORY: 1_000, V100_MEMORY: 2_000, H200: 1},
 )
 
 BROKEN = ("{", '{"NVIDIA-H200": -1}', "[]", '{"NVIDIA-H200": 1, "NVIDIA-H200": 2}')
@@ -95,6 +125,8 @@ CARD_TEXTS = (
     H800_MPS,
     H200_MIG,
     XPU,
+    A10_MEMORY,
+    f"{V100_MEMORY}|{A10_MEMORY}",
     "Never-Seen",
 )
 
@@ -110,6 +142,8 @@ DEVICES: tuple[dict[str, int], ...] = (
     {GPU: 2, MIG_RESOURCE: 1, XPU_RESOURCE: 1},
     {"other.example/gpu": 2},
     {RDMA: 1},
+    {GPU_MEMORY: 1_000},
+    {GPU_MEMORY: 500, GPU: 1},
 )
 
 PRODUCTS = (None, None, None, [H200], [H800, H200])
