@@ -165,7 +165,7 @@ class Waker:
         cards are open to a pod with a choice is asked for some of them at a time.
         """
         self._look = None
-        most = max((most for most, *_ in self._ledger.card_memory.ranks.values()), default=0)
+        most = max((rank[0] for rank in self._ledger.card_memory.ranks.values()), default=0)
         now, woken, soonest = self._clock(), 0, LONGEST + 1
         choices = _Choices(self._ledger)
         for uid, one in list(self._refused.items()):
