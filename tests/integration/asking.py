@@ -1,7 +1,7 @@
 """One request to the API server or to the product, and what it answered."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,7 +74,16 @@ def credentials(cluster: Cluster) -> dict[str, str]:
 
 def metric(cluster: Cluster, name: str, **labels: str) -> float:
     """The sum of a metric of the first replica over all rows with these labels."""
-    address = cluster.state.process("cardquota-0").address
+    return _metric(cluster, cluster.state.process("cardquota-0").address, name, labels)
+
+
+def highest_metric(cluster: Cluster, name: str, **labels: str) -> float:
+    """The same of the replica that has most."""
+    replicas = (one for one in cluster.state.processes if one.name.startswith("cardquota-"))
+    return max(_metric(cluster, one.address, name, labels) for one in replicas)
+
+
+def _metric(cluster: Cluster, address: str, name: str, labels: Mapping[str, str]) -> float:
     page = cluster.admin.rest_client.pool_manager.request("GET", f"{address}/metrics")
     lines = page.data.decode().splitlines()
     wanted = [f'{key}="{value}"' for key, value in labels.items()]

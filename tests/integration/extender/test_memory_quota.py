@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
@@ -10,13 +11,14 @@ from builders import a_node, a_queue
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster
-from integration.asking import Object, ask
+from integration.asking import Object, ask, highest_metric
 from integration.own_node import a_node_of
 from integration.team import Team, gates, notes, of_a_job
 
 pytestmark = pytest.mark.slow
 PART = 8_138
 """MiB: half of a card."""
+PODS, HELD = "cardquota_unlimited_memory_pods", "cardquota_unlimited_memory"
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,14 @@ def test_b10_without_a_row_memory_is_not_limited(card: OneCard) -> None:
     team = card.team
     reply = team.create(card.asking("free", queue=False))
     assert reply.ok, reply
+    told = partial(highest_metric, team.cluster)
     pod = card.bound("free")
     assert v.ALLOCATED not in notes(pod)
     assert v.TERM in notes(pod)  # the extender's own
+    for name, least in ((PODS, 1), (HELD, PART)):
+        team.until(lambda n=name, m=least: told(n, unit="MiB") >= m, name)
+    assert told("cardquota_extender_seconds_count", verb="bind") >= 1
+
+    team.has_queue({card.row: PART})
+    for name in (PODS, HELD):
+        team.until(lambda n=name: told(n) == 0, f"{name} is over")

@@ -43,8 +43,8 @@ def gate_mutations(settings: Settings) -> tuple[Mutation, ...]:
 
 
 def who_sets_the_gate(settings: Settings) -> str:
-    """What to check if a pod was created without the gate. The same for both, since components of
-    the installation that change one policy twice would lose a change.
+    """What to check if a pod was created without the gate. The same text for both ways: of two
+    components of the installation that change one policy, the later would undo the other.
     """
     return (
         f"MutatingWebhookConfiguration <{settings.webhook.name}> sets it, or, with `webhook.gate: "
