@@ -134,6 +134,16 @@ def test_b10_a_node_whose_unit_changes() -> None:
     assert not list(ledger.nodes.problems())
 
 
+def test_b10_a_node_that_changes_to_another_unit_charges_nobody_in_it() -> None:
+    """It was counted before; who is bound to it now is not, until its unit is the one."""
+    ledger = a_ledger(a_shared(), a_shared("a10-2"), RED)
+    see(ledger, a_shared("a10-2", memory=48).at_revision(2))
+    see(ledger, asking("p", None).in_queue(None).on_card("a10-2", 0, 8))
+    assert allocated(ledger, queue=OUTSIDE) == 0
+    ledger.node_gone("a10-1")
+    assert allocated(ledger, queue=OUTSIDE) == 8
+
+
 # --- who may use it ---------------------------------------------------------------------------
 
 
