@@ -16,7 +16,7 @@ import msgspec
 
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.install.matching import is_ours, known_to_policies
-from cardquota.install.policies.gate_setting import gate_is_set_by_policy, who_sets_the_gate
+from cardquota.install.policies.gate_setting import gate_is_set_by_policy, gate_policy_is_missing
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import queue_not_named
@@ -65,7 +65,7 @@ class PodReviews:
         self._ledger = ledger
         self._settings = settings
         self._by_policy = gate_is_set_by_policy(settings)
-        self._ungated = _ungated_text(settings, by_policy=self._by_policy)
+        self._ungated = _ungated_text(by_policy=self._by_policy)
         self._synced = synced
         self._late = late
         self._visibility = VisibilityWait(ledger, settings, notifier, exists)
@@ -204,10 +204,10 @@ def _read(request: Request) -> tuple[Pod, PodFacts]:
         raise ReviewError(f"the request's object is not a pod: {error}") from None
 
 
-def _ungated_text(settings: Settings, *, by_policy: bool) -> str:
+def _ungated_text(*, by_policy: bool) -> str:
     """The refusal of a pod that arrives here without the gate that is due."""
     if by_policy:
-        return f"the pod has no scheduling gate {v.GATE}: {who_sets_the_gate(settings)}"
+        return f"the pod has no scheduling gate {v.GATE}: {gate_policy_is_missing()}"
     return (
         f"the pod's scheduling gate {v.GATE} was removed on the way; "
         "a webhook that changes spec.schedulingGates must keep it"

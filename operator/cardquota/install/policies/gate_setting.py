@@ -43,13 +43,21 @@ def gate_mutations(settings: Settings) -> tuple[Mutation, ...]:
 
 
 def who_sets_the_gate(settings: Settings) -> str:
-    """What to check if a pod was created without the gate. The same text for both ways: of two
-    components of the installation that change one policy, the later would undo the other.
+    """What to check if a pod was created without the gate: both ways to set it, for the policies.
+    Two components of the installation that change the text of one policy would undo each other.
     """
     return (
         f"MutatingWebhookConfiguration <{settings.webhook.name}> sets it, or, with `webhook.gate: "
         f"policy`, MutatingAdmissionPolicy <{PREFIX}{_SET}> (Kubernetes 1.36 or newer); see that "
         "it is installed and works, then create the pod again"
+    )
+
+
+def gate_policy_is_missing() -> str:
+    """What to check if a pod was created without the gate where `set-gate` is to set it."""
+    return (
+        f"MutatingAdmissionPolicy <{PREFIX}{_SET}> sets it; see that it and its binding are "
+        "installed (Kubernetes 1.36 or newer), then create the pod again"
     )
 
 
