@@ -195,23 +195,32 @@ class Account:
         """
         # Most rows may be of names that users made up, without a charge.
         charged = sorted((name, n) for name, row in self.rows.items() if (n := row.overcharged))
+        return iter(self._above_limit(charged))
+
+    def overcommitted(self, dimensions: Iterable[str]) -> bool:
+        """Whether more is charged of one of these than is allowed, what is reserved included.
+
+        A choice of cards counts with the first of them only if no other one has room for it (T3).
+        """
+        charged = ((d, self.row(d).charged) for d in dimensions)
+        return bool(self._above_limit(charged))
+
+    @property
+    def unused(self) -> bool:
+        """Whether neither a queue nor a charge of this name is left."""
+        return not (self.facts or self.rows or self.unstamped or self.pending.groups)
+
+    def _above_limit(self, charged: Iterable[tuple[str, int]]) -> list[OverQuota]:
+        """Of dimensions and what is charged of them, those that are above their limit whatever
+        cards the pods with a choice use.
+        """
         found = []
         with self.flexible_claims.one_question() if self.flexible_claims else nullcontext():
             for dimension, amount in charged:
                 limit = self.limit(dimension)
                 if limit is not None and amount > limit and not self._assignable(dimension, limit):
                     found.append(OverQuota(dimension, amount, limit))
-        return iter(found)
-
-    def overcommitted(self, dimensions: Iterable[str]) -> bool:
-        """Whether more is charged of one of these than is allowed, what is reserved included."""
-        limits = ((d, self.limit(d)) for d in dimensions)
-        return any(limit is not None and self.row(d).charged > limit for d, limit in limits)
-
-    @property
-    def unused(self) -> bool:
-        """Whether neither a queue nor a charge of this name is left."""
-        return not (self.facts or self.rows or self.unstamped or self.pending.groups)
+        return found
 
     def _assignable(self, dimension: str, limit: int) -> bool:
         """Whether the limit would do if pods with a choice used their other cards."""

@@ -127,6 +127,20 @@ def test_e1_elastic_makes_room_for_a_reservation_and_never_for_a_gate() -> None:
     assert drift(ledger) == {}
 
 
+def test_e8_what_another_card_has_room_for_does_not_wait_for_elastic_pods() -> None:
+    """Its pods may ask for less than the group did: nothing else would ever end its reservation."""
+    either = a_group("either").in_queue("red").of(2).asking({f"{H200}|{H800}": 2})
+    queue = QUEUE.with_quota({H200: 5, H800: 2})
+    ledger = a_cluster(queue, SERVICE, *elastic_pods(5), either)
+    assert release(ledger)[0] == [["team/either"]]
+    account = ledger.account("red")
+    assert account is not None
+    assert account.row(H200).charged == 7
+    assert not account.overcommitted([H200, H800])
+    see(ledger, a_pod("other").in_queue("red").naming(H800).stamped("red", {H800: 1}))
+    assert account.overcommitted([H200, H800])
+
+
 def test_e1_beyond_elastic_a_group_waits_until_there_is_more_of_it() -> None:
     ledger = a_cluster(FIVE, SERVICE, *elastic_pods(5), asking("a", 4), asking("b", 1))
     opened, refusals = release(ledger)
