@@ -31,6 +31,7 @@ BENCHES = {
     "pod_groups": "one review of a pod group",
     "extender": "a call of kube-scheduler, and packing by card memory",
     "scheduling": "binds, and pods through kube-scheduler, with the extender and without",
+    "price": "what a pod costs the API server",
     "creates": "pods created through the API server",
     "freed": "quota freed to gate opened",
     "gang_release": "a gang of 1,000 released against plain patches",
