@@ -56,6 +56,8 @@ class PlainGroup:
     """Of the reservation, if it was made before the pods were there (E1)."""
     assumed: tuple[str, dict[str, int]] | None = None
     assumed_mark: str = ""
+    unsure: bool = False
+    """Whether it is not known that what is assumed was written."""
 
 
 @dataclass(kw_only=True)
@@ -341,11 +343,31 @@ class PlainCluster:
         self, found: dict[tuple[str, str], Sums], key: str, group: PlainGroup
     ) -> None:
         queue, amounts = group.assumed or group.reservation or ("", {})
+        held = self._held_by(key, queue)
+        self._count_rest(found, queue, amounts, held)
+        if group.assumed and group.unsure and group.reservation:
+            # What is written stays reserved until it is replaced.
+            written_in, written = group.reservation
+            held = self._held_by(key, written_in)
+            for dimension, amount in amounts.items() if written_in == queue else ():
+                held[dimension] = max(held[dimension], amount)
+            self._count_rest(found, written_in, written, held)
+
+    def _held_by(self, key: str, queue: str) -> defaultdict[str, int]:
         held: defaultdict[str, int] = defaultdict(int)
         for pod in self.pods.values():
             if pod.group == key and self.queue_of(pod) == queue and _holds(pod):
                 for dimension, amount in self.charge(pod).items():
                     held[dimension] += amount
+        return held
+
+    @staticmethod
+    def _count_rest(
+        found: dict[tuple[str, str], Sums],
+        queue: str,
+        amounts: dict[str, int],
+        held: defaultdict[str, int],
+    ) -> None:
         # What members hold counts for what is reserved of that very card, before any choice.
         for dimension in sorted(amounts, key=lambda one: ("|" in one, one)):
             left = amounts[dimension]

@@ -8,6 +8,7 @@ from itertools import product
 from cardquota.quota.accounts.account import Account
 from cardquota.quota.assignment.claim import Claim
 from cardquota.quota.decisions.judgement import judge_release
+from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.pods.pod_record import PodRecord
@@ -91,11 +92,29 @@ def plainly(ledger: Ledger, account: Account, *, at_create: bool) -> BruteForceQ
             found.room[dimension] = found.room.get(dimension, 0) - amount
         if group:
             left[group].subtract(dict(record.charge))
-    for amounts in left.values():
-        _count_choices(found, amounts)
     for key, amounts in left.items():
+        _count_choices(found, amounts)
         found.reserved.update(((key, card), max(0, n)) for card, n in amounts.items())
+    for state in ledger.groups.values():
+        _count_replaced(found, account, state)
     return found
+
+
+def _count_replaced(found: BruteForceQueue, account: Account, state: PodGroupState) -> None:
+    """Until it is known to be replaced, what a group had reserved is there for nobody."""
+    if state.replaced is None or state.replaced.queue != account.name:
+        return
+    kept = Counter[str]()
+    for record in state.members.values():
+        kept.update(dict(record.charge) if record.held and record.queue == account.name else {})
+    if state.reservation is not None and state.reservation.queue == account.name:
+        kept |= Counter(dict(state.reservation.amounts))
+    left = Counter(dict(state.replaced.amounts))
+    left.subtract(kept)
+    _count_choices(found, left)
+    for dimension, amount in left.items():
+        if "|" not in dimension and amount > 0:
+            found.room[dimension] = found.room.get(dimension, 0) - amount
 
 
 def _count_choices(found: BruteForceQueue, amounts: Counter[str]) -> None:

@@ -91,6 +91,7 @@ def _recounted(ledger: LedgerReader) -> Steps[Recount]:
                 group.facts.min_member if group.facts else None,
                 group.reservation,
                 group.judged,
+                group.replaced,
             )
             for group in list(ledger.groups.values())
         ),

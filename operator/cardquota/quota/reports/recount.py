@@ -57,6 +57,8 @@ class CountedGroup:
     minimum: int | None = None
     reservation: Reservation | None = None
     judged: Charge | None = None
+    replaced: Reservation | None = None
+    """The one that is written until the reservation is: what of it is beyond that is kept."""
 
 
 Recount = dict[tuple[str, str], Totals]
@@ -93,7 +95,9 @@ def _count_group(
     found: defaultdict[tuple[str, str], Totals], group: CountedGroup, members: list[CountedPod]
 ) -> None:
     if group.reservation is not None:
-        _count_reservation(found, group.reservation, group.judged, members)
+        _count_reservation(found, group.reservation, group.judged, members, None)
+    if group.replaced is not None:
+        _count_reservation(found, group.replaced, None, members, group.reservation)
     if group.minimum is None:
         return
     bound = sorted(
@@ -110,13 +114,18 @@ def _count_reservation(
     reservation: Reservation,
     judged: Charge | None,
     members: list[CountedPod],
+    beside: Reservation | None,
 ) -> None:
+    """`beside`: what is reserved by another one counts like what members hold."""
     most = None if judged is None else dict(judged)
     held: defaultdict[str, int] = defaultdict(int)
     for pod in members:
         if pod.charge_state in (ChargeState.ALLOCATED, ChargeState.RELEASED):
             for name, amount in pod.charge:
                 held[name] += amount if pod.queue == reservation.queue else 0
+    if beside is not None and beside.queue == reservation.queue:
+        for name, amount in beside.amounts:
+            held[name] = max(held[name], amount)
     for one_card in (True, False):
         for dimension, written in reservation.amounts:
             cards = dimension.split("|")

@@ -425,7 +425,7 @@ class Histories(RuleBasedStateMachine):
         if group is not None and group.assumed is None:
             queue, asked = reservation
             group.assumed = queue, self.plain.reservation_for(key, queue, asked)
-            group.assumed_mark = ""
+            group.assumed_mark, group.unsure = "", True
             self.ledger.decisions.reserve(key, queue, "term-1", canonical(asked))
 
     @rule(name=st.sampled_from(GROUPS), confirmed=st.sampled_from(("before", "after", "never")))
@@ -462,6 +462,7 @@ class Histories(RuleBasedStateMachine):
 
     def confirm(self, key: str, revision: int) -> None:
         reservation = self.ledger.groups[key].assumed
+        self.plain.groups[key].unsure = False
         if reservation is not None:
             self.ledger.decisions.confirm_reservation(key, reservation, revision)
 
@@ -560,6 +561,7 @@ class Histories(RuleBasedStateMachine):
                 group = self.plain.groups[found.gang.key]
                 made = self.ledger.decisions.enqueue(found.gang.key, queue, "term-1", found.asked)
                 group.assumed, group.assumed_mark = (queue, dict(found.asked)), made.request
+                group.unsure = True
                 continue
             before = self.plain.charged()
             given = {card for _, cards in found.pods for card, number in cards if number}
@@ -577,6 +579,7 @@ class Histories(RuleBasedStateMachine):
                 reserved = self.plain.reservation_for(key, queue, dict(found.asked))
                 self.plain.groups[key].assumed = queue, reserved
                 self.plain.groups[key].assumed_mark = ""
+                self.plain.groups[key].unsure = True
                 self.ledger.decisions.reserve(key, queue, "term-1", found.asked)
             for pod, (_, cards) in zip(opened, found.pods, strict=True):
                 pod.assumed = found.queue, dict(cards)

@@ -188,6 +188,7 @@ def parts() -> int:
     return len(key)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(parts()))
 def test_a_class_that_forgets_a_part_of_its_key_is_found(
     part: int, monkeypatch: pytest.MonkeyPatch

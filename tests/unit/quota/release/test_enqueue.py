@@ -476,7 +476,42 @@ def test_a_failed_start_falls_back_to_what_was_reserved_before() -> None:
     assert release(ledger)[0] == [[KEY]]
     see(ledger, GROUP.asking({H200: 3}).enqueued("red", {H200: 3}, "t").at_revision(200))
     reservation = ledger.decisions.reserve(KEY, "red", "t", ((H200, 2),))
-    assert inqueue(ledger, H200) == 2
     ledger.decisions.retract_reservation(KEY, reservation)
     assert inqueue(ledger, H200) == 3
     assert ledger.groups[KEY].enqueued
+
+
+@pytest.mark.parametrize("by", ["the answer", "its event"])
+def test_t2_what_was_reserved_before_is_free_once_what_replaces_it_is_written(by: str) -> None:
+    """Until then it stands on the group, and the write may be late, or in vain."""
+    ledger = a_cluster(GROUP.asking({H200: 3}), a_queue("blue").with_quota({H200: 2}))
+    assert release(ledger)[0] == [[KEY]]
+    asked = GROUP.asking({H200: 3})
+    see(ledger, asked.enqueued("red", {H200: 3}, "t").at_revision(200))
+    moved = asked.in_queue("blue").enqueued("red", {H200: 3}, "t").at_revision(201)
+    see(ledger, moved)
+    reservation = ledger.decisions.reserve(KEY, "blue", "t", ((H200, 2),))
+    assert inqueue(ledger, H200, "blue") == 2
+    assert inqueue(ledger, H200) == 3
+    assert drift(ledger) == {}
+    if by == "the answer":
+        ledger.decisions.confirm_reservation(KEY, reservation, 202)
+    else:
+        see(ledger, asked.in_queue("blue").reserving("blue", {H200: 2}, "t").at_revision(202))
+    assert inqueue(ledger, H200) == 0
+    assert inqueue(ledger, H200, "blue") == 2
+    assert drift(ledger) == {}
+
+
+def test_t2_what_replaces_it_in_its_queue_counts_once() -> None:
+    """Of a choice: as much of it as the new one does not take of its cards."""
+    either = f"{H200}|{H800}"
+    asked = GROUP.asking({either: 3, H200: 1})
+    ledger = a_cluster(QUEUE.with_quota({H200: 4, H800: 4}), asked)
+    assert release(ledger)[0] == [[KEY]]
+    see(ledger, asked.enqueued("red", {either: 3, H200: 1}, "t").at_revision(200))
+    reservation = ledger.decisions.reserve(KEY, "red", "t", ((H800, 2),))
+    assert (inqueue(ledger, H200), inqueue(ledger, H800)) == (2, 2)
+    assert drift(ledger) == {}
+    ledger.decisions.confirm_reservation(KEY, reservation, 201)
+    assert (inqueue(ledger, H200), inqueue(ledger, H800)) == (0, 2)

@@ -28,6 +28,7 @@ _BEYOND: Final = 2**62
 
 _NOTHING: Final = nullcontext()
 _NO_TASKS: Final[Mapping[str, int]] = {}
+_NO_AMOUNTS: Final[Mapping[str, int]] = {}
 
 
 class BoundKey(NamedTuple):
@@ -56,6 +57,7 @@ class PodGroupState:
         "_held_members",
         "_judged",
         "_posted",
+        "_replaced",
         "_tasks",
         "_unwritten",
         "asks",
@@ -103,6 +105,8 @@ class PodGroupState:
         self._posted: tuple[str, Charge] = ("", ())
         """The queue whose account counts the rest of the reservation, and that rest; without
         amounts no account counts any."""
+        self._replaced: tuple[str, Charge] = ("", ())
+        """The same of the reservation that this one replaces, until it is known to be written."""
         self._judged: tuple[Reservation, Charge] | None = None
         self._unwritten: list[Reservation] = []
         """Reservations that are charged, not known to be written, and not taken back. Kept when the
@@ -112,6 +116,15 @@ class PodGroupState:
     def reservation(self) -> Reservation | None:
         """What is reserved for the members, whether they exist or not (T2)."""
         return self.assumed or (self.facts.reservation if self.facts else None)
+
+    @property
+    def replaced(self) -> Reservation | None:
+        """The reservation that is written now, while it is not known whether the one that replaces
+        it was. Nobody may have its room before: the write may be late, or in vain.
+        """
+        written = self.facts.reservation if self.facts else None
+        unsure = any(one is self.assumed for one in self._unwritten)
+        return written if unsure and written != self.assumed else None
 
     @property
     def minimum(self) -> int:
@@ -191,16 +204,21 @@ class PodGroupState:
     @contextmanager
     def without_reserved(self, account: AccountReader) -> Iterator[None]:
         """While something is judged: as if nothing were reserved for it in this queue."""
-        queue, amounts = self._posted
-        if queue != account.name:
+        posted, replaced = self._posted, self._replaced
+        aside = [
+            *(posted[1] if posted[0] == account.name else ()),
+            *(replaced[1] if replaced[0] == account.name else ()),
+        ]
+        if not aside:
             yield
             return
-        self._posted = ("", ())
+        if posted[0] == account.name:
+            self._posted = ("", ())
         try:
-            with account.without_reserved(amounts):
+            with account.without_reserved(tuple(aside)):
                 yield
         finally:
-            self._posted = (queue, amounts)
+            self._posted = posted
 
     @property
     def started(self) -> bool:
@@ -393,32 +411,47 @@ class PodGroupState:
                 del self._held[queue, dimension]
 
     def repost(self, account_of: Callable[[str], Account]) -> set[str]:
-        """Bring the rest of the reservation up to date in the accounts. Returns their queues."""
-        reservation = self.reservation
-        queue, rest = "", cast("Charge", ())
+        """Bring the rest of the reservation up to date in the accounts, and what there is of one
+        that it replaces beyond it. Returns their queues.
+        """
+        reservation, replaced = self.reservation, self.replaced
+        before, nothing = (self._posted, self._replaced), ("", cast("Charge", ()))
+        self._posted = self._replaced = nothing
         if reservation is not None:
-            queue, rest = reservation.queue, self._not_held(reservation)
-        if (queue, rest) == self._posted:
+            self._posted = reservation.queue, self._not_held(reservation)
+        if replaced is not None and reservation is not None:
+            beside = dict(reservation.amounts) if reservation.queue == replaced.queue else {}
+            self._replaced = replaced.queue, self._not_held(replaced, beside)
+        after = (self._posted, self._replaced)
+        if after == before:
             return set()
         touched = set()
-        for (name, amounts), sign in ((self._posted, -1), ((queue, rest), 1)):
-            for dimension, amount in amounts:
-                account_of(name).add_reserved(dimension, sign * amount)
-                touched.add(name)
-        self._posted = (queue, rest)
+        for postings, sign in ((before, -1), (after, 1)):
+            for name, amounts in postings:
+                for dimension, amount in amounts:
+                    account_of(name).add_reserved(dimension, sign * amount)
+                    touched.add(name)
         return touched
 
-    def _not_held(self, reservation: Reservation) -> Charge:
+    def _not_held(
+        self, reservation: Reservation, beside: Mapping[str, int] = _NO_AMOUNTS
+    ) -> Charge:
         """What is reserved beyond what members hold. What they hold of a card counts first for what
         is reserved of that card alone, then for the choices that name it.
+
+        `beside`: what is reserved for them besides; it counts like what they hold.
         """
         queue, amounts = reservation.queue, reservation.amounts
-        found = {d: max(0, n - self.held(queue, d)) for d, n in amounts}
-        choices = [d for d in found if len(choice_of(d)) > 1] if self.enqueued else []
-        if choices and self._held:
+
+        def held(dimension: str) -> int:
+            return max(self.held(queue, dimension), beside.get(dimension, 0))
+
+        found = {d: max(0, n - held(d)) for d, n in amounts}
+        choices = [d for d in found if len(choice_of(d)) > 1] if reservation.request else []
+        if choices and (self._held or beside):
             reserved = dict(amounts)
             named = {card for d in choices for card in choice_of(d)}
-            beyond = {c: max(0, self.held(queue, c) - reserved.get(c, 0)) for c in named}
+            beyond = {c: max(0, held(c) - reserved.get(c, 0)) for c in named}
             for choice in choices:
                 for card in choice_of(choice):
                     used = min(found[choice], beyond[card])
