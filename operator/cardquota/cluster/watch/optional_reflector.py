@@ -60,6 +60,11 @@ class OptionalReflector(Reflector[T]):
         """As of a reflector; 0 while the kind is absent."""
         return 0.0 if self._why_absent else super().lag()
 
+    @property
+    def late(self) -> bool:
+        """As of a reflector; false while the kind is absent."""
+        return not self._why_absent and super().late
+
     async def _list(self) -> None:
         """List the kind as soon as it is served."""
         while (why := await self._list_any()) is not None:

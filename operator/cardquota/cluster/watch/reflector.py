@@ -37,6 +37,9 @@ T = TypeVar("T", bound=wire.WatchedObject)
 
 _LATE = 90.0
 """Seconds of lag from which on the known state is called old."""
+_GAP = 2.0
+"""The same, seconds without a stream: one follows another within milliseconds, unless the API
+server does not answer, or what we ask it does not arrive."""
 _PROBE_SECONDS = 3
 """Length of a watch opened for its bookmark: the API server sends one 2 s before the end."""
 
@@ -103,6 +106,8 @@ class Reflector(Generic[T]):
         self._resume_policy = ResumePolicy()
         self._synced_event = asyncio.Event()
         self._stream: aiohttp.ClientResponse | None = None
+        self._gap_since: float | None = clock()
+        """Since when no stream is followed; None while one is."""
         self._cut = False
         self._usable = False
         """Whether a watch can continue from the known state; else it must be listed first."""
@@ -135,8 +140,11 @@ class Reflector(Generic[T]):
 
     @property
     def late(self) -> bool:
-        """Whether the stream was not known to be current for longer than a quiet one ever is."""
-        return self.lag() > _LATE
+        """Whether what is known may be old: no stream is followed, for longer than it takes to
+        open the next one, or for long nothing has shown that it is current.
+        """
+        gap = 0.0 if self._gap_since is None else self._clock() - self._gap_since
+        return gap > _GAP or self.lag() > _LATE
 
     async def wait_synced(self) -> None:
         """Return once everything was delivered at least once, and news can come."""
@@ -257,6 +265,7 @@ class Reflector(Generic[T]):
                 return True
             self._cut = False
             self._stream = None if probing else response
+            self._gap_since = None
             begun = self._clock()  # the answer alone may take long, and proves nothing
             try:
                 async for chunk in response.content.iter_any():
@@ -269,7 +278,8 @@ class Reflector(Generic[T]):
                     raise
             finally:
                 self._stream = None
-                lasted = self._clock() - begun >= 1.0
+                self._gap_since = self._clock()
+                lasted = self._gap_since - begun >= 1.0
                 if lasted or self.revision > begun_at:
                     self._streamed = True
                     self._backoff.reset()

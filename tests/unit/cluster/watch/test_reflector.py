@@ -166,6 +166,46 @@ async def test_a_stream_that_ends_when_it_was_due_had_told_everything(
     assert reflector.lag() == pytest.approx(lag)
 
 
+async def test_what_is_known_is_old_two_seconds_after_the_last_stream() -> None:
+    """The next one is asked for, and never answered."""
+    client = QuietStreams(60)
+    reflector, _, _ = await _play(client, clock=lambda: client.now, random=lambda: 0.5)
+    client.now += 2.0
+    assert not reflector.late
+    client.now += 0.1
+    assert reflector.late
+
+
+async def test_a_stream_that_is_open_may_be_silent_for_a_while() -> None:
+    now, client = [0.0], Scripted([5], [])
+    looked = []
+
+    class Silent(_Response):
+        async def iter_any(self) -> AsyncIterator[bytes]:
+            for now[0] in (80.0, 91.0):
+                looked.append(reflector.late)
+            client.over.set()
+            await asyncio.Event().wait()
+            yield b""
+
+    @asynccontextmanager
+    async def watch(*_: object, **__: object) -> AsyncIterator[_Response]:
+        yield Silent([])
+
+    vars(client)["watch"] = watch
+    reflector = Reflector(
+        cast("Client", client),
+        path="/things",
+        kind="Thing",
+        delivery=Delivery("Thing", NamedThing, SeenNames()),
+        clock=lambda: now[0],
+    )
+    task = asyncio.create_task(reflector.run())
+    await asyncio.wait_for(client.over.wait(), 5)
+    task.cancel()
+    assert looked == [False, True]
+
+
 BUSY = ApiError(429, "TooManyRequests", "later")
 LOST = OutcomeUnknown("no answer")
 EXPIRED = ApiError(410, "Expired", "the token is too old")
