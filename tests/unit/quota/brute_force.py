@@ -88,7 +88,7 @@ def plainly(ledger: Ledger, account: Account, *, at_create: bool) -> BruteForceQ
         if group and not record.held:
             found.asked.update({(group, dimension): n for dimension, n in record.charge})
             continue
-        for dimension, amount in record.charge:
+        for dimension, amount in _taken(record):
             found.room[dimension] = found.room.get(dimension, 0) - amount
         if group:
             left[group].subtract(dict(record.charge))
@@ -115,6 +115,15 @@ def _count_replaced(found: BruteForceQueue, account: Account, state: PodGroupSta
     for dimension, amount in left.items():
         if "|" not in dimension and amount > 0:
             found.room[dimension] = found.room.get(dimension, 0) - amount
+
+
+def _taken(record: PodRecord) -> list[tuple[str, int]]:
+    """What a pod holds, or is let through with. Where nothing is enforced, one that asks for cards
+    in a way that cannot be told is let through with none.
+    """
+    if record.held or record.request is None or record.request.cards:
+        return list(record.charge)
+    return [(name, n) for name, n in record.charge if name in (CPU, MEMORY)]
 
 
 def _count_choices(found: BruteForceQueue, amounts: Counter[str]) -> None:
