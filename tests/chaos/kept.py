@@ -9,6 +9,7 @@ import msgspec
 from .history import HistoryError
 from .judging.denials import Denial
 from .judging.leeway import Trouble
+from .judging.verdicts import RESERVATION_TIMEOUT
 from .replay import replay
 from .report import Report
 
@@ -28,6 +29,7 @@ class Beside(msgspec.Struct, kw_only=True):
     happened: list[tuple[float, float, str]] = []
     troubles: list[Trouble] = []
     denials: list[Denial] = []
+    reservation_timeout: float = RESERVATION_TIMEOUT
     invalid: str = ""
 
 
@@ -53,7 +55,13 @@ def judged(folder: Path) -> Report:
         wrong_times = [(begin, end) for begin, end, _ in beside.happened]
         history = folder / HISTORY
         try:
-            report.replay = replay(history, beside.denials, beside.troubles, wrong_times)
+            report.replay = replay(
+                history,
+                beside.denials,
+                beside.troubles,
+                wrong_times,
+                beside.reservation_timeout,
+            )
         except HistoryError as error:
             report.invalid = str(error)
     return report

@@ -18,7 +18,7 @@ from .judging.memory_judge import MemoryJudge
 from .judging.pauses import Pauses
 from .judging.recount import Recount
 from .judging.stored import Group, StoredPod
-from .judging.verdicts import Judge, Violation
+from .judging.verdicts import RESERVATION_TIMEOUT, Judge, Violation
 
 
 @dataclass
@@ -44,15 +44,18 @@ def replay(
     denials: Sequence[Denial] = (),
     troubles: Sequence[Trouble] = (),
     wrong_times: Sequence[Span] = (),
+    reservation_timeout: float = RESERVATION_TIMEOUT,
 ) -> Replay:
     """Judge a whole history. Raises HistoryError if it has a gap.
 
     `troubles`: when views were old, or answers late; `wrong_times`: when anything at all was wrong.
+    `reservation_timeout`: the product's setting, seconds.
     """
     recount = Recount(NAMESPACE, CARD_OF_NODE)
     behind = [(trouble.begin, trouble.over) for trouble in troubles]
     calm = Calm((*wrong_times, *behind, *without_a_leader(file)))
-    judge, pauses, rooms = Judge(recount, troubles, calm), Pauses(recount), Rooms(recount)
+    judge = Judge(recount, troubles, calm, reservation_timeout=reservation_timeout)
+    pauses, rooms = Pauses(recount), Rooms(recount)
     memory, wrong_cards = MemoryJudge(troubles), list[Violation]()
     counts: Counter[str] = Counter()
     terms: set[str] = set()

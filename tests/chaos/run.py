@@ -25,6 +25,7 @@ from .faults.schedule import Kills, everything_else
 from .history import History
 from .judging.agreement import disagreements
 from .judging.refused_late import RefusedLate
+from .judging.verdicts import RESERVATION_TIMEOUT
 from .kept import HISTORY, Beside, copied, judged, write
 from .lengths import Lengths
 from .report import Report
@@ -159,6 +160,7 @@ async def _on(
         happened=scene.happened,
         troubles=scene.troubles,
         denials=[denial for client in clients for denial in client.denials],
+        reservation_timeout=lengths.config.get("reservationTimeout", RESERVATION_TIMEOUT),
         invalid=invalid,
     )
     write(folder, beside)

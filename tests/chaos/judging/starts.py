@@ -26,11 +26,14 @@ class Starts:
     """Gangs of which a gate was opened, and not enough yet.
 
     Whoever changes a group, or takes one of its members away, is to blame for what is missing: also
-    where that was stored a moment before the first gate, and was decided after it.
+    where that was stored a moment before the first gate, and was decided after it. Nor is a gang
+    found that was not let run within the time of its reservation, and lost that (E8).
     """
 
-    def __init__(self, recount: Recount, calm: Calm) -> None:
+    def __init__(self, recount: Recount, calm: Calm, reservation_timeout: float) -> None:
+        """`reservation_timeout`: seconds."""
         self._recount, self._calm = recount, calm
+        self._timeout = reservation_timeout
         self._begun: dict[str, _Start] = {}
         self._members = Lately[str, frozenset[str]]()
         """By uid; of gangs, by key."""
@@ -54,7 +57,8 @@ class Starts:
         if group is not None and not changed:
             changed = (group.queue, group.minimum) != (start.queue, start.minimum)
         started = self._recount.started(key)
-        if changed or started >= start.minimum:
+        over = group is not None and not group.reserved_in and at - start.at >= self._timeout
+        if changed or over or started >= start.minimum:
             del self._begun[key]
         else:
             self._begun[key] = replace(start, started=started)

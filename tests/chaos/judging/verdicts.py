@@ -11,6 +11,9 @@ from .recount import Recount
 from .starts import Starts
 from .stored import Group, Place, StoredPod
 
+RESERVATION_TIMEOUT = 300.0
+"""Seconds, where nothing else is set."""
+
 
 @dataclass(frozen=True)
 class Violation:
@@ -50,9 +53,14 @@ class Judge:
     """
 
     def __init__(
-        self, recount: Recount, troubles: Sequence[Trouble] = (), calm: Calm | None = None
+        self,
+        recount: Recount,
+        troubles: Sequence[Trouble] = (),
+        calm: Calm | None = None,
+        *,
+        reservation_timeout: float = RESERVATION_TIMEOUT,
     ) -> None:
-        """`troubles`: when views were old, or answers late."""
+        """`troubles`: when views were old, or answers late. `reservation_timeout`: seconds."""
         self._recount = recount
         self._leeway = Leeway(troubles)
         self._since = 0.0
@@ -65,7 +73,7 @@ class Judge:
         """Of groups, by key."""
         self._standings = Lately[str, _Standing | None]()
         """Of groups, by key; None: the group is not there."""
-        self._starts = Starts(recount, calm or Calm())
+        self._starts = Starts(recount, calm or Calm(), reservation_timeout)
         self._enqueues = Enqueues(recount)
         self._could_hold = Lately[tuple[str, Place], int]()
         """What the members of a group hold somewhere, or wait for."""

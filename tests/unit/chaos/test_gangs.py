@@ -99,6 +99,19 @@ def test_a_gang_that_starts_one_short_is_found_when_the_history_ends(story: Stor
     assert found(story) == ["chaos/g was started with 2 of 3"]
 
 
+def test_a_gang_that_lost_its_reservation_when_its_time_was_over_is_none_of_these(
+    story: Story,
+) -> None:
+    """E8: what was let through stays. Given back before that, or not at all, is no excuse."""
+    gang(story).group("g", 3, reserving=3).opens("a").runs("a").pause(8).group("g", 3)
+    story.pause(60).queue("other", {A: 8})
+    assert replay(story.file, reservation_timeout=6).violations == []
+    missing = ["chaos/g was started with 1 of 3"]
+    late = replay(story.file, reservation_timeout=20).violations
+    assert [one.what for one in late] == missing
+    assert found(story) == missing
+
+
 def test_a_gang_may_take_a_moment(story: Story) -> None:
     gang(story).group("g", 3, reserving=3).opens("a").opens("b").pause(SOON - 2).opens("c")
     assert found(story.pause(LONG).queue("other", {A: 8})) == []
