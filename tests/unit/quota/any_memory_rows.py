@@ -9,10 +9,10 @@ from builders import a_pod
 from builders.plain_memory_rows import PlainMemoryNode, PlainMemoryPod
 from builders.pod import PodBody
 
-A10, T4, V100 = "NVIDIA-A10/gpu-mem", "Tesla-T4/gpu-mem", "Tesla-V100/gpu-mem"
+A10, TESLA, V100 = "NVIDIA-A10/gpu-mem", "Tesla-T4/gpu-mem", "Tesla-V100/gpu-mem"
 KUBE = "default-scheduler"
 QUEUES, NODES = ("red", "blue"), ("n1", "n2", "n3")
-CARDS = (A10, T4, V100)
+CARDS = (A10, TESLA, V100)
 
 
 def kind(product: str, offered: int, number: int, capacity: int = 0) -> PlainMemoryNode:
@@ -33,7 +33,7 @@ KINDS = (
 """MiB, GiB, a plugin that is down, a broken card; nodes that nobody can read, or name."""
 
 picks = st.integers(0, 30)
-names = st.sampled_from((None, [A10], [T4], [A10, T4], [T4, A10], [V100], [V100, A10]))
+names = st.sampled_from((None, [A10], [TESLA], [A10, TESLA], [TESLA, A10], [V100], [V100, A10]))
 amounts = st.sampled_from((1, 2, 3, 700, 1_024))
 rows = st.dictionaries(st.sampled_from(CARDS), st.sampled_from((0, 3, 4, 1_024, 2_048)))
 texts: st.SearchStrategy[dict[str, int] | None] = (
