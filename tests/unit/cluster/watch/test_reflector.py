@@ -180,7 +180,7 @@ async def test_a_stream_that_is_open_may_be_silent_for_a_while() -> None:
     now, client = [0.0], Scripted([5], [])
     looked = []
 
-    class Silent(_Response):
+    class SilentResponse(_Response):
         async def iter_any(self) -> AsyncIterator[bytes]:
             for now[0] in (80.0, 91.0):
                 looked.append(reflector.late)
@@ -190,7 +190,7 @@ async def test_a_stream_that_is_open_may_be_silent_for_a_while() -> None:
 
     @asynccontextmanager
     async def watch(*_: object, **__: object) -> AsyncIterator[_Response]:
-        yield Silent([])
+        yield SilentResponse([])
 
     vars(client)["watch"] = watch
     reflector = Reflector(
