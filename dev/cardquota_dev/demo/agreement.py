@@ -1,7 +1,7 @@
 """Whether pods, groups, status and events agree. All numbers are whole, so they must be equal."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cardquota.quota import vocabulary as v
@@ -42,11 +42,16 @@ def _compare(reader: User) -> tuple[list[str], list[str]]:
             )
         if found != status[queue, card]:
             differences.append(f"{queue}, {card}: counted {found}, status {status[queue, card]}")
-    told = {(one["involvedObject"]["name"], one["reason"]) for one in events}
+    told = told_by(events)
     unexplained = [name for name in map(_name, filter(waits, pods)) if not _explained(name, told)]
     lines.append(f"pods at the gate: {sum(map(waits, pods))}; each has an event that says why")
     differences += [f"pod {name} waits, and no event says why" for name in unexplained]
     return lines, differences
+
+
+def told_by(events: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
+    """Of whom what was said: name and reason. Events of others may be about nothing with a name."""
+    return {(one["involvedObject"].get("name", ""), one.get("reason", "")) for one in events}
 
 
 def _explained(pod: str, told: set[tuple[str, str]]) -> bool:
