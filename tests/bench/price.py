@@ -29,10 +29,10 @@ from cardquota_dev.testing import Cluster, running_plane
 from integration.roomy_nodes import T1000, add_roomy_nodes
 from integration.team import Team
 
-from .bodies.pod_bodies import plain, queued
+from .bodies.pod_bodies import plain, queued, without_cards
 from .figure import Figure, Report, median
 from .processes.crowd import Crowd, call
-from .processes.pod_price import PricedPlane, StepPrices, pod_without_cards
+from .processes.pod_price import PricedPlane, StepPrices
 
 _ROUNDS: Final = 3
 _PODS: Final = 300
@@ -174,7 +174,7 @@ async def _life(plane: PricedPlane, variant: _Variant, name: str) -> _Life:
 
 def _body(name: str, variant: _Variant, queue: str) -> dict[str, Any]:
     if not variant.managed:
-        return pod_without_cards(name)
+        return without_cards(name)
     return queued(name, queue) if queue else plain(name)
 
 

@@ -1,4 +1,4 @@
-"""The pods that benchmarks create through the API server: each asks for one card."""
+"""The pods that benchmarks create through the API server: each but the last asks for one card."""
 
 from typing import Any, Final
 
@@ -26,10 +26,20 @@ def held(pod: dict[str, Any]) -> dict[str, Any]:
     return {**pod, "spec": {**pod["spec"], "schedulingGates": [{"name": HOLD}]}}
 
 
+def without_cards(name: str) -> dict[str, Any]:
+    """Has nothing to do with us."""
+    return _pod(name, annotations={"example.com/note": "some text"}, limits={"cpu": "1m"})
+
+
 def _pod(
-    name: str, *, annotations: dict[str, str] | None = None, spec: dict[str, Any] | None = None
+    name: str,
+    *,
+    annotations: dict[str, str] | None = None,
+    spec: dict[str, Any] | None = None,
+    limits: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    container = {"name": "main", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
+    resources = {"limits": dict(limits or {"nvidia.com/gpu": "1"})}
+    container = {"name": "main", "image": "i", "resources": resources}
     return {
         "apiVersion": "v1",
         "kind": "Pod",

@@ -18,7 +18,7 @@ from cardquota_dev.testing import Cluster
 from integration.roomy_nodes import T1000
 from integration.team import QUEUES, Team
 
-from ..bodies.pod_bodies import plain, queued
+from ..bodies.pod_bodies import plain, queued, without_cards
 from .child import processor_time
 from .crowd import MERGE, Crowd, call
 
@@ -49,11 +49,6 @@ class StepPrices(NamedTuple):
     delete: float
     rest: float
     """Between the steps, until nothing is to be done: events, and what the queue's status says."""
-
-    @property
-    def total(self) -> float:
-        """Of the pod's whole life."""
-        return sum(self)
 
 
 class PricedPlane:
@@ -89,12 +84,12 @@ class PricedPlane:
 
         async with crowd.watching(pods) as watch:
 
-            async def step(name: str, work: Awaitable[object], seen: Collection[str]) -> None:
+            async def step(what: str, work: Awaitable[object], seen: Collection[str]) -> None:
                 nonlocal rest
                 before = self.paid()
                 await work
-                await watch.until(lambda: len(seen) == SLICE, name)
-                prices[name] = self.paid() - before
+                await watch.until(lambda: len(seen) == SLICE, what)
+                prices[what] = self.paid() - before
                 rest += await self._settled()
 
             created = self._all(
@@ -147,19 +142,8 @@ class PricedPlane:
 
 
 def _body(name: str, queue: str, *, of_cards: bool) -> dict[str, Any]:
-    pod = queued(name, queue) if queue else plain(name) if of_cards else pod_without_cards(name)
+    pod = queued(name, queue) if queue else plain(name) if of_cards else without_cards(name)
     return {**pod, "spec": {**pod["spec"], **_SCHEDULER}}
-
-
-def pod_without_cards(name: str) -> dict[str, Any]:
-    """Has nothing to do with us."""
-    container = {"name": "main", "image": "i", "resources": {"limits": {"cpu": "1m"}}}
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "annotations": {"example.com/note": "some text"}},
-        "spec": {"terminationGracePeriodSeconds": 0, "containers": [container]},
-    }
 
 
 def _binding(name: str, node: str) -> dict[str, Any]:

@@ -177,7 +177,7 @@ class ReleaseDecisions:
                 stood = facts and facts.revision >= revision and facts.reservation == reservation
                 group.assumed = None if stood else reservation
                 group.settled_revision = 0 if stood else revision
-                self._posted_anew(group)
+                self._state.mark_queues(group.repost(self._state.account_for))
             self._state.written(group, reservation)
 
     def retract_reservation(self, key: str, reservation: Reservation) -> None:

@@ -151,8 +151,9 @@ async def test_without_any_it_is_synced_and_current_and_asked_for_again(
     release later than the operator.
     """
     caplog.set_level("INFO")
-    server, sink = VersionedServer({NEW: error, OLD: error}), ThingNames()
-    async with reflecting(server, sink) as reflector:
+    server, sink, now = VersionedServer({NEW: error, OLD: error}), ThingNames(), [0.0]
+    async with reflecting(server, sink, clock=lambda: now[0]) as reflector:
+        now[0] = 100.0
         assert (reflector.synced, reflector.lag(), reflector.late) == (True, 0.0, False)
         await until(server, 4)
         assert [record.levelname for record in caplog.records] == [level], "told once"
@@ -163,13 +164,14 @@ async def test_without_any_it_is_synced_and_current_and_asked_for_again(
 
 
 async def test_a_kind_that_is_taken_away_is_told_as_empty() -> None:
-    server, sink = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames()
-    async with reflecting(server, sink) as reflector:
+    server, sink, now = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames(), [0.0]
+    async with reflecting(server, sink, clock=lambda: now[0]) as reflector:
         assert sink.names == {"a"}
         server.served[NEW] = ABSENT
         server.end.set()
         await until(server, 2)
         assert sink.names == set()
+        now[0] = 100.0
         assert not reflector.late
         server.watching.clear()
         server.served[OLD] = None

@@ -204,21 +204,16 @@ class PodGroupState:
     @contextmanager
     def without_reserved(self, account: AccountReader) -> Iterator[None]:
         """While something is judged: as if nothing were reserved for it in this queue."""
-        posted, replaced = self._posted, self._replaced
-        aside = [
-            *(posted[1] if posted[0] == account.name else ()),
-            *(replaced[1] if replaced[0] == account.name else ()),
-        ]
-        if not aside:
+        queue, amounts = self._posted
+        if queue != account.name:
             yield
             return
-        if posted[0] == account.name:
-            self._posted = ("", ())
+        self._posted = ("", ())
         try:
-            with account.without_reserved(tuple(aside)):
+            with account.without_reserved(amounts):
                 yield
         finally:
-            self._posted = posted
+            self._posted = (queue, amounts)
 
     @property
     def started(self) -> bool:
