@@ -55,6 +55,7 @@ class PodBody(Body):
             .annotated(v.ALLOCATED, json.dumps(dict(cards)))
             .annotated(v.CHARGED_QUEUE, queue)
             .annotated(v.TERM, term)
+            .managed()
         )
 
     def claiming(self, queue: str, amount: int, *cards: str, term: str = "term-1") -> Self:
@@ -64,7 +65,12 @@ class PodBody(Body):
             .annotated(v.CLAIM, json.dumps({"|".join(cards): amount}))
             .annotated(v.CHARGED_QUEUE, queue)
             .annotated(v.TERM, term)
+            .managed()
         )
+
+    def managed(self) -> Self:
+        """Marked by the operator: what stands on it as if we had written it, we have written."""
+        return self.put(v.IS_MANAGED, "metadata", "labels", v.MANAGED)
 
     def bound_by(self, scheduler: str) -> Self:
         return self.put(scheduler, "spec", "schedulerName")

@@ -91,6 +91,8 @@ def _annotate(chance: Random, body: dict[str, Any]) -> None:
         notes = meta["annotations"] = {}
     key = chance.choice(list(_TEXTS))
     notes[key] = _TEXTS[key](chance) if chance.random() < 0.8 else values.anything(chance)
+    if chance.random() < 0.5:  # beside it a charge is read
+        meta["labels"] = {v.MANAGED: v.IS_MANAGED}
 
 
 def _change(chance: Random, body: Any, path: Path, others: list[dict[str, Any]]) -> None:

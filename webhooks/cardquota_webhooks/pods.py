@@ -10,7 +10,7 @@ cluster is not known, both are let by, as while we are down. The API server does
 no vendor row, nor whether card memory is limited: a pod that asks for one has to name its queue.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -39,8 +39,15 @@ _NODE_USER = "system:node:"
 _DECODER = msgspec.json.Decoder(Pod)
 _GATES = "/spec/schedulingGates"
 _GATE = {"name": v.GATE}
-_SET_GATE = json_patch({"op": "add", "path": _GATES, "value": [_GATE]})
-_ADD_GATE = json_patch({"op": "add", "path": f"{_GATES}/-", "value": _GATE})
+_SET_GATE = {"op": "add", "path": _GATES, "value": [_GATE]}
+_ADD_GATE = {"op": "add", "path": f"{_GATES}/-", "value": _GATE}
+_LABELS = "/metadata/labels"
+_SET_LABEL = {"op": "add", "path": _LABELS, "value": {v.MANAGED: v.IS_MANAGED}}
+_ADD_LABEL = {
+    "op": "add",
+    "path": f"{_LABELS}/{v.MANAGED.replace('/', '~1')}",
+    "value": v.IS_MANAGED,
+}
 _CANNOT_WAIT = frozenset({v.Reason.NODE_NAMED, v.Reason.DEVICE_CLAIMED})
 """For a pod that a gate does not help: it cannot get one, or it would never open."""
 
@@ -91,9 +98,7 @@ class PodReviews:
             return try_again(queue_messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
             return _refusal(verdict)
-        patch = ""
-        if gate != gated:
-            patch = _drop_gate(pod) if gated else _add_gate(pod)
+        patch = _set_gate(pod, facts) if gate else _drop_gate(pod) if gated else ""
         return AdmissionResponse(patch=patch, warnings=self._warnings(verdict, effect, pod, facts))
 
     async def validate(self, request: Request) -> AdmissionResponse:
@@ -152,7 +157,7 @@ class PodReviews:
         if self._ledger.mode_in(facts.namespace) is not v.Mode.ENFORCE:
             return AdmissionResponse()
         if can_gate and (facts.own_queue or facts.group):
-            return AdmissionResponse(patch="" if facts.state is State.GATED else _add_gate(pod))
+            return AdmissionResponse(patch=_set_gate(pod, facts))
         return try_again("cardquota has not read the cluster yet; try again in a second")
 
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
@@ -223,8 +228,14 @@ def _refusal(verdict: Verdict) -> AdmissionResponse:
     return deny(verdict.text, reason=verdict.reason or "Forbidden")
 
 
-def _add_gate(pod: Pod) -> str:
-    return _ADD_GATE if pod.spec.scheduling_gates else _SET_GATE
+def _set_gate(pod: Pod, facts: PodFacts) -> str:
+    """The patch that adds what it lacks of the gate and the label; empty if it has both."""
+    steps: list[Mapping[str, object]] = []
+    if facts.state is not State.GATED:
+        steps.append(_ADD_GATE if pod.spec.scheduling_gates else _SET_GATE)
+    if not facts.labelled:
+        steps.append(_SET_LABEL if pod.metadata.labels is None else _ADD_LABEL)
+    return json_patch(*steps) if steps else ""
 
 
 def _drop_gate(pod: Pod) -> str:

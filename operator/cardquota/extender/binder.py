@@ -308,6 +308,9 @@ class Binder:
 
 
 def _binding(facts: PodFacts, args: BindArgs, annotations: dict[str, str]) -> dict[str, object]:
+    """With the label, so that nobody else writes which card it has; but not on a pod that bears a
+    charge of somebody's making, which would count from then on.
+    """
     return {
         "apiVersion": "v1",
         "kind": "Binding",
@@ -316,6 +319,7 @@ def _binding(facts: PodFacts, args: BindArgs, annotations: dict[str, str]) -> di
             "namespace": facts.namespace,
             **precondition(facts),
             "annotations": annotations,
+            "labels": {} if facts.forged else {v.MANAGED: v.IS_MANAGED},
         },
         "target": {"apiVersion": "v1", "kind": "Node", "name": args.node},
     }

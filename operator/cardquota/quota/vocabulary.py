@@ -41,6 +41,9 @@ SETTLE: Final = "volcano.sh/card.settle"
 RESERVATION: Final = "volcano.sh/card.reservation"
 STATUS: Final = "volcano.sh/card.status"
 
+STAMP: Final = (ALLOCATED, CLAIM, CHARGED_QUEUE, TERM)
+"""Pod annotations that say together what a pod is charged for."""
+
 OURS_ON_PODS: Final = (ALLOCATED, CLAIM, CHARGED_QUEUE, TERM, SETTLE)
 """Pod annotations that only the operator may write, at create or later."""
 
@@ -52,6 +55,12 @@ FIXED_ONCE_OPEN: Final = (
     GROUP_NAME,
 )
 """Pod annotations that do not change once the pod's gate is open."""
+
+MANAGED: Final = "volcano.sh/card-managed"
+"""Label of a pod that we gate or charge: `true`. Only the operator changes it. A stamp counts only
+beside it, so that the API server has to look at no write of the status of any other pod."""
+IS_MANAGED: Final = "true"
+"""Its value."""
 
 GATE: Final = "volcano.sh/card-quota"
 """The scheduling gate at which a pod waits for quota."""

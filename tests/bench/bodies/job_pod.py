@@ -149,6 +149,7 @@ def _pod() -> dict[str, Any]:
                 "batch.kubernetes.io/job-name": "%(job)s",
                 "job-name": "%(job)s",
                 "app.kubernetes.io/name": "trainer",
+                v.MANAGED: v.IS_MANAGED,
             },
             "annotations": {v.CARD_NAME: "%(card)s", v.QUEUE_NAME: "%(queue)s"},
             "ownerReferences": [

@@ -12,6 +12,8 @@ from cardquota.quota.vocabulary import (
     ALLOCATED,
     CHARGED_QUEUE,
     GATE,
+    IS_MANAGED,
+    MANAGED,
     QUEUE_NAME,
     RESERVATION,
     TERM,
@@ -65,6 +67,7 @@ def pod(
         ]
     if gated:
         document["spec"]["schedulingGates"] = GATES
+        document["metadata"]["labels"] = {MANAGED: IS_MANAGED}  # both by webhook or policy
     return document
 
 
@@ -72,7 +75,7 @@ def opening(term: str, **more: Any) -> dict[str, Any]:
     """The patch that opens a gate."""
     annotations = {TERM: term, CHARGED_QUEUE: "q", ALLOCATED: '{"NVIDIA-H200":1}'}
     return {
-        "metadata": {"annotations": annotations},
+        "metadata": {"annotations": annotations, "labels": {MANAGED: IS_MANAGED}},
         "spec": {"schedulingGates": None, **more},
     }
 
@@ -134,6 +137,10 @@ def allowed(answer: WriteResponse) -> None:
 CLAUSES = {
     "gate-owner": ("pods", "scheduling gate"),
     "keys": ("pods", "annotations volcano.sh/card."),
+    "keys of a status": ("pods-status", "annotations volcano.sh/card."),
+    "label": ("pods", "may not change the label"),
+    "label of a status": ("pods-status", "may not change the label"),
+    "fixed of a status": ("pods-status", "they are fixed once the pod is past its gate"),
     "card-given": ("pods", "annotations ALIYUN_COM_GPU_MEM_ASSIGNED, ALIYUN_COM_GPU_MEM_ASSUME"),
     "fixed": ("pods", "they are fixed once the pod is past its gate"),
     "service-account": ("pods", "of a pod cardquota may change nothing"),

@@ -112,10 +112,20 @@ async def test_b5_binding_and_annotations_are_one_request() -> None:
                 "ALIYUN_COM_GPU_MEM_ASSIGNED": "false",
                 "ALIYUN_COM_GPU_MEM_ASSUME_TIME": "1000",
             },
+            "labels": {"volcano.sh/card-managed": "true"},
         },
         "target": {"apiVersion": "v1", "kind": "Node", "name": "n1"},
     }
     assert world.node.used == [8138, 0]
+
+
+async def test_i3_a_charge_that_somebody_forged_does_not_count_once_it_is_bound() -> None:
+    """Beside the label it would."""
+    forged = asking().annotated("volcano.sh/card.queue", "other")
+    world = BinderWorld(NODE, forged, answers=(CREATED,))
+    assert await world.bind() == ""
+    (call,) = world.script.calls
+    assert call.body["metadata"]["labels"] == {}
 
 
 async def test_b5_the_least_free_card_that_fits() -> None:

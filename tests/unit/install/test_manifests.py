@@ -219,7 +219,7 @@ def test_without_the_extender_card_memory_is_somebody_elses(key: str) -> None:
     assert key not in render(DEFAULTS)
     with_it = of_kind("ValidatingAdmissionPolicy", BINDING)
     guarded = {p["metadata"]["name"] for p in with_it if key in str(p["spec"]["validations"])}
-    assert guarded == {"cardquota-pods", "cardquota-bindings"}
+    assert guarded == {"cardquota-pods", "cardquota-pods-status", "cardquota-bindings"}
 
 
 def test_webhooks_are_reached_by_service_or_by_url() -> None:

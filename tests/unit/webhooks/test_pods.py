@@ -64,12 +64,37 @@ async def test_foreign_gates_stay() -> None:
         assert patched(theirs.body, (await endpoint.mutate(theirs)).patch) == [OTHER, v.GATE]
 
 
-async def test_a_pod_that_has_the_gate_is_left_as_it_is() -> None:
+async def test_a_pod_that_has_gate_and_label_is_left_as_it_is() -> None:
     """Reinvocation adds no second one."""
     async with Endpoint(THREE) as endpoint:
-        said = await endpoint.mutate(pod().gated(OTHER))
+        said = await endpoint.mutate(pod().gated(OTHER).managed())
         assert said.allowed
         assert said.patch == []
+
+
+LABEL = f"/metadata/labels/{v.MANAGED.replace('/', '~1')}"
+GATES = "/spec/schedulingGates"
+
+
+@pytest.mark.parametrize(
+    ("asked", "paths"),
+    [
+        (pod(), [GATES, "/metadata/labels"]),
+        (pod().labelled("app", "a"), [GATES, LABEL]),
+        (pod().put({}, "metadata", "labels"), [GATES, LABEL]),
+        (pod().gated(), ["/metadata/labels"]),
+        (pod().managed(), [GATES]),
+    ],
+)
+async def test_what_it_lacks_of_gate_and_label_is_added(asked: PodBody, paths: list[str]) -> None:
+    async with Endpoint(THREE) as endpoint:
+        patch = (await endpoint.mutate(asked)).patch
+        assert [step["path"] for step in patch] == paths
+        values = {GATES: [{"name": v.GATE}], LABEL: "true", "/metadata/labels": {v.MANAGED: "true"}}
+        assert all(
+            step == {"op": "add", "path": p, "value": values[p]}
+            for step, p in zip(patch, paths, strict=True)
+        )
 
 
 @pytest.mark.parametrize("others", [(), (OTHER,)])

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ...quota import vocabulary as v
 from ...quota.ledger.groups.group_facts import group_facts
 from ...quota.ledger.ledger import Ledger
-from ...quota.objects.pod import Gate, Pod, PodAnnotations, PodCondition, PodStatus
+from ...quota.objects.pod import Gate, Pod, PodAnnotations, PodCondition, PodLabels, PodStatus
 from ...quota.objects.pod_group import GroupAnnotations, PodGroup
 from ...quota.pods.pod_facts import pod_facts
 from ...quota.stamp import Reservation, Stamp, allocated_text, reservation_text
@@ -69,7 +69,8 @@ class FakeCluster:
             charged_queue=stamp.queue,
             term=stamp.term,
         )
-        meta = replace(pod.metadata, annotations=notes)
+        labels = PodLabels(managed=v.IS_MANAGED)
+        meta = replace(pod.metadata, annotations=notes, labels=labels)
         self.put(replace(pod, metadata=meta, spec=replace(pod.spec, scheduling_gates=gates)))
 
     def bind(self, uid: str, node: str) -> None:

@@ -115,7 +115,8 @@ class BackgroundWrites:
         self._stamp_retries.failed(uid)
 
     def _is_wrong(self, uid: str) -> bool:
-        return uid in self._ledger.misplaced or uid in self._ledger.unnoted
+        ledger = self._ledger
+        return uid in ledger.misplaced or uid in ledger.unnoted or uid in ledger.unlabelled
 
     def _see_stamp(self, uid: str) -> None:
         self._stamps_in_flight.discard(uid)

@@ -199,9 +199,14 @@ def gate_patch(ledger: Ledger, facts: PodFacts, stamp: Stamp, resource: str) -> 
                 "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}
             }
         }
+    # Without the label anybody may have written what stands there, and with it that would count.
+    before = {} if facts.labelled else dict.fromkeys(v.STAMP)
     annotations = {
+        **before,
         v.CLAIM if is_choice(stamp.cards) else v.ALLOCATED: allocated_text(stamp.cards),
         v.CHARGED_QUEUE: stamp.queue,
         v.TERM: stamp.term,
     }
-    return {"metadata": {**precondition(facts), "annotations": annotations}, "spec": spec}
+    labels = {v.MANAGED: v.IS_MANAGED}
+    meta = {**precondition(facts), "annotations": annotations, "labels": labels}
+    return {"metadata": meta, "spec": spec}

@@ -5,6 +5,8 @@
   node was (D8).
 - That audit mode let it by (I3): it gets the term, and no cards. Once its namespace is enforced, it
   cannot be seen that the namespace was audited before.
+- That it is charged although it came past admission (I3): it gets the label by which the API server
+  knows which pods to guard. What stood there as if it were a stamp was not ours, and goes.
 """
 
 import logging
@@ -35,15 +37,19 @@ class StampWriter:
 
     async def correct(self, uid: str) -> None:
         """Write what is missing or wrong on a pod. The watch shows whether it worked."""
-        if uid in self._ledger.misplaced:
-            cards = canonical(self._ledger.pods[uid].on_node)
-            note = {v.ALLOCATED: allocated_text(cards)}
-        elif uid in self._ledger.unnoted:
-            note = {v.TERM: self._term}
-        else:
+        ledger = self._ledger
+        note: dict[str, str | None] = {}
+        if uid in ledger.misplaced:
+            note[v.ALLOCATED] = allocated_text(canonical(ledger.pods[uid].on_node))
+        elif uid in ledger.unnoted:
+            note[v.TERM] = self._term
+        elif uid not in ledger.unlabelled:
             return
-        facts = self._ledger.pods[uid].facts
-        body = {"metadata": {**precondition(facts), "annotations": note}}
+        facts = ledger.pods[uid].facts
+        if not facts.labelled:
+            note = {**dict.fromkeys(v.STAMP), **note}
+        meta = {**precondition(facts), "annotations": note, "labels": {v.MANAGED: v.IS_MANAGED}}
+        body = {"metadata": meta}
         try:
             await self._writer.patch(pod_path(facts), body)
         except (ApiError, OutcomeUnknown, TooLateError) as error:

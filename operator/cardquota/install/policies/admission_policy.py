@@ -70,6 +70,9 @@ class AdmissionPolicy:
     checks: tuple[Check, ...]
     namespaces: dict[str, Any] | None = None
     """Namespace selector. None: everywhere."""
+    labelled: str = ""
+    """Only objects that have this label before or after the request; empty: all. Others cost
+    nothing: their labels are looked at before any object is converted."""
     by_term: bool = False
     """Whether `params` is our Lease. While there is no Lease, the policy allows everything."""
     warns: bool = True
@@ -87,7 +90,7 @@ class AdmissionPolicy:
         spec: dict[str, Any] = {"failurePolicy": "Fail"}
         if self.by_term:
             spec["paramKind"] = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
-        spec["matchConstraints"] = {
+        constraints: dict[str, Any] = {
             "matchPolicy": "Equivalent",
             "resourceRules": [
                 {
@@ -98,6 +101,10 @@ class AdmissionPolicy:
                 }
             ],
         }
+        if self.labelled:
+            has = {"key": self.labelled, "operator": "Exists"}
+            constraints["objectSelector"] = {"matchExpressions": [has]}
+        spec["matchConstraints"] = constraints
         spec["matchConditions"] = _named(self.conditions)
         if self.variables:
             spec["variables"] = _named(self.variables)

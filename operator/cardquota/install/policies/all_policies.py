@@ -1,11 +1,22 @@
 """All policies, in the order in which they are rendered."""
 
+from dataclasses import replace
+
+from ...quota.vocabulary import MANAGED
 from ...settings import InstallationMode, Settings
-from .admission_policy import AdmissionPolicy, Rule, joined
+from .admission_policy import AdmissionPolicy, Clause, Rule, joined
 from .binding_policies import binding_term, bindings
 from .gate_policies import born_gated, gate_owner, gate_term
 from .identity_policies import groups_account, lease, queues_account, service_account
-from .key_policies import GROUPS, card_given, fixed, keys, reservation_owner, reservation_term
+from .key_policies import (
+    GROUPS,
+    card_given,
+    fixed,
+    keys,
+    managed_label,
+    reservation_owner,
+    reservation_term,
+)
 from .namespace_policies import namespace_mode
 
 
@@ -13,6 +24,7 @@ def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
     """The rules that the API server enforces by itself, whether or not we run."""
     return (
         pods(settings),
+        status_of_pods(settings),
         gate_term(settings),
         bindings(settings),
         *([binding_term(settings)] if settings.extender.enabled else ()),
@@ -27,16 +39,35 @@ def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
 def pods(settings: Settings) -> AdmissionPolicy:
     """What may be written on a pod, and by whom. For most creates and updates it is the only
     policy. In audit mode it demands no gate: nothing is gated.
-
-    A write of the status can set annotations too. The other subresources leave them unchanged,
-    except the binding: see `bindings`.
     """
-    clauses = [make(settings) for make in (gate_owner, keys, fixed, service_account)]
+    clauses = [gate_owner(settings), *_kept_on_pods(settings)]
     if settings.mode is InstallationMode.ENFORCE:
         clauses.append(born_gated(settings))
+    return joined("pods", Rule("pods", ()), clauses)
+
+
+def status_of_pods(settings: Settings) -> AdmissionPolicy:
+    """A write of the status can set annotations and labels too. The other subresources leave them
+    unchanged, except the binding: see `bindings`.
+
+    Nodes write the status of all pods of the cluster, more often than anybody writes a pod. So only
+    pods with our label are looked at: on any other no annotation of ours counts.
+    """
+    clauses = [
+        replace(clause, operations=("UPDATE",))
+        for clause in _kept_on_pods(settings)
+        if "UPDATE" in clause.operations
+    ]
+    policy = joined("pods-status", Rule("pods/status", ()), clauses)
+    return replace(policy, labelled=MANAGED)
+
+
+def _kept_on_pods(settings: Settings) -> list[Clause]:
+    """What every write of a pod has to leave as it is."""
+    clauses = [make(settings) for make in (keys, managed_label, fixed, service_account)]
     if settings.extender.enabled:
         clauses.append(card_given(settings))
-    return joined("pods", Rule("pods", (), beside=("pods/status",)), clauses)
+    return clauses
 
 
 def pod_groups(settings: Settings) -> AdmissionPolicy:

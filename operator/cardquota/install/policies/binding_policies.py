@@ -15,6 +15,7 @@ from ...quota.vocabulary import (
     CARD_GIVEN,
     FIXED_ONCE_OPEN,
     LEASE,
+    MANAGED,
     PLACEMENT,
     TERM,
     Mode,
@@ -35,8 +36,10 @@ _KEYS_OF_OURS: Final = (
     f"object.?metadata.?annotations.orValue({{}}).all(k, k in {literals(BOUND_WITH)})"
 )
 _LABELS_OF_OURS: Final = (
-    f"object.?metadata.?labels.orValue({{}}).all(k, k.startsWith({literal(TOPOLOGY)}))"
+    "object.?metadata.?labels.orValue({}).all(k,\n"
+    f"  k == {literal(MANAGED)} || k.startsWith({literal(TOPOLOGY)}))"
 )
+_LABELLED: Final = f"object.?metadata.?labels[?{literal(MANAGED)}].hasValue()"
 
 
 def bindings(settings: Settings) -> AdmissionPolicy:
@@ -47,7 +50,8 @@ def bindings(settings: Settings) -> AdmissionPolicy:
     """
     by_volcano = f"request.userInfo.username.startsWith({literal(GROUP_CONTROLLERS)})"
     guarded = (*_kept_from_others(settings), *FIXED_ONCE_OPEN)
-    condition = all_of(carries("object", guarded), f"!{by_volcano}")
+    noted = all_of(carries("object", guarded), f"!{by_volcano}")
+    condition = any_of(noted, _LABELLED)
     ours = _of_ours() if settings.extender.enabled else ()
     if settings.extender.enabled:
         # It contains the checks of ours, so that a valid Binding costs no more: see `joined`.
@@ -109,6 +113,10 @@ def _of_others(settings: Settings) -> tuple[Check, ...]:
     by_us = ["variables.byUs"] if settings.extender.enabled else []
     return (
         Check(
+            any_of(*by_us, f"!{_LABELLED}"),
+            f"the label {MANAGED} is written by cardquota alone: leave it out of the Binding",
+        ),
+        Check(
             any_of(*by_us, f"!{ours}"),
             f"the annotations {', '.join(names)} are written by cardquota alone: {leave}",
         ),
@@ -136,6 +144,6 @@ def _of_ours() -> tuple[Check, ...]:
                 "!variables.byUs",
                 _LABELS_OF_OURS,
             ),
-            f"a Binding of cardquota carries no label of its own; {fault}",
+            f"a Binding of cardquota carries no label but {MANAGED}; {fault}",
         ),
     )

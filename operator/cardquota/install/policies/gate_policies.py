@@ -15,6 +15,7 @@ from ...quota.vocabulary import (
     CLAIM,
     GATE,
     LEASE,
+    MANAGED,
     NAMESPACE_AUDIT,
     NAMESPACE_MODE,
     TERM,
@@ -76,7 +77,8 @@ def gate_owner(settings: Settings) -> Clause:
     )
     charged = f"object.metadata.?annotations[?{literal(CHARGED_QUEUE)}]"
     cards = any_of(*(f"{annotation('object', key)} != ''" for key in (ALLOCATED, CLAIM)))
-    stamped = [f"{annotation('object', TERM)} != ''", cards]
+    labelled = f"object.metadata.?labels[?{literal(MANAGED)}].hasValue()"
+    stamped = [labelled, f"{annotation('object', TERM)} != ''", cards]
     to_a_queue = f"{charged}.orValue('') != ''"
     written = all_of(*stamped, any_of(to_a_queue, f"{charged}.hasValue() && {audited}"))
     return Clause(
@@ -94,10 +96,10 @@ def gate_owner(settings: Settings) -> Clause:
             ),
             Check(
                 written,
-                f"the scheduling gate {GATE} is removed only together with the annotations "
-                f"{TERM}, {CHARGED_QUEUE} and {ALLOCATED} (or {CLAIM}, if its card is chosen when "
-                "it is bound), which say whose decision it was and "
-                "what the pod is charged; write all three in the same patch (the queue may be "
+                f"the scheduling gate {GATE} is removed only together with the label {MANAGED} and "
+                f"the annotations {TERM}, {CHARGED_QUEUE} and {ALLOCATED} (or {CLAIM}, if its card "
+                "is chosen when it is bound), which say whose decision it was and "
+                "what the pod is charged; write all of them in the same patch (the queue may be "
                 "empty in audit mode alone)",
                 surely=all_of(*stamped, to_a_queue),
             ),
@@ -108,7 +110,9 @@ def gate_owner(settings: Settings) -> Clause:
 def gate_term(settings: Settings) -> AdmissionPolicy:
     """A gate is opened only in the current term.
 
-    Checks only the operator's requests: `gate_owner` refuses all others, with a text for them.
+    Checks only the operator's requests: `gate_owner` refuses all others, with a text for them. And
+    only those of pods with our label, without which `gate_owner` lets no gate be opened: no other
+    update of a pod costs anything here.
     """
     lease = f"{settings.namespace}/{LEASE}"
     holder = "params.?spec.?holderIdentity.orValue('')"
@@ -139,5 +143,6 @@ def gate_term(settings: Settings) -> AdmissionPolicy:
             ),
         ),
         namespaces=watched(settings),
+        labelled=MANAGED,
         by_term=True,
     )

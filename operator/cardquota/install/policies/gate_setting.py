@@ -2,10 +2,10 @@
 
 This replaces the mutating webhook, with the same result:
 
-- set-gate: adds the gate to a managed pod. Not to a pod that names its node, which Kubernetes would
-  refuse with a gate: `born_gated` refuses it and says why. And removes a gate that would never
-  open, from a pod without a queue. One policy for both, since each policy costs every pod of the
-  cluster a conversion.
+- set-gate: adds the gate, and our label, to a managed pod. Not to a pod that names its node, which
+  Kubernetes would refuse with a gate: `born_gated` refuses it and says why. And removes a gate that
+  would never open, from a pod without a queue. One policy for both, since each policy costs every
+  pod of the cluster a conversion.
 - drop-gate-in-audit: removes our gate wherever nothing is gated.
 
 Never both look at the same pod: their namespaces differ.
@@ -16,7 +16,14 @@ cards before, as with the webhook; `born_gated` refuses any other.
 
 from typing import Any, Final
 
-from ...quota.vocabulary import GATE, NAMESPACE_AUDIT, NAMESPACE_MODE, Mode
+from ...quota.vocabulary import (
+    GATE,
+    IS_MANAGED,
+    MANAGED,
+    NAMESPACE_AUDIT,
+    NAMESPACE_MODE,
+    Mode,
+)
 from ...settings import GateSetter, InstallationMode, Settings
 from ..cel import all_of, any_of, gated, literal
 from ..matching import managed, names_a_queue, no_mirror_pod, ours
@@ -102,13 +109,18 @@ def _audited(settings: Settings) -> dict[str, Any]:
 
 
 def _with_gate() -> str:
-    """A patch that keeps the other gates."""
+    """A patch that adds gate and label, and keeps the other gates and labels."""
     gate = f'{{"name": {literal(GATE)}}}'
     others = "object.spec.?schedulingGates.orValue([])"
+    label, key = literal(MANAGED), literal(f"/metadata/labels/{MANAGED.replace('/', '~1')}")
+    value = literal(IS_MANAGED)
     return (
         f"({others}.size() > 0\n"
         f'? [JSONPatch{{op: "add", path: "/spec/schedulingGates/-", value: {gate}}}]\n'
-        f': [JSONPatch{{op: "add", path: "/spec/schedulingGates", value: [{gate}]}}])'
+        f': [JSONPatch{{op: "add", path: "/spec/schedulingGates", value: [{gate}]}}])\n'
+        "+ (has(object.metadata.labels)\n"
+        f'? [JSONPatch{{op: "add", path: {key}, value: {value}}}]\n'
+        f': [JSONPatch{{op: "add", path: "/metadata/labels", value: {{{label}: {value}}}}}])'
     )
 
 

@@ -11,19 +11,28 @@
 from collections.abc import Iterable
 from typing import Final
 
-from ...quota.vocabulary import API_GROUP, CARD_GIVEN, LEASE, RESERVATION, STATUS, VERSION
+from ...quota.vocabulary import (
+    API_GROUP,
+    CARD_GIVEN,
+    LEASE,
+    MANAGED,
+    RESERVATION,
+    STATUS,
+    VERSION,
+)
 from ...settings import Settings
-from ..cel import same, same_but, user_is
+from ..cel import all_of, same, same_but, user_is
 from ..namespaces import own
 from .admission_policy import PREFIX, AdmissionPolicy, Check, Clause, Rule, joined
 from .key_policies import written_by_us
 
 _LEASE: Final = "lease"
 _ANNOTATIONS: Final = "metadata.?annotations.orValue({})"
+_LABELS: Final = "metadata.?labels.orValue({})"
 
-_METADATA: Final = ("labels", "ownerReferences", "finalizers", "generateName")
-"""The metadata of an object that can be changed, besides annotations. The API server keeps or sets
-all other metadata itself, for every kind."""
+_METADATA: Final = ("ownerReferences", "finalizers", "generateName")
+"""The metadata of an object that can be changed, besides annotations and labels. The API server
+keeps or sets all other metadata itself, for every kind."""
 
 
 def lease(settings: Settings) -> AdmissionPolicy:
@@ -67,7 +76,7 @@ def service_account(settings: Settings) -> Clause:
     notes = written_by_us(settings)
     if settings.extender.enabled:
         notes += CARD_GIVEN
-    return _nothing_but("pod", settings, fields, notes, spec="{}.spec")
+    return _nothing_but("pod", settings, fields, notes, spec="{}.spec", labels=(MANAGED,))
 
 
 def groups_account(settings: Settings) -> Clause:
@@ -88,13 +97,17 @@ def _nothing_but(
     annotations: Iterable[str],
     *,
     spec: str = "dyn({}).?spec.orValue({{}})",
+    labels: Iterable[str] = (),
 ) -> Clause:
-    """Of an object of this kind the operator changes only these spec fields and annotations.
+    """Of an object of this kind the operator changes only these spec fields, annotations and
+    labels.
 
     `spec`: the path from an object to its spec, which custom resources may lack.
     """
-    own = [*(f"spec.{name}" for name in fields), ", ".join(annotations)]
+    own = [*(f"spec.{name}" for name in fields), ", ".join((*annotations, *labels))]
     what = f"of a {kind} cardquota may change nothing but {' and '.join(own)}"
+    kept = same_but(f"object.{_LABELS}", f"oldObject.{_LABELS}", labels)
+    metadata = all_of(kept, same(f".metadata.?{field}" for field in _METADATA))
     fault = "; this is a fault of cardquota or a misuse of its service account: please report it"
     return Clause(
         "byUs",
@@ -110,7 +123,7 @@ def _nothing_but(
                 f"{what}: another annotation would change{fault}",
             ),
             Check(
-                same(f".metadata.?{field}" for field in _METADATA),
+                metadata,
                 f"{what}: labels, owners, finalizers or other metadata would change{fault}",
             ),
         ),

@@ -3,6 +3,8 @@
 - keys: the operator's own annotations on pods. What a pod is charged is read from them, so a forged
   one would spend the quota of others. They hold in every namespace, exempt ones included: nothing
   else has a reason to write them, and a pod that does not touch them costs one comparison.
+- label: the label of pods that are gated or charged. Only beside it the operator's annotations
+  count, and only such pods are looked at when their status is written.
 - card-given: with the scheduler extender, also when and whether a device plugin gave the pod its
   card: the plugin rewrites it.
 - fixed: card, queue and group of a pod once its gate is open; it is charged for them.
@@ -17,6 +19,7 @@ from ...quota.vocabulary import (
     FIXED_ONCE_OPEN,
     GROUP_NAME,
     LEASE,
+    MANAGED,
     OURS_ON_PODS,
     PLACEMENT,
     RESERVATION,
@@ -77,6 +80,29 @@ def keys(settings: Settings) -> Clause:
                 "'user <' + request.userInfo.username + '> may not change the annotations "
                 f"{names} of pod <' + object.metadata.name\n"
                 "+ '>: they are written by cardquota alone; leave them as they are'",
+            ),
+        ),
+    )
+
+
+def managed_label(settings: Settings) -> Clause:
+    """Only the operator changes the label of a pod once it is created.
+
+    A pod may be created with it: it is looked at more closely then, and has no annotation of ours.
+    """
+    here, before = (f"{of}.metadata.?labels[?{literal(MANAGED)}]" for of in ("object", "oldObject"))
+    leave = "it is written by cardquota alone, and says that the pod is guarded; leave it as it is"
+    return Clause(
+        "labelChanged",
+        ("UPDATE",),
+        f"{here} != {before}",
+        checks_first=True,
+        checks=(
+            Check(
+                user_is(settings.service_account_user),
+                f"the label {MANAGED} of a pod may not be changed: {leave}",
+                "'user <' + request.userInfo.username + '> may not change the label "
+                f"{MANAGED} of pod <' + object.metadata.name\n+ '>: ' + {literal(leave)}",
             ),
         ),
     )

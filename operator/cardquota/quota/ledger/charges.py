@@ -152,13 +152,24 @@ class Charges:
             record.audited = record.audited or facts.let_by or in_audit
             if not record.audited:
                 account.unadmitted.add(facts.uid, record.charge)
-            elif not (facts.let_by or facts.mirror) and state.may_be_charged(record):
-                state.unnoted.add(facts.uid)
-                state.dirty.mark_incorrect(facts.uid)
+            self._note(record)
         state.unstamped.add(facts)
         state.nodes.register_pod(facts)
         if facts.state is State.BOUND and not record.node_cards and facts.devices:
             state.nodes.wait_for(facts.node, facts.uid)
+
+    def _note(self, record: PodRecord) -> None:
+        """What is still to be written on a pod that is charged without a stamp (I3)."""
+        state, facts = self._state, record.facts
+        if facts.mirror or not state.may_be_charged(record):
+            return
+        if record.audited and not facts.let_by:
+            state.unnoted.add(facts.uid)
+        elif not facts.labelled and state.mode_in(facts.namespace) is Mode.ENFORCE:
+            state.unlabelled.add(facts.uid)
+        else:
+            return
+        state.dirty.mark_incorrect(facts.uid)
 
     def _hold_on_node(self, record: PodRecord) -> None:
         """A bound pod holds memory of one card of its node, or cards."""
@@ -195,6 +206,7 @@ class Charges:
         state.unconfirmed.pop(facts.uid, None)
         state.misplaced.discard(facts.uid)
         state.unnoted.discard(facts.uid)
+        state.unlabelled.discard(facts.uid)
         state.unstamped.discard(facts)
         state.nodes.unregister_pod(facts)
         state.nodes.forget(facts.node, facts.uid)

@@ -56,6 +56,10 @@ class LedgerReader(Protocol):
         """Uids of pods that audit mode let by, and that are not marked as such yet (I3)."""
 
     @property
+    def unlabelled(self) -> AbstractSet[str]:
+        """Uids of pods that are charged and lack the label that protects what is charged (I3)."""
+
+    @property
     def catalog(self) -> Catalog:
         """The kinds of cards."""
 

@@ -35,10 +35,17 @@ class PodAnnotations(Wire):
     mirror: str | None = field(default=None, name="kubernetes.io/config.mirror")
 
 
+class PodLabels(Wire):
+    """The label of a pod that means something to us."""
+
+    managed: str | None = field(default=None, name=v.MANAGED)
+
+
 class PodMeta(Meta):
     """Metadata of a pod."""
 
     annotations: PodAnnotations | None = None
+    labels: PodLabels | None = None
     owner_references: tuple[Owner, ...] = ()
 
 

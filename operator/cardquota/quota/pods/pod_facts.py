@@ -92,6 +92,11 @@ class PodFacts:
     stamp: Stamp | None
     let_by: bool
     """Whether a leader has noted on it that it was let by in audit mode (I3)."""
+    labelled: bool
+    """Whether it has the label beside which alone a stamp or a leader's note counts: others may
+    have written those of a pod that lacks it."""
+    forged: bool
+    """Whether it lacks the label and bears part of a stamp, which is not ours."""
     scheduled: str
     """When it was bound, by the API server's clock; empty before."""
     started: bool = field(compare=False)
@@ -140,6 +145,7 @@ def pod_facts(pod: Pod) -> PodFacts:
     """
     meta, spec = pod.metadata, pod.spec
     notes = meta.annotations or _NONE
+    labelled = meta.labels is not None and meta.labels.managed is not None
     gates = [gate.name for gate in spec.scheduling_gates] if spec.scheduling_gates else ()
     node = spec.node_name or ""
     state = _state(pod.status.phase, node, gated=v.GATE in gates)
@@ -185,8 +191,10 @@ def pod_facts(pod: Pod) -> PodFacts:
             tolerations_of(spec.tolerations) if state is _GATED and beyond is None else ()
         ),
         foreign_gates=tuple(g for g in gates if g != v.GATE) if gates else (),
-        stamp=None if state is _GATED else _stamp(notes),
-        let_by=notes.term is not None and _carries_no_decision(notes),
+        stamp=_stamp(notes) if labelled and state is not _GATED else None,
+        let_by=labelled and notes.term is not None and _carries_no_decision(notes),
+        labelled=labelled,
+        forged=not labelled and _bears_a_charge(notes),
         scheduled=_scheduled(pod) if bound else "",
         started=bound and pod.status.phase not in _NOT_STARTED,
         claims_devices=claims_devices(spec) if beyond is None else bool(spec.resource_claims),
@@ -232,6 +240,10 @@ def _placement(devices: Devices, notes: PodAnnotations) -> CardPlacement | None:
 def _carries_no_decision(notes: PodAnnotations) -> bool:
     """Whether our term on a pod says neither what it was let through for nor that we bound it."""
     return notes.allocated is None and notes.claim is None and notes.bound is None
+
+
+def _bears_a_charge(notes: PodAnnotations) -> bool:
+    return not (notes.allocated is None and notes.claim is None and notes.charged_queue is None)
 
 
 def _own_queue(notes: PodAnnotations) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from cardquota.quota.vocabulary import (
     CHARGED_QUEUE,
     GPU_MEMORY_ASSIGNED,
     GPU_MEMORY_CARD,
+    MANAGED,
     PLACEMENT,
     QUEUE_NAME,
     SETTLE,
@@ -79,8 +80,16 @@ def waiting(api: PolicyApi, name: str) -> str:
 
 
 def annotations(api: PolicyApi, name: str) -> dict[str, str]:
+    return _metadata(api, name, "annotations")
+
+
+def labels(api: PolicyApi, name: str) -> dict[str, str]:
+    return _metadata(api, name, "labels")
+
+
+def _metadata(api: PolicyApi, name: str, key: str) -> dict[str, str]:
     reply = ask(api.plane, "GET", f"/api/v1/namespaces/{TEAM}/pods/{name}")
-    found: dict[str, str] = reply.body["metadata"].get("annotations", {})
+    found: dict[str, str] = reply.body["metadata"].get(key, {})
     return found
 
 
@@ -115,7 +124,7 @@ class TestOfOurs:
         answer = binding.bind(name, "n", {TERM: "b3", key: "x"}, US)
         refused(answer, "bindings", "carries no annotation but", "please report it")
 
-    def test_it_carries_no_label(self, binding: PolicyApi) -> None:
+    def test_it_carries_no_other_label(self, binding: PolicyApi) -> None:
         """The API server would put it on the pod, over the pod's own."""
         binding.hold_lease("b4")
         name = waiting(binding, "labelled")
@@ -130,15 +139,18 @@ class TestOfOurs:
                 ask(binding.plane, "POST", path, body, as_user=US.removeprefix("--as="))
             )
 
-        refused(eventually(lambda: _of(bind({"app": "x"}), "bindings")), "bindings", "no label")
-        eventually(lambda: bind({}).ok)
+        refused(eventually(lambda: _of(bind({"app": "x"}), "bindings")), "bindings", "no label but")
+        eventually(lambda: bind({MANAGED: "true"}).ok)
+        assert labels(binding, name)[MANAGED] == "true"
 
 
 def test_a_very_large_pod_is_opened_within_what_an_evaluation_may_cost(binding: PolicyApi) -> None:
     """What the operator changes is compared with more keys than without the extender."""
     binding.hold_lease("b5")
     notes = {QUEUE_NAME: "q", **{f"example.com/note-{n}": "x" * 50 for n in range(1000)}}
-    allowed(binding.create(pod("large-b", notes, gated=True, containers=many_containers())))
+    large = pod("large-b", notes, gated=True, containers=many_containers())
+    large["metadata"]["labels"] |= {f"example.com/label-{n}": "x" * 50 for n in range(1000)}
+    allowed(binding.create(large))
     eventually(lambda: binding.patch("large-b", opening("b5"), US).ok)
 
 

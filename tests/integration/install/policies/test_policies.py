@@ -15,6 +15,7 @@ from cardquota.quota.vocabulary import (
     CHARGED_QUEUE,
     CLAIM,
     GROUP_NAME,
+    MANAGED,
     OURS_ON_PODS,
     QUEUE_NAME,
     QUEUE_NAME_VOLCANO_JOB,
@@ -362,19 +363,84 @@ class TestStatusOfPods:
 
     @pytest.mark.parametrize("key", OURS_ON_PODS)
     def test_writes_none_of_the_operators(self, api: PolicyApi, key: str) -> None:
-        refused(self.write(api, "gated", {key: "x"}), "keys", "may not change")
+        refused(self.write(api, "gated", {key: "x"}), "keys of a status", "may not change")
 
     def test_changes_nothing_that_is_fixed(self, api: PolicyApi) -> None:
         api.open_pod("status", dict.fromkeys(TestFixed.ALL, "A"))
         for key in TestFixed.ALL:
             for value in ("B", "", None):
-                refused(self.write(api, "status", {key: value}), "fixed")
+                refused(self.write(api, "status", {key: value}), "fixed of a status")
 
     def test_nodes_go_on_reporting(self, api: PolicyApi) -> None:
         api.open_pod("reported", QUEUE)
         path = "/api/v1/namespaces/team/pods/reported/status"
         change = {"status": {"phase": "Running"}, "metadata": {"annotations": {"a.example/b": "c"}}}
         assert ask(api.plane, "PATCH", path, change, content_type=MERGE).ok
+
+    def test_of_a_pod_without_the_label_nothing_is_looked_at(self, api: PolicyApi) -> None:
+        """On it none of them counts: see `ways_round/test_label.py`."""
+        allowed(api.create(pod("nobodys")))
+        for key in OURS_ON_PODS:
+            allowed(self.write(api, "nobodys", {key: "x"}))
+
+    def test_nor_is_the_label_given_or_taken_by_it(self, api: PolicyApi) -> None:
+        allowed(api.create(pod("without-label")))
+        for name, value in (("without-label", "true"), ("gated", "x"), ("gated", None)):
+            change = {"metadata": {"labels": {MANAGED: value}}}
+            path = f"/api/v1/namespaces/team/pods/{name}/status"
+            answer = from_reply(ask(api.plane, "PATCH", path, change, content_type=MERGE))
+            refused(answer, "label of a status", MANAGED)
+
+
+class TestLabel:
+    def label(self, api: PolicyApi, name: str, value: str | None, *who: str) -> WriteResponse:
+        return api.patch(name, {"metadata": {"labels": {MANAGED: value}}}, *who)
+
+    def test_nobody_else_gives_changes_or_takes_it(self, api: PolicyApi) -> None:
+        allowed(api.create(pod("label-less")))
+        for who in ((), (TENANT,), NODE):
+            for name, value in (("label-less", "true"), ("gated", "x"), ("gated", None)):
+                assert not self.label(api, name, value, *who).ok
+        refused(self.label(api, "label-less", "true"), "label", "<admin>", "<label-less>")
+        refused(self.label(api, "gated", None), "label")
+
+    def test_the_operator_gives_it(self, api: PolicyApi) -> None:
+        """Nothing else of the labels: see `TestServiceAccount`."""
+        allowed(api.create(pod("past-us")))
+        allowed(self.label(api, "past-us", "true", US))
+
+    def test_other_labels_come_and_go_as_before(self, api: PolicyApi) -> None:
+        for value in ("x", "y", None):
+            allowed(api.patch("gated", {"metadata": {"labels": {"app": value}}}))
+
+    def test_a_pod_may_be_created_with_it_and_still_not_with_a_charge(self, api: PolicyApi) -> None:
+        document = pod("born-labelled")
+        document["metadata"]["labels"] = {MANAGED: "true"}
+        allowed(api.create(document, dry=True))
+        document["metadata"]["annotations"] = {ALLOCATED: "{}"}
+        refused(api.create(document, dry=True), "keys")
+
+    def test_no_gate_opens_without_it(self, api: PolicyApi) -> None:
+        """A charge would count for nothing."""
+        api.hold_lease("l1")
+        bare = pod("bare", QUEUE, gated=True)
+        del bare["metadata"]["labels"]
+        allowed(api.create(bare))
+        whole, lacking = opening("l1"), opening("l1")
+        del lacking["metadata"]["labels"]
+        eventually(lambda: api.patch("bare", whole, US, dry=True).ok)
+        refused(api.patch("bare", lacking, US), "gate-owner", MANAGED)
+        allowed(api.patch("bare", whole, US))
+
+    def test_no_binding_brings_it(self, api: PolicyApi) -> None:
+        """The API server would put it on the pod."""
+        allowed(api.create(pod("to-bind")))
+        path = "/api/v1/namespaces/team/pods/to-bind/binding"
+        body = {
+            "metadata": {"name": "to-bind", "labels": {MANAGED: "true"}},
+            "target": {"kind": "Node", "name": "n"},
+        }
+        refused(from_reply(ask(api.plane, "POST", path, body)), "bindings", MANAGED)
 
 
 class TestReservation:

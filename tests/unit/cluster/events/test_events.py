@@ -64,6 +64,7 @@ async def recorder(server: EventServer) -> AsyncIterator[EventRecorder]:
         instance="replica-0",
         queue_size=QUEUE_SIZE,
         backoff=lambda: Backoff(0.02, 0.02),
+        monotonic=asyncio.get_running_loop().time,
     )
     task = asyncio.create_task(recorder.run())
     yield recorder
@@ -199,7 +200,7 @@ async def test_but_not_for_longer_than_two_seconds(
     recorder: EventRecorder, server: EventServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many gates are opened one after the other."""
-    monkeypatch.setattr(events, "GIVES_WAY", 0.05)
+    monkeypatch.setattr(events, "GIVES_WAY", 0.0625)
     recorder.give_way()
     record(recorder, "team", "a", "b")
     await until(lambda: server.names("team") == ["a", "b"])

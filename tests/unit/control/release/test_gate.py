@@ -36,7 +36,7 @@ from ..fakes import (
 
 pytestmark = pytest.mark.fake_clock
 
-POD = a_pod().in_queue("queue").naming(H200).asking_for(2).gated().at_revision(7)
+POD = a_pod().in_queue("queue").naming(H200).asking_for(2).gated().managed().at_revision(7)
 QUEUE = a_queue().with_quota({H200: 3, H200_MIG: 3, H800_MPS: 3})
 PATH = "/api/v1/namespaces/team/pods/pod"
 
@@ -131,6 +131,18 @@ def test_the_stamps_say_what_is_charged_to_whom_and_whose_decision_it_was() -> N
     annotations = patch_of(POD, H200)["metadata"]["annotations"]
     assert json.loads(annotations.pop(v.ALLOCATED)) == {H200: 2}
     assert annotations == {v.CHARGED_QUEUE: "queue", v.TERM: TERM}
+
+
+def test_i3_with_the_label_nothing_remains_that_others_wrote() -> None:
+    """It would count beside it."""
+    patch = patch_of(POD.put(None, "metadata", "labels"), H200)["metadata"]
+    assert patch["labels"] == {v.MANAGED: v.IS_MANAGED}
+    assert patch["annotations"] == {
+        v.ALLOCATED: json.dumps({H200: 2}),
+        v.CLAIM: None,
+        v.CHARGED_QUEUE: "queue",
+        v.TERM: TERM,
+    }
 
 
 def test_e7_a_choice_is_kept_as_what_it_holds_until_it_is_bound() -> None:

@@ -120,7 +120,8 @@ async def test_a_group_that_changes_while_it_is_kept_is_kept_again() -> None:
     async with leading(a_queue(), group, phases=True) as leader:
         leader.script.hold = asyncio.Event()
         await until(lambda: leader.script.in_flight == 1)
-        leader.see(a_pod("m").in_queue("queue").in_group("gang").on_node("h200-a"))
+        member = a_pod("m").in_queue("queue").in_group("gang").managed()
+        leader.see(member.on_node("h200-a"))
         await asyncio.sleep(0.01)
         assert len(leader.script.patches) == 1
         leader.script.hold.set()

@@ -63,6 +63,7 @@ async def test_the_cards_that_a_pod_holds_are_written_on_it() -> None:
             "uid": STAMPED.uid,
             "resourceVersion": "6",
             "annotations": {v.ALLOCATED: '{"NVIDIA-H800": 2}'},
+            "labels": {v.MANAGED: v.IS_MANAGED},
         }
         await seen(leader)
 
@@ -114,7 +115,7 @@ async def test_a_pod_that_is_gone_in_the_meantime_is_left_alone() -> None:
 
 AUDITED = a_namespace().in_mode("audit")
 LET_BY = a_pod("a").in_queue("queue").asking_for(2).on_node("h200-a").at_revision(5)
-NOTED = LET_BY.annotated(v.TERM, TERM).at_revision(6)
+NOTED = LET_BY.annotated(v.TERM, TERM).managed().at_revision(6)
 
 
 async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
@@ -123,7 +124,17 @@ async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
         (call,) = leader.script.calls
         assert call.path == "/api/v1/namespaces/team/pods/a"
         assert call.body == {
-            "metadata": {"uid": LET_BY.uid, "resourceVersion": "5", "annotations": {v.TERM: TERM}}
+            "metadata": {
+                "uid": LET_BY.uid,
+                "resourceVersion": "5",
+                "annotations": {
+                    v.ALLOCATED: None,
+                    v.CLAIM: None,
+                    v.CHARGED_QUEUE: None,
+                    v.TERM: TERM,
+                },
+                "labels": {v.MANAGED: v.IS_MANAGED},
+            }
         }
         leader.see(NOTED)
         await until(lambda: leader.releaser.idle)
@@ -173,6 +184,66 @@ async def test_i3_where_all_pods_are_audited_they_are_noted_a_few_at_a_time() ->
                 == {pod.uid for pod in pods}
             )
         )
+
+
+PAST_US = LET_BY
+LABELLED = PAST_US.managed().at_revision(6)
+
+
+async def test_i3_a_pod_that_came_past_us_gets_the_label_once() -> None:
+    """What stands on it as if it were a stamp, anybody may have written."""
+    forged = PAST_US.annotated(v.ALLOCATED, "{}").annotated(v.CHARGED_QUEUE, "other")
+    async with leading(THREE, forged) as leader:
+        await until(lambda: leader.script.calls)
+        (call,) = leader.script.calls
+        assert call.path == "/api/v1/namespaces/team/pods/a"
+        assert call.body == {
+            "metadata": {
+                "uid": PAST_US.uid,
+                "resourceVersion": "5",
+                "annotations": dict.fromkeys((v.ALLOCATED, v.CLAIM, v.CHARGED_QUEUE, v.TERM)),
+                "labels": {v.MANAGED: "true"},
+            }
+        }
+        leader.see(LABELLED)
+        await until(lambda: leader.releaser.idle)
+        await asyncio.sleep(0.1)
+        assert len(leader.script.calls) == 1
+        assert leader.releaser.idle
+        assert charged(leader.ledger, H200) == 2
+
+
+@pytest.mark.parametrize("failure", [lost(), refused(409), refused(403), refused(500)])
+async def test_i3_a_label_that_failed_is_written_again(failure: Exception) -> None:
+    async with leading(THREE, PAST_US, answers=(failure, failure)) as leader:
+        await until(lambda: len(leader.script.calls) == 3)
+
+
+@pytest.mark.parametrize(
+    "pod",
+    [
+        LABELLED,
+        PAST_US.in_namespace("off"),
+        PAST_US.in_namespace("audited"),  # it gets a note, and the label with it
+        PAST_US.in_queue(None).asking_for(0),  # neither queue nor card
+        PAST_US.annotated("kubernetes.io/config.mirror", "x"),  # of a kubelet's file
+        PAST_US.gated().put(None, "spec", "nodeName"),  # its gate opens, with a whole stamp
+        STAMPED,
+    ],
+)
+def test_i3_no_other_pod_needs_the_label(pod: PodBody) -> None:
+    modes = [
+        a_namespace(name).in_mode(mode) for name, mode in (("off", "off"), ("audited", "audit"))
+    ]
+    assert a_world(THREE, *modes, pod).unlabelled == set()
+
+
+def test_i3_one_that_uses_cards_without_a_queue_needs_it_too() -> None:
+    """Else somebody could give it a queue by a write of its status."""
+    ledger = a_world(THREE, PAST_US.in_queue(None))
+    assert ledger.unlabelled == {PAST_US.uid}
+    ledger.pod_gone(PAST_US.uid)
+    assert ledger.unlabelled == set()
 
 
 @pytest.mark.parametrize(

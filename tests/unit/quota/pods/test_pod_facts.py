@@ -108,6 +108,33 @@ def test_a_stamp_that_is_not_whole_is_none(key: str, value: str | None) -> None:
     assert a_pod().stamped("queue", {H200: 2}).annotated(key, value).facts().stamp is None
 
 
+def test_i3_without_our_label_nothing_counts_as_written_by_us() -> None:
+    """Whoever may write its status may have written it."""
+    stamped = a_pod().stamped("queue", {H200: 2}).put(None, "metadata", "labels", v.MANAGED)
+    assert not stamped.facts().labelled
+    assert stamped.facts().stamp is None
+    assert stamped.facts().forged
+    noted = a_pod().annotated(v.TERM, "term-1")
+    assert not noted.facts().let_by
+    assert noted.managed().facts().let_by
+
+
+@pytest.mark.parametrize("value", ["true", "", "false"])
+def test_i3_the_label_counts_whatever_its_value(value: str) -> None:
+    """As for the API server, which looks at the writes of each pod that has it."""
+    stamped = a_pod().stamped("queue", {H200: 2}).labelled(v.MANAGED, value)
+    assert stamped.facts().labelled
+    assert stamped.facts().stamp is not None
+    assert not stamped.facts().forged
+
+
+@pytest.mark.parametrize("key", [v.ALLOCATED, v.CLAIM, v.CHARGED_QUEUE])
+def test_i3_part_of_a_stamp_without_the_label_is_forged(key: str) -> None:
+    assert a_pod().annotated(key, "").facts().forged
+    assert not a_pod().annotated(v.TERM, "t").facts().forged
+    assert not a_pod().facts().forged
+
+
 def test_a_stamp_may_say_that_a_pod_belongs_to_no_queue() -> None:
     """In audit mode pods without a queue are let through, too, and counted outside (section 2)."""
     stamp = a_pod().stamped("", {H200: 2}).facts().stamp

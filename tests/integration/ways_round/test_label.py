@@ -1,0 +1,117 @@
+"""The label of gated and charged pods: without it nothing counts as written by the operator, and no
+write of a pod's status is looked at. So nobody gives, changes or takes it, and who came past
+admission gets it.
+"""
+
+import json
+from itertools import product
+
+import pytest
+
+from builders.pod import PodBody
+from cardquota.quota import vocabulary as v
+from integration.asking import MERGE, Object, ask
+from integration.roomy_nodes import T1000
+from integration.team import Team, let_through, notes
+
+from .people import MIGHTY
+from .test_subresources import SUBRESOURCES, waiting_and_open, write
+
+CARRY_LABELS = ("", "/status")
+"""The API server leaves labels out of the other writes."""
+
+
+def labels(team: Team, name: str) -> Object:
+    found: Object = team.pod(name)["metadata"].get("labels", {})
+    return found
+
+
+@pytest.mark.slow
+def test_nobody_changes_it_or_takes_it_away(people: Team) -> None:
+    """Of pods that wait and of those past the gate."""
+    for pod, value, sub in product(waiting_and_open(people), ("x", "", None), SUBRESOURCES):
+        reply = write(people, pod, sub, {"metadata": {"labels": {v.MANAGED: value}}})
+        if sub in CARRY_LABELS:
+            assert reply.code == 403, (value, reply)
+            assert "may not change the label" in reply.message
+        assert labels(people, pod.name)[v.MANAGED] == v.IS_MANAGED
+
+
+def test_nobody_gives_it_to_a_pod_without_cards(people: Team) -> None:
+    """Neither alone, nor together with what looks like a charge."""
+    people.has_queue({T1000: 3})
+    pod = people.a_pod("plain", 0, T1000).naming(None).in_queue(None)
+    assert people.create(pod).ok
+    for sub, annotations in product(CARRY_LABELS, ({}, forged(people))):
+        meta = {"labels": {v.MANAGED: "true"}, "annotations": annotations}
+        reply = write(people, pod, sub, {"metadata": meta})
+        assert reply.code == 403, reply
+    assert v.MANAGED not in labels(people, "plain")
+
+
+def forged(team: Team) -> Object:
+    return {
+        v.ALLOCATED: json.dumps({T1000: 3}),
+        v.CHARGED_QUEUE: team.queue_name(),
+        v.TERM: "mine",
+    }
+
+
+def test_a_forged_charge_on_a_pod_without_it_counts_for_nothing(people: Team) -> None:
+    """Who may write `pods/status` can write it, and nobody reads it. As a write of the pod itself
+    it is refused.
+    """
+    people.has_queue({T1000: 3})
+    pod = people.a_pod("plain", 0, T1000).naming(None).in_queue(None)
+    assert people.create(pod).ok
+    change = {"metadata": {"annotations": forged(people)}}
+    assert write(people, pod, "", change).code == 403
+    assert write(people, pod, "/status", change).ok
+    assert people.create(people.a_pod("three", 3, T1000)).ok
+    people.until_open("three")
+    people.until_row(T1000, allocated=3)
+
+
+@pytest.mark.slow
+def test_what_came_past_us_gets_it_and_is_guarded_then(people: Team) -> None:
+    """I3: a pod of a namespace that was off. What was forged on it before goes."""
+    people.has_queue({T1000: 5})
+    set_mode(people, "off")
+    past = people.a_pod("past", 2, T1000)
+    past = past.on_nodes_labelled({"nvidia.com/gpu.product": T1000})
+    people.until(lambda: let_through(people.create(past, dry=True).body), "not gated")
+    assert people.create(past).ok
+    people.until_bound("past")
+    assert write(people, past, "/status", {"metadata": {"annotations": forged(people)}}).ok
+    people.until_row(T1000, allocated=2)
+    assert v.MANAGED not in labels(people, "past")
+    set_mode(people, None)
+    people.until(lambda: labels(people, "past").get(v.MANAGED) == v.IS_MANAGED, "labelled")
+    people.until_row(T1000, allocated=2)
+    assert v.ALLOCATED not in notes(people.pod("past"))
+    _is_guarded(people, past)
+
+
+def _is_guarded(team: Team, pod: PodBody) -> None:
+    for key, value in ((v.ALLOCATED, "{}"), (v.QUEUE_NAME, "other"), (v.QUEUE_NAME, None)):
+        change = {"metadata": {"annotations": {key: value}}}
+        assert write(team, pod, "/status", change).code == 403
+
+
+def set_mode(team: Team, mode: str | None) -> None:
+    path = f"/api/v1/namespaces/{team.namespace}"
+    change = {"metadata": {"labels": {v.NAMESPACE_MODE: mode}}}
+    assert ask(team.cluster, "PATCH", path, change, content_type=MERGE).ok
+
+
+def test_a_pod_may_be_created_with_it(people: Team) -> None:
+    """It makes no pod pass: it is gated as any other, and has no charge on it."""
+    people.has_queue(people.a_queue({T1000: 1}).with_policy("Gate"))
+    assert people.create(people.a_pod("first", 1, T1000), as_user=MIGHTY).ok
+    people.until_open("first")
+    pod = people.a_pod("second", 1, T1000).managed()
+    reply = people.create(pod, dry=True, as_user=MIGHTY)
+    assert reply.ok
+    assert not let_through(reply.body)
+    for key, value in forged(people).items():
+        assert people.create(pod.annotated(key, value), as_user=MIGHTY).code == 403
