@@ -32,6 +32,7 @@ BENCHES = {
     "extender": "a call of kube-scheduler, and packing by card memory",
     "scheduling": "binds, and pods through kube-scheduler, with the extender and without",
     "price": "what a pod costs the API server",
+    "price_profile": "the same, by kind of work",
     "creates": "pods created through the API server",
     "freed": "quota freed to gate opened",
     "gang_release": "a gang of 1,000 released against plain patches",

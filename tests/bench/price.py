@@ -1,8 +1,9 @@
 """What a pod costs the API server, against one of a plane that has nothing of ours.
 
 Four planes run at the same time: a bare one, one with our policies and nothing else of ours, and
-one for each way to set the gate. The slices of a round are taken by turns, so that what else the
-machine does meets all of them alike; a plane that is not measured does next to nothing.
+one for each way to set the gate. A plane that is not measured does next to nothing. Each slice of a
+life stands between two of the bare plane, and is held against their mean: a shared machine may be
+twice as fast a minute later.
 
 First the whole life, through kube-scheduler and kwok: pods bound per second at saturation, and the
 processor time until they run, of the API server and of all processes of the plane. Then the steps
@@ -16,6 +17,7 @@ import statistics
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack, ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final, NamedTuple
@@ -34,8 +36,11 @@ from .figure import Figure, Report, median
 from .processes.crowd import Crowd, call
 from .processes.pod_price import PricedPlane, StepPrices
 
-_ROUNDS: Final = 3
+_ROUNDS: Final = 5
+_STEP_ROUNDS: Final = 3
 _PODS: Final = 300
+_WARM: Final = 100
+"""Pods that live before those that count: a plane that has rested for half a minute is slower."""
 _AT_A_TIME: Final = 24
 _TURNS: Final = 60
 _PAUSE: Final = 0.05
@@ -49,7 +54,7 @@ _MODES: Final[Mapping[str, dict[str, str]]] = {
 }
 
 
-class _Variant(NamedTuple):
+class Variant(NamedTuple):
     """Pods of one kind, on one plane, in namespaces with these labels."""
 
     plane: str
@@ -62,15 +67,15 @@ class _Variant(NamedTuple):
         return f"{kind}, {self.plane}" + ("" if self.plane == _BARE else f", {self.mode}")
 
 
-_BARE_CARD: Final = _Variant(_BARE, "no label", managed=True)
-_BARE_PLAIN: Final = _Variant(_BARE, "no label", managed=False)
-_VARIANTS: Final = (
+_BARE_CARD: Final = Variant(_BARE, "no label", managed=True)
+_BARE_PLAIN: Final = Variant(_BARE, "no label", managed=False)
+VARIANTS: Final = (
     _BARE_CARD,
-    *(_Variant(plane, "no label", managed=True) for plane in (_POLICY, _WEBHOOK)),
+    *(Variant(plane, "no label", managed=True) for plane in (_POLICY, _WEBHOOK)),
     _BARE_PLAIN,
-    _Variant(_ALONE, "no label", managed=False),
-    *(_Variant(_POLICY, mode, managed=False) for mode in _MODES),
-    _Variant(_WEBHOOK, "no label", managed=False),
+    Variant(_ALONE, "no label", managed=False),
+    *(Variant(_POLICY, mode, managed=False) for mode in _MODES),
+    Variant(_WEBHOOK, "no label", managed=False),
 )
 
 _FIRST: Final = {True: _BARE_CARD, False: _BARE_PLAIN}
@@ -79,7 +84,7 @@ _RATES: Final = {(_POLICY, True): 0.65, (_WEBHOOK, True): 0.55, (_POLICY, False)
 _PRICES: Final = {True: 1.5, False: 1.05}
 
 
-class _Life(NamedTuple):
+class Life(NamedTuple):
     rate: float
     """Pods bound per second."""
     price: float
@@ -87,20 +92,24 @@ class _Life(NamedTuple):
     all: float
     """The same of all processes of the plane."""
 
+    def against(self, *others: "Life") -> "Life":
+        """Each figure as a part of the mean of the others'."""
+        return Life(
+            *(one / statistics.mean(many) for one, *many in zip(self, *others, strict=True))
+        )
+
 
 def run(report: Report) -> None:
     """All figures."""
     report(Figure("load average before", os.getloadavg()[0], ""))
-    with tempfile.TemporaryDirectory() as folder, _planes(Path(folder)) as clusters:
-        for cluster in clusters.values():
-            add_roomy_nodes(cluster)
-        clusters[_ALONE].apply(render_policies(Settings(webhook=Webhook(gate=GateSetter.POLICY))))
+    with tempfile.TemporaryDirectory() as folder, planes(Path(folder)) as clusters:
         asyncio.run(_measure(clusters, report))
     report(Figure("load average after", os.getloadavg()[0], ""))
 
 
 @contextmanager
-def _planes(folder: Path) -> Iterator[dict[str, Cluster]]:
+def planes(folder: Path) -> Iterator[dict[str, Cluster]]:
+    """The four planes, by name, until the end."""
     by_policy = folder / "policy.yaml"
     by_policy.write_text(yaml.safe_dump({"webhook": {"gate": "policy"}}))
     options: dict[str, dict[str, Any]] = {
@@ -110,80 +119,101 @@ def _planes(folder: Path) -> Iterator[dict[str, Cluster]]:
         _WEBHOOK: {},
     }
     with ExitStack() as stack:
-        yield {
+        clusters = {
             name: stack.enter_context(running_plane(folder / f"plane-{number}", **some))
             for number, (name, some) in enumerate(options.items())
         }
+        for cluster in clusters.values():
+            add_roomy_nodes(cluster)
+        clusters[_ALONE].apply(render_policies(Settings(webhook=Webhook(gate=GateSetter.POLICY))))
+        yield clusters
 
 
 async def _measure(clusters: Mapping[str, Cluster], report: Report) -> None:
     async with AsyncExitStack() as stack:
-        planes = {
+        priced = {
             name: PricedPlane(cluster, await stack.enter_async_context(Crowd(cluster)))
             for name, cluster in clusters.items()
         }
-        await _lives(planes, report)
-        await _steps(planes, report)
-        await _idle(planes, report)
+        await _lives(priced, report)
+        await _steps(priced, report)
+        await _idle(priced, report)
 
 
-def _by_turns(number: int) -> tuple[_Variant, ...]:
-    return _VARIANTS if number % 2 == 0 else _VARIANTS[::-1]
+def _by_turns(number: int, variants: tuple[Variant, ...]) -> tuple[Variant, ...]:
+    return variants if number % 2 == 0 else variants[::-1]
 
 
 async def _lives(planes: Mapping[str, PricedPlane], report: Report) -> None:
-    found: dict[_Variant, list[_Life]] = {variant: [] for variant in _VARIANTS}
+    found: dict[Variant, list[Life]] = {variant: [] for variant in VARIANTS}
+    ratios: dict[Variant, list[Life]] = {variant: [] for variant in VARIANTS}
+    names = map("life-{}".format, count())
+
+    async def one(variant: Variant) -> Life:
+        found[variant].append(await life(planes[variant.plane], variant, next(names)))
+        return found[variant][-1]
+
     for number in range(_ROUNDS):
-        for variant in _by_turns(number):
-            name = f"life-{_VARIANTS.index(variant)}-{number}"
-            found[variant].append(await _life(planes[variant.plane], variant, name))
+        for managed, first in _FIRST.items():
+            others = tuple(v for v in VARIANTS if v.managed == managed and v != first)
+            before = await one(first)
+            for variant in _by_turns(number, others):
+                between, after = await one(variant), await one(first)
+                ratios[variant].append(between.against(before, after))
+                before = after
     for variant, lives in found.items():
         report(median(f"{variant.said}: created to bound", [one.rate for one in lives], "/s"))
         prices = [one.price for one in lives]
         report(median(f"{variant.said}: API server, until it runs", prices, "ms"))
         prices = [one.all for one in lives]
         report(median(f"{variant.said}: all processes, until it runs", prices, "ms"))
-    for variant, lives in found.items():
-        first = found[_FIRST[variant.managed]]
-        if lives is first:
+    for variant, lives in ratios.items():
+        if not lives:
             continue
-        rates = [one.rate / other.rate for one, other in zip(lives, first, strict=True)]
         bound = _RATES.get((variant.plane, variant.managed))
+        rates = [one.rate for one in lives]
         report(median(f"{variant.said}: rate against bare", rates, "", bound, "at least"))
-        prices = [one.price / other.price for one, other in zip(lives, first, strict=True)]
-        bound = _PRICES[variant.managed]
+        bound, prices = _PRICES[variant.managed], [one.price for one in lives]
         report(median(f"{variant.said}: API server against bare", prices, "", bound))
+        prices = [one.all for one in lives]
+        report(median(f"{variant.said}: all processes against bare", prices, ""))
 
 
-async def _life(plane: PricedPlane, variant: _Variant, name: str) -> _Life:
-    crowd, pods = plane.crowd, await plane.crowd.make_namespace(name, _MODES[variant.mode])
+async def life(plane: PricedPlane, variant: Variant, name: str) -> Life:
+    """The lives of some pods in a new namespace, after some that do not count."""
+    pods = await plane.crowd.make_namespace(name, _MODES[variant.mode])
     queue = ""
     if variant.managed and variant.plane != _BARE:
         queue = Team(plane.cluster, name, name).has_queue(_PLENTY)
-    names = [f"p{i}" for i in range(_PODS)]
+    await _live(plane, variant, pods, queue, _WARM)
+    return await _live(plane, variant, pods, queue, _PODS)
+
+
+async def _live(plane: PricedPlane, variant: Variant, pods: str, queue: str, many: int) -> Life:
+    crowd, names = plane.crowd, [f"p{many}-{i}" for i in range(many)]
     calls = [call("POST", pods, _body(one, variant, queue)) for one in names]
     async with crowd.watching(pods) as watch:
-        begun, paid, all_paid = monotonic(), plane.paid(_PODS), plane.all_paid(_PODS)
+        begun, paid, all_paid = monotonic(), plane.paid(many), plane.all_paid(many)
         await crowd.send_all(calls, _AT_A_TIME)
-        await watch.until(lambda: len(watch.running) == _PODS, "all running")
-        price, whole = plane.paid(_PODS) - paid, plane.all_paid(_PODS) - all_paid
-        rate = _PODS / (max(watch.bound.values()) - begun)
+        await watch.until(lambda: len(watch.running) == many, "all running")
+        price, whole = plane.paid(many) - paid, plane.all_paid(many) - all_paid
+        rate = many / (max(watch.bound.values()) - begun)
     await crowd.clear(pods)
-    return _Life(rate, price, whole)
+    return Life(rate, price, whole)
 
 
-def _body(name: str, variant: _Variant, queue: str) -> dict[str, Any]:
+def _body(name: str, variant: Variant, queue: str) -> dict[str, Any]:
     if not variant.managed:
         return without_cards(name)
     return queued(name, queue) if queue else plain(name)
 
 
 async def _steps(planes: Mapping[str, PricedPlane], report: Report) -> None:
-    found: dict[_Variant, list[StepPrices]] = {variant: [] for variant in _VARIANTS}
-    for number in range(_ROUNDS):
-        for variant in _by_turns(number):
+    found: dict[Variant, list[StepPrices]] = {variant: [] for variant in VARIANTS}
+    for number in range(_STEP_ROUNDS):
+        for variant in _by_turns(number, VARIANTS):
             plane, labels = planes[variant.plane], _MODES[variant.mode]
-            name = f"step-{_VARIANTS.index(variant)}-{number}"
+            name = f"step-{VARIANTS.index(variant)}-{number}"
             gated = variant.managed and variant.plane != _BARE
             one = await plane.steps(name, labels, of_cards=variant.managed, managed=gated)
             found[variant].append(one)
