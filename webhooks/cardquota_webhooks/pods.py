@@ -2,7 +2,11 @@
 were let by a moment ago (`recent_admissions`).
 
 The mutating review refuses or adds the gate. The validating review gives the same answer on the
-final object. A refusal is advice, the gate is the law: a pod that slips through is gated.
+final object, which other webhooks may have changed; it also knows the pod's uid, so it can wait for
+pods that were let by a moment ago. Both matter for a pod that is refused while its queue is full
+(policy Deny). One that waits for room needs the first answer alone, for which it is asked again
+after a change: its label says so, and the API server does not call twice. A refusal is advice, the
+gate is the law: a pod that slips through is gated.
 
 If the API server sets the gate itself, there is no mutating review: the validating one gives the
 answer and the warnings. A pod with the gate then waits, and one without it needs none. So if the
@@ -10,6 +14,8 @@ cluster is not known, both are let by, as while we are down. The API server does
 no vendor row, nor whether card memory is limited: a pod that asks for one has to name its queue.
 """
 
+import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 import msgspec
@@ -18,6 +24,7 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.install.matching import is_ours, known_to_policies
 from cardquota.install.policies.gate_setting import gate_is_set_by_policy, gate_policy_is_missing
 from cardquota.quota import vocabulary as v
+from cardquota.quota.amounts import Charge
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import queue_not_named
 from cardquota.quota.effect import Effect, effect_of
@@ -33,6 +40,7 @@ from cardquota.settings import Settings
 from .large_bodies import answer_to_large
 from .recent_admissions import RecentAdmissions
 from .review import AdmissionResponse, Request, ReviewError, deny, json_patch, try_again
+from .single_reviews import SingleReviews
 from .visibility_wait import Exists, VisibilityWait
 
 _NODE_USER = "system:node:"
@@ -42,12 +50,7 @@ _GATE = {"name": v.GATE}
 _SET_GATE = {"op": "add", "path": _GATES, "value": [_GATE]}
 _ADD_GATE = {"op": "add", "path": f"{_GATES}/-", "value": _GATE}
 _LABELS = "/metadata/labels"
-_SET_LABEL = {"op": "add", "path": _LABELS, "value": {v.MANAGED: v.IS_MANAGED}}
-_ADD_LABEL = {
-    "op": "add",
-    "path": f"{_LABELS}/{v.MANAGED.replace('/', '~1')}",
-    "value": v.IS_MANAGED,
-}
+_LABEL = f"{_LABELS}/{v.MANAGED.replace('/', '~1')}"
 _CANNOT_WAIT = frozenset({v.Reason.NODE_NAMED, v.Reason.DEVICE_CLAIMED})
 """For a pod that a gate does not help: it cannot get one, or it would never open."""
 
@@ -80,6 +83,7 @@ class PodReviews:
             lambda uid: uid in ledger.pods, lifetime=settings.webhook.unseen_wait, clock=clock
         )
         notifier.listen(self._recent.look)
+        self._single = SingleReviews(lifetime=settings.webhook.unseen_wait, clock=clock)
 
     async def mutate(self, request: Request) -> AdmissionResponse:
         """Refuse, or add the gate (or remove one that would never open)."""
@@ -98,8 +102,29 @@ class PodReviews:
             return try_again(queue_messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
             return _refusal(verdict)
-        patch = _set_gate(pod, facts) if gate else _drop_gate(pod) if gated else ""
+        patch = ""
+        if gate:
+            answered = self._is_answered(facts, verdict, dry_run=bool(request.dry_run))
+            patch = _set_gate(pod, facts, v.IS_MANAGED if answered else v.TO_REVIEW)
+        elif gated:
+            patch = _drop_gate(pod)
         return AdmissionResponse(patch=patch, warnings=self._warnings(verdict, effect, pod, facts))
+
+    def _is_answered(self, facts: PodFacts, verdict: Verdict, *, dry_run: bool) -> bool:
+        """Whether a pod that gets its gate needs no second review: pods that are not yet seen could
+        not change the answer. For one that waits for room they never do.
+        """
+        if self._ledger.policy_of(facts, verdict.queue) is v.Policy.GATE:
+            return True
+        if not verdict.fits:
+            return False
+        charge = _charge(facts, verdict)
+        beside = self._single.and_more(verdict.queue, charge)
+        if not judge_create(self._ledger, facts, beside=beside).fits:
+            return False
+        if not dry_run:
+            self._single.add(verdict.queue, charge)
+        return True
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """The same answer on the final object, which must have the gate if one is due."""
@@ -157,7 +182,7 @@ class PodReviews:
         if self._ledger.mode_in(facts.namespace) is not v.Mode.ENFORCE:
             return AdmissionResponse()
         if can_gate and (facts.own_queue or facts.group):
-            return AdmissionResponse(patch=_set_gate(pod, facts))
+            return AdmissionResponse(patch=_set_gate(pod, facts, v.TO_REVIEW))
         return try_again("cardquota has not read the cluster yet; try again in a second")
 
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
@@ -175,18 +200,21 @@ class PodReviews:
         if self._ledger.policy_of(facts, verdict.queue) is not v.Policy.DENY:
             return verdict, effect
         recent = self._recent.of(verdict.queue, but=facts.uid)
-        beside = self._recent.amounts(verdict.queue, recent)
+        beside = Counter(self._recent.amounts(verdict.queue, recent))
+        beside.update(self._single.amounts(verdict.queue))
         if not beside or judge_create(self._ledger, facts, beside=beside).fits:
             return verdict, effect
         wait = self._settings.webhook.unseen_wait
-        await self._recent.all_seen(verdict.queue, facts.uid, wait)
+        await asyncio.gather(
+            self._recent.all_seen(verdict.queue, facts.uid, wait),
+            self._single.all_old(verdict.queue),
+        )
         verdict = await self._visibility.judge(facts)
         return verdict, self._effect(facts, verdict)
 
     def _remember(self, facts: PodFacts, verdict: Verdict) -> None:
         if self._ledger.policy_of(facts, verdict.queue) is v.Policy.DENY:
-            charge = (*verdict.cards, (v.CPU, facts.cpu), (v.MEMORY, facts.memory))
-            self._recent.add(facts.uid, verdict.queue, charge)
+            self._recent.add(facts.uid, verdict.queue, _charge(facts, verdict))
 
     def _warnings(
         self, verdict: Verdict, effect: Effect, pod: Pod, facts: PodFacts
@@ -219,6 +247,11 @@ def _ungated_text(*, by_policy: bool) -> str:
     )
 
 
+def _charge(facts: PodFacts, verdict: Verdict) -> Charge:
+    """What a pod that is let by will hold."""
+    return (*verdict.cards, (v.CPU, facts.cpu), (v.MEMORY, facts.memory))
+
+
 def _is_mirror(facts: PodFacts, request: Request) -> bool:
     """Whether a kubelet reports a static pod: it already runs, so it is only counted (E9)."""
     return facts.mirror and request.user_info.username.startswith(_NODE_USER)
@@ -228,13 +261,18 @@ def _refusal(verdict: Verdict) -> AdmissionResponse:
     return deny(verdict.text, reason=verdict.reason or "Forbidden")
 
 
-def _set_gate(pod: Pod, facts: PodFacts) -> str:
-    """The patch that adds what it lacks of the gate and the label; empty if it has both."""
+def _set_gate(pod: Pod, facts: PodFacts, mark: str) -> str:
+    """The patch that adds what it lacks of the gate and this value of our label; empty if it has
+    both.
+    """
     steps: list[Mapping[str, object]] = []
     if facts.state is not State.GATED:
         steps.append(_ADD_GATE if pod.spec.scheduling_gates else _SET_GATE)
-    if not facts.labelled:
-        steps.append(_SET_LABEL if pod.metadata.labels is None else _ADD_LABEL)
+    labels = pod.metadata.labels
+    if labels is None:
+        steps.append({"op": "add", "path": _LABELS, "value": {v.MANAGED: mark}})
+    elif labels.managed != mark:
+        steps.append({"op": "add", "path": _LABEL, "value": mark})
     return json_patch(*steps) if steps else ""
 
 

@@ -24,7 +24,7 @@ import msgspec
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.writes.fenced_writer import FencedWriter, TooLateError
-from ..cluster.writes.pod_patch import pod_path, precondition
+from ..cluster.writes.pod_patch import guard, pod_path, precondition
 from ..cluster.writes.settling import settle_pod
 from ..quota import vocabulary as v
 from ..quota.card_memory.memory_node import MemoryPod
@@ -319,7 +319,7 @@ def _binding(facts: PodFacts, args: BindArgs, annotations: dict[str, str]) -> di
             "namespace": facts.namespace,
             **precondition(facts),
             "annotations": annotations,
-            "labels": {} if facts.forged else {v.MANAGED: v.IS_MANAGED},
+            **({} if facts.forged else guard(facts)),
         },
         "target": {"apiVersion": "v1", "kind": "Node", "name": args.node},
     }

@@ -39,22 +39,40 @@ def annotation(of: str, key: str) -> str:
 
 
 def carries(of: str, keys: Iterable[str]) -> str:
-    """Whether an object has one of these annotations, empty or not.
+    """Whether an object has one of these annotations, empty or not."""
+    return _of_annotations(of, (f"{literal(key)} in a" for key in keys))
+
+
+def carries_text(of: str, keys: Iterable[str]) -> str:
+    """Whether an object has one of these annotations, and it is not empty."""
+    return _of_annotations(of, (f"({literal(k)} in a && a[{literal(k)}] != '')" for k in keys))
+
+
+def _of_annotations(of: str, terms: Iterable[str]) -> str:
+    """Whether one of the terms holds for the annotations `a` of an object.
 
     A list with one element gives that element a name, so that the path is followed once; and a term
     for each key costs less than a loop over a list of them.
     """
-    terms = " || ".join(f"{literal(key)} in a" for key in keys)
-    return f"[{of}.?metadata.?annotations.orValue({{}})].exists(a,\n  {terms})"
+    path = f"{of}.?metadata.?annotations.orValue({{}})"
+    return f"[{path}].exists(a,\n  {' || '.join(terms)})"
 
 
 def changed(keys: Iterable[str]) -> str:
     """Whether the request adds, changes or removes one of these annotations.
 
-    At create every present annotation counts as added. Empty is not the same as absent. As for
-    `carries`, there is a term for each key.
+    At create every present annotation counts as added. Empty is not the same as absent.
     """
     old = "request.operation == 'CREATE' ? {} : oldObject.metadata.?annotations.orValue({})"
+    return _annotations_differ(old, keys)
+
+
+def changed_by_update(keys: Iterable[str]) -> str:
+    """The same where the request is known to be an update."""
+    return _annotations_differ("oldObject.metadata.?annotations.orValue({})", keys)
+
+
+def _annotations_differ(old: str, keys: Iterable[str]) -> str:
     terms = " || ".join(f"a[?{literal(key)}] != b[?{literal(key)}]" for key in keys)
     return (
         f"[object.metadata.?annotations.orValue({{}})].exists(a,\n  [{old}].exists(b,\n  {terms}))"
@@ -92,7 +110,8 @@ def of_term(term: str, holder: str) -> str:
 
 def gated(pod: str) -> str:
     """Whether a pod waits at our gate."""
-    return f"{pod}.spec.?schedulingGates.orValue([]).exists(g, g.name == {literal(GATE)})"
+    gates = f"{pod}.spec.schedulingGates"
+    return f"(has({gates}) && {gates}.exists(g, g.name == {literal(GATE)}))"
 
 
 def user_is(name: str) -> str:

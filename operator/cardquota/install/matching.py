@@ -25,7 +25,7 @@ from ..quota.vocabulary import (
     REQUEST,
 )
 from ..settings import Settings
-from .cel import all_of, annotation, any_of, carries, changed, literal, literals
+from .cel import all_of, annotation, any_of, carries, carries_text, changed, literal
 
 MIRROR: Final = "kubernetes.io/config.mirror"
 """Annotation that marks a pod as the image of a static pod on a node."""
@@ -57,36 +57,48 @@ def _in_table(settings: Settings) -> str:
 
 def _asks(pod: str, of: str) -> str:
     """A container or init container asks for more than zero of a resource for whose `name` the
-    expression `of` is true.
+    expression `of` is true. It is asked of names with a slash alone: others are Kubernetes' own,
+    and most pods ask for nothing else.
 
     `dyn` because the type checker of policies takes the two kinds of containers for two types.
     """
     return (
-        f"[dyn({pod}.spec).?containers.orValue([]), dyn({pod}.spec).?initContainers.orValue([])]"
-        ".exists(containers,\n"
-        "  containers.exists(c,\n"
-        "    [c.?resources.?limits.orValue({}), c.?resources.?requests.orValue({})]"
+        f"(dyn({pod}.spec).?containers.orValue([]) + dyn({pod}.spec).?initContainers.orValue([]))"
+        ".exists(c,\n"
+        "  [c.?resources.?limits.orValue({}), c.?resources.?requests.orValue({})]"
         ".exists(amounts,\n"
-        f"      amounts.exists(name, {of}\n"
-        "        && string(amounts[name]) != '0'))))"
+        f"    amounts.exists(name, name.contains('/') && ({of})\n"
+        "      && string(amounts[name]) != '0')))"
     )
 
 
 def claims_devices(pod: str) -> str:
     """The pod at the path `pod` claims devices in its own text (P7)."""
-    return any_of(
-        f"{pod}.spec.?resourceClaims.orValue([]).size() > 0",
-        _asks(pod, f"name.startsWith({literal(PREFIX)})"),
-    )
+    return any_of(_claims_by_name(pod), _asks(pod, _claimed()))
 
 
-def may_claim_devices(pod: str) -> str:
-    """The pod asks for a resource that a DeviceClass may provide (P7), or a card by the plain rule
-    (D1).
+def _claims_by_name(pod: str) -> str:
+    return f"{pod}.spec.?resourceClaims.orValue([]).size() > 0"
+
+
+def _claimed() -> str:
+    """The resource `name` is a device of a DeviceClass by its prefix."""
+    return f"name.startsWith({literal(PREFIX)})"
+
+
+def ours_or_claims(pod: str, settings: Settings) -> str:
+    """`ours`, or it claims devices in its own text (P7)."""
+    return any_of(ours(pod, settings), claims_devices(pod))
+
+
+def ours_or_may_claim(pod: str, settings: Settings) -> str:
+    """`ours_or_claims`, or it asks for what may be a device of a DeviceClass (P7), or a card by the
+    plain rule (D1).
 
     An expression cannot know these names: it accepts any that is not Kubernetes' own.
     """
-    return _asks(pod, "name.contains('/') && !name.contains('kubernetes.io/')")
+    asks = _asks(pod, any_of("!name.contains('kubernetes.io/')", _claimed(), _of_ours(settings)))
+    return any_of(carries(pod, _QUEUE_KEYS + _CARD_KEYS), _claims_by_name(pod), asks)
 
 
 def ours(pod: str, settings: Settings) -> str:
@@ -94,8 +106,13 @@ def ours(pod: str, settings: Settings) -> str:
 
     An annotation counts even if it is empty: the operator has to report what is wrong with it.
     """
-    asks = _asks(pod, f"({_in_table(settings)} || name == {literal(GPU_MEMORY)})")
+    asks = _asks(pod, _of_ours(settings))
     return any_of(carries(pod, _QUEUE_KEYS + _CARD_KEYS), asks)
+
+
+def _of_ours(settings: Settings) -> str:
+    """The resource `name` is one of the vendor table, or card memory."""
+    return any_of(_in_table(settings), f"name == {literal(GPU_MEMORY)}")
 
 
 def is_ours(pod: Pod, facts: PodFacts, vendors: VendorTable) -> bool:
@@ -149,7 +166,7 @@ def no_mirror_pod() -> str:
 
 def names_a_queue(pod: str) -> str:
     """The pod names its queue itself, or a group that has one."""
-    return f"{literals(_QUEUE_KEYS)}.exists(k, {pod}.metadata.?annotations[?k].orValue('') != '')"
+    return carries_text(pod, _QUEUE_KEYS)
 
 
 def may_be_managed(settings: Settings) -> str:

@@ -7,29 +7,39 @@ they leave out go on.
 from collections.abc import Iterable
 from typing import Any, Final
 
-from ..quota.vocabulary import NAMESPACE_MODE, Mode
+from ..quota.vocabulary import (
+    NAMESPACE_AUDIT,
+    NAMESPACE_ENFORCED,
+    NAMESPACE_MODE,
+    NAMESPACE_OFF,
+    Mode,
+)
 from ..settings import Settings
 from .cel import all_of, literal, literals
 
 NAME: Final = "kubernetes.io/metadata.name"
 """The label with a namespace's own name, maintained by the API server."""
 
-ENFORCED: Final = "enforced"
-"""Value of the namespace label under which a card pod without a queue is refused."""
-
 
 def _expression(key: str, operator: str, values: Iterable[str]) -> dict[str, Any]:
     return {"key": key, "operator": operator, "values": list(values)}
 
 
-def watched(settings: Settings, *without: Mode) -> dict[str, Any]:
-    """Selects every namespace except the exempt ones, those set to `off` and those in `without`."""
+def watched(settings: Settings, *without: str) -> dict[str, Any]:
+    """Selects every namespace except the exempt ones, those set to `off` and those whose label has
+    a value in `without`.
+    """
     return {
         "matchExpressions": [
             _expression(NAME, "NotIn", settings.unwatched_namespaces),
-            _expression(NAMESPACE_MODE, "NotIn", [str(mode) for mode in (Mode.OFF, *without)]),
+            _expression(NAMESPACE_MODE, "NotIn", [NAMESPACE_OFF, *without]),
         ]
     }
+
+
+def unlabelled(settings: Settings) -> dict[str, Any]:
+    """Selects the watched namespaces whose label says nothing that is known."""
+    return watched(settings, NAMESPACE_ENFORCED, NAMESPACE_AUDIT)
 
 
 def in_watched(settings: Settings, *without: Mode) -> str:
@@ -41,22 +51,12 @@ def in_watched(settings: Settings, *without: Mode) -> str:
     )
 
 
-def opted_in(settings: Settings) -> dict[str, Any]:
-    """Selects the namespaces whose label requests the full set of rules."""
+def labelled(settings: Settings, value: str) -> dict[str, Any]:
+    """Selects the watched namespaces whose label has this value."""
     return {
         "matchExpressions": [
             _expression(NAME, "NotIn", settings.unwatched_namespaces),
-            _expression(NAMESPACE_MODE, "In", [ENFORCED, str(Mode.AUDIT)]),
-        ]
-    }
-
-
-def enforced(settings: Settings) -> dict[str, Any]:
-    """Selects the namespaces whose label enforces the full set of rules."""
-    return {
-        "matchExpressions": [
-            _expression(NAME, "NotIn", settings.unwatched_namespaces),
-            _expression(NAMESPACE_MODE, "In", [ENFORCED]),
+            _expression(NAMESPACE_MODE, "In", [value]),
         ]
     }
 

@@ -10,24 +10,35 @@ The CA bundle is left out: the operator maintains it.
 
 from typing import Any, Final
 
-from ..quota.vocabulary import API_GROUP, CHARGED_QUEUE, STATUS, VERSION
+from ..quota.vocabulary import (
+    API_GROUP,
+    CHARGED_QUEUE,
+    IS_MANAGED,
+    MANAGED,
+    NAMESPACE_AUDIT,
+    NAMESPACE_ENFORCED,
+    STATUS,
+    TO_REVIEW,
+    VERSION,
+)
 from ..settings import InstallationMode, Settings
-from .cel import annotation, any_of, gated, same_but
+from .cel import all_of, annotation, any_of, gated, same_but
 from .matching import (
     asks_anew,
-    claims_devices,
     may_be_refused,
-    may_claim_devices,
     no_controller,
     no_mirror_pod,
     ours,
+    ours_or_claims,
+    ours_or_may_claim,
 )
-from .namespaces import enforced, opted_in, watched
+from .namespaces import labelled, unlabelled, watched
 from .policies.gate_setting import gate_is_set_by_policy
 
 MUTATE: Final = "/mutate"
 VALIDATE: Final = "/validate"
 SUFFIX: Final = "cardquota.volcano.sh"
+ENFORCED: Final = "pods-enforced"
 _PORT: Final = 443
 
 _NOT_BEING_DELETED: Final = "!has(object.metadata.deletionTimestamp)"
@@ -51,19 +62,13 @@ def mutating(settings: Settings) -> dict[str, Any]:
     labelled `enforced` it is called for every possible card, also by a resource name of no vendor
     row: a pod that is refused there without a gate must be able to get one.
     """
-    pods = _webhook(
-        "pods",
-        settings,
-        path=MUTATE,
-        rule=_rule("", "v1", "pods", ["CREATE"], "Namespaced"),
-        conditions={
-            "not-a-mirror-pod": no_mirror_pod(),
-            "ours-or-gated": any_of(gated("object"), ours("object", settings)),
-        },
-        fail=True,
-        namespaces=watched(settings),
-    )
-    webhooks = [pods, _classes(settings, MUTATE)]
+    elsewhere = watched(settings, NAMESPACE_ENFORCED)
+    enforced = labelled(settings, NAMESPACE_ENFORCED)
+    may_use = ours_or_may_claim("object", settings)
+    webhooks = [
+        _pods(settings, "pods", MUTATE, elsewhere, any_of(gated("object"), _ours(settings))),
+        _pods(settings, ENFORCED, MUTATE, enforced, any_of(gated("object"), may_use)),
+    ]
     for webhook in webhooks:
         webhook["reinvocationPolicy"] = "IfNeeded"
     return _configuration("MutatingWebhookConfiguration", settings, webhooks)
@@ -75,9 +80,7 @@ def validating(settings: Settings) -> dict[str, Any]:
         "ValidatingWebhookConfiguration",
         settings,
         [
-            _pods(settings),
-            _claims(settings),
-            _classes(settings, VALIDATE),
+            *_validated_pods(settings),
             _resizes(settings),
             _queues(settings),
             _pod_groups(settings),
@@ -86,63 +89,66 @@ def validating(settings: Settings) -> dict[str, Any]:
     )
 
 
-def _pods(settings: Settings) -> dict[str, Any]:
-    return _webhook(
-        "pods",
+def _validated_pods(settings: Settings) -> list[dict[str, Any]]:
+    """By the label of their namespace.
+
+    - none: the pods that whoever set their gate has marked for this answer. The mark is found
+      before anything is evaluated: for all other pods of the cluster it costs next to nothing.
+    - `enforced`: all that may use a card or claim a device (P7), but those that are answered. Only
+      the operator knows which resources a DeviceClass provides.
+    - `audit`: all that use cards or claim devices. No pod is marked there.
+    """
+    enforced = _pods(
         settings,
-        path=VALIDATE,
-        rule=_rule("", "v1", "pods", ["CREATE"], "Namespaced"),
-        conditions={"not-a-mirror-pod": no_mirror_pod(), "ours": ours("object", settings)},
-        fail=_pods_fail(settings),
-        namespaces=watched(settings),
+        ENFORCED,
+        VALIDATE,
+        labelled(settings, NAMESPACE_ENFORCED),
+        ours_or_may_claim("object", settings),
     )
+    enforced["objectSelector"] = {"matchExpressions": [_mark("NotIn", IS_MANAGED)]}
+    audited = _pods(
+        settings,
+        "pods-audited",
+        VALIDATE,
+        labelled(settings, NAMESPACE_AUDIT),
+        ours_or_claims("object", settings),
+    )
+    return [_unlabelled(settings), enforced, audited]
 
 
-def _pods_fail(settings: Settings) -> bool:
-    """Whether pods are refused while we do not answer: not if they wait at the gate anyway."""
-    return not gate_is_set_by_policy(settings)
+def _unlabelled(settings: Settings) -> dict[str, Any]:
+    namespaces = unlabelled(settings)
+    if gate_is_set_by_policy(settings) and settings.mode is InstallationMode.AUDIT:
+        # No policy sets gates, so none marks pods.
+        return _pods(settings, "pods", VALIDATE, namespaces, _ours(settings))
+    pods = _pods(settings, "pods", VALIDATE, namespaces)
+    pods["objectSelector"] = {"matchExpressions": [_mark("In", TO_REVIEW)]}
+    return pods
 
 
-def _claims(settings: Settings) -> dict[str, Any]:
-    """Pods whose devices cannot be counted by name, where the namespace requests all rules (P7).
+def _mark(operator: str, value: str) -> dict[str, Any]:
+    return {"key": MANAGED, "operator": operator, "values": [value]}
 
-    Separate from the other pods because only such namespaces refuse them, and a match condition
-    cannot see the namespace.
+
+def _ours(settings: Settings) -> str:
+    return ours("object", settings)
+
+
+def _pods(
+    settings: Settings, what: str, path: str, namespaces: dict[str, Any], which: str = ""
+) -> dict[str, Any]:
+    """Creates of pods. One condition, since the API server evaluates all that there are; it asks
+    for what is rare first.
     """
     return _webhook(
-        "claims",
-        settings,
-        path=VALIDATE,
-        rule=_rule("", "v1", "pods", ["CREATE"], "Namespaced"),
-        conditions={
-            "claims-devices": claims_devices("object"),
-            "not-a-mirror-pod": no_mirror_pod(),
-            "not-seen-already": f"!({ours('object', settings)})",
-        },
-        fail=_pods_fail(settings),
-        namespaces=opted_in(settings),
-    )
-
-
-def _classes(settings: Settings, path: str) -> dict[str, Any]:
-    """Pods that ask for a resource that a DeviceClass may provide, where that is refused (P7); or
-    for a card of no vendor row, if the namespace or the settings have a queue.
-
-    Only the operator knows which it is. So here all pods with any such resource are reviewed.
-    """
-    seen = any_of(ours("object", settings), claims_devices("object"))
-    return _webhook(
-        "classes",
+        what,
         settings,
         path=path,
         rule=_rule("", "v1", "pods", ["CREATE"], "Namespaced"),
-        conditions={
-            "may-claim-devices": may_claim_devices("object"),
-            "not-a-mirror-pod": no_mirror_pod(),
-            "not-seen-already": f"!({seen})",
-        },
-        fail=_pods_fail(settings),
-        namespaces=enforced(settings),
+        conditions={"may-be-ours": all_of(which, no_mirror_pod())} if which else {},
+        # Where a policy sets the gate, pods wait at it while we do not answer.
+        fail=not gate_is_set_by_policy(settings),
+        namespaces=namespaces,
     )
 
 
@@ -272,9 +278,10 @@ def _webhook(
     }
     if namespaces:
         webhook["namespaceSelector"] = namespaces
-    webhook["matchConditions"] = [
-        {"name": name, "expression": expression} for name, expression in conditions.items()
-    ]
+    if conditions:
+        webhook["matchConditions"] = [
+            {"name": name, "expression": expression} for name, expression in conditions.items()
+        ]
     return webhook
 
 

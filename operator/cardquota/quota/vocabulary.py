@@ -57,10 +57,12 @@ FIXED_ONCE_OPEN: Final = (
 """Pod annotations that do not change once the pod's gate is open."""
 
 MANAGED: Final = "volcano.sh/card-managed"
-"""Label of a pod that we gate or charge: `true`. Only the operator changes it. A stamp counts only
-beside it, so that the API server has to look at no write of the status of any other pod."""
+"""Label of a pod that we gate or charge. Only the operator changes it. A stamp counts only beside
+it, so that the API server has to look at no write of the status of any other pod."""
 IS_MANAGED: Final = "true"
-"""Its value."""
+"""Its value on a pod whose create has been answered."""
+TO_REVIEW: Final = "to-review"
+"""Its value on a pod that the validating review has to answer as well."""
 
 GATE: Final = "volcano.sh/card-quota"
 """The scheduling gate at which a pod waits for quota."""

@@ -22,6 +22,7 @@ VALIDATING = RENDERED["ValidatingWebhookConfiguration", "cardquota"]
 POLICY = RENDERED["ValidatingAdmissionPolicy", "cardquota-pods"]
 LAST = len(POLICY["spec"]["validations"]) - 1
 PODS = "webhooks[pods.cardquota.volcano.sh]"
+ENFORCED = "webhooks[pods-enforced.cardquota.volcano.sh]"
 BINDING = RENDERED["ValidatingAdmissionPolicyBinding", "cardquota-gate-term"]
 
 
@@ -49,7 +50,7 @@ def test_the_same_is_no_difference_and_nothing_is_one(wanted: Object) -> None:
         (VALIDATING, lambda o: o["webhooks"].reverse()),
         (VALIDATING, lambda o: o["webhooks"][0]["clientConfig"].update(caBundle="QQ==")),
         (VALIDATING, lambda o: o["webhooks"][0]["namespaceSelector"]["matchExpressions"].reverse()),
-        (VALIDATING, lambda o: o["webhooks"][0].update(objectSelector={})),
+        (VALIDATING, lambda o: o["webhooks"][-1].update(objectSelector={})),
     ],
 )
 def test_what_changes_no_meaning(wanted: Object, change: Callable[[Object], object]) -> None:
@@ -76,7 +77,7 @@ def test_what_changes_no_meaning(wanted: Object, change: Callable[[Object], obje
         ),
         (
             VALIDATING,
-            lambda o: o["webhooks"][0].update(objectSelector={"matchLabels": {"a": "b"}}),
+            lambda o: o["webhooks"][0]["objectSelector"].update(matchLabels={"a": "b"}),
             f"has {PODS}.objectSelector.matchLabels.a b instead of none",
         ),
         (
@@ -91,8 +92,8 @@ def test_what_changes_no_meaning(wanted: Object, change: Callable[[Object], obje
         ),
         (
             VALIDATING,
-            lambda o: o["webhooks"][0]["matchConditions"][-1].update(expression="false"),
-            "has another webhooks[pods.cardquota.volcano.sh].matchConditions[ours].expression",
+            lambda o: o["webhooks"][1]["matchConditions"][-1].update(expression="false"),
+            f"has another {ENFORCED}.matchConditions[may-be-ours].expression",
         ),
         (
             POLICY,

@@ -10,13 +10,14 @@ from builders import H200, a_pod
 from builders.pod import PodBody
 from cardquota.install.generate import COMMITTED, COMPONENT, EXTENDER, committed, default_text, main
 from cardquota.install.manifests import names, render, render_policies
-from cardquota.install.matching import is_ours, resource_pattern
+from cardquota.install.matching import is_ours, ours_or_may_claim, resource_pattern
 from cardquota.quota.vocabulary import (
     CARD_NAME,
     CARD_NAME_ALIAS,
     CHARGED_QUEUE,
     GPU_MEMORY_ASSIGNED,
     GPU_MEMORY_CARD,
+    MANAGED,
     QUEUE_NAME_VOLCANO_JOB,
 )
 from cardquota.settings import Extender, GateSetter, InstallationMode, Settings, Webhook
@@ -90,7 +91,7 @@ def test_enforcing_denies_and_fails_closed_where_it_must() -> None:
     closed = {
         w["name"].partition(".")[0] for w in webhooks(DEFAULTS) if w["failurePolicy"] == "Fail"
     }
-    assert closed == {"pods", "claims", "classes", "resizes", "queues"}
+    assert closed == {"pods", "pods-enforced", "pods-audited", "resizes", "queues"}
 
 
 def test_audit_mode_never_denies_and_never_fails_closed() -> None:
@@ -102,12 +103,60 @@ def test_audit_mode_never_denies_and_never_fails_closed() -> None:
 
 
 def test_what_may_be_a_card_of_no_vendor_row_can_get_its_gate_where_it_is_refused_without() -> None:
-    """D1: in namespaces labelled `enforced` both reviews see the same pods."""
-    mutating, validating = named(webhooks(DEFAULTS), "classes")
+    """D1: in namespaces labelled `enforced` both reviews see the same pods. The first sees those,
+    too, that have the gate; the second leaves out those that the first has answered.
+    """
+    mutating, validating = named(webhooks(DEFAULTS), "pods-enforced")
     assert mutating.pop("reinvocationPolicy") == "IfNeeded"
     assert mutating.pop("clientConfig")["service"]["path"] == "/mutate"
     assert validating.pop("clientConfig")["service"]["path"] == "/validate"
+    answered = {"key": MANAGED, "operator": "NotIn", "values": ["true"]}
+    assert validating.pop("objectSelector") == {"matchExpressions": [answered]}
+    for webhook in (mutating, validating):
+        (condition,) = webhook.pop("matchConditions")
+        assert ours_or_may_claim("object", DEFAULTS) in condition["expression"]
     assert mutating == validating
+
+
+@pytest.mark.parametrize(
+    ("settings", "marked"),
+    [
+        (DEFAULTS, True),
+        (BY_POLICY, True),
+        (Settings(mode=InstallationMode.AUDIT), True),
+        (BY_POLICY.model_copy(update={"mode": InstallationMode.AUDIT}), False),
+    ],
+)
+def test_a_second_answer_costs_only_the_pods_that_are_marked_for_it(
+    settings: Settings, marked: bool
+) -> None:
+    """Nothing is evaluated for all other pods of the cluster. Where no policy sets a gate, none
+    marks a pod.
+    """
+    pods = named(webhooks(settings), "pods")[-1]
+    assert ("matchConditions" not in pods) is marked
+    wanted = {"matchExpressions": [{"key": MANAGED, "operator": "In", "values": ["to-review"]}]}
+    assert pods.get("objectSelector") == (wanted if marked else None)
+
+
+@pytest.mark.parametrize("settings", [DEFAULTS, BY_POLICY])
+def test_each_namespace_has_one_webhook_for_pods(settings: Settings) -> None:
+    """A pod is never sent twice to the same review, and in no namespace to none."""
+    by_path: dict[str, list[dict[str, Any]]] = {"/mutate": [], "/validate": []}
+    for webhook in webhooks(settings):
+        if webhook["name"].startswith("pods"):
+            by_path[webhook["clientConfig"]["service"]["path"]].append(webhook)
+    for found in by_path.values():
+        for mode in (None, "enforced", "audit", "something else") if found else ():
+            assert len([w for w in found if selects(w["namespaceSelector"], mode)]) == 1, mode
+        assert not any(selects(w["namespaceSelector"], "off") for w in found)
+
+
+def selects(selector: dict[str, Any], mode: str | None) -> bool:
+    """Whether it selects a namespace of users with this label."""
+    _, label = selector["matchExpressions"]
+    assert label["key"] == "volcano.sh/card-quota"
+    return (mode in label["values"]) is (label["operator"] == "In")
 
 
 def test_what_is_charged_to_a_queue_is_asked_about_when_it_grows() -> None:
@@ -251,7 +300,7 @@ def test_vendors_of_the_settings_reach_conditions_and_policies() -> None:
     assert not pattern.search("acme.example/npu-link")
     assert not pattern.search("nvidia.com/hostdev")
     assert not pattern.search("Xacme.example/npu")
-    for webhook in named(webhooks(settings), "pods") + named(webhooks(settings), "jobs"):
+    for webhook in named(webhooks(settings), "pods-enforced") + named(webhooks(settings), "jobs"):
         assert r"acme\\.example/(npu|" in webhook["matchConditions"][-1]["expression"]
     assert r"acme\\.example/(npu|" in render_policies(settings)
 
@@ -278,8 +327,10 @@ def test_exempt_namespaces_and_our_own_are_left_out() -> None:
         assert left_out["values"] == ["infra", "kube-system", "quota"]
         assert (mode["operator"], mode["values"]) in (
             ("NotIn", ["off"]),
-            ("In", ["enforced", "audit"]),
+            ("NotIn", ["off", "enforced"]),
+            ("NotIn", ["off", "enforced", "audit"]),
             ("In", ["enforced"]),
+            ("In", ["audit"]),
         )
 
 

@@ -67,7 +67,7 @@ async def test_foreign_gates_stay() -> None:
 async def test_a_pod_that_has_gate_and_label_is_left_as_it_is() -> None:
     """Reinvocation adds no second one."""
     async with Endpoint(THREE) as endpoint:
-        said = await endpoint.mutate(pod().gated(OTHER).managed())
+        said = await endpoint.mutate(pod().gated(OTHER).labelled(v.MANAGED, v.TO_REVIEW))
         assert said.allowed
         assert said.patch == []
 
@@ -83,14 +83,19 @@ GATES = "/spec/schedulingGates"
         (pod().labelled("app", "a"), [GATES, LABEL]),
         (pod().put({}, "metadata", "labels"), [GATES, LABEL]),
         (pod().gated(), ["/metadata/labels"]),
-        (pod().managed(), [GATES]),
+        (pod().managed(), [GATES, LABEL]),
+        (pod().labelled(v.MANAGED, v.TO_REVIEW), [GATES]),
     ],
 )
 async def test_what_it_lacks_of_gate_and_label_is_added(asked: PodBody, paths: list[str]) -> None:
     async with Endpoint(THREE) as endpoint:
         patch = (await endpoint.mutate(asked)).patch
         assert [step["path"] for step in patch] == paths
-        values = {GATES: [{"name": v.GATE}], LABEL: "true", "/metadata/labels": {v.MANAGED: "true"}}
+        values = {
+            GATES: [{"name": v.GATE}],
+            LABEL: v.TO_REVIEW,
+            "/metadata/labels": {v.MANAGED: v.TO_REVIEW},
+        }
         assert all(
             step == {"op": "add", "path": p, "value": values[p]}
             for step, p in zip(patch, paths, strict=True)

@@ -1,7 +1,10 @@
-"""The path of a pod's patch, and the precondition that it is the pod that was decided about."""
+"""What patches of pods have in common: the path, the precondition that it is the pod that was
+decided about, and the label beside which what we write counts.
+"""
 
 from typing import Any
 
+from ...quota import vocabulary as v
 from ...quota.pods.pod_facts import PodFacts
 
 
@@ -13,3 +16,8 @@ def precondition(facts: PodFacts) -> dict[str, Any]:
 def pod_path(facts: PodFacts) -> str:
     """The pod's path at the API server."""
     return f"/api/v1/namespaces/{facts.namespace}/pods/{facts.name}"
+
+
+def guard(facts: PodFacts) -> dict[str, Any]:
+    """Metadata that gives the pod our label; none if it has it, whatever the value."""
+    return {} if facts.labelled else {"labels": {v.MANAGED: v.IS_MANAGED}}

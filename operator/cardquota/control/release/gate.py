@@ -14,7 +14,7 @@ import msgspec
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.writes.fenced_writer import FencedWriter, TooLateError
-from ...cluster.writes.pod_patch import pod_path, precondition
+from ...cluster.writes.pod_patch import guard, pod_path, precondition
 from ...cluster.writes.settling import settle_pod
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
@@ -207,6 +207,5 @@ def gate_patch(ledger: Ledger, facts: PodFacts, stamp: Stamp, resource: str) -> 
         v.CHARGED_QUEUE: stamp.queue,
         v.TERM: stamp.term,
     }
-    labels = {v.MANAGED: v.IS_MANAGED}
-    meta = {**precondition(facts), "annotations": annotations, "labels": labels}
+    meta = {**precondition(facts), "annotations": annotations, **guard(facts)}
     return {"metadata": meta, "spec": spec}

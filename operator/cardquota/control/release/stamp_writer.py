@@ -13,7 +13,7 @@ import logging
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.writes.fenced_writer import FencedWriter, TooLateError
-from ...cluster.writes.pod_patch import pod_path, precondition
+from ...cluster.writes.pod_patch import guard, pod_path, precondition
 from ...quota import vocabulary as v
 from ...quota.amounts import canonical
 from ...quota.ledger.ledger_reader import LedgerReader
@@ -48,8 +48,7 @@ class StampWriter:
         facts = ledger.pods[uid].facts
         if not facts.labelled:
             note = {**dict.fromkeys(v.STAMP), **note}
-        meta = {**precondition(facts), "annotations": note, "labels": {v.MANAGED: v.IS_MANAGED}}
-        body = {"metadata": meta}
+        body = {"metadata": {**precondition(facts), "annotations": note, **guard(facts)}}
         try:
             await self._writer.patch(pod_path(facts), body)
         except (ApiError, OutcomeUnknown, TooLateError) as error:

@@ -145,10 +145,13 @@ class AdmissionPolicy:
         return ["Warn", "Audit"] if self.warns else ["Audit"]
 
 
-def joined(what: str, rule: Rule, clauses: Sequence[Clause]) -> AdmissionPolicy:
+def joined(
+    what: str, rule: Rule, clauses: Sequence[Clause], *, updates: str = ""
+) -> AdmissionPolicy:
     """One policy for all clauses, whose conditions hold if any clause is violated.
 
-    The rule's operations are ignored; those of the clauses are used.
+    The rule's operations are ignored; those of the clauses are used. `updates`: CEL that costs
+    little and holds for each update that may violate a clause.
 
     The API server converts the object and the old one into maps for every policy and every step of
     it: two conversions for a policy whose conditions do not hold, eight for one whose conditions
@@ -156,19 +159,32 @@ def joined(what: str, rule: Rule, clauses: Sequence[Clause]) -> AdmissionPolicy:
     found nothing wrong. Requests outside the conditions are allowed; the checks judge the rest.
     """
     operations = tuple(dict.fromkeys(name for clause in clauses for name in clause.operations))
-    about = {clause.what: _about(clause, operations) for clause in clauses}
-    broken = [_broken(clause, about[clause.what]) for clause in clauses]
+    broken = {
+        operation: any_of(*(_broken(c) for c in clauses if operation in c.operations))
+        for operation in operations
+    }
+    if updates:
+        broken["UPDATE"] = all_of(updates, broken["UPDATE"])
     return AdmissionPolicy(
         what,
         replace(rule, operations=operations),
-        conditions={"may-be-unlawful": any_of(*broken)},
-        variables=about,
+        conditions={"may-be-unlawful": _by_operation(broken)},
+        variables={clause.what: _about(clause, operations) for clause in clauses},
         checks=tuple(
             replace(check, expression=_only(clause, check))
             for clause in clauses
             for check in clause.checks
         ),
     )
+
+
+def _by_operation(expressions: dict[str, str]) -> str:
+    """What is evaluated for each operation; for the last one without asking which it is."""
+    (operation, expression), *others = expressions.items()
+    if not others:
+        return expression
+    rest = _by_operation(dict(others))
+    return f"request.operation == {literal(operation)}\n? ({expression})\n: ({rest})"
 
 
 def _about(clause: Clause, operations: tuple[str, ...]) -> str:
@@ -178,9 +194,9 @@ def _about(clause: Clause, operations: tuple[str, ...]) -> str:
     return all_of(among, clause.when)
 
 
-def _broken(clause: Clause, about: str) -> str:
+def _broken(clause: Clause) -> str:
     unkept = f"!({_kept(clause)})"
-    return all_of(unkept, about) if clause.checks_first else all_of(about, unkept)
+    return all_of(unkept, clause.when) if clause.checks_first else all_of(clause.when, unkept)
 
 
 def _kept(clause: Clause) -> str:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from ...quota.vocabulary import MANAGED
 from ...settings import InstallationMode, Settings
+from ..cel import any_of, same, user_is
 from .admission_policy import AdmissionPolicy, Clause, Rule, joined
 from .binding_policies import binding_term, bindings
 from .gate_policies import born_gated, gate_owner, gate_term
@@ -11,8 +12,10 @@ from .identity_policies import groups_account, lease, queues_account, service_ac
 from .key_policies import (
     GROUPS,
     card_given,
+    card_given_at_create,
     fixed,
     keys,
+    keys_at_create,
     managed_label,
     reservation_owner,
     reservation_term,
@@ -40,10 +43,13 @@ def pods(settings: Settings) -> AdmissionPolicy:
     """What may be written on a pod, and by whom. For most creates and updates it is the only
     policy. In audit mode it demands no gate: nothing is gated.
     """
-    clauses = [gate_owner(settings), *_kept_on_pods(settings)]
+    clauses = [gate_owner(settings), *_kept_on_pods(settings), keys_at_create(settings)]
+    if settings.extender.enabled:
+        clauses.append(card_given_at_create(settings))
     if settings.mode is InstallationMode.ENFORCE:
         clauses.append(born_gated(settings))
-    return joined("pods", Rule("pods", ()), clauses)
+    gates = "object.spec.?schedulingGates != oldObject.spec.?schedulingGates"
+    return joined("pods", Rule("pods", ()), clauses, updates=any_of(_noted(settings), gates))
 
 
 def status_of_pods(settings: Settings) -> AdmissionPolicy:
@@ -53,21 +59,23 @@ def status_of_pods(settings: Settings) -> AdmissionPolicy:
     Nodes write the status of all pods of the cluster, more often than anybody writes a pod. So only
     pods with our label are looked at: on any other no annotation of ours counts.
     """
-    clauses = [
-        replace(clause, operations=("UPDATE",))
-        for clause in _kept_on_pods(settings)
-        if "UPDATE" in clause.operations
-    ]
-    policy = joined("pods-status", Rule("pods/status", ()), clauses)
+    clauses = _kept_on_pods(settings)
+    policy = joined("pods-status", Rule("pods/status", ()), clauses, updates=_noted(settings))
     return replace(policy, labelled=MANAGED)
 
 
 def _kept_on_pods(settings: Settings) -> list[Clause]:
-    """What every write of a pod has to leave as it is."""
+    """What every update of a pod has to leave as it is."""
     clauses = [make(settings) for make in (keys, managed_label, fixed, service_account)]
     if settings.extender.enabled:
         clauses.append(card_given(settings))
     return clauses
+
+
+def _noted(settings: Settings) -> str:
+    """The update is the operator's own, or changes annotations or labels: hardly any other does."""
+    by_us = user_is(settings.service_account_user)
+    return any_of(by_us, f"!({same(('.metadata.?annotations', '.metadata.?labels'))})")
 
 
 def pod_groups(settings: Settings) -> AdmissionPolicy:

@@ -23,7 +23,7 @@ from ...quota.vocabulary import (
 )
 from ...settings import InstallationMode, Settings
 from ..cel import all_of, annotation, any_of, gated, literal, of_term, user_is
-from ..matching import managed, may_be_managed, no_mirror_pod
+from ..matching import managed, may_be_managed, mirror_pod
 from ..namespaces import in_watched, watched
 from .admission_policy import AdmissionPolicy, Check, Clause, Rule
 from .gate_setting import who_sets_the_gate
@@ -45,18 +45,19 @@ def born_gated(settings: Settings) -> Clause:
     return Clause(
         "bornUngated",
         ("CREATE",),
-        all_of(f"!{gated('object')}", no_mirror_pod()),
+        f"!{gated('object')}",
         where=in_watched(settings, Mode.AUDIT),
         checks=(
+            # What decides most often comes first: few pods are managed, and fewer mirror pods.
             Check(
-                f"!({managed(settings)})",
+                any_of(f"!({managed(settings)})", mirror_pod()),
                 f"the pod {begins}{gate_is_set_by}",
                 "'pod <' + object.metadata.?name.orValue("
                 "object.metadata.?generateName.orValue('')) + '> '\n"
                 f"+ {literal(begins)}\n"
                 f"+ (object.spec.?nodeName.orValue('') != '' ? {literal(no_gate_possible)}\n"
                 f": {literal(gate_is_set_by)})",
-                surely=f"!({may_be_managed(settings)})",
+                surely=any_of(f"!({may_be_managed(settings)})", mirror_pod()),
             ),
         ),
     )

@@ -2,10 +2,11 @@
 
 This replaces the mutating webhook, with the same result:
 
-- set-gate: adds the gate, and our label, to a managed pod. Not to a pod that names its node, which
-  Kubernetes would refuse with a gate: `born_gated` refuses it and says why. And removes a gate that
-  would never open, from a pod without a queue. One policy for both, since each policy costs every
-  pod of the cluster a conversion.
+- set-gate: adds the gate to a managed pod. Not to a pod that names its node, which Kubernetes would
+  refuse with a gate: `born_gated` refuses it and says why. Removes a gate that would never open,
+  from a pod without a queue. And marks every pod that uses cards for the validating review, so that
+  no other has to be looked at for it. One policy for all, since each costs every pod of the cluster
+  a conversion.
 - drop-gate-in-audit: removes our gate wherever nothing is gated.
 
 Never both look at the same pod: their namespaces differ.
@@ -14,20 +15,13 @@ If a queue is added to a pod after these were evaluated, the pod is evaluated on
 cards before, as with the webhook; `born_gated` refuses any other.
 """
 
-from typing import Any, Final
+from typing import Final
 
-from ...quota.vocabulary import (
-    GATE,
-    IS_MANAGED,
-    MANAGED,
-    NAMESPACE_AUDIT,
-    NAMESPACE_MODE,
-    Mode,
-)
+from ...quota.vocabulary import GATE, MANAGED, NAMESPACE_AUDIT, TO_REVIEW
 from ...settings import GateSetter, InstallationMode, Settings
 from ..cel import all_of, any_of, gated, literal
 from ..matching import managed, names_a_queue, no_mirror_pod, ours
-from ..namespaces import watched
+from ..namespaces import labelled, watched
 from .admission_policy import PREFIX
 from .mutation import Mutation
 
@@ -69,22 +63,20 @@ def gate_policy_is_missing() -> str:
 
 
 def _set_gate(settings: Settings) -> Mutation:
-    has = gated("object")
-    to_set = all_of(
-        f"!{has}",
-        ours("object", settings),
-        "object.spec.?nodeName.orValue('') == ''",
-        no_mirror_pod(),
-    )
+    has, uses = gated("object"), ours("object", settings)
+    marked = f"object.metadata.?labels[?{literal(MANAGED)}].orValue('') == {literal(TO_REVIEW)}"
+    to_set = all_of(f"!({all_of(has, marked)})", uses, no_mirror_pod())
     to_drop = all_of(has, f"!({names_a_queue('object')})")
     right = f"({managed(settings)}) == {has}"
+    by_node = "object.spec.?nodeName.orValue('') != ''"
+    gate = f"({right}\n? []\n: {has}\n? {_without_gate()}\n: {by_node}\n? []\n: {_with_gate()})"
     return Mutation(
         _SET,
         # One condition, since the API server evaluates all that there are.
         conditions={"gate-may-be-wrong": any_of(to_set, to_drop)},
         how="jsonPatch",
-        expression=f"{right}\n? []\n: {has}\n? {_without_gate()}\n: {_with_gate()}",
-        namespaces=watched(settings, Mode.AUDIT),
+        expression=f"{gate}\n+ ({uses}\n? {_with_mark()}\n: [])",
+        namespaces=watched(settings, NAMESPACE_AUDIT),
         fail=True,
     )
 
@@ -96,29 +88,28 @@ def _drop_in_audit(settings: Settings) -> Mutation:
         conditions={"gate": gated("object")},
         how="jsonPatch",
         expression=_without_gate(),
-        namespaces=watched(settings) if everywhere else _audited(settings),
+        namespaces=watched(settings) if everywhere else labelled(settings, NAMESPACE_AUDIT),
         fail=False,  # the leader opens it
     )
 
 
-def _audited(settings: Settings) -> dict[str, Any]:
-    """Selects the namespaces in audit mode."""
-    exempt, _ = watched(settings)["matchExpressions"]
-    audit = {"key": NAMESPACE_MODE, "operator": "In", "values": [NAMESPACE_AUDIT]}
-    return {"matchExpressions": [exempt, audit]}
-
-
 def _with_gate() -> str:
-    """A patch that adds gate and label, and keeps the other gates and labels."""
+    """A patch that keeps the other gates."""
     gate = f'{{"name": {literal(GATE)}}}'
     others = "object.spec.?schedulingGates.orValue([])"
-    label, key = literal(MANAGED), literal(f"/metadata/labels/{MANAGED.replace('/', '~1')}")
-    value = literal(IS_MANAGED)
     return (
         f"({others}.size() > 0\n"
         f'? [JSONPatch{{op: "add", path: "/spec/schedulingGates/-", value: {gate}}}]\n'
-        f': [JSONPatch{{op: "add", path: "/spec/schedulingGates", value: [{gate}]}}])\n'
-        "+ (has(object.metadata.labels)\n"
+        f': [JSONPatch{{op: "add", path: "/spec/schedulingGates", value: [{gate}]}}])'
+    )
+
+
+def _with_mark() -> str:
+    """A patch that marks the pod for the validating review, and keeps the other labels."""
+    label, key = literal(MANAGED), literal(f"/metadata/labels/{MANAGED.replace('/', '~1')}")
+    value = literal(TO_REVIEW)
+    return (
+        "(has(object.metadata.labels)\n"
         f'? [JSONPatch{{op: "add", path: {key}, value: {value}}}]\n'
         f': [JSONPatch{{op: "add", path: "/metadata/labels", value: {{{label}: {value}}}}}])'
     )

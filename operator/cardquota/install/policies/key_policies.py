@@ -27,7 +27,18 @@ from ...quota.vocabulary import (
     Mode,
 )
 from ...settings import Settings
-from ..cel import all_of, annotation, any_of, changed, gated, literal, literals, user_is
+from ..cel import (
+    all_of,
+    annotation,
+    any_of,
+    carries,
+    changed,
+    changed_by_update,
+    gated,
+    literal,
+    literals,
+    user_is,
+)
 from ..matching import NODES
 from ..namespaces import in_watched
 from .admission_policy import AdmissionPolicy, Check, Clause, Rule
@@ -51,21 +62,20 @@ def written_by_us(settings: Settings) -> tuple[str, ...]:
     return (*OURS_ON_PODS, *PLACEMENT) if settings.extender.enabled else OURS_ON_PODS
 
 
-def keys(settings: Settings) -> Clause:
-    """Only the operator writes its annotations on pods, and no pod is created with them."""
+def keys_at_create(settings: Settings) -> Clause:
+    """No pod is created with the operator's annotations."""
     ours = written_by_us(settings)
     names = ", ".join(ours)
     leave = "leave them out; they are written when the pod's gate opens"
     if settings.extender.enabled:
         leave += ", or when it is bound"
     return Clause(
-        "keysChanged",
-        ("CREATE", "UPDATE"),
-        changed(ours),
-        checks_first=True,
+        "keysForged",
+        ("CREATE",),
+        carries("object", ours),
         checks=(
             Check(
-                "request.operation != 'CREATE'",
+                "false",
                 f"a pod may not be created with the annotations {names}: {leave}",
                 "'pod <' + object.metadata.?name.orValue("
                 "object.metadata.?generateName.orValue('')) + '> may not be created with the "
@@ -74,8 +84,22 @@ def keys(settings: Settings) -> Clause:
                 "object.metadata.?annotations[?k].hasValue()).join(', ')\n"
                 f"+ ': ' + {literal(leave)}",
             ),
+        ),
+    )
+
+
+def keys(settings: Settings) -> Clause:
+    """Only the operator writes its annotations on pods."""
+    ours = written_by_us(settings)
+    names = ", ".join(ours)
+    return Clause(
+        "keysChanged",
+        ("UPDATE",),
+        changed_by_update(ours),
+        checks_first=True,
+        checks=(
             Check(
-                f"request.operation == 'CREATE' || {user_is(settings.service_account_user)}",
+                user_is(settings.service_account_user),
                 f"the annotations {names} are written by cardquota alone: leave them as they are",
                 "'user <' + request.userInfo.username + '> may not change the annotations "
                 f"{names} of pod <' + object.metadata.name\n"
@@ -108,29 +132,41 @@ def managed_label(settings: Settings) -> Clause:
     )
 
 
+def card_given_at_create(settings: Settings) -> Clause:
+    """No pod is created as one that has got its card."""
+    names = ", ".join(CARD_GIVEN)
+    return Clause(
+        "cardGivenForged",
+        ("CREATE",),
+        carries("object", CARD_GIVEN),
+        checks=(
+            Check(
+                "false",
+                f"a pod may not be created with the annotations {names}: "
+                "leave them out; they are written when the pod is bound",
+            ),
+        ),
+    )
+
+
 def card_given(settings: Settings) -> Clause:
     """Whether a pod has got its card is written with its Binding, then by its node's device plugin.
 
     A plugin writes as its node, or as a service account of an exempt namespace such as kube-system.
     """
     names = ", ".join(CARD_GIVEN)
-    leave = "leave them out; they are written when the pod is bound"
     accounts = (f"system:serviceaccounts:{name}" for name in settings.exempt_namespaces)
-    trusted = any_of(
-        user_is(settings.service_account_user),
-        f"request.userInfo.?groups.orValue([]).exists(g, g in {literals([NODES, *accounts])})",
-    )
     return Clause(
         "cardGivenChanged",
-        ("CREATE", "UPDATE"),
-        changed(CARD_GIVEN),
+        ("UPDATE",),
+        changed_by_update(CARD_GIVEN),
         checks=(
             Check(
-                "request.operation != 'CREATE'",
-                f"a pod may not be created with the annotations {names}: {leave}",
-            ),
-            Check(
-                any_of("request.operation == 'CREATE'", trusted),
+                any_of(
+                    user_is(settings.service_account_user),
+                    "request.userInfo.?groups.orValue([])"
+                    f".exists(g, g in {literals([NODES, *accounts])})",
+                ),
                 f"the annotations {names} are written by cardquota and the node's device plugin "
                 "alone: leave them as they are",
                 "'user <' + request.userInfo.username + '> may not change the annotations "
@@ -155,14 +191,14 @@ def fixed(settings: Settings) -> Clause:
         "create the pod again, from a changed template, with other values"
     )
     group_given = all_of(
-        f"!({changed(others)})",
+        f"!({changed_by_update(others)})",
         f"{annotation('oldObject', GROUP_NAME)} == ''",
         f"request.userInfo.username.startsWith({literal(GROUP_CONTROLLERS)})",
     )
     return Clause(
         "fixedChanged",
         ("UPDATE",),
-        all_of(f"!{gated('oldObject')}", changed(FIXED_ONCE_OPEN)),
+        all_of(f"!{gated('oldObject')}", changed_by_update(FIXED_ONCE_OPEN)),
         where=in_watched(settings, Mode.AUDIT),
         checks=(
             Check(

@@ -63,7 +63,6 @@ async def test_the_cards_that_a_pod_holds_are_written_on_it() -> None:
             "uid": STAMPED.uid,
             "resourceVersion": "6",
             "annotations": {v.ALLOCATED: '{"NVIDIA-H800": 2}'},
-            "labels": {v.MANAGED: v.IS_MANAGED},
         }
         await seen(leader)
 
