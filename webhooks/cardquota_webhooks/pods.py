@@ -4,9 +4,9 @@ were let by a moment ago (`recent_admissions`).
 The mutating review refuses or adds the gate. The validating review gives the same answer on the
 final object, which other webhooks may have changed; it also knows the pod's uid, so it can wait for
 pods that were let by a moment ago. Both matter for a pod that is refused while its queue is full
-(policy Deny). One that waits for room needs the first answer alone, for which it is asked again
-after a change: its label says so, and the API server does not call twice. A refusal is advice, the
-gate is the law: a pod that slips through is gated.
+(policy Deny). One that waits for room needs the first answer alone, which is asked for again after
+a change: its label says so, and the API server does not call twice. A refusal is advice, the gate
+is the law: a pod that slips through is gated.
 
 If the API server sets the gate itself, there is no mutating review: the validating one gives the
 answer and the warnings. A pod with the gate then waits, and one without it needs none. So if the
@@ -33,14 +33,14 @@ from cardquota.quota.limits import GATES
 from cardquota.quota.messages import queue_messages, request_messages, shortfall_messages
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.card_alias import alias_warning
-from cardquota.quota.pods.pod_facts import PodFacts, State, pod_facts
+from cardquota.quota.pods.pod_facts import PodFacts, State, memory_of, pod_facts
 from cardquota.quota.verdict import Verdict
 from cardquota.settings import Settings
 
 from .large_bodies import answer_to_large
 from .recent_admissions import RecentAdmissions
 from .review import AdmissionResponse, Request, ReviewError, deny, json_patch, try_again
-from .single_reviews import SingleReviews
+from .single_reviews import PODS_OF_ROOM, SingleReviews
 from .visibility_wait import Exists, VisibilityWait
 
 _NODE_USER = "system:node:"
@@ -49,6 +49,8 @@ _GATES = "/spec/schedulingGates"
 _GATE = {"name": v.GATE}
 _SET_GATE = {"op": "add", "path": _GATES, "value": [_GATE]}
 _ADD_GATE = {"op": "add", "path": f"{_GATES}/-", "value": _GATE}
+_Steps = list[Mapping[str, object]]
+"""Of a JSON patch."""
 _LABELS = "/metadata/labels"
 _LABEL = f"{_LABELS}/{v.MANAGED.replace('/', '~1')}"
 _CANNOT_WAIT = frozenset({v.Reason.NODE_NAMED, v.Reason.DEVICE_CLAIMED})
@@ -102,13 +104,16 @@ class PodReviews:
             return try_again(queue_messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
             return _refusal(verdict)
-        patch = ""
         if gate:
             answered = self._is_answered(facts, verdict, dry_run=bool(request.dry_run))
-            patch = _set_gate(pod, facts, v.IS_MANAGED if answered else v.TO_REVIEW)
-        elif gated:
-            patch = _drop_gate(pod)
-        return AdmissionResponse(patch=patch, warnings=self._warnings(verdict, effect, pod, facts))
+            steps = _set_gate(pod, facts, v.IS_MANAGED if answered else v.TO_REVIEW)
+        else:
+            steps = _drop_gate(pod) if gated else []
+            if memory_of(facts.devices) and self._ledger.mode_in(facts.namespace) is v.Mode.ENFORCE:
+                # Without the label the policies take it for one that has not been here.
+                steps += _mark(pod, v.IS_MANAGED)
+        warnings = self._warnings(verdict, effect, pod, facts)
+        return AdmissionResponse(patch=_patch(steps), warnings=warnings)
 
     def _is_answered(self, facts: PodFacts, verdict: Verdict, *, dry_run: bool) -> bool:
         """Whether a pod that gets its gate needs no second review: pods that are not yet seen could
@@ -119,7 +124,8 @@ class PodReviews:
         if not verdict.fits:
             return False
         charge = _charge(facts, verdict)
-        beside = self._single.and_more(verdict.queue, charge)
+        beside = self._unseen(facts, verdict.queue)
+        beside.update({dimension: amount * PODS_OF_ROOM for dimension, amount in charge})
         if not judge_create(self._ledger, facts, beside=beside).fits:
             return False
         if not dry_run:
@@ -182,7 +188,7 @@ class PodReviews:
         if self._ledger.mode_in(facts.namespace) is not v.Mode.ENFORCE:
             return AdmissionResponse()
         if can_gate and (facts.own_queue or facts.group):
-            return AdmissionResponse(patch=_set_gate(pod, facts, v.TO_REVIEW))
+            return AdmissionResponse(patch=_patch(_set_gate(pod, facts, v.TO_REVIEW)))
         return try_again("cardquota has not read the cluster yet; try again in a second")
 
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
@@ -199,9 +205,7 @@ class PodReviews:
         """If pods just let by would turn this yes into a no, wait for them, then decide."""
         if self._ledger.policy_of(facts, verdict.queue) is not v.Policy.DENY:
             return verdict, effect
-        recent = self._recent.of(verdict.queue, but=facts.uid)
-        beside = Counter(self._recent.amounts(verdict.queue, recent))
-        beside.update(self._single.amounts(verdict.queue))
+        beside = self._unseen(facts, verdict.queue)
         if not beside or judge_create(self._ledger, facts, beside=beside).fits:
             return verdict, effect
         wait = self._settings.webhook.unseen_wait
@@ -211,6 +215,13 @@ class PodReviews:
         )
         verdict = await self._visibility.judge(facts)
         return verdict, self._effect(facts, verdict)
+
+    def _unseen(self, facts: PodFacts, queue: str) -> Counter[str]:
+        """What other pods that were let by a moment ago, and may not be seen yet, will hold."""
+        recent = self._recent.of(queue, but=facts.uid)
+        amounts = Counter(self._recent.amounts(queue, recent))
+        amounts.update(self._single.amounts(queue))
+        return amounts
 
     def _remember(self, facts: PodFacts, verdict: Verdict) -> None:
         if self._ledger.policy_of(facts, verdict.queue) is v.Policy.DENY:
@@ -261,23 +272,24 @@ def _refusal(verdict: Verdict) -> AdmissionResponse:
     return deny(verdict.text, reason=verdict.reason or "Forbidden")
 
 
-def _set_gate(pod: Pod, facts: PodFacts, mark: str) -> str:
-    """The patch that adds what it lacks of the gate and this value of our label; empty if it has
-    both.
-    """
-    steps: list[Mapping[str, object]] = []
-    if facts.state is not State.GATED:
-        steps.append(_ADD_GATE if pod.spec.scheduling_gates else _SET_GATE)
+def _set_gate(pod: Pod, facts: PodFacts, mark: str) -> _Steps:
+    """What adds what it lacks of the gate and this value of our label; nothing if it has both."""
+    gate = _ADD_GATE if pod.spec.scheduling_gates else _SET_GATE
+    return [*([] if facts.state is State.GATED else [gate]), *_mark(pod, mark)]
+
+
+def _mark(pod: Pod, mark: str) -> _Steps:
+    """What gives the pod this value of our label; none if it has it."""
     labels = pod.metadata.labels
     if labels is None:
-        steps.append({"op": "add", "path": _LABELS, "value": {v.MANAGED: mark}})
-    elif labels.managed != mark:
-        steps.append({"op": "add", "path": _LABEL, "value": mark})
-    return json_patch(*steps) if steps else ""
+        return [{"op": "add", "path": _LABELS, "value": {v.MANAGED: mark}}]
+    if labels.managed != mark:
+        return [{"op": "add", "path": _LABEL, "value": mark}]
+    return []
 
 
-def _drop_gate(pod: Pod) -> str:
-    """The patch that removes our gate from a pod without a queue, or in audit: it would never open.
+def _drop_gate(pod: Pod) -> _Steps:
+    """What removes our gate from a pod without a queue, or in audit: it would never open.
 
     By its index, so that other gates do not add to the cost. If the gate is listed too often, it
     stays: the API server does not store such a pod.
@@ -285,10 +297,14 @@ def _drop_gate(pod: Pod) -> str:
     gates = pod.spec.scheduling_gates or ()
     places = [n for n, gate in enumerate(gates) if gate.name == v.GATE]
     if len(places) > GATES.most:
-        return ""
-    steps: list[dict[str, str]] = []
+        return []
+    steps: _Steps = []
     for place in reversed(places):
         path = f"{_GATES}/{place}"
         steps.append({"op": "test", "path": f"{path}/name", "value": v.GATE})
         steps.append({"op": "remove", "path": path})
-    return json_patch(*steps)
+    return steps
+
+
+def _patch(steps: _Steps) -> str:
+    return json_patch(*steps) if steps else ""

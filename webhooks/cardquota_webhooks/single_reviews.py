@@ -21,7 +21,7 @@ controllers and people create within the moment that a pod takes to be seen."""
 
 
 @dataclass(slots=True)
-class _Queue:
+class _Answered:
     """What such pods of one queue will hold together."""
 
     pods: int = 0
@@ -47,7 +47,7 @@ class SingleReviews:
         self._clock = clock
         self._ages: deque[tuple[float, str, Charge]] = deque()
         """Until when, queue, and what it will hold; the oldest first."""
-        self._queues: dict[str, _Queue] = {}
+        self._queues: dict[str, _Answered] = {}
 
     def __len__(self) -> int:
         """Pods that are remembered."""
@@ -58,7 +58,7 @@ class SingleReviews:
         self._forget_old()
         until = self._clock() + self._lifetime
         self._ages.append((until, queue, charge))
-        known = self._queues.setdefault(queue, _Queue())
+        known = self._queues.setdefault(queue, _Answered())
         known.add(charge, 1)
         known.until = until
 
@@ -67,12 +67,6 @@ class SingleReviews:
         self._forget_old()
         known = self._queues.get(queue)
         return {} if known is None else dict(known.amounts)
-
-    def and_more(self, queue: str, charge: Charge) -> Amounts:
-        """The same, with `PODS_OF_ROOM` more pods of this charge."""
-        more = _Queue(amounts=dict(self.amounts(queue)))
-        more.add(charge, PODS_OF_ROOM)
-        return more.amounts
 
     async def all_old(self, queue: str) -> None:
         """Return once all that are remembered of this queue are too old: they were seen, or were

@@ -308,9 +308,10 @@ class Binder:
 
 
 def _binding(facts: PodFacts, args: BindArgs, annotations: dict[str, str]) -> dict[str, object]:
-    """With the label, so that nobody else writes which card it has; but not on a pod that bears a
-    charge of somebody's making, which would count from then on.
+    """With the label, so that nobody else writes which card it has. A charge of somebody's making
+    would count beside it: without its cards it is none.
     """
+    forged = {v.ALLOCATED: ""} if facts.forged else {}
     return {
         "apiVersion": "v1",
         "kind": "Binding",
@@ -318,8 +319,8 @@ def _binding(facts: PodFacts, args: BindArgs, annotations: dict[str, str]) -> di
             "name": facts.name,
             "namespace": facts.namespace,
             **precondition(facts),
-            "annotations": annotations,
-            **({} if facts.forged else guard(facts)),
+            "annotations": {**forged, **annotations},
+            **guard(facts),
         },
         "target": {"apiVersion": "v1", "kind": "Node", "name": args.node},
     }

@@ -112,7 +112,12 @@ def ours(pod: str, settings: Settings) -> str:
 
 def _of_ours(settings: Settings) -> str:
     """The resource `name` is one of the vendor table, or card memory."""
-    return any_of(_in_table(settings), f"name == {literal(GPU_MEMORY)}")
+    return any_of(_in_table(settings), _is_memory())
+
+
+def _is_memory() -> str:
+    """The resource `name` is card memory."""
+    return f"name == {literal(GPU_MEMORY)}"
 
 
 def is_ours(pod: Pod, facts: PodFacts, vendors: VendorTable) -> bool:
@@ -170,18 +175,29 @@ def names_a_queue(pod: str) -> str:
 
 
 def may_be_managed(settings: Settings) -> str:
-    """The pod `object` has a queue if its namespace or the settings give it one. Also for
-    conditions: it does not read `namespaceObject`.
+    """The pod `object` has a queue if its namespace or the settings give it one, and it asks for
+    cards, or for card memory, which some quota may limit. Also for conditions: it does not read
+    `namespaceObject`.
     """
-    return any_of(names_a_queue("object"), _uses_cards(settings))
+    uses = any_of(carries("object", _CARD_KEYS), _asks("object", _of_ours(settings)))
+    return any_of(names_a_queue("object"), uses)
 
 
 def managed(settings: Settings) -> str:
     """The pod `object` has a queue. For validations of policies: it reads `namespaceObject`."""
+    return any_of(names_a_queue("object"), _given(_uses_cards(settings), settings))
+
+
+def managed_if_limited(settings: Settings) -> str:
+    """The pod `object` has a queue if some quota limits card memory. It reads `namespaceObject`."""
+    return _given(_asks("object", _is_memory()), settings)
+
+
+def _given(uses: str, settings: Settings) -> str:
+    """It `uses` what gives it the queue of its namespace or of the settings."""
     if settings.default_queue:
-        return may_be_managed(settings)
-    by_namespace = f"{annotation('namespaceObject', QUEUE_NAME)} != ''"
-    return any_of(names_a_queue("object"), all_of(by_namespace, _uses_cards(settings)))
+        return uses
+    return all_of(f"{annotation('namespaceObject', QUEUE_NAME)} != ''", uses)
 
 
 def _uses_cards(settings: Settings) -> str:

@@ -1,10 +1,10 @@
 """The webhook configurations: what the API server asks us, and what it does without us.
 
-Guarantees: pods that do not use cards never reach us (match conditions and namespace selectors).
-The exception are pods in namespaces labelled `enforced` that ask for another device, which a
-DeviceClass may provide. If we cannot be reached, only creates of pods that would reach us and
-writes of Queues are refused; if a policy sets the gate, only writes of Queues; in audit mode
-nothing.
+Guarantees: pods that do not use cards never reach us (match conditions and selectors). The
+exceptions are pods in namespaces labelled `enforced` that ask for another device, which a
+DeviceClass may provide, and those that somebody marks by hand with our label. If we cannot be
+reached, only creates of pods that would reach us and writes of Queues are refused; if a policy sets
+the gate, only writes of Queues; in audit mode nothing.
 The CA bundle is left out: the operator maintains it.
 """
 
@@ -40,6 +40,15 @@ VALIDATE: Final = "/validate"
 SUFFIX: Final = "cardquota.volcano.sh"
 ENFORCED: Final = "pods-enforced"
 _PORT: Final = 443
+
+_ALL: Final[dict[str, Any]] = {"matchExpressions": []}
+"""Selects all. Said, since a kustomization leaves what it is not told to change."""
+_NOT_ANSWERED: Final = {
+    "matchExpressions": [{"key": MANAGED, "operator": "NotIn", "values": [IS_MANAGED]}]
+}
+_TO_BE_ANSWERED: Final = {
+    "matchExpressions": [{"key": MANAGED, "operator": "In", "values": [TO_REVIEW]}]
+}
 
 _NOT_BEING_DELETED: Final = "!has(object.metadata.deletionTimestamp)"
 _SPEC_CHANGED: Final = "request.operation == 'CREATE' || object.spec != oldObject.spec"
@@ -94,8 +103,9 @@ def _validated_pods(settings: Settings) -> list[dict[str, Any]]:
 
     - none: the pods that whoever set their gate has marked for this answer. The mark is found
       before anything is evaluated: for all other pods of the cluster it costs next to nothing.
-    - `enforced`: all that may use a card or claim a device (P7), but those that are answered. Only
-      the operator knows which resources a DeviceClass provides.
+    - `enforced`: all that may use a card or claim a device (P7), but those that the mutating review
+      has answered. Only the operator knows which resources a DeviceClass provides. Where a policy
+      sets the gate the mark says nothing: it is not written on pods that the policy does not know.
     - `audit`: all that use cards or claim devices. No pod is marked there.
     """
     enforced = _pods(
@@ -105,7 +115,8 @@ def _validated_pods(settings: Settings) -> list[dict[str, Any]]:
         labelled(settings, NAMESPACE_ENFORCED),
         ours_or_may_claim("object", settings),
     )
-    enforced["objectSelector"] = {"matchExpressions": [_mark("NotIn", IS_MANAGED)]}
+    by_policy = gate_is_set_by_policy(settings)
+    enforced["objectSelector"] = _ALL if by_policy else _NOT_ANSWERED
     audited = _pods(
         settings,
         "pods-audited",
@@ -117,17 +128,14 @@ def _validated_pods(settings: Settings) -> list[dict[str, Any]]:
 
 
 def _unlabelled(settings: Settings) -> dict[str, Any]:
+    by_policy = gate_is_set_by_policy(settings)
     namespaces = unlabelled(settings)
-    if gate_is_set_by_policy(settings) and settings.mode is InstallationMode.AUDIT:
-        # No policy sets gates, so none marks pods.
-        return _pods(settings, "pods", VALIDATE, namespaces, _ours(settings))
-    pods = _pods(settings, "pods", VALIDATE, namespaces)
-    pods["objectSelector"] = {"matchExpressions": [_mark("In", TO_REVIEW)]}
-    return pods
-
-
-def _mark(operator: str, value: str) -> dict[str, Any]:
-    return {"key": MANAGED, "operator": operator, "values": [value]}
+    if settings.require_queue or (by_policy and settings.mode is InstallationMode.AUDIT):
+        # A webhook after ours may make any pod ask for cards: without a queue it has to be refused.
+        # And where no policy sets gates, none marks pods.
+        pods = _pods(settings, "pods", VALIDATE, namespaces, _ours(settings))
+        return pods if by_policy else {**pods, "objectSelector": _NOT_ANSWERED}
+    return {**_pods(settings, "pods", VALIDATE, namespaces), "objectSelector": _TO_BE_ANSWERED}
 
 
 def _ours(settings: Settings) -> str:

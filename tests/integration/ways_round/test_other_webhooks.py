@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from builders import GPU
+from builders import GPU, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from integration.asking import ApiReply, Object
+from integration.asking import MERGE, ApiReply, Object, ask
 from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, gates, notes
 
@@ -26,10 +26,12 @@ def limit(amount: int) -> Object:
 NO_GATE = {"op": "remove", "path": "/spec/schedulingGates"}
 
 
-def through(team: Team, patch: list[Object], pod: PodBody, *steps: Object) -> ApiReply:
+def through(
+    team: Team, patch: list[Object], pod: PodBody, *steps: Object, dry: bool = False
+) -> ApiReply:
     """Create a pod that is changed so on its way."""
     patch[:] = steps
-    return team.create(pod)
+    return team.create(pod, dry=dry)
 
 
 @pytest.mark.slow
@@ -55,6 +57,35 @@ def test_what_was_asked_for_in_the_end_is_what_is_judged_and_charged(
     team.until_bound("a")
     team.until_row(T1000, allocated=3)
     assert notes(team.pod("a"))[v.ALLOCATED] == f'{{"{T1000}": 3}}'
+
+
+@pytest.mark.slow
+def test_a_pod_that_had_nothing_to_do_with_cards_gets_no_card_on_the_way(
+    team: Team, tmp_path: Path
+) -> None:
+    """Ours was not asked about it, and would not be now: so the policies say no, whether it names a
+    queue then or its namespace has one. Without a queue it is nobody's quota.
+    """
+    queue = team.has_queue({T1000: 3})
+    memory = {"limits": {v.GPU_MEMORY: 1}, "requests": {v.GPU_MEMORY: 1}}
+    of_memory = {"op": "add", "path": "/spec/containers/0/resources", "value": memory}
+    plain = a_pod("plain").annotated("example.com/note", "x")
+    with other_webhook(team, tmp_path) as patch:
+
+        def so(*steps: Object, pod: PodBody = plain) -> ApiReply:
+            return through(team, patch, pod, *steps, dry=True)
+
+        for step in (of_memory, limit(1)):
+            assert so(step).ok
+            assert "was created without" in so(step, annotation(v.QUEUE_NAME, queue)).message
+        change = {"metadata": {"annotations": {v.QUEUE_NAME: queue}}}
+        path = f"/api/v1/namespaces/{team.namespace}"
+        assert ask(team.cluster, "PATCH", path, change, content_type=MERGE).ok
+        for step in (of_memory, limit(1)):
+            team.until(lambda s=step: not so(s).ok, "its queue is seen")
+            assert "was created without" in so(step).message
+        # One that asked for it from the beginning has been seen.
+        assert so(pod=plain.asking_for(1, v.GPU_MEMORY)).ok
 
 
 @pytest.mark.slow

@@ -15,7 +15,8 @@ from cardquota.quota.assignment.claim import Claim
 from cardquota.quota.assignment.flexible_claims import FlexibleClaims
 from cardquota.quota.card_memory.memory_node import MemoryNode
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.vocabulary import MANAGED, TO_REVIEW
+from cardquota.quota.vocabulary import ALLOCATED, CLAIM, MANAGED, TO_REVIEW
+from cardquota.quota.vocabulary import TERM as TERM_KEY
 
 from ..control.fakes import TERM, Answer, Call, Script, a_writer, denied, lost, refused, stored
 
@@ -126,7 +127,11 @@ async def test_i3_a_charge_that_somebody_forged_does_not_count_once_it_is_bound(
     world = BinderWorld(NODE, forged, answers=(CREATED,))
     assert await world.bind() == ""
     (call,) = world.script.calls
-    assert "labels" not in call.body["metadata"]
+    assert call.body["metadata"]["labels"] == {MANAGED: "true"}
+    assert call.body["metadata"]["annotations"][ALLOCATED] == ""
+    bound = forged.on_node("n1").managed().annotated(CLAIM, '{"A": 1}').annotated(TERM_KEY, TERM)
+    assert bound.facts().stamp is not None
+    assert bound.annotated(ALLOCATED, "").facts().stamp is None
 
 
 async def test_the_label_that_a_pod_has_is_left_as_it_is() -> None:

@@ -10,7 +10,7 @@ from builders import H200, a_pod
 from builders.pod import PodBody
 from cardquota.install.generate import COMMITTED, COMPONENT, EXTENDER, committed, default_text, main
 from cardquota.install.manifests import names, render, render_policies
-from cardquota.install.matching import is_ours, ours_or_may_claim, resource_pattern
+from cardquota.install.matching import is_ours, ours, ours_or_may_claim, resource_pattern
 from cardquota.quota.vocabulary import (
     CARD_NAME,
     CARD_NAME_ALIAS,
@@ -137,6 +137,27 @@ def test_a_second_answer_costs_only_the_pods_that_are_marked_for_it(
     assert ("matchConditions" not in pods) is marked
     wanted = {"matchExpressions": [{"key": MANAGED, "operator": "In", "values": ["to-review"]}]}
     assert pods.get("objectSelector") == (wanted if marked else None)
+
+
+def test_no_value_of_the_label_saves_a_pod_the_review_that_its_namespace_demands() -> None:
+    """Where a policy sets the gate, what somebody wrote stays on pods that the policy knows
+    nothing of: they claim devices (P7), or ask for cards of no vendor row.
+    """
+    (enforced,) = named(webhooks(BY_POLICY), "pods-enforced")
+    assert enforced["objectSelector"] == {"matchExpressions": []}
+    assert enforced["matchConditions"]
+
+
+@pytest.mark.parametrize("gate", GateSetter)
+def test_where_every_card_pod_needs_a_queue_all_are_looked_at_in_the_end(gate: GateSetter) -> None:
+    """A webhook after ours may make any pod one of them."""
+    settings = Settings(require_queue=True, webhook=Webhook(gate=gate))
+    pods = named(webhooks(settings), "pods")[-1]
+    assert ours("object", settings) in pods["matchConditions"][0]["expression"]
+    answered = {"key": MANAGED, "operator": "NotIn", "values": ["true"]}
+    by_webhook = gate is GateSetter.WEBHOOK
+    assert ("objectSelector" in pods) is by_webhook
+    assert not by_webhook or pods["objectSelector"] == {"matchExpressions": [answered]}
 
 
 @pytest.mark.parametrize("settings", [DEFAULTS, BY_POLICY])

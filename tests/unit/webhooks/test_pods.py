@@ -102,6 +102,19 @@ async def test_what_it_lacks_of_gate_and_label_is_added(asked: PodBody, paths: l
         )
 
 
+async def test_what_asks_for_card_memory_is_labelled_although_no_quota_limits_it() -> None:
+    """So the policies know that it has been here. Not where nothing is gated."""
+    asked = a_pod().asking_for(1, v.GPU_MEMORY)
+    async with Endpoint() as endpoint:
+        for stray in (asked, asked.gated()):
+            patch = (await endpoint.mutate(stray)).patch
+            assert patch[-1]["value"] == {v.MANAGED: v.IS_MANAGED}
+            assert patched(stray.body, patch) == []
+        assert (await endpoint.mutate(asked.managed())).patch == []
+        endpoint.see(a_namespace("team").in_mode("audit"))
+        assert (await endpoint.mutate(asked)).patch == []
+
+
 @pytest.mark.parametrize("others", [(), (OTHER,)])
 async def test_a_gate_that_nobody_would_open_is_taken_away(others: tuple[str, ...]) -> None:
     """Written by a user on a pod without a queue."""

@@ -23,24 +23,28 @@ from ...quota.vocabulary import (
 )
 from ...settings import InstallationMode, Settings
 from ..cel import all_of, annotation, any_of, gated, literal, of_term, user_is
-from ..matching import managed, may_be_managed, mirror_pod
+from ..matching import managed, managed_if_limited, may_be_managed, mirror_pod
 from ..namespaces import in_watched, watched
 from .admission_policy import AdmissionPolicy, Check, Clause, Rule
 from .gate_setting import who_sets_the_gate
 
+_LABELLED: Final = f"object.metadata.?labels[?{literal(MANAGED)}].hasValue()"
 _DROPPED: Final = f"{gated('oldObject')}\n&& !{gated('object')}"
 
 
 def born_gated(settings: Settings) -> Clause:
     """Managed pods have the gate from their creation.
 
-    Not in namespaces in audit mode: nothing is gated there.
+    Not in namespaces in audit mode: nothing is gated there. Whether card memory is limited is not
+    known here; but who sets the gate labels each pod that asks for it, so one without the label has
+    become one of these since.
     """
     gate_is_set_by = who_sets_the_gate(settings)
     no_gate_possible = (
         "it names its node in spec.nodeName, where Kubernetes allows no gate; "
         "select the node by affinity instead"
     )
+    unseen = all_of(f"!{_LABELLED}", managed_if_limited(settings))
     begins = f"has a card queue but was created without the scheduling gate {GATE}: "
     return Clause(
         "bornUngated",
@@ -50,7 +54,7 @@ def born_gated(settings: Settings) -> Clause:
         checks=(
             # What decides most often comes first: few pods are managed, and fewer mirror pods.
             Check(
-                any_of(f"!({managed(settings)})", mirror_pod()),
+                any_of(f"!({any_of(managed(settings), unseen)})", mirror_pod()),
                 f"the pod {begins}{gate_is_set_by}",
                 "'pod <' + object.metadata.?name.orValue("
                 "object.metadata.?generateName.orValue('')) + '> '\n"
@@ -78,8 +82,7 @@ def gate_owner(settings: Settings) -> Clause:
     )
     charged = f"object.metadata.?annotations[?{literal(CHARGED_QUEUE)}]"
     cards = any_of(*(f"{annotation('object', key)} != ''" for key in (ALLOCATED, CLAIM)))
-    labelled = f"object.metadata.?labels[?{literal(MANAGED)}].hasValue()"
-    stamped = [labelled, f"{annotation('object', TERM)} != ''", cards]
+    stamped = [_LABELLED, f"{annotation('object', TERM)} != ''", cards]
     to_a_queue = f"{charged}.orValue('') != ''"
     written = all_of(*stamped, any_of(to_a_queue, f"{charged}.hasValue() && {audited}"))
     return Clause(

@@ -2,8 +2,8 @@
 
 - lease: the Lease names the current term, and every policy by term reads it. Only the operator
   writes it, and no user deletes it: without it terms are not checked.
-- service-account: of pods the operator changes only gates, affinity and its own annotations. Its
-  right to patch pods does not allow running another image.
+- service-account: of pods the operator changes only gates, affinity, its label and its own
+  annotations. Its right to patch pods does not allow running another image.
 - groups-account, queues-account: of pod groups only the reservation; of queues only the numbers
   that an annotation holds beside Volcano. No quota, no minimum, no queue of a group.
 """
@@ -71,7 +71,7 @@ def lease(settings: Settings) -> AdmissionPolicy:
 
 
 def service_account(settings: Settings) -> Clause:
-    """Of a pod the operator changes only gates, affinity and its own annotations."""
+    """Of a pod the operator changes only gates, affinity, its label and its own annotations."""
     fields = ("schedulingGates", "affinity")
     notes = written_by_us(settings)
     if settings.extender.enabled:

@@ -12,7 +12,7 @@ import yaml
 
 from cardquota.install.generate import COMPONENT
 from cardquota.install.manifests import documents, render_policies
-from cardquota.quota.vocabulary import GATE, QUEUE_NAME
+from cardquota.quota.vocabulary import CARD_NAME, GATE, MANAGED, QUEUE_NAME, TO_REVIEW
 from cardquota.settings import GateSetter, Settings, Webhook
 from cardquota_dev.testing import eventually
 from integration.asking import ApiReply, ask
@@ -106,8 +106,53 @@ class TestWhenOthersChangeThePod:
             {"op": "add", "path": "/metadata/labels", "value": {"asked": "yes"}},
         ]
         with foreign_webhook(gating.plane, TEAM, patch, tmp_path):
-            found = eventually(lambda: changed(gating, pod("p", QUEUE, cards=1), "labels"))
+            found = eventually(lambda: labelled(gating, pod("p", QUEUE, cards=1), "asked"))
             assert gates(found) == [GATE]
+            assert found["metadata"]["labels"] == {"asked": "yes", MANAGED: TO_REVIEW}
+
+
+def labelled(api: PolicyApi, document: dict[str, Any], label: str) -> dict[str, Any] | None:
+    """The pod as a dry run shows it, once somebody has given it this label."""
+    reply = dry(api, document)
+    return reply.body if reply.ok and label in reply.body["metadata"].get("labels", {}) else None
+
+
+class TestMark:
+    """Who is marked for the validating review, which is found by that alone."""
+
+    @pytest.mark.parametrize(
+        ("document", "mark"),
+        [
+            (pod("p", QUEUE), TO_REVIEW),
+            (pod("p", cards=1), TO_REVIEW),
+            (pod("p", {CARD_NAME: ""}), TO_REVIEW),
+            (pod("p"), None),
+            (pod("p", gated=True), "true"),
+        ],
+    )
+    def test_what_uses_cards(
+        self, gating: PolicyApi, document: dict[str, Any], mark: str | None
+    ) -> None:
+        """Also where it gets no gate. What somebody wrote on others is left as it is."""
+        labels = dry(gating, document).body["metadata"].get("labels", {})
+        assert labels.get(MANAGED) == mark
+
+    @pytest.mark.parametrize("labels", [{"app": "a"}, {MANAGED: "true"}, {MANAGED: "x", "b": "c"}])
+    def test_whatever_labels_it_has(self, gating: PolicyApi, labels: dict[str, str]) -> None:
+        document = pod("p", QUEUE)
+        document["metadata"]["labels"] = labels
+        found = dry(gating, document).body
+        assert found["metadata"]["labels"] == {**labels, MANAGED: TO_REVIEW}
+        assert gates(found) == [GATE]
+
+    def test_what_names_its_node(self, gating: PolicyApi) -> None:
+        """It has no queue: so it is let by, and gets the warnings of the review."""
+        found = dry(gating, pod("p", cards=1, nodeName="n1"))
+        assert found.body["metadata"]["labels"] == {MANAGED: TO_REVIEW}
+
+    def test_nobody_where_nothing_is_gated(self, gating: PolicyApi) -> None:
+        found = dry(gating, pod("p", QUEUE, cards=1), AUDITED)
+        assert "labels" not in found.body["metadata"]
 
 
 def changed(api: PolicyApi, document: dict[str, Any], what: str) -> dict[str, Any] | None:
