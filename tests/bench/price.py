@@ -6,7 +6,9 @@ life stands between two of the bare plane, and is held against their mean: a sha
 twice as fast a minute later.
 
 First the whole life, through kube-scheduler and kwok: pods bound per second at saturation, and the
-processor time until they run, of the API server and of all processes of the plane. Then the steps
+processor time until they run, of the API server and of all processes of the plane. What the API
+server allocates meanwhile is told beside: it says the same of work, and does not depend on how fast
+the machine is. Then the steps
 of a life, each by itself. Last, one pod at a time: from sending its create to the event of its open
 gate.
 """
@@ -91,6 +93,8 @@ class Life(NamedTuple):
     """Milliseconds of the API server's processor time, from create until the pod runs."""
     all: float
     """The same of all processes of the plane."""
+    allocated: float
+    """KiB that the API server has allocated until then."""
 
     def against(self, *others: "Life") -> "Life":
         """Each figure as a part of the mean of the others'."""
@@ -167,6 +171,8 @@ async def _lives(planes: Mapping[str, PricedPlane], report: Report) -> None:
         report(median(f"{variant.said}: API server, until it runs", prices, "ms"))
         prices = [one.all for one in lives]
         report(median(f"{variant.said}: all processes, until it runs", prices, "ms"))
+        sizes = [one.allocated for one in lives]
+        report(median(f"{variant.said}: API server allocates, until it runs", sizes, "KiB"))
     for variant, lives in ratios.items():
         if not lives:
             continue
@@ -177,6 +183,8 @@ async def _lives(planes: Mapping[str, PricedPlane], report: Report) -> None:
         report(median(f"{variant.said}: API server against bare", prices, "", bound))
         prices = [one.all for one in lives]
         report(median(f"{variant.said}: all processes against bare", prices, ""))
+        sizes = [one.allocated for one in lives]
+        report(median(f"{variant.said}: API server allocates against bare", sizes, ""))
 
 
 async def life(plane: PricedPlane, variant: Variant, name: str) -> Life:
@@ -193,13 +201,15 @@ async def _live(plane: PricedPlane, variant: Variant, pods: str, queue: str, man
     crowd, names = plane.crowd, [f"p{many}-{i}" for i in range(many)]
     calls = [call("POST", pods, _body(one, variant, queue)) for one in names]
     async with crowd.watching(pods) as watch:
+        allocated = await asyncio.to_thread(plane.allocated, many)
         begun, paid, all_paid = monotonic(), plane.paid(many), plane.all_paid(many)
         await crowd.send_all(calls, _AT_A_TIME)
         await watch.until(lambda: len(watch.running) == many, "all running")
         price, whole = plane.paid(many) - paid, plane.all_paid(many) - all_paid
         rate = many / (max(watch.bound.values()) - begun)
+        allocated = await asyncio.to_thread(plane.allocated, many) - allocated
     await crowd.clear(pods)
-    return Life(rate, price, whole)
+    return Life(rate, price, whole, allocated)
 
 
 def _body(name: str, variant: Variant, queue: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ belong to a step are in its figure.
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Collection
 from time import monotonic
 from typing import Any, Final, NamedTuple
@@ -66,6 +67,16 @@ class PricedPlane:
     def all_paid(self, pods: int = SLICE) -> float:
         """The same of all processes of the plane; the product's too."""
         return processor_time(self._pids) * 1e3 / pods
+
+    def allocated(self, pods: int = SLICE) -> float:
+        """KiB that the API server has allocated so far, for each of so many pods. To tell it costs
+        the API server some MiB itself.
+        """
+        text = self.cluster.kubectl("get", "--raw", "/metrics").stdout
+        found = re.search(r"^go_memstats_alloc_bytes_total (\S+)$", text, flags=re.MULTILINE)
+        if found is None:
+            raise RuntimeError("the API server does not say how much it has allocated")
+        return float(found[1]) / 1024 / pods
 
     async def steps(
         self, name: str, labels: dict[str, str], *, of_cards: bool, managed: bool
