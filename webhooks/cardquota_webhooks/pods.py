@@ -121,8 +121,6 @@ class PodReviews:
         """
         if self._ledger.policy_of(facts, verdict.queue) is v.Policy.GATE:
             return True
-        if not verdict.fits:
-            return False
         charge = _charge(facts, verdict)
         beside = self._unseen(facts, verdict.queue)
         beside.update({dimension: amount * PODS_OF_ROOM for dimension, amount in charge})

@@ -99,6 +99,12 @@ async def test_where_what_is_known_is_old_what_does_not_fit_is_reviewed_twice() 
         assert await mark(endpoint, pod()) == v.TO_REVIEW
 
 
+async def test_where_what_is_known_is_old_a_pod_that_lacks_its_queue_is_reviewed_twice() -> None:
+    async with Endpoint(THREE, require_queue=True) as endpoint:
+        endpoint.late = True
+        assert await mark(endpoint, a_pod().naming(H200).asking_for(1)) == v.TO_REVIEW
+
+
 async def test_a_value_that_somebody_wrote_saves_no_review() -> None:
     async with Endpoint(THREE) as endpoint:
         assert await mark(endpoint, pod().managed()) == v.TO_REVIEW
