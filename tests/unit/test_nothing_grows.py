@@ -92,8 +92,8 @@ class Silent:
     async def post(self, *_: object, **__: object) -> bytes:
         return b"{}"
 
-    async def apply(self, *_: object) -> None:
-        return
+    async def apply(self, *_: object) -> str:
+        return ""
 
 
 @pytest.fixture

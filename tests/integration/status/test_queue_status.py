@@ -2,10 +2,16 @@
 
 import pytest
 
-from builders import GPU, a_queue
+from builders import GPU, a_ledger, a_queue
 from builders.pod import PodBody
+from cardquota.cluster.api.client import Client
+from cardquota.cluster.api.kubeconfig import from_kubeconfig
+from cardquota.control.queues.queue_operator import ServerSideApply
+from cardquota.control.queues.status_writer import StatusWriter
 from cardquota.quota import vocabulary as v
+from cardquota.quota.reports.queue_report import report
 from integration.asking import Object, ask, metric
+from integration.cluster.conftest import until
 from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, let_through
 
@@ -223,6 +229,27 @@ def test_a_closed_queue_says_so(team: Team) -> None:
     for annotation, state in ((None, "Open"), ("Closed", "Closed"), ("Open", "Open")):
         assert team.annotate(queue, v.QUEUE_STATE, annotation).ok
         team.until(lambda s=state: team.status().get("state") == s, state)
+
+
+async def test_a_queue_closed_while_a_write_is_on_its_way_stays_closed(team: Team) -> None:
+    """Q6: the write was worked out from the open queue, and comes after Volcano's tools."""
+    queue = team.a_queue({T1000: 3})
+    team.has_queue(queue)
+    team.until_row(T1000, quota=3)
+    client = Client(await from_kubeconfig([team.cluster.kubeconfig]))
+    writer = StatusWriter(ServerSideApply(client), lambda: "2026-01-01T00:00:00Z", standalone=True)
+    found = report(a_ledger(queue.with_uid(team.queue()["metadata"]["uid"])), queue.name)
+    assert found is not None
+    version = team.queue()["metadata"]["resourceVersion"]
+    assert team.patch(queue, {"status": {"state": "Closed"}}, sub="/status").ok
+    try:
+        writer.see(queue.name, {}, version=version)
+        writer.want(found)
+        await until(lambda: writer.writes == 2, "the first is refused, and tried again")
+    finally:
+        writer.close()
+        await client.close()
+    assert team.status()["state"] == "Closed"
 
 
 def test_the_metrics_say_the_same(team: Team) -> None:

@@ -17,9 +17,12 @@ offers no other way in. The price is one connection, and each Queue decoded once
 from typing import Any
 
 import aiohttp
+import msgspec
 
 from ...cluster.api.access import Access
 from ...quota import vocabulary as v
+from ...quota.accounts.queue_facts import state_is_ours
+from ...quota.objects.queue import Queue
 from .lean_kopf import kopf
 from .status_writer import StatusWriter
 
@@ -54,8 +57,20 @@ def queue_handlers(
         if event["type"] == "DELETED":
             writer.drop(name, uid or "")
         else:
-            writer.see(name, dict(status), uid or "")
+            version, others = state_of(event["object"])
+            writer.see(name, dict(status), uid or "", version=version, others_state=others)
 
     kopf.on.login(registry=registry)(login)
     kopf.on.event(v.API_GROUP, v.VERSION, "queues", registry=registry)(queue_seen)
     return registry
+
+
+def state_of(queue: object) -> tuple[str, bool]:
+    """The resourceVersion, and whether the state is somebody else's. Of a queue that cannot be read
+    it is not written.
+    """
+    try:
+        read = msgspec.convert(queue, Queue)
+    except msgspec.ValidationError:
+        return "", True
+    return read.metadata.resource_version, not state_is_ours(read)

@@ -11,6 +11,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
+import msgspec
+
+from ...cluster.api import wire
 from ...cluster.api.client import APPLY_PATCH, Client
 from ...cluster.api.find_access import find_access
 from ...cluster.api.session import open_session
@@ -103,7 +106,8 @@ class QueueOperator:
             return
         access = await find_access()
         client, session = Client(access), open_session(access)
-        writer = self._writer = StatusWriter(_Apply(client), _now, standalone=self._standalone)
+        applier = ServerSideApply(client)
+        writer = self._writer = StatusWriter(applier, _now, standalone=self._standalone)
         try:
             if self._stop.is_set():
                 return
@@ -122,15 +126,22 @@ class QueueOperator:
             await session.close()
 
 
-class _Apply:
+class ServerSideApply:
     """Server-side apply with our field manager."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def apply(self, path: str, body: object) -> None:
+    async def apply(self, path: str, body: object) -> str:
+        """As in Applier; the empty string if the answer does not tell the version."""
         params = {"fieldManager": v.FIELD_MANAGER, "force": "true"}
-        await self._client.patch(path, body, content_type=APPLY_PATCH, params=params)
+        answer = await self._client.patch(
+            path, body, content_type=APPLY_PATCH, params=params, metadata_only=True
+        )
+        try:
+            return wire.decode_identity(answer).metadata.resource_version
+        except msgspec.MsgspecError:
+            return ""  # it was stored; the watch tells its version
 
 
 def _now() -> str:

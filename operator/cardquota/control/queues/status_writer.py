@@ -11,6 +11,9 @@ Lives in the loop of the Kopf thread. The wanted status comes from the ledger's 
 from Kopf's watch. A difference is written, so an edit by hand does not last. The two sources report
 the end of a queue and the start of another with its name in any order: each takes back only what it
 reported itself.
+
+The state alone may be somebody else's (Q6). So it is written only on the queue as it was seen: if
+Volcano's tools close a queue while a write is on its way, the API server refuses the write.
 """
 
 import asyncio
@@ -38,8 +41,11 @@ _PATH: Final = f"/apis/{v.API_GROUP}/{v.VERSION}/queues"
 class Applier(Protocol):
     """The part of a client that is needed here."""
 
-    async def apply(self, path: str, body: object) -> None:
-        """Server-side apply as our field manager. Raises ApiError or OutcomeUnknown."""
+    async def apply(self, path: str, body: object) -> str:
+        """Server-side apply as our field manager. Returns the resourceVersion that this made.
+
+        Raises ApiError or OutcomeUnknown.
+        """
 
 
 @dataclass(slots=True)
@@ -49,6 +55,10 @@ class _QueueEntry:
     """The status as last seen or written. None: not seen yet."""
     uid: str | None = None
     """The uid of the queue whose status is `stored`; None if not known."""
+    version: str = ""
+    """The resourceVersion with which the queue was seen, or written; empty if not known."""
+    others_state: bool = False
+    """Whether somebody else wrote the state in `stored`."""
     next_write: float = 0.0
     """On the loop's clock. Before then nothing is computed either."""
     stale: bool = False
@@ -97,12 +107,24 @@ class StatusWriter:
             entry.woken.set()
         self._start(report.name, entry)
 
-    def see(self, name: str, status: dict[str, Any], uid: str | None = None) -> None:
-        """Take the status that the API server has."""
+    def see(
+        self,
+        name: str,
+        status: dict[str, Any],
+        uid: str | None = None,
+        *,
+        version: str = "",
+        others_state: bool = False,
+    ) -> None:
+        """Take the status that the API server has, in the queue's `version`.
+
+        `others_state`: whether its state is not ours to write.
+        """
         entry = self._entries.setdefault(name, _QueueEntry())
         if entry.stored != status or entry.uid != uid:
             entry.woken.set()
         entry.stored, entry.uid = status, uid
+        entry.version, entry.others_state = version, others_state
         self._start(name, entry)
 
     def drop(self, name: str, uid: str | None = None) -> None:
@@ -146,6 +168,8 @@ class StatusWriter:
         wanted = queue_status(
             entry.report, entry.stored, now=self._now(), standalone=self._standalone
         )
+        if entry.others_state:
+            wanted.pop("state", None)
         # Server-side apply omits an empty list: absent and empty are the same.
         same = all((entry.stored.get(key) or None) == (wanted[key] or None) for key in wanted)
         return None if same else wanted
@@ -185,16 +209,19 @@ class StatusWriter:
             entry.writing = False
 
     async def _apply(self, entry: _QueueEntry, report: QueueReport, wanted: dict[str, Any]) -> None:
+        metadata = {"name": report.name, "uid": report.uid}
+        if "state" in wanted and entry.version:
+            metadata["resourceVersion"] = entry.version
         body = {
             "apiVersion": f"{v.API_GROUP}/{v.VERSION}",
             "kind": "Queue",
-            "metadata": {"name": report.name, "uid": report.uid},
+            "metadata": metadata,
             "status": wanted,
         }
         self.writes += 1
         before = entry.stored
         try:
-            await self._applier.apply(f"{_PATH}/{report.name}/status", body)
+            version = await self._applier.apply(f"{_PATH}/{report.name}/status", body)
         except ApiError as error:
             self._failed(entry, error.retry_after)
             if not error.moved:
@@ -207,7 +234,7 @@ class StatusWriter:
             # A status seen meanwhile may be an edit after our write, or of another queue with this
             # name, so it stays. If it is older than our write, one more write changes nothing.
             if before is not None and entry.stored is before:
-                entry.stored = {**before, **wanted}
+                entry.stored, entry.version = {**before, **wanted}, version
 
     def _failed(self, entry: _QueueEntry, retry_after: float | None) -> None:
         """Retry after ever longer pauses, and not before the API server's Retry-After."""

@@ -110,11 +110,16 @@ def queue_facts(queue: Queue) -> QueueFacts:
         policy=v.Policy(notes.policy) if notes.policy in tuple(v.Policy) else None,
         namespaces=_stored_namespaces(notes.namespaces),
         state=_state(queue, notes.state, "" if ours else queue.status.state),
-        state_is_ours=ours or queue.status.state in (None, "", v.QueueState.OPEN),
+        state_is_ours=state_is_ours(queue),
         priority=spec.priority or 0,
         fifo=spec.dequeue_strategy == FIFO,
         recorded=recorded,
     )
+
+
+def state_is_ours(queue: Queue) -> bool:
+    """Whether `status.state` is ours to write: we wrote it, or nobody has closed the queue (Q6)."""
+    return queue.status.state in (None, "", v.QueueState.OPEN) or _we_wrote_state(queue)
 
 
 def check_queue(queue: Queue) -> None:

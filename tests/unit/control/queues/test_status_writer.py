@@ -34,13 +34,14 @@ class StatusServer:
         self.hold: asyncio.Event | None = None
         """While it is not set, writes are not answered."""
 
-    async def apply(self, path: str, body: Any) -> None:
+    async def apply(self, path: str, body: Any) -> str:
         self.writes.append((asyncio.get_running_loop().time(), path, body))
         await asyncio.sleep(0)
         if self.hold is not None:
             await self.hold.wait()
         if self.answers:
             raise self.answers.pop(0)
+        return f"made by {len(self.writes)}"
 
     @property
     def status(self) -> dict[str, Any]:
@@ -373,6 +374,34 @@ async def test_a_state_that_somebody_else_closed_is_left_alone(
     writer.see("queue", {**server.status, "state": "Closed"})
     await asyncio.sleep(INTERVAL * 1.5)
     assert len(server.writes) == 1
+
+
+async def test_a_state_is_written_only_on_the_queue_as_it_was_seen(
+    writer: StatusWriter, server: StatusServer, ledger: Ledger
+) -> None:
+    """Q6: who closes the queue meanwhile makes the API server refuse the write."""
+    server.answers = [refused(409)]
+    writer.see("queue", {}, version="7")
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    writer.see("queue", {"state": "Closed"}, version="8", others_state=True)
+    await until(lambda: len(server.writes) == 2)
+    before, after = (body for _, _, body in server.writes)
+    assert (before["metadata"]["resourceVersion"], before["status"]["state"]) == ("7", "Open")
+    assert "state" not in after["status"]
+    assert "resourceVersion" not in after["metadata"], "nothing that anybody else may write"
+
+
+async def test_the_next_write_is_on_what_the_last_one_made(
+    writer: StatusWriter, server: StatusServer, ledger: Ledger
+) -> None:
+    """It need not wait until that is seen."""
+    writer.see("queue", {}, version="7")
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    writer.want(one_more(ledger, "p"))
+    await until(lambda: len(server.writes) == 2)
+    assert server.writes[1][2]["metadata"]["resourceVersion"] == "made by 1"
 
 
 def wanted(ledger: Ledger, stored: dict[str, Any], *, standalone: bool = True) -> dict[str, Any]:
