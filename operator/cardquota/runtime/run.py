@@ -165,7 +165,7 @@ class Operator:
             self._ledger,
             client,
             self._elector,
-            self._needed,
+            self._reflectors,
             self._events,
             self._metrics,
             self._notifier,

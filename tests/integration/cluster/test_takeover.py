@@ -20,6 +20,7 @@ class FakeReflector:
     """Stands where a reflector stands: notes the revision asked for, and answers when told."""
 
     kind = "ConfigMap"
+    needed = True
 
     def __init__(self, namespace: str) -> None:
         self.path = f"/api/v1/namespaces/{namespace}/configmaps"
@@ -55,8 +56,21 @@ async def _leading(client: Client, namespace: str) -> AsyncIterator[tuple[Electo
         running.cancel()
 
 
-async def _settle(elector: Elector, mirror: FakeReflector, client: Client) -> None:
-    await settle_and_catch_up(elector, [mirror], client, settle=SETTLE, renew_deadline=DEADLINE)
+async def _settle(
+    elector: Elector,
+    mirror: FakeReflector,
+    client: Client,
+    *more: FakeReflector,
+    optional_wait: float = 60.0,
+) -> None:
+    await settle_and_catch_up(
+        elector,
+        [mirror, *more],
+        client,
+        settle=SETTLE,
+        renew_deadline=DEADLINE,
+        optional_wait=optional_wait,
+    )
 
 
 async def test_without_a_predecessor_only_the_settle_time_is_waited_for(
@@ -88,6 +102,46 @@ async def test_after_a_handover_it_is_enough_to_have_seen_what_it_names(
             assert boottime() - began < SETTLE
         else:
             assert mirror.asked_at - elector.acquired_at >= SETTLE
+
+
+class OptionalKind(FakeReflector):
+    """Of a kind on which no decision depends."""
+
+    kind = "Optional"
+    needed = False
+
+
+async def test_an_optional_kind_is_caught_up_with(client: Client, namespace: str) -> None:
+    """The cards that are listed as broken are one: what was listed before must be known."""
+    async with _leading(client, namespace) as (elector, mirror):
+        optional = OptionalKind(namespace)
+        mirror.caught_up.set()
+        settling = asyncio.create_task(_settle(elector, optional, client, mirror))
+        await until(lambda: optional.asked, "catching up")
+        assert not settling.done()
+        optional.caught_up.set()
+        await settling
+
+
+async def test_an_optional_kind_is_waited_for_only_a_while(client: Client, namespace: str) -> None:
+    async with _leading(client, namespace) as (elector, mirror):
+        optional = OptionalKind(namespace)
+        mirror.caught_up.set()
+        await _settle(elector, optional, client, mirror, optional_wait=0.1)
+        assert optional.asked
+        assert mirror.asked
+
+
+@pytest.mark.parametrize("path", ["/apis/not.served/v1/things", "/api/v1/things"])
+async def test_an_optional_kind_that_is_absent_is_not_waited_for(
+    client: Client, namespace: str, path: str
+) -> None:
+    async with _leading(client, namespace) as (elector, mirror):
+        optional = OptionalKind(namespace)
+        optional.path = path
+        mirror.caught_up.set()
+        await _settle(elector, optional, client, mirror)
+        assert not optional.asked
 
 
 async def test_a_predecessors_deadline_is_waited_for(client: Client, namespace: str) -> None:

@@ -62,6 +62,13 @@ class ApiError(Exception):
         return self.status in (404, 409) and not self.denied
 
     @property
+    def absent(self) -> bool:
+        """For a read of a kind: the API server does not have it, or its administrator has not yet
+        applied our permissions of this release.
+        """
+        return self.status in (403, 404)
+
+    @property
     def busy(self) -> bool:
         """The API server is overloaded and objects to nothing. Not if a webhook says so."""
         return self.status == 429 and not self.denied

@@ -34,6 +34,9 @@ class RevisionSource(Protocol):
 
     path: str
     kind: str
+    needed: bool
+    """Whether decisions depend on it. If not, it holds up nothing: it may be absent, and it is
+    waited for only a while."""
 
     async def passed(self, revision: int) -> None:
         """Return once everything up to `revision` was delivered."""
@@ -50,9 +53,12 @@ async def settle_and_catch_up(
     *,
     settle: float = 3.0,
     renew_deadline: float = 8.0,
+    optional_wait: float = 10.0,
     clock: Callable[[], float] = boottime,
 ) -> None:
     """Return when the holder of the current term may decide. Times in seconds.
+
+    `optional_wait`: how long kinds are waited for on which no decision depends.
 
     After a hand-over it is enough to have seen what the predecessor had seen: it had settled all
     its writes, and writes no more.
@@ -60,7 +66,8 @@ async def settle_and_catch_up(
     Guarantees otherwise: at that moment at least `renew_deadline + settle` have passed since the
     predecessor's last renewal was seen (unless there was none, or it gave the Lease up), and
     `settle` since our own acquisition, the last `settle` of it healthy without a break. And all
-    reflectors have delivered everything that was in the store after that.
+    reflectors have delivered everything that was in the store after that, of optional kinds those
+    that could within `optional_wait`.
     Not guaranteed: that a write is seen which the API server accepted before that and stores later.
     `clock` is the elector's. Errors: LeadershipLost.
     """
@@ -69,7 +76,7 @@ async def settle_and_catch_up(
         raise LeadershipLost("not leading")
     if (handover := elector.handover) is not None and all(r.kind in handover for r in reflectors):
         await asyncio.sleep(max(0.0, elector.acquired_at + _POLICY_LAG - clock()))
-        left = (_catch_up(r, client, handover[r.kind]) for r in reflectors)
+        left = (_caught_up(r, client, optional_wait, handover[r.kind]) for r in reflectors)
         await _until(elector, term, left)
         log.info("term %s may decide, as the last one left it", term)
         return
@@ -79,7 +86,7 @@ async def settle_and_catch_up(
     while (missing := max(quiet_from, elector.healthy_since) + settle - clock()) > 0:
         await asyncio.sleep(min(missing, _CHECK_EVERY))
         _check(elector, term)
-    await _until(elector, term, (_catch_up(reflector, client) for reflector in reflectors))
+    await _until(elector, term, (_caught_up(r, client, optional_wait) for r in reflectors))
     log.info("term %s may decide", term)
 
 
@@ -108,8 +115,20 @@ async def _all(works: Iterable[Coroutine[Any, Any, None]]) -> None:
             tasks.create_task(work)
 
 
+async def _caught_up(
+    reflector: RevisionSource, client: Client, optional_wait: float, named: int | None = None
+) -> None:
+    """The same as `_catch_up`; for an optional kind not longer than so many seconds."""
+    try:
+        async with asyncio.timeout(None if reflector.needed else optional_wait):
+            await _catch_up(reflector, client, named)
+    except TimeoutError:
+        log.warning("%s: not read up to now in %g s; going on", reflector.kind, optional_wait)
+
+
 async def _catch_up(reflector: RevisionSource, client: Client, named: int | None = None) -> None:
-    """Return once a kind was delivered up to `named`, or else up to what the store holds now.
+    """Return once a kind was delivered up to `named`, or else up to what the store holds now, or
+    an optional kind is absent.
 
     The read is needed in both cases: it makes the API server ask the store for its revision.
     Without it, a kind that never changes would get no bookmark that passes the revision.
@@ -122,6 +141,8 @@ async def _catch_up(reflector: RevisionSource, client: Client, named: int | None
             revision = wire.revision_of(wire.decode_page(body).metadata.resource_version)
             break
         except (ApiError, OutcomeUnknown, msgspec.MsgspecError) as error:
+            if not reflector.needed and isinstance(error, ApiError) and error.absent:
+                return
             log.warning("catching up with %s: %s", reflector.kind, error)
             retry_after = getattr(error, "retry_after", None)
         await asyncio.sleep(backoff.next(retry_after))

@@ -19,9 +19,6 @@ log = logging.getLogger(__name__)
 T = TypeVar("T", bound=wire.WatchedObject)
 
 _FORBIDDEN: Final = 403
-_ABSENT: Final = frozenset({_FORBIDDEN, 404})
-"""Answers of an API server without the kind, or of one whose administrator has not yet applied our
-permissions of this release."""
 _ASK_AGAIN: Final = 300.0
 """Seconds, give or take a quarter, until an absent kind is requested again."""
 _LIST_TIMEOUT: Final = 10.0
@@ -36,6 +33,8 @@ class OptionalReflector(Reflector[T]):
     requested again now and then. It also counts as synced once it could not be listed for a while:
     a kind that the API server never manages to list holds up nothing.
     """
+
+    needed = False
 
     def __init__(
         self,
@@ -90,7 +89,7 @@ class OptionalReflector(Reflector[T]):
             try:
                 await super()._list()
             except ApiError as error:
-                if error.status not in _ABSENT:
+                if not error.absent:
                     self._failed()
                     raise
                 refused = refused or str(error)
@@ -108,7 +107,7 @@ class OptionalReflector(Reflector[T]):
         try:
             return await super().follow()
         except ApiError as error:
-            if error.status not in _ABSENT:
+            if not error.absent:
                 raise
         # From now on no object is known. Whatever the next answer is, a list comes first.
         self._usable = False

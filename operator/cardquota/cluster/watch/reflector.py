@@ -56,6 +56,9 @@ class Reflector(Generic[T]):
     delivered as gone if the kind itself is no longer served (404): it is requested again and again.
     """
 
+    needed = True
+    """Whether decisions depend on the kind."""
+
     def __init__(
         self,
         client: Client,
