@@ -1,6 +1,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import _AsyncGeneratorContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -68,14 +68,17 @@ class Odd(Client):
         self.expired_watches = 0
         self.expired_pages = 0
 
-    def watch(
+    @asynccontextmanager
+    async def watch(
         self, path: str, *, params: Mapping[str, str], read_timeout: float
-    ) -> _AsyncGeneratorContextManager[ClientResponse]:
+    ) -> AsyncIterator[ClientResponse]:
         self.watches += 1
-        if self.expired_watches:
-            self.expired_watches -= 1
-            raise ApiError(410, "Expired", "too old resource version")
-        return super().watch(path, params=params, read_timeout=read_timeout)
+        async with super().watch(path, params=params, read_timeout=read_timeout) as response:
+            # Not before: one that was on its way when a test said so is expired too.
+            if self.expired_watches:
+                self.expired_watches -= 1
+                raise ApiError(410, "Expired", "too old resource version")
+            yield response
 
     async def get(self, path: str, **options: Any) -> bytes:
         if "continue" in options["params"] and self.expired_pages:
@@ -198,7 +201,7 @@ async def test_what_vanished_before_a_new_list_is_worked_out(
         await delete(client, namespace, "deleted")
         await delete(client, namespace, "replaced")
         await create(client, namespace, "replaced", size="2")
-        odd.expired_watches = 1  # not before: a list that finds the proxy shut counts too
+        odd.expired_watches = 1
         proxy.reopen()
         await until(lambda: view.sizes == {"kept": "1", "replaced": "2"}, "the new list")
         assert sorted(view.ended) == ["deleted", "replaced"]

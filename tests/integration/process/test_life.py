@@ -66,6 +66,12 @@ def holder(cluster: Cluster) -> str:
     return str(ask(cluster, "GET", LEASE).body.get("spec", {}).get("holderIdentity") or "")
 
 
+def handover(cluster: Cluster) -> set[str]:
+    """The kinds of which the last leader said how much of them it had seen."""
+    notes = ask(cluster, "GET", LEASE).body["metadata"].get("annotations", {})
+    return set(json.loads(notes.get(v.HANDOVER, "{}")))
+
+
 def a_review(queue: str, namespace: str = "default") -> bytes:
     pod = {
         "metadata": {"name": "a", "annotations": {v.QUEUE_NAME: queue}},
@@ -127,6 +133,7 @@ def test_sigterm_answers_what_is_in_flight_and_gives_the_lease_up(
     patient = {**QUICK, "webhook": {"unseenWait": 2}}
     with running(installed, tmp_path / "o", patient) as operator:
         assert holder(installed)
+        eventually(lambda: "may decide" in operator.log.read_text(), "a leader that decides")
         review = operator.sent_review(installed, "/validate", a_review("q", "not-there"))
         operator.signal(signal.SIGTERM)
         answer = answer_to(review)
@@ -134,6 +141,9 @@ def test_sigterm_answers_what_is_in_flight_and_gives_the_lease_up(
     assert answer["response"]["uid"] == "in-flight"
     assert answer["response"]["status"]["code"] == 429
     assert holder(installed) == ""
+    assert {"pods", "limitranges"} <= handover(installed), (
+        "kinds that are needed, and optional ones"
+    )
     assert tracebacks(operator.log) == []
     for line in json_lines(operator.log):
         assert set(line) >= {"time", "level", "logger", "message"}
