@@ -6,11 +6,13 @@ Nothing waits for such a kind: without it, everything else works as usual.
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from ...loop.time_slice import TimeSlice
 from ..api import wire
 from ..api.api_error import ApiError
+from ..api.backoff import Backoff
 from .object_index import ObjectIndex
 from .reflector import Reflector
 
@@ -20,7 +22,9 @@ T = TypeVar("T", bound=wire.WatchedObject)
 
 _FORBIDDEN: Final = 403
 _ASK_AGAIN: Final = 300.0
-"""Seconds, give or take a quarter, until an absent kind is requested again."""
+"""The most seconds until an absent kind is requested again."""
+_ASK_FIRST: Final = 1.0
+"""The same at first: right after its start, an API server forbids what it allows a second later."""
 _LIST_TIMEOUT: Final = 10.0
 """Seconds; a few tries."""
 
@@ -29,9 +33,10 @@ class OptionalReflector(Reflector[T]):
     """Reflects one kind into one sink, in the first of several versions that is served.
 
     While one is served, the guarantees are those of a reflector. While none is, or we may not read
-    it, the sink is told that there are no objects, the kind counts as synced and current, and it is
-    requested again now and then. It also counts as synced once it could not be listed for a while:
-    a kind that the API server never manages to list holds up nothing.
+    it, the kind counts as synced and current, it is requested again, ever more rarely, and the sink
+    is told that there are no objects. What was known before stays for a while, since that answer
+    may pass. The kind also counts as synced once it could not be listed for a while: one that the
+    API server never manages to list holds up nothing.
     """
 
     needed = False
@@ -44,8 +49,9 @@ class OptionalReflector(Reflector[T]):
         list_timeout: float = _LIST_TIMEOUT,
         **kwargs: Any,
     ) -> None:
-        """`paths`: of the collection, the newest version first. `ask_again`: seconds.
-        `list_timeout`: seconds to wait for a kind that cannot be listed.
+        """`paths`: of the collection, the newest version first. `ask_again`: the most seconds
+        between two requests of an absent kind. `list_timeout`: seconds to wait for a kind that
+        cannot be listed, or is absent and was not before.
         """
         super().__init__(*args, path=paths[0], **kwargs)
         self._paths = tuple(paths)
@@ -54,6 +60,13 @@ class OptionalReflector(Reflector[T]):
         self._trying_since: float | None = None
         self._why_absent = ""
         self._forbidden = False
+        self._awaited = asyncio.Event()
+        """Somebody waits for news of an absent kind."""
+
+    async def passed(self, revision: int) -> None:
+        """As of a reflector; an absent kind is requested at once."""
+        self._awaited.set()
+        await super().passed(revision)
 
     def lag(self) -> float:
         """As of a reflector; 0 while the kind is absent."""
@@ -66,18 +79,30 @@ class OptionalReflector(Reflector[T]):
 
     async def _list(self) -> None:
         """List the kind as soon as it is served."""
-        while (why := await self._list_any()) is not None:
-            slice_ = TimeSlice()
-            for _ in self._delivery.only_in_steps(ObjectIndex()):
-                await slice_.give_way()
-            self._count_as_synced()
-            if why != self._why_absent:
-                self._why_absent = why
-                level = logging.WARNING if self._forbidden else logging.INFO
-                text = "%s are not read, and asked for again now and then: %s"
-                log.log(level, text, self.kind, why)
-            await asyncio.sleep(self._ask_again * (0.75 + self._random() / 2))
+        first = min(_ASK_FIRST, self._ask_again)
+        pause = Backoff(first, self._ask_again, random=self._random)
+        while True:
+            self._awaited.clear()
+            why = await self._list_any()
+            if why is None:
+                break
+            if not self.revision or self._tried_for_long:
+                await self._count_as_absent(why)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause.next()):
+                    await self._awaited.wait()
         self._why_absent = ""
+
+    async def _count_as_absent(self, why: str) -> None:
+        slice_ = TimeSlice()
+        for _ in self._delivery.only_in_steps(ObjectIndex()):
+            await slice_.give_way()
+        self._count_as_synced()
+        if why != self._why_absent:
+            self._why_absent = why
+            level = logging.WARNING if self._forbidden else logging.INFO
+            text = "%s are not read, and asked for again now and then: %s"
+            log.log(level, text, self.kind, why)
 
     async def _list_any(self) -> str | None:
         """List the newest served version. Returns why there is none, else None."""
@@ -113,10 +138,14 @@ class OptionalReflector(Reflector[T]):
         self._usable = False
         return False
 
+    @property
+    def _tried_for_long(self) -> bool:
+        begun = self._trying_since
+        return begun is not None and self._clock() - begun >= self._list_timeout
+
     def _failed(self) -> None:
         """The failure may pass. A replica that starts without the kind treats it as empty."""
-        begun = self._trying_since
-        if begun is not None and self._clock() - begun >= self._list_timeout:
+        if self._tried_for_long:
             self._count_as_synced()
 
     def _count_as_synced(self) -> None:

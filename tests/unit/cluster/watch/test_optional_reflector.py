@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from itertools import pairwise
 from typing import Any, cast
 
 import pytest
@@ -104,6 +105,7 @@ async def reflecting(
     *,
     clock: Callable[[], float] = lambda: 0.0,
     list_timeout: float = 0.0,
+    ask_again: float = 0.001,
     backoff: Backoff | None = None,
 ) -> AsyncIterator[OptionalReflector[ServedThing]]:
     reflector: OptionalReflector[ServedThing] = OptionalReflector(
@@ -113,7 +115,7 @@ async def reflecting(
         delivery=Delivery("things", ServedThing, sink),
         clock=clock,
         backoff=backoff or Backoff(0.001, 0.002),
-        ask_again=0.001,
+        ask_again=ask_again,
         list_timeout=list_timeout,
     )
     task = asyncio.create_task(reflector.run())
@@ -254,3 +256,59 @@ async def test_a_watch_that_fails_otherwise_is_tried_again() -> None:
         server.served[NEW] = None
         await asyncio.wait_for(server.watching.wait(), 5)
         assert server.listed == [NEW]
+
+
+@pytest.mark.fake_clock
+@pytest.mark.parametrize("error", [ABSENT, FORBIDDEN])
+async def test_one_that_is_absent_at_first_is_asked_for_again_soon_then_rarely(
+    error: ApiError,
+) -> None:
+    """An API server forbids for a second after its start what it allows then."""
+    server, sink = VersionedServer({NEW: error, OLD: error}), ThingNames()
+    loop = asyncio.get_running_loop()
+    tries = [loop.time()]
+    async with reflecting(server, sink, ask_again=300.0):
+        for _ in range(12):
+            await asked_again(server)
+            tries.append(loop.time())
+    pauses = [later - before for before, later in pairwise(tries)]
+    assert pauses[0] <= 1.1
+    assert pauses[1] <= 2.1
+    assert 150.0 <= max(pauses) <= 300.1
+
+
+@pytest.mark.fake_clock
+async def test_who_must_know_now_has_an_absent_one_asked_for_at_once() -> None:
+    server, sink = VersionedServer({NEW: FORBIDDEN, OLD: FORBIDDEN}), ThingNames()
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    async with reflecting(server, sink, ask_again=300.0) as reflector:
+        while loop.time() < begun + 1_000.0:
+            await asked_again(server)
+        server.served[NEW] = None
+        before = loop.time()
+        await reflector.passed(6)
+        assert loop.time() - before < 1.0
+        assert sink.names == {"a"}
+
+
+@pytest.mark.parametrize("error", [ABSENT, FORBIDDEN])
+async def test_what_was_known_stays_while_an_absence_may_pass(error: ApiError) -> None:
+    """The API server was started anew, and has not read who may do what."""
+    now = [0.0]
+    server, sink = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames()
+    async with reflecting(server, sink, clock=lambda: now[0], list_timeout=10.0):
+        server.served[NEW] = error
+        server.end.set()
+        await until(server, 4)
+        assert sink.names == {"a"}
+        now[0] = 10.0
+        await until(server, 4)
+        assert sink.names == set()
+
+
+async def asked_again(server: VersionedServer) -> None:
+    """By the fake clock, which goes on as soon as nobody has anything to do."""
+    wanted = len(server.listed) + 2  # one list of each version
+    while len(server.listed) < wanted:  # noqa: ASYNC110
+        await asyncio.sleep(0.05)
