@@ -126,7 +126,8 @@ class RecentAdmissions:
         if over.done():
             return
         try:
-            await asyncio.wait_for(over, timeout)
+            async with asyncio.timeout(timeout):
+                await over
         except TimeoutError:
             return
         finally:

@@ -17,6 +17,7 @@ from ..cluster.events.events import EventRecorder
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.watch.reflector import Reflector
 from ..cluster.writes.fenced_writer import FencedWriter
+from ..loop.ended import ended
 from ..loop.time_slice import LEADER_SLICE, TimeSlice
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
@@ -158,8 +159,7 @@ class Leadership:
             else:
                 self._unsettled = True
         if self._term is not None:
-            self._term.cancel()
-            await asyncio.gather(self._term, return_exceptions=True)
+            await ended({self._term})
         return StopResult(settled=not self._unsettled, handover=handover)
 
     async def _seen_by_now(self) -> Revisions | None:

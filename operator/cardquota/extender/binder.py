@@ -26,6 +26,7 @@ from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.writes.fenced_writer import FencedWriter, TooLateError
 from ..cluster.writes.pod_patch import guard, pod_path, precondition
 from ..cluster.writes.settling import settle_pod
+from ..loop.ended import ended
 from ..quota import vocabulary as v
 from ..quota.card_memory.memory_node import MemoryPod
 from ..quota.card_memory.placement import UNKNOWN, CardPlacement, placement_annotations
@@ -120,10 +121,7 @@ class Binder:
     async def end(self) -> None:
         """The term is over: from now on only what the watches show counts."""
         self._writer = None
-        tasks = [one.task for one in self._under_way.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await ended([one.task for one in self._under_way.values()])
         self._under_way.clear()
         for uid in list(self._ledger.card_memory.assumed):
             self._take_back(uid)

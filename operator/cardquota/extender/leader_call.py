@@ -69,17 +69,18 @@ class LeaderCall:
 
     async def _call(self, address: str, tls: ssl.SSLContext, args: BindArgs) -> str:
         if self._session is None:
-            self._session = aiohttp.ClientSession(
-                timeout=aiohttp.ClientTimeout(total=self._timeout)
-            )
-        async with self._session.post(
-            f"https://{address}/scheduler/bind",
-            data=bind_call(args),
-            headers={PASSED_ON: "1", "Content-Type": "application/json"},
-            ssl=tls,
-            server_hostname=self._server_name,
-            allow_redirects=False,
-        ) as response:
+            self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout())
+        async with (
+            asyncio.timeout(self._timeout),
+            self._session.post(
+                f"https://{address}/scheduler/bind",
+                data=bind_call(args),
+                headers={PASSED_ON: "1", "Content-Type": "application/json"},
+                ssl=tls,
+                server_hostname=self._server_name,
+                allow_redirects=False,
+            ) as response,
+        ):
             return read_error(await response.content.read(64 * 1024))
 
     async def close(self) -> None:

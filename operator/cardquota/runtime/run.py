@@ -36,6 +36,7 @@ from ..cluster.watch.reflector import Reflector
 from ..control.leadership import Leadership
 from ..control.queues.queue_metrics import measure_drift
 from ..control.reports.installation import InstallationCheck
+from ..loop.ended import ended
 from ..loop.loop_watch import LoopWatch
 from ..loop.timed_selector import TimedSelector
 from ..metrics import Metrics
@@ -234,8 +235,7 @@ class Operator:
             _LOG.warning("some patches are not answered: the Lease is left to run out")
         if self._probes.serving:
             await self._admission.quiet(_QUIET, at_most=_LEAVE_SERVICE)
-        self._cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await ended(self._tasks)
 
     def _cancel(self, *but: asyncio.Task[None] | None) -> None:
         for task in self._tasks:

@@ -73,9 +73,11 @@ def _no_fence(breaker: Breaker) -> None:
         *,
         settle: float = 3.0,
         renew_deadline: float = 8.0,
+        optional_wait: float = 10.0,
         clock: Callable[[], float] = boottime,
     ) -> None:
-        await whole(elector, reflectors, client, settle=0.0, renew_deadline=0.0, clock=clock)
+        waits = {"settle": 0.0, "renew_deadline": 0.0, "optional_wait": optional_wait}
+        await whole(elector, reflectors, client, **waits, clock=clock)
 
     breaker.replace(leadership, "settle_and_catch_up", at_once)
 

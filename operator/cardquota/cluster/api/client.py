@@ -32,6 +32,7 @@ _METADATA: Final = f"{_JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 CONNECTIONS: Final = 1_100
 """Enough for the four kinds of a leader's writes with 256 in flight each, a watch per kind, and the
 events. The Lease, which must never wait for these, has its own client."""
+_NO_TIMEOUT: Final = aiohttp.ClientTimeout()
 _KEEP_ALIVE: Final = 30.0
 """Seconds; less than the API server keeps an idle connection. If the server closed it first, the
 outcome of a write would be unknown."""
@@ -148,23 +149,22 @@ class Client:
             data = body if isinstance(body, bytes) else msgspec.json.encode(body)
             headers["Content-Type"] = content_type or _JSON
         try:
-            async with self._session.request(
-                method,
-                self._access.server + path,
-                params=params,
-                data=data,
-                headers=headers,
-                # Without the ceiling aiohttp rounds 5 s and more up to the next whole second.
-                timeout=aiohttp.ClientTimeout(
-                    # None and 0 would mean for ever.
-                    total=max(0.001, end - loop.time()),
-                    ceil_threshold=float("inf"),
-                ),
-                allow_redirects=False,
-                ssl=self._tls,
-                server_hostname=self._access.server_hostname,
-                proxy=self._access.proxy,
-            ) as response:
+            # Not by aiohttp, which takes a cancellation for its own time-out if both come at once.
+            async with (
+                asyncio.timeout_at(end),
+                self._session.request(
+                    method,
+                    self._access.server + path,
+                    params=params,
+                    data=data,
+                    headers=headers,
+                    timeout=_NO_TIMEOUT,
+                    allow_redirects=False,
+                    ssl=self._tls,
+                    server_hostname=self._access.server_hostname,
+                    proxy=self._access.proxy,
+                ) as response,
+            ):
                 answer = await response.read()
                 if 200 <= response.status < 300:
                     return answer

@@ -17,6 +17,7 @@ from contextlib import suppress
 
 import msgspec
 
+from ...loop.ended import ended
 from ...quota.vocabulary import EXTENDER_ADDRESS, HANDOVER
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
@@ -185,8 +186,7 @@ class Elector:
         try:
             await self._look_until_acquired(freed)
         finally:
-            watching.cancel()
-            await asyncio.wait({watching})
+            await ended({watching})
 
     async def _look_until_acquired(self, freed: asyncio.Event) -> None:
         """Read the Lease every retry period, and at once when it was freed."""

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from ...loop.ended import ended
 from ..api import wire
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.backoff import Backoff
@@ -99,8 +100,7 @@ async def _until(elector: Elector, term: str, works: Iterable[Coroutine[Any, Any
             _check(elector, term)
         await working
     finally:
-        working.cancel()
-        await asyncio.wait({working})
+        await ended({working})
     _check(elector, term)
 
 

@@ -162,7 +162,8 @@ class EventRecorder:
         """Return once an event recorded at that time may be written."""
         left = since + GIVES_WAY - self._monotonic()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._goes.wait(), max(0.0, left))
+            async with asyncio.timeout(max(0.0, left)):
+                await self._goes.wait()
 
     async def _write(self, event: Event) -> None:
         path, namespace = event.path, event.namespace

@@ -35,7 +35,8 @@ class ChangeNotifier:
             waiter: asyncio.Future[None] = loop.create_future()
             self._waiters.add(waiter)
             try:
-                await asyncio.wait_for(waiter, left)
+                async with asyncio.timeout(left):
+                    await waiter
             except TimeoutError:
                 return condition()
             finally:

@@ -14,6 +14,7 @@ from itertools import chain, islice
 from typing import Any, Final
 
 from ...cluster.events.events import EventRecorder
+from ...loop.ended import ended
 from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...metrics import Metrics
 from ...quota import vocabulary as v
@@ -195,9 +196,7 @@ class GateReleaser:
                 await asyncio.sleep(0)
         finally:
             self._timeouts.stop()  # first: the tasks cancelled below did not end in time, or at all
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+            await ended(self._tasks)
             retries = chain(
                 self._pod_retries.stop(), self._gang_retries.stop(), self._background.stop()
             )

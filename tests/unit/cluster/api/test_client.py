@@ -1,6 +1,7 @@
 """What only a bad network does, against a server of a few lines."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 
 import aiohttp
@@ -82,6 +83,21 @@ async def test_a_timeout_is_kept(client: Client, server: ClosingServer) -> None:
     server.answer = b""
     with pytest.raises(OutcomeUnknown, match=r"within 0\.2 s"):
         await asyncio.wait_for(client.get("/", timeout=0.2), 60)
+
+
+@pytest.mark.parametrize("at", [0.02, 0.05, 0.08])
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"])
+async def test_a_cancellation_beside_a_timeout_is_not_lost(
+    client: Client, server: ClosingServer, answer: bytes, at: float
+) -> None:
+    """As when a process goes on after a pause: both are due in the same turn of the loop."""
+    server.answer = answer
+    task = asyncio.create_task(client.get("/a", timeout=0.05))
+    await asyncio.sleep(0.01)  # it waits for the answer, or for the rest of one
+    asyncio.get_running_loop().call_later(at - 0.01, task.cancel)
+    time.sleep(0.1)  # noqa: ASYNC251 - the pause
+    with pytest.raises(asyncio.CancelledError):
+        await task
 
 
 async def test_redirects_are_not_followed(client: Client, server: ClosingServer) -> None:

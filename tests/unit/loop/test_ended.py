@@ -1,0 +1,54 @@
+"""Tasks end, also if a cancellation gets lost."""
+
+import asyncio
+
+import pytest
+
+from cardquota.loop.ended import ended
+
+pytestmark = pytest.mark.fake_clock
+
+
+async def deaf(times: int) -> None:
+    """Loses so many cancellations, as a library does whose own time-out comes at once."""
+    while True:
+        try:
+            await asyncio.sleep(3_600)
+        except asyncio.CancelledError:
+            if not times:
+                raise
+            times -= 1
+
+
+async def broken() -> None:
+    try:
+        await asyncio.sleep(3_600)
+    finally:
+        raise ValueError("while it ends")
+
+
+async def test_a_lost_cancellation_is_made_again() -> None:
+    tasks = [asyncio.create_task(one) for one in (deaf(0), deaf(1), deaf(3), broken())]
+    await asyncio.sleep(0)
+    await ended(tasks)
+    assert all(task.done() for task in tasks)
+
+
+async def test_who_tidies_up_quickly_is_not_disturbed() -> None:
+    tidied = list[str]()
+
+    async def tidy() -> None:
+        try:
+            await asyncio.sleep(3_600)
+        finally:
+            await asyncio.sleep(0.4)
+            tidied.append("all")
+
+    task = asyncio.create_task(tidy())
+    await asyncio.sleep(0)
+    await ended([task])
+    assert tidied == ["all"]
+
+
+async def test_none_are_no_wait() -> None:
+    await ended([])
