@@ -33,6 +33,7 @@ BENCHES = {
     "scheduling": "binds, and pods through kube-scheduler, with the extender and without",
     "price": "what a pod costs the API server",
     "price_profile": "the same, by kind of work",
+    "gate_forms": "the write that opens a gate, by its form",
     "creates": "pods created through the API server",
     "freed": "quota freed to gate opened",
     "gang_release": "a gang of 1,000 released against plain patches",

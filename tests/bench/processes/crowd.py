@@ -36,21 +36,31 @@ class EncodedRequest:
     path: str
     body: bytes = b""
     content_type: str = _JSON
+    accept: str = _JSON
 
 
-def call(method: str, path: str, body: object, content_type: str = _JSON) -> EncodedRequest:
+def call(
+    method: str, path: str, body: object, content_type: str = _JSON, *, accept: str = _JSON
+) -> EncodedRequest:
     """With its body encoded beforehand, so that this is not measured."""
-    return EncodedRequest(method, path, json.dumps(body).encode(), content_type)
+    return EncodedRequest(method, path, json.dumps(body).encode(), content_type, accept)
 
 
 class Crowd:
     """Sends requests as the administrator, whom no flow control holds up, or as another user."""
 
-    def __init__(self, cluster: Cluster, *, kubeconfig: Path | None = None) -> None:
-        """`kubeconfig`: of the user; without one, the administrator's."""
+    def __init__(
+        self, cluster: Cluster, *, kubeconfig: Path | None = None, as_user: str = ""
+    ) -> None:
+        """`kubeconfig`: of the user; without one, the administrator's. `as_user`: whom the
+        administrator impersonates, with all rights.
+        """
         found = yaml.safe_load((kubeconfig or cluster.kubeconfig).read_text())
         self._server = str(found["clusters"][0]["cluster"]["server"])
         self._token = str(found["users"][0]["user"]["token"])
+        self._as = {"Impersonate-User": as_user, "Impersonate-Group": "system:masters"}
+        if not as_user:
+            self._as.clear()
         self._tls = ssl.create_default_context(cafile=cluster.admin.configuration.ssl_ca_cert)
 
     async def __aenter__(self) -> Self:
@@ -59,6 +69,7 @@ class Crowd:
             connector=aiohttp.TCPConnector(limit=0, ssl=self._tls),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={
+                **self._as,
                 "Authorization": f"Bearer {self._token}",
                 "Accept": _JSON,
                 # Compressing costs the API server more than the wire costs anybody.
@@ -76,7 +87,7 @@ class Crowd:
             wanted.method,
             wanted.path,
             data=wanted.body or None,
-            headers={"Content-Type": wanted.content_type},
+            headers={"Content-Type": wanted.content_type, "Accept": wanted.accept},
         ) as answer:
             body = await answer.read()
             if answer.status >= 300:

@@ -19,7 +19,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final
 
-from cardquota.quota.vocabulary import GATE, NAMESPACE_MODE
+from cardquota.quota.vocabulary import GATE, IS_MANAGED, MANAGED, NAMESPACE_MODE
 from cardquota_dev.build.toolchain import environment, go
 from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.plane.credentials.keys import Keys, make_keys
@@ -31,13 +31,19 @@ from integration.asking import ask
 OURS: Final = "ours"
 AIOHTTP: Final = "aiohttp"
 GO: Final = "go"
+GO_HTTP1: Final = "go-http1"
 NONE: Final = "none"
 
 _VARIANT: Final = "bench.cardquota.dev/webhooks"
 _GROUP: Final = "/apis/admissionregistration.k8s.io/v1"
 _KINDS: Final = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
-_PATCH: Final = [{"op": "add", "path": "/spec/schedulingGates/-", "value": {"name": GATE}}]
-"""What ours answers for a pod that has a gate of somebody else's already."""
+_PATCH: Final = [
+    {"op": "add", "path": "/spec/schedulingGates/-", "value": {"name": GATE}},
+    {"op": "add", "path": "/metadata/labels", "value": {MANAGED: IS_MANAGED}},
+]
+"""What ours answers for a pod that has a gate of somebody else's already, and no label. With this
+label no second review follows.
+"""
 
 
 def labels(variant: str) -> dict[str, str]:
@@ -56,6 +62,7 @@ def webhook_variants(cluster: Cluster) -> Iterator[None]:
         commands = {
             AIOHTTP: [sys.executable, "-m", "bench.processes.constant_webhook"],
             GO: [str(_built(Path(scratch)))],
+            GO_HTTP1: [str(_built(Path(scratch))), "-http1"],
         }
         addresses = {
             name: stack.enter_context(_running(command, keys)) for name, command in commands.items()

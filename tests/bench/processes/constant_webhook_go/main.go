@@ -1,13 +1,15 @@
 // A webhook in Go that answers a constant: what any webhook costs at the least.
 //
-// `constant-webhook PORT CERTIFICATE KEY PATCH` serves /mutate (allowed, with that JSON patch) and
-// /validate (allowed) on 127.0.0.1 until standard input ends. Of a review it reads the uid alone,
-// which the answer must repeat.
+// `constant-webhook [-http1] PORT CERTIFICATE KEY PATCH` serves /mutate (allowed, with that JSON
+// patch) and /validate (allowed) on 127.0.0.1 until standard input ends. Of a review it reads the
+// uid alone, which the answer must repeat.
 package main
 
 import (
 	"bytes"
+	"crypto/tls"
 	"encoding/base64"
+	"flag"
 	"io"
 	"log"
 	"net/http"
@@ -34,12 +36,17 @@ func answering(more string) http.HandlerFunc {
 }
 
 func main() {
-	port, certificate, private, patch := os.Args[1], os.Args[2], os.Args[3], os.Args[4]
+	http1 := flag.Bool("http1", false, "do not offer HTTP/2")
+	flag.Parse()
+	port, certificate, private, patch := flag.Arg(0), flag.Arg(1), flag.Arg(2), flag.Arg(3)
 	encoded := base64.StdEncoding.EncodeToString([]byte(patch))
 	http.HandleFunc("/mutate", answering(`,"patchType":"JSONPatch","patch":"`+encoded+`"`))
 	http.HandleFunc("/validate", answering(""))
 	// Whoever only looks whether somebody listens is not worth a line.
 	server := http.Server{Addr: "127.0.0.1:" + port, ErrorLog: log.New(io.Discard, "", 0)}
+	if *http1 {
+		server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
+	}
 	go func() {
 		log.Fatal(server.ListenAndServeTLS(certificate, private))
 	}()
