@@ -60,7 +60,7 @@ async def create_rates(cluster: Cluster, crowd: Crowd, queue: str, report: Repor
         AIOHTTP: "constant ones, aiohttp",
         GO: "constant ones, Go, HTTP/2",
         GO_HTTP1: "constant ones, Go, HTTP/1.1",
-        NONE: "no webhooks, no policies",
+        NONE: "no webhooks, namespace off",
     }
     for variant in _VARIANTS:
         what = f"creates: {said[variant]}"
