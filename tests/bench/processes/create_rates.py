@@ -38,6 +38,8 @@ _AT_A_TIME: Final = 24
 """Saturates; more would be unfair to all, as the API server keeps 25 idle connections to a host."""
 _REVIEWS: Final = 1
 """Of each pod: in a queue with room for many more, the mutating one is enough."""
+_CROWD: Final = 64
+"""The same for a crowd: of those beyond 25, each opens a connection of its own by HTTP/1.1."""
 _LARGE: Final = 16 * 1024
 """Bytes more of a large pod."""
 
@@ -73,6 +75,13 @@ async def create_rates(cluster: Cluster, crowd: Crowd, queue: str, report: Repor
         report(median(f"creates: ours against {said[variant]}", ratios, "", bound, "at least"))
     ratios = [found[GO].per_second / found[GO_HTTP1].per_second for found in rounds]
     report(median("creates: HTTP/2 against HTTP/1.1, constant ones in Go", ratios, ""))
+    for what in ("per_second", "allocated"):
+        ratios = [
+            getattr(found[f"crowded {GO}"], what) / getattr(found[f"crowded {GO_HTTP1}"], what)
+            for found in rounds
+        ]
+        named = {"per_second": "creates", "allocated": "allocates"}[what]
+        report(median(f"{named}: HTTP/2 against HTTP/1.1, {_CROWD} at a time", ratios, ""))
     for variant in (OURS, NONE):
         large = [found[f"large {variant}"].allocated for found in rounds]
         small = [found[variant].allocated for found in rounds]
@@ -81,8 +90,8 @@ async def create_rates(cluster: Cluster, crowd: Crowd, queue: str, report: Repor
 
 
 async def _round(plane: PricedPlane, queue: str, number: int) -> dict[str, Rate]:
-    """Rates by variant; `large` and a variant is of large pods. Every second round goes the other
-    way about.
+    """Rates by variant; `large` and a variant is of large pods, `crowded` of many at a time. Every
+    second round goes the other way about.
     """
     cluster, crowd = plane.cluster, plane.crowd
     order: Sequence[str] = _VARIANTS if number % 2 == 0 else _VARIANTS[::-1]
@@ -94,11 +103,13 @@ async def _round(plane: PricedPlane, queue: str, number: int) -> dict[str, Rate]
         await _until_reviewed(cluster, crowd, pods[variant], queue, variant)
     seconds, allocated = dict.fromkeys(order, 0.0), dict.fromkeys(order, 0.0)
 
-    async def slice_of(variant: str, bodies: list[dict[str, Any]]) -> tuple[float, float]:
+    async def slice_of(
+        variant: str, bodies: list[dict[str, Any]], at_a_time: int = _AT_A_TIME
+    ) -> tuple[float, float]:
         calls = [call("POST", pods[variant], body) for body in bodies]
         before = _reviews(cluster)
         size = await asyncio.to_thread(plane.allocated, len(calls))
-        took = await crowd.send_all(calls, _AT_A_TIME)
+        took = await crowd.send_all(calls, at_a_time)
         size = await asyncio.to_thread(plane.allocated, len(calls)) - size
         expected = _REVIEWS * len(calls) if variant == OURS else 0
         assert (found := _reviews(cluster) - before) == expected, f"{variant}: {found} reviews"
@@ -117,6 +128,10 @@ async def _round(plane: PricedPlane, queue: str, number: int) -> dict[str, Rate]
     for variant in (OURS, NONE):
         took, size = await slice_of(variant, [_large(f"l{n}", queue) for n in range(_SLICE)])
         found[f"large {variant}"] = Rate(_SLICE / took, size)
+    for variant in (GO, GO_HTTP1):
+        crowded = [held(queued(f"c{n}", queue)) for n in range(2 * _SLICE)]
+        took, size = await slice_of(variant, crowded, _CROWD)
+        found[f"crowded {variant}"] = Rate(2 * _SLICE / took, size)
     for path in pods.values():
         await crowd.clear(path)
     return found
