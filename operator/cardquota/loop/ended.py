@@ -9,18 +9,27 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any, Final
 
-_AGAIN: Final = 0.5
-"""Seconds after which a task that has not ended is cancelled again. Longer than an end takes, for
-a task that tidies up would be disturbed in it."""
+_AGAIN: Final = 10.0
+"""Seconds after which a task that has not ended is cancelled again. Twice what any of ours takes to
+tidy up, in which it must not be disturbed."""
 
 
 async def ended(tasks: Iterable[asyncio.Task[Any]]) -> None:
     """Cancel tasks, again and again, and return once all have ended. Their errors are dropped.
 
-    Not guaranteed: that this returns, if a task ignores every cancellation.
+    If this is cancelled, it goes on until then all the same. Not guaranteed: that this returns, if
+    a task ignores every cancellation.
     """
-    left = set(tasks)
+    left, cancelled = set(tasks), False
     while left:
         for task in left:
             task.cancel()
-        _, left = await asyncio.wait(left, timeout=_AGAIN)
+        again = asyncio.get_running_loop().time() + _AGAIN
+        while left and (wait := again - asyncio.get_running_loop().time()) > 0:
+            try:
+                _, left = await asyncio.wait(left, timeout=wait)
+            except asyncio.CancelledError:
+                cancelled = True
+                left = {task for task in left if not task.done()}
+    if cancelled:
+        raise asyncio.CancelledError

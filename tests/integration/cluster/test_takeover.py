@@ -21,6 +21,7 @@ class FakeReflector:
 
     kind = "ConfigMap"
     needed = True
+    absent = False
 
     def __init__(self, namespace: str) -> None:
         self.path = f"/api/v1/namespaces/{namespace}/configmaps"
@@ -138,10 +139,38 @@ async def test_an_optional_kind_that_is_absent_is_not_waited_for(
 ) -> None:
     async with _leading(client, namespace) as (elector, mirror):
         optional = OptionalKind(namespace)
-        optional.path = path
+        optional.path, optional.absent = path, True
         mirror.caught_up.set()
         await _settle(elector, optional, client, mirror)
         assert not optional.asked
+
+
+async def test_one_that_was_there_a_moment_ago_is_asked_for_again(
+    client: Client, namespace: str
+) -> None:
+    """An API server that was started anew forbids all for a second."""
+    async with _leading(client, namespace) as (elector, mirror):
+        optional = OptionalKind(namespace)
+        optional.caught_up.set()
+        mirror.caught_up.set()
+        path, optional.path = optional.path, "/apis/not.served/v1/things"
+        settling = asyncio.create_task(_settle(elector, optional, client, mirror))
+        await until(lambda: mirror.asked, "catching up")
+        await asyncio.sleep(0.3)
+        assert not settling.done()
+        optional.path = path
+        await settling
+        assert optional.asked
+
+
+async def test_an_error_of_one_kind_ends_it(client: Client, namespace: str) -> None:
+    class Broken(FakeReflector):
+        async def passed(self, revision: int) -> None:
+            raise ValueError("a bug")
+
+    async with _leading(client, namespace) as (elector, mirror):
+        with pytest.raises(ExceptionGroup, match="unhandled"):
+            await _settle(elector, Broken(namespace), client, mirror)
 
 
 async def test_a_predecessors_deadline_is_waited_for(client: Client, namespace: str) -> None:

@@ -245,11 +245,17 @@ async def test_a_queue_closed_while_a_write_is_on_its_way_stays_closed(team: Tea
     try:
         writer.see(queue.name, {}, version=version)
         writer.want(found)
-        await until(lambda: writer.writes == 2, "the first is refused, and tried again")
+        await until(lambda: writer.writes == 1 and not writer.writing, "an answer")
+        assert team.status()["state"] == "Closed"
+        seen = team.queue()
+        version = seen["metadata"]["resourceVersion"]
+        writer.see(queue.name, {}, version=version, others_state=True)
+        await until(lambda: writer.writes == 2 and not writer.writing, "the next one")
+        assert team.queue()["metadata"]["resourceVersion"] != version
+        assert team.status()["state"] == "Closed"
     finally:
         writer.close()
         await client.close()
-    assert team.status()["state"] == "Closed"
 
 
 def test_the_metrics_say_the_same(team: Team) -> None:

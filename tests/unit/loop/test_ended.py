@@ -34,20 +34,37 @@ async def test_a_lost_cancellation_is_made_again() -> None:
     assert all(task.done() for task in tasks)
 
 
-async def test_who_tidies_up_quickly_is_not_disturbed() -> None:
+async def test_who_tidies_up_is_not_disturbed() -> None:
     tidied = list[str]()
 
     async def tidy() -> None:
         try:
             await asyncio.sleep(3_600)
         finally:
-            await asyncio.sleep(0.4)
+            await asyncio.sleep(6.0)
             tidied.append("all")
 
     task = asyncio.create_task(tidy())
     await asyncio.sleep(0)
     await ended([task])
     assert tidied == ["all"]
+
+
+async def test_who_waits_for_the_end_may_be_cancelled_meanwhile() -> None:
+    """As when one task ends others in its own end: then it waits for them all the same."""
+    inner = [asyncio.create_task(deaf(2))]
+
+    async def outer() -> None:
+        try:
+            await asyncio.sleep(3_600)
+        finally:
+            await ended(inner)
+
+    task = asyncio.create_task(outer())
+    await asyncio.sleep(0)
+    await ended([task])
+    assert inner[0].cancelled()
+    assert task.cancelled()
 
 
 async def test_none_are_no_wait() -> None:

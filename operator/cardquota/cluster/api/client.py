@@ -148,6 +148,8 @@ class Client:
         if body is not None:
             data = body if isinstance(body, bytes) else msgspec.json.encode(body)
             headers["Content-Type"] = content_type or _JSON
+        if loop.time() >= end:  # the machine slept, or the process did
+            raise OutcomeUnknown(f"{method} {path}: not sent within {timeout:g} s")
         try:
             # Not by aiohttp, which takes a cancellation for its own time-out if both come at once.
             async with (

@@ -36,8 +36,11 @@ class RevisionSource(Protocol):
     path: str
     kind: str
     needed: bool
-    """Whether decisions depend on it. If not, it holds up nothing: it may be absent, and it is
-    waited for only a while."""
+    """Whether decisions depend on it. If not, it may be absent, and is waited for only a while."""
+
+    @property
+    def absent(self) -> bool:
+        """Whether nothing is known of it."""
 
     async def passed(self, revision: int) -> None:
         """Return once everything up to `revision` was delivered."""
@@ -141,7 +144,8 @@ async def _catch_up(reflector: RevisionSource, client: Client, named: int | None
             revision = wire.revision_of(wire.decode_page(body).metadata.resource_version)
             break
         except (ApiError, OutcomeUnknown, msgspec.MsgspecError) as error:
-            if not reflector.needed and isinstance(error, ApiError) and error.absent:
+            # One that was there a moment ago may be forbidden for a second only.
+            if reflector.absent and isinstance(error, ApiError) and error.absent:
                 return
             log.warning("catching up with %s: %s", reflector.kind, error)
             retry_after = getattr(error, "retry_after", None)

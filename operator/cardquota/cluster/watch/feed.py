@@ -75,8 +75,8 @@ class WatchedKind:
     struct: type[Any]
     sink: KindSink[Any]
     needed: bool = True
-    """Whether decisions depend on it. If not, nothing waits for it: an API server may not serve it,
-    and right after an upgrade we may not be allowed to read it yet."""
+    """Whether decisions depend on it. If not, nothing waits long for it: an API server may not
+    serve it, and right after an upgrade we may not be allowed to read it yet."""
     older: tuple[str, ...] = ()
     """The paths of its older versions that we read."""
 

@@ -1,6 +1,6 @@
 """A reflector of a kind that an API server may not serve, or only in an older version.
 
-Nothing waits for such a kind: without it, everything else works as usual.
+Nothing waits long for such a kind: without it, everything else works as usual.
 """
 
 import asyncio
@@ -60,12 +60,22 @@ class OptionalReflector(Reflector[T]):
         self._trying_since: float | None = None
         self._why_absent = ""
         self._forbidden = False
+        self._absent_since: float | None = None
+        """When the first of the refusals in a row came; None: the last answer was another."""
         self._awaited = asyncio.Event()
         """Somebody waits for news of an absent kind."""
+        self._listed = asyncio.Event()
+        """What the sink was told is a list, and what came after it."""
+
+    @property
+    def absent(self) -> bool:
+        """Whether the sink was told that there are no objects, or has been told nothing yet."""
+        return not self._listed.is_set()
 
     async def passed(self, revision: int) -> None:
-        """As of a reflector; an absent kind is requested at once."""
+        """As of a reflector; an absent kind is requested at once, and must be listed first."""
         self._awaited.set()
+        await self._listed.wait()
         await super().passed(revision)
 
     def lag(self) -> float:
@@ -86,14 +96,16 @@ class OptionalReflector(Reflector[T]):
             why = await self._list_any()
             if why is None:
                 break
-            if not self.revision or self._tried_for_long:
+            if self.absent or self._refused_for_long:
                 await self._count_as_absent(why)
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause.next()):
                     await self._awaited.wait()
         self._why_absent = ""
+        self._listed.set()
 
     async def _count_as_absent(self, why: str) -> None:
+        self._listed.clear()
         slice_ = TimeSlice()
         for _ in self._delivery.only_in_steps(ObjectIndex()):
             await slice_.give_way()
@@ -118,12 +130,14 @@ class OptionalReflector(Reflector[T]):
                     self._failed()
                     raise
                 refused = refused or str(error)
+                if self._absent_since is None:
+                    self._absent_since = self._clock()
                 self._forbidden = self._forbidden or error.status == _FORBIDDEN
             except Exception:
                 self._failed()
                 raise
             else:
-                self._trying_since = None
+                self._trying_since = self._absent_since = None
                 return None
         return refused
 
@@ -134,18 +148,20 @@ class OptionalReflector(Reflector[T]):
         except ApiError as error:
             if not error.absent:
                 raise
-        # From now on no object is known. Whatever the next answer is, a list comes first.
+        # Whatever the next answer is, a list comes first.
         self._usable = False
         return False
 
     @property
-    def _tried_for_long(self) -> bool:
-        begun = self._trying_since
-        return begun is not None and self._clock() - begun >= self._list_timeout
+    def _refused_for_long(self) -> bool:
+        since = self._absent_since
+        return since is not None and self._clock() - since >= self._list_timeout
 
     def _failed(self) -> None:
         """The failure may pass. A replica that starts without the kind treats it as empty."""
-        if self._tried_for_long:
+        self._absent_since = None
+        begun = self._trying_since
+        if begun is not None and self._clock() - begun >= self._list_timeout:
             self._count_as_synced()
 
     def _count_as_synced(self) -> None:

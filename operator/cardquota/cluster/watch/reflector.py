@@ -134,6 +134,13 @@ class Reflector(Generic[T]):
         """
         return self._events.applied
 
+    @property
+    def absent(self) -> bool:
+        """Whether nothing is known of the kind, which an optional one may be. A needed one never
+        is.
+        """
+        return False
+
     def lag(self) -> float:
         """Seconds since the stream was last known to be current; infinite before the first list.
 

@@ -57,20 +57,22 @@ def queue_handlers(
         if event["type"] == "DELETED":
             writer.drop(name, uid or "")
         else:
-            version, others = state_of(event["object"])
-            writer.see(name, dict(status), uid or "", version=version, others_state=others)
+            seen = state_of(event["object"])
+            if seen is not None:
+                version, others = seen
+                writer.see(name, dict(status), uid or "", version=version, others_state=others)
 
     kopf.on.login(registry=registry)(login)
     kopf.on.event(v.API_GROUP, v.VERSION, "queues", registry=registry)(queue_seen)
     return registry
 
 
-def state_of(queue: object) -> tuple[str, bool]:
-    """The resourceVersion, and whether the state is somebody else's. Of a queue that cannot be read
-    it is not written.
+def state_of(queue: object) -> tuple[str, bool] | None:
+    """The resourceVersion, and whether the state is somebody else's. None: the queue cannot be
+    read, as in the ledger, which has no numbers of it then.
     """
     try:
         read = msgspec.convert(queue, Queue)
     except msgspec.ValidationError:
-        return "", True
+        return None
     return read.metadata.resource_version, not state_is_ours(read)

@@ -13,7 +13,8 @@ the end of a queue and the start of another with its name in any order: each tak
 reported itself.
 
 The state alone may be somebody else's (Q6). So it is written only on the queue as it was seen: if
-Volcano's tools close a queue while a write is on its way, the API server refuses the write.
+Volcano's tools close a queue while a write is on its way, the API server refuses the write, and the
+next one waits until the queue is seen again.
 """
 
 import asyncio
@@ -22,6 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+from ...cluster.api import wire
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.backoff import Backoff
 from ...quota import vocabulary as v
@@ -59,6 +61,9 @@ class _QueueEntry:
     """The resourceVersion with which the queue was seen, or written; empty if not known."""
     others_state: bool = False
     """Whether somebody else wrote the state in `stored`."""
+    outdated: bool = False
+    """Whether the queue has changed since it was seen: so nothing is written before it is seen
+    again."""
     next_write: float = 0.0
     """On the loop's clock. Before then nothing is computed either."""
     stale: bool = False
@@ -121,10 +126,13 @@ class StatusWriter:
         `others_state`: whether its state is not ours to write.
         """
         entry = self._entries.setdefault(name, _QueueEntry())
+        known = entry.stored is not None and entry.uid == uid and not entry.outdated
+        if known and _older(version, entry.version):
+            return  # than what we wrote ourselves
         if entry.stored != status or entry.uid != uid:
             entry.woken.set()
         entry.stored, entry.uid = status, uid
-        entry.version, entry.others_state = version, others_state
+        entry.version, entry.others_state, entry.outdated = version, others_state, False
         self._start(name, entry)
 
     def drop(self, name: str, uid: str | None = None) -> None:
@@ -164,6 +172,8 @@ class StatusWriter:
     def _difference(self, entry: _QueueEntry) -> dict[str, Any] | None:
         """The status to write. None if nothing differs, or nothing was seen yet."""
         if entry.report is None or entry.stored is None or not _same(entry.uid, entry.report.uid):
+            return None
+        if entry.outdated:
             return None
         wanted = queue_status(
             entry.report, entry.stored, now=self._now(), standalone=self._standalone
@@ -210,8 +220,9 @@ class StatusWriter:
 
     async def _apply(self, entry: _QueueEntry, report: QueueReport, wanted: dict[str, Any]) -> None:
         metadata = {"name": report.name, "uid": report.uid}
-        if "state" in wanted and entry.version:
-            metadata["resourceVersion"] = entry.version
+        seen = entry.version if "state" in wanted else ""
+        if seen:
+            metadata["resourceVersion"] = seen
         body = {
             "apiVersion": f"{v.API_GROUP}/{v.VERSION}",
             "kind": "Queue",
@@ -223,6 +234,9 @@ class StatusWriter:
         try:
             version = await self._applier.apply(f"{_PATH}/{report.name}/status", body)
         except ApiError as error:
+            if seen and error.moved:
+                entry.outdated = entry.outdated or entry.version == seen
+                return
             self._failed(entry, error.retry_after)
             if not error.moved:
                 _LOG.warning("status of queue %s was refused: %s", report.name, error)
@@ -232,15 +246,22 @@ class StatusWriter:
         else:
             entry.backoff.reset()
             # A status seen meanwhile may be an edit after our write, or of another queue with this
-            # name, so it stays. If it is older than our write, one more write changes nothing.
-            if before is not None and entry.stored is before:
-                entry.stored, entry.version = {**before, **wanted}, version
+            # name: then it stays.
+            same = entry.stored is before or _older(entry.version, version)
+            if entry.stored is not None and same and _same(entry.uid, report.uid):
+                entry.stored, entry.version = {**entry.stored, **wanted}, version
+                entry.outdated = not version
 
     def _failed(self, entry: _QueueEntry, retry_after: float | None) -> None:
         """Retry after ever longer pauses, and not before the API server's Retry-After."""
         entry.stale = True
         now = asyncio.get_running_loop().time()
         entry.next_write = max(entry.next_write, now + entry.backoff.next(retry_after))
+
+
+def _older(version: str, other: str) -> bool:
+    """Whether a version is known to be older."""
+    return bool(version) and wire.revision_of(version) < wire.revision_of(other)
 
 
 def _same(uid: str | None, other: str | None) -> bool:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import aiohttp
 import pytest
@@ -200,6 +201,20 @@ async def test_waiting_for_credentials_is_part_of_the_timeout(
             await ask(client, how, timeout=0.05)
     assert server.requests == []
     await client.close()
+
+
+async def test_nothing_is_sent_after_the_timeout(access: Access, server: ClosingServer) -> None:
+    """The process was paused before it could send: a writer may rely on that."""
+
+    async def paused() -> str:
+        time.sleep(0.1)  # noqa: ASYNC251 - the pause
+        return "Bearer SECRET"
+
+    client = Client(replace(access, authorization=paused))
+    with pytest.raises(OutcomeUnknown, match=r"not sent within 0\.05 s"):
+        await client.get("/", timeout=0.05)
+    await client.close()
+    assert server.requests == []
 
 
 async def test_slow_credentials_leave_less_time_for_the_answer(

@@ -307,6 +307,39 @@ async def test_what_was_known_stays_while_an_absence_may_pass(error: ApiError) -
         assert sink.names == set()
 
 
+async def test_a_refusal_after_an_outage_is_a_new_one() -> None:
+    """That nobody answered for long says nothing about who may read the kind."""
+    now = [0.0]
+    server, sink = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames()
+    async with reflecting(server, sink, clock=lambda: now[0], list_timeout=10.0):
+        server.served[NEW] = FORBIDDEN
+        server.end.set()
+        await until(server, 2)
+        server.served[NEW] = LOST
+        await until(server, 2)
+        now[0] = 60.0
+        server.served[NEW] = FORBIDDEN
+        await until(server, 4)
+        assert sink.names == {"a"}
+
+
+async def test_one_that_was_absent_must_be_listed_before_anything_has_passed() -> None:
+    """What it had passed before does not count: the sink was told that there is nothing."""
+    server, sink = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames()
+    async with reflecting(server, sink) as reflector:
+        assert not reflector.absent
+        server.served[NEW] = FORBIDDEN
+        server.end.set()
+        await until(server, 3)
+        assert (sink.names, reflector.absent) == (set(), True)
+        passing = asyncio.create_task(reflector.passed(1))
+        await until(server, 3)
+        assert not passing.done()
+        server.served[NEW] = None
+        await asyncio.wait_for(passing, 5)
+        assert (sink.names, reflector.absent) == ({"a"}, False)
+
+
 async def asked_again(server: VersionedServer) -> None:
     """By the fake clock, which goes on as soon as nobody has anything to do."""
     wanted = len(server.listed) + 2  # one list of each version

@@ -33,6 +33,8 @@ class StatusServer:
         self.answers: list[Exception] = []
         self.hold: asyncio.Event | None = None
         """While it is not set, writes are not answered."""
+        self.unreadable = False
+        """Whether the version cannot be read from its answers."""
 
     async def apply(self, path: str, body: Any) -> str:
         self.writes.append((asyncio.get_running_loop().time(), path, body))
@@ -41,7 +43,7 @@ class StatusServer:
             await self.hold.wait()
         if self.answers:
             raise self.answers.pop(0)
-        return f"made by {len(self.writes)}"
+        return "" if self.unreadable else f"{1_000 + len(self.writes)}"
 
     @property
     def status(self) -> dict[str, Any]:
@@ -383,7 +385,8 @@ async def test_a_state_is_written_only_on_the_queue_as_it_was_seen(
     server.answers = [refused(409)]
     writer.see("queue", {}, version="7")
     writer.want(numbers(ledger))
-    await until(lambda: server.writes)
+    await asyncio.sleep(5 * INTERVAL)
+    assert len(server.writes) == 1, "what the queue is by now has not been seen"
     writer.see("queue", {"state": "Closed"}, version="8", others_state=True)
     await until(lambda: len(server.writes) == 2)
     before, after = (body for _, _, body in server.writes)
@@ -395,13 +398,63 @@ async def test_a_state_is_written_only_on_the_queue_as_it_was_seen(
 async def test_the_next_write_is_on_what_the_last_one_made(
     writer: StatusWriter, server: StatusServer, ledger: Ledger
 ) -> None:
-    """It need not wait until that is seen."""
+    """It need not wait until that is seen; what is seen late says nothing new."""
+    writer.see("queue", {}, version="7")
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    for late in ("7", "1000"):
+        writer.see("queue", {}, version=late)
+    writer.want(one_more(ledger, "p"))
+    await until(lambda: len(server.writes) == 2)
+    assert server.writes[1][2]["metadata"]["resourceVersion"] == "1001"
+
+
+async def test_an_older_status_seen_while_we_write_is_no_news(
+    writer: StatusWriter, server: StatusServer, ledger: Ledger
+) -> None:
+    server.hold = asyncio.Event()
+    writer.see("queue", {}, version="7")
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    writer.see("queue", {"pending": 1}, version="8")
+    server.hold.set()
+    await asyncio.sleep(3 * INTERVAL)
+    assert len(server.writes) == 1
+    writer.want(one_more(ledger, "p"))
+    await until(lambda: len(server.writes) == 2)
+    assert server.writes[1][2]["metadata"]["resourceVersion"] == "1001"
+
+
+async def test_who_loses_again_and_again_is_not_held_back(
+    writer: StatusWriter, server: StatusServer, ledger: Ledger, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Somebody writes on the queue all the time: it is tried once for each interval."""
+    server.answers = [refused(409)] * 10
+    writer.want(numbers(ledger))
+    begun = asyncio.get_running_loop().time()
+    for version in range(1, 200):
+        writer.see("queue", {}, version=f"{version}")
+        await asyncio.sleep(INTERVAL / 5)
+        if len(server.writes) == 11:
+            break
+    assert len(server.writes) == 11
+    assert asyncio.get_running_loop().time() - begun < 12 * INTERVAL
+    assert caplog.text == ""
+
+
+async def test_without_a_version_in_the_answer_the_next_write_waits_until_ours_is_seen(
+    writer: StatusWriter, server: StatusServer, ledger: Ledger
+) -> None:
+    server.unreadable = True
     writer.see("queue", {}, version="7")
     writer.want(numbers(ledger))
     await until(lambda: server.writes)
     writer.want(one_more(ledger, "p"))
+    await asyncio.sleep(3 * INTERVAL)
+    assert len(server.writes) == 1
+    writer.see("queue", server.status, version="8")
     await until(lambda: len(server.writes) == 2)
-    assert server.writes[1][2]["metadata"]["resourceVersion"] == "made by 1"
+    assert server.writes[1][2]["metadata"]["resourceVersion"] == "8"
 
 
 def wanted(ledger: Ledger, stored: dict[str, Any], *, standalone: bool = True) -> dict[str, Any]:
