@@ -41,6 +41,7 @@ def a_reflector(client: Client, sink: ResourceNames, *paths: str) -> OptionalRef
         delivery=Delivery("classes", DeviceClass, sink),
         backoff=Backoff(0.02, 0.2),
         ask_again=0.05,
+        list_timeout=0.5,
     )
 
 
