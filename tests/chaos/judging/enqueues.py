@@ -45,9 +45,9 @@ class Enqueues:
             found.append(f"{group.key} is enqueued with {_text(asked)}, which it did not ask for")
         queue = group.reserved_in
         elastic = {card: self.elastic((queue, card), since) for card in quota}
-        named = {card for cards in asked for card in cards}
         for cards, left in self._recount.free(queue, quota=quota, elastic=elastic).items():
-            if left < 0 and named & cards:
+            # A choice takes nothing of one of its cards alone, which may be over a lowered quota.
+            if left < 0 and any(cards >= set(one) for one in asked):
                 of = "|".join(sorted(cards))
                 lacks = f"{queue} lacks {-left} of {of}"
                 found.append(f"{group.key} is enqueued with {_text(asked)}, and {lacks}")

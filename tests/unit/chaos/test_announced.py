@@ -92,6 +92,16 @@ def test_a_quota_that_was_lowered_takes_nothing_from_a_choice(story: Story) -> N
     assert found(story) == []
 
 
+def test_a_choice_takes_nothing_of_a_card_that_is_over_a_lowered_quota(story: Story) -> None:
+    """It gets the other one; who asks for that card alone does not."""
+    for name in ("x", "y"):
+        story.waits(name).opens(name)
+    story.queue("q", {A: 1, B: 1}).pause(20).announces("g", {EITHER: 1}, {EITHER: 1})
+    assert found(story) == []
+    story.announces("h", {A: 1}, {A: 1})
+    assert found(story) == [f"chaos/h is enqueued with 1 of {A}, and q lacks 2 of {A}"]
+
+
 def test_what_was_elastic_a_moment_ago_counts(story: Story) -> None:
     elastic(story).group("service", 3).announces("g", {A: 2}, {A: 2})
     assert found(story) == []
