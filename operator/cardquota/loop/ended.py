@@ -20,7 +20,8 @@ async def ended(tasks: Iterable[asyncio.Task[Any]]) -> None:
     If this is cancelled, it goes on until then all the same. Not guaranteed: that this returns, if
     a task ignores every cancellation.
     """
-    left, cancelled = set(tasks), False
+    tasks = set(tasks)
+    left, cancelled = tasks, False
     while left:
         for task in left:
             task.cancel()
@@ -31,5 +32,8 @@ async def ended(tasks: Iterable[asyncio.Task[Any]]) -> None:
             except asyncio.CancelledError:
                 cancelled = True
                 left = {task for task in left if not task.done()}
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # or asyncio complains that nobody has asked for it
     if cancelled:
         raise asyncio.CancelledError

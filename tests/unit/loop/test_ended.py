@@ -1,6 +1,7 @@
 """Tasks end, also if a cancellation gets lost."""
 
 import asyncio
+import gc
 
 import pytest
 
@@ -27,11 +28,14 @@ async def broken() -> None:
         raise ValueError("while it ends")
 
 
-async def test_a_lost_cancellation_is_made_again() -> None:
+async def test_a_lost_cancellation_is_made_again(caplog: pytest.LogCaptureFixture) -> None:
     tasks = [asyncio.create_task(one) for one in (deaf(0), deaf(1), deaf(3), broken())]
     await asyncio.sleep(0)
     await ended(tasks)
     assert all(task.done() for task in tasks)
+    del tasks
+    gc.collect()
+    assert caplog.text == "", "an error that nobody has asked for"
 
 
 async def test_who_tidies_up_is_not_disturbed() -> None:

@@ -247,8 +247,8 @@ class StatusWriter:
             entry.backoff.reset()
             # A status seen meanwhile may be an edit after our write, or of another queue with this
             # name: then it stays.
-            same = entry.stored is before or _older(entry.version, version)
-            if entry.stored is not None and same and _same(entry.uid, report.uid):
+            no_news = entry.stored is before or _older(entry.version, version)
+            if entry.stored is not None and no_news and _same(entry.uid, report.uid):
                 entry.stored, entry.version = {**entry.stored, **wanted}, version
                 entry.outdated = not version
 
