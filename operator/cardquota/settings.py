@@ -205,6 +205,22 @@ class Release(Section):
     those that take what it needs (E6); 0: it always is."""
 
 
+UserName = Annotated[str, Field(min_length=1, max_length=600)]
+"""Of a user at the API server. A service account's has its two names, of 63 and 253 characters."""
+
+
+class Scaling(Section):
+    """What is answered when somebody scales a workload up."""
+
+    autoscalers: Annotated[tuple[UserName, ...], Field(max_length=100)] = (
+        "system:serviceaccount:kube-system:horizontal-pod-autoscaler",
+        "system:kube-controller-manager",
+        "system:serviceaccount:keda:keda-operator",
+    )
+    """User names of autoscalers: they are granted the part that fits. All others are refused what
+    does not fit."""
+
+
 class Settings(BaseSettings):
     """The whole configuration."""
 
@@ -240,6 +256,7 @@ class Settings(BaseSettings):
     reservation_timeout: Seconds = 300.0
     """Seconds after which a gang that does not run loses what is reserved for it (E8)."""
     release: Release = Release()
+    scale: Scaling = Scaling()
     extender: Extender = Extender()
     metrics: MetricsServer = MetricsServer()
     log: Log = Log()

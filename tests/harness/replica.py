@@ -24,7 +24,10 @@ from cardquota.settings import Settings
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
+from cardquota_webhooks.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.resizes import ResizeReviews
+from cardquota_webhooks.scale_targets import ScaleTargets
+from cardquota_webhooks.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
 from cardquota_webhooks.workloads import WorkloadReviews
 
@@ -147,12 +150,25 @@ class Replica:
         pods = PodReviews(
             self.ledger, self.settings, self.notifier, _no_queue, lambda: True, self._loop.time
         )
+        targets = ScaleTargets(self.ledger, _no_pod)
+        recent = RecentScaleUps(self.ledger, targets, self._loop.time)
         return AdmissionServer(
             pods,
             ResizeReviews(self.ledger, lambda: True),
             QueueReviews(self.ledger),
             PodGroupReviews(self.ledger, self.settings, self.notifier, _no_queue, lambda: True),
-            WorkloadReviews(self.ledger, self.settings, self.notifier, _no_queue),
+            WorkloadReviews(self.ledger, self.settings, self.notifier, _no_queue, recent),
+            ScaleReviews(
+                self.ledger,
+                self.settings,
+                self.notifier,
+                _no_queue,
+                targets,
+                recent,
+                lambda _, __, ___: None,
+                lambda: True,
+                self._loop.time,
+            ),
             self.metrics,
             audit=False,
         )
@@ -193,6 +209,9 @@ class _OneStream:
     async def iter_any(self) -> AsyncIterator[bytes]:
         for chunk in self._chunks:
             yield chunk
+
+
+async def _no_pod(_: str, __: str) -> None: ...
 
 
 async def _no_queue(_: str) -> bool | None:

@@ -22,6 +22,7 @@ from .pods import PodReviews
 from .queues import QueueReviews
 from .resizes import ResizeReviews
 from .review import AdmissionResponse, Request, ReviewError, decode, deny, encode, try_again
+from .scales import SCALE, ScaleReviews
 from .workloads import WORKLOADS, WorkloadReviews
 
 LARGEST_BODY: Final = 8 * 1024 * 1024
@@ -35,7 +36,7 @@ _POD_GROUPS: Final = ("scheduling.volcano.sh", "podgroups")
 _LONGEST_NAME: Final = 253
 """Characters of a resource's name that answers repeat."""
 _KNOWN: Final = frozenset(
-    {"pods", "pods/resize", "queues", "podgroups", *(name for _, name in WORKLOADS)}
+    {"pods", "pods/resize", "queues", "podgroups", SCALE, *(name for _, name in WORKLOADS)}
 )
 
 Review = Callable[[Request], Awaitable[AdmissionResponse]]
@@ -55,6 +56,7 @@ class AdmissionServer:
         queues: QueueReviews,
         pod_groups: PodGroupReviews,
         workloads: WorkloadReviews,
+        scales: ScaleReviews,
         metrics: Metrics,
         *,
         audit: bool,
@@ -74,6 +76,8 @@ class AdmissionServer:
             "/mutate": {_PODS: pods.mutate},
             "/validate": validators,
         }
+        self._scales: dict[str, Review] = {"/mutate": scales.mutate, "/validate": scales.validate}
+        """Reviews of the scale subresource of whatever kind, by path."""
 
     def http(self) -> web.Server:
         """The HTTP server, to be bound. It uses aiohttp's layer below applications: a router for
@@ -121,21 +125,26 @@ class AdmissionServer:
         except ReviewError as error:
             self._tally.add("unknown", "malformed", perf_counter() - began)
             return _refuse(HTTPStatus.BAD_REQUEST, str(error))
-        kind = request.what
-        answer = await self._answer(routes, request)
+        scaled = request.sub_resource == SCALE
+        kind = SCALE if scaled else request.what
+        review = (
+            self._scales[http.path]
+            if scaled
+            else routes.get((request.resource.group, request.what))
+        )
+        answer = await self._answer(review, request)
         if self._audit and not answer.allowed:
             answer = AdmissionResponse(warnings=(shortfall_messages.audited(answer.text),))
         seconds = perf_counter() - began
-        self._tally.add(kind if kind in _KNOWN else "other", _decision(answer), seconds)
+        changed = "cut" if scaled else "gate"
+        decision = _decision(answer, changed)
+        self._tally.add(kind if kind in _KNOWN else "other", decision, seconds)
         response = web.Response(body=encode(request.uid, answer), content_type="application/json")
         if self._leaving:
             response.force_close()
         return response
 
-    async def _answer(
-        self, routes: dict[tuple[str, str], Review], request: Request
-    ) -> AdmissionResponse:
-        review = routes.get((request.resource.group, request.what))
+    async def _answer(self, review: Review | None, request: Request) -> AdmissionResponse:
         if review is None:
             return deny(
                 f"{request.what[:_LONGEST_NAME]} are not reviewed here; "
@@ -152,11 +161,11 @@ class AdmissionServer:
             return try_again("cardquota could not answer; this is a bug, see its log")
 
 
-def _decision(answer: AdmissionResponse) -> str:
+def _decision(answer: AdmissionResponse, changed: str) -> str:
     if not answer.allowed:
         return "retry" if answer.retry_after else "deny"
     if answer.patch:
-        return "gate"
+        return changed
     return "warn" if answer.warnings else "allow"
 
 

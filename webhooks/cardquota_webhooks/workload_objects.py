@@ -4,15 +4,8 @@ from typing import Final
 
 import msgspec
 
-from cardquota.quota.objects.pod import PodMeta, PodSpec
 from cardquota.quota.objects.wire import Wire
-
-
-class WorkloadTemplate(Wire):
-    """A pod template. The API server writes no defaults into it, only into its pods."""
-
-    metadata: PodMeta = msgspec.field(default_factory=PodMeta)
-    spec: PodSpec = msgspec.field(default_factory=PodSpec)
+from cardquota.quota.objects.workload import PodTemplate
 
 
 class JobTemplate(Wire):
@@ -28,7 +21,7 @@ class Spec(Wire):
     parallelism: int | None = None
     completions: int | None = None
     suspend: bool | None = None
-    template: WorkloadTemplate = msgspec.field(default_factory=WorkloadTemplate)
+    template: PodTemplate = msgspec.field(default_factory=PodTemplate)
     job_template: JobTemplate | None = None
 
     @property
@@ -43,16 +36,17 @@ class Status(Wire):
     succeeded: int = 0
 
 
-class WorkloadMeta(Wire):
-    """Metadata of a workload."""
+class ReviewedMeta(Wire):
+    """Metadata of a workload under review."""
 
     name: str = ""
+    uid: str = ""
 
 
 class ReviewedWorkload(Wire):
     """A workload as it would be stored. Its status is read from the stored one."""
 
-    metadata: WorkloadMeta
+    metadata: ReviewedMeta
     spec: Spec = msgspec.field(default_factory=Spec)
 
 

@@ -11,14 +11,13 @@ Not known here: which waiting pods of others come first (E6), and whether the up
 with a surge can begin.
 """
 
-import asyncio
 import logging
+from functools import partial
 from typing import Final
 
 import msgspec
 
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.loop.time_slice import in_slices
 from cardquota.quota.accounts.account_reader import AccountReader
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.assignment.on_the_way import OnTheWay
@@ -30,24 +29,23 @@ from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.groups.pod_group_state import set_aside
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import request_messages, shortfall_messages
-from cardquota.quota.objects.meta import Owner
-from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.card_alias import alias_warning
-from cardquota.quota.pods.pod_defaults import PodDefaults
-from cardquota.quota.pods.pod_facts import PodFacts, pod_facts
+from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.pods.pod_request import PodRequest
 from cardquota.quota.pods.workload_usage import WorkloadUsage
-from cardquota.quota.steps import to_its_end
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.quota.vocabulary import Reason
+from cardquota.quota.workloads.template_pod import pod_of_template
 from cardquota.settings import Settings
 
 from .controllers import KINDS, is_made_by
 from .large_bodies import is_large, too_large
+from .own_pods import OwnPods
+from .recent_scale_ups import RecentScaleUps
 from .review import AdmissionResponse, Request
 from .rolling_update import UpdatedDeployment, may_be_gone
 from .visibility_wait import Exists, VisibilityWait
-from .workload_objects import ReviewedWorkload, StoredWorkload, WorkloadTemplate, pods_of_job
+from .workload_objects import ReviewedWorkload, StoredWorkload, pods_of_job
 
 _LOG = logging.getLogger(__name__)
 WORKLOADS: Final = (
@@ -60,12 +58,6 @@ WORKLOADS: Final = (
 )
 """API group and resource of the workloads that get warnings."""
 
-FEW: Final = 2_000
-"""Pods that are counted at once, in about two milliseconds."""
-COUNT_TIMEOUT: Final = 1.0
-"""Seconds to count the pods of a workload. A write waits no longer for a mere warning; after that
-there is none."""
-
 _DECODER = msgspec.json.Decoder(ReviewedWorkload)
 _UPDATED = msgspec.json.Decoder(UpdatedDeployment)
 _STORED: Final[msgspec.json.Decoder[StoredWorkload | None]] = msgspec.json.Decoder(
@@ -77,12 +69,19 @@ class WorkloadReviews:
     """Warnings on Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs."""
 
     def __init__(
-        self, ledger: LedgerReader, settings: Settings, notifier: ChangeNotifier, exists: Exists
+        self,
+        ledger: LedgerReader,
+        settings: Settings,
+        notifier: ChangeNotifier,
+        exists: Exists,
+        recent: RecentScaleUps,
     ) -> None:
+        """`recent`: what other workloads were scaled to a moment ago."""
         self._ledger = ledger
         self._require_queue = settings.require_queue
         self._visibility = VisibilityWait(ledger, settings, notifier, exists)
-        self._counting = asyncio.Lock()
+        self._own_pods = OwnPods(ledger)
+        self._recent = recent
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """Always allowed. A Warning says how many of the pods fit, and why not more.
@@ -102,7 +101,8 @@ class WorkloadReviews:
     async def _look(self, request: Request) -> AdmissionResponse:
         workload = _DECODER.decode(request.object)
         template = workload.spec.of_pods.template
-        facts = _pod_of(template, request, self._ledger.defaults)
+        kind = KINDS.get(request.resource.resource, "")
+        facts = pod_of_template(template, request.namespace, kind, self._ledger.defaults)
         verdict = await self._visibility.judge(facts)
         words = await self._words(request, workload, facts, verdict)
         words += alias_warning(template.metadata.annotations)
@@ -135,7 +135,8 @@ class WorkloadReviews:
         with set_aside(group, account):
             pods = self._ledger.request_of(facts, queue)
             asked = self._asked(request, workload, stored, facts, pods)
-            way = on_the_way(self._ledger, account, but=own.waiting)
+            to_come = self._recent.to_come(queue, but=workload.metadata.uid)
+            way = on_the_way(self._ledger, account, but=own.waiting, to_come=to_come)
             if changed and effect is not Effect.WARN:
                 least = _needed_to_begin(request, account, pods, asked, own, way)
                 if least:
@@ -173,20 +174,9 @@ class WorkloadReviews:
 
     async def _count(self, request: Request, name: str, queue: str, own: WorkloadUsage) -> bool:
         """Add up its pods that are charged to this queue. Returns whether it finished in time."""
-        resource, made = request.resource.resource, self._ledger.made_pods
-        place = queue, request.namespace
-        kind = KINDS.get(resource, "")
-        steps = made.each(*place, kind, lambda maker: is_made_by(resource, name, maker), own.add)
-        if made.number_in(*place) <= FEW:
-            to_its_end(steps)
-            return True
-        try:
-            # One at a time: together, the slices of many would hold up other work for too long.
-            async with asyncio.timeout(COUNT_TIMEOUT), self._counting:
-                await in_slices(steps)
-        except TimeoutError:
-            return False
-        return True
+        resource = request.resource.resource
+        makers = {KINDS.get(resource, ""): partial(is_made_by, resource, name)}
+        return await self._own_pods.count(queue, request.namespace, makers, own)
 
     def _asked(
         self,
@@ -211,16 +201,6 @@ class WorkloadReviews:
         """How many members the gang of these pods, if any, still needs to start."""
         group = self._ledger.groups.get(facts.group) if facts.group else None
         return max(0, group.missing) if group is not None and group.gang else 0
-
-
-def _pod_of(template: WorkloadTemplate, request: Request, defaults: PodDefaults) -> PodFacts:
-    """The pod that the API server would create: includes what it adds to a template."""
-    meta = template.metadata
-    meta.namespace = request.namespace
-    meta.resource_version = ""  # meaningless in a template, so it may have any value
-    kind = KINDS.get(request.resource.resource, "")
-    meta.owner_references = (Owner(kind=kind, controller=True),)
-    return pod_facts(Pod(metadata=meta, spec=defaults.applied(template.spec, request.namespace)))
 
 
 def _stored(body: bytes) -> StoredWorkload | None:

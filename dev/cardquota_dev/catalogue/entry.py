@@ -34,6 +34,10 @@ class Where(StrEnum):
     GROUP_WARNING = "`Warning:` on a PodGroup"
     SCHEDULING = "event FailedScheduling of kube-scheduler on the pod"
     BINDING = "event FailedScheduling of kube-scheduler on the pod, and its log"
+    SCALE = "refusal of `*/scale`"
+    RESCALE = "event FailedRescale on a HorizontalPodAutoscaler"
+    SCALE_WARNING = "`Warning:` on `*/scale`"
+    WORKLOAD_EVENT = "event on the workload"
     WORKLOAD = "`Warning:` on a Deployment, Job or other workload"
 
 

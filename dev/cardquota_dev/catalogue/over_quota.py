@@ -7,6 +7,7 @@ from cardquota.quota.verdict import Shortfall
 from cardquota.quota.vocabulary import CPU, MEMORY, Reason
 
 from .entry import POD, Entry, Where, constant, say
+from .scaling import SCALE_REFUSALS
 
 _QUEUE: Final = "research"
 _H200: Final = "NVIDIA-H200"
@@ -106,6 +107,7 @@ OVER_QUOTA: Final = (
         rule="T3, E5",
         do="Lower the group's minMember, or have the quota raised.",
     ),
+    *SCALE_REFUSALS,
     Entry(
         under=Reason.INSUFFICIENT_CPU,
         when="The cpu of the pod alone is more than the queue's limit. In cores.",

@@ -14,6 +14,7 @@ from .group_writes import BAD_GROUPS, GROUP_WARNINGS, MINIMUMS
 from .kept_out import NO_QUEUE, OTHER
 from .over_quota import OVER_QUOTA
 from .queue_writes import QUEUE_WRITES
+from .scaling import SCALE_CUTS
 from .scheduling import SCHEDULING
 from .sentences import sentences
 
@@ -32,6 +33,7 @@ ENTRIES: Final = (
     *GROUP_WARNINGS,
     *reports.AUDITED,
     *SCHEDULING,
+    *SCALE_CUTS,
 )
 """In the order of the page."""
 

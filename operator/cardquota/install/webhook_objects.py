@@ -22,7 +22,7 @@ from ..quota.vocabulary import (
     VERSION,
 )
 from ..settings import InstallationMode, Settings
-from .cel import all_of, annotation, any_of, gated, same_but
+from .cel import all_of, annotation, any_of, gated, literals, same_but
 from .matching import (
     asks_anew,
     may_be_refused,
@@ -65,7 +65,8 @@ _WORKLOADS: Final = (
 
 
 def mutating(settings: Settings) -> dict[str, Any]:
-    """The MutatingWebhookConfiguration: it sets the gate of every pod that must wait.
+    """The MutatingWebhookConfiguration: it sets the gate of every pod that must wait, and cuts what
+    autoscalers ask for.
 
     It also removes a gate that would never open, so pods that have one reach us too. In namespaces
     labelled `enforced` it is called for every possible card, also by a resource name of no vendor
@@ -80,11 +81,14 @@ def mutating(settings: Settings) -> dict[str, Any]:
     ]
     for webhook in webhooks:
         webhook["reinvocationPolicy"] = "IfNeeded"
+    webhooks.append(_scales(settings, MUTATE, of_autoscalers=True))
     return _configuration("MutatingWebhookConfiguration", settings, webhooks)
 
 
 def validating(settings: Settings) -> dict[str, Any]:
-    """The ValidatingWebhookConfiguration: pods, Queues, PodGroups, and warnings for workloads."""
+    """The ValidatingWebhookConfiguration: pods, Queues, PodGroups, scale-ups, and warnings for
+    workloads.
+    """
     return _configuration(
         "ValidatingWebhookConfiguration",
         settings,
@@ -94,6 +98,7 @@ def validating(settings: Settings) -> dict[str, Any]:
             _queues(settings),
             _pod_groups(settings),
             *(_workload(settings, *row) for row in _WORKLOADS),
+            _scales(settings, VALIDATE, of_autoscalers=False),
         ],
     )
 
@@ -237,6 +242,33 @@ def _workload(
         fail=False,  # warnings only: never worth a refusal
         namespaces=watched(settings),
     )
+
+
+def _scales(settings: Settings, path: str, *, of_autoscalers: bool) -> dict[str, Any]:
+    """Scale-ups of any kind: one review each. Autoscalers may be granted a part, for which the
+    number has to be changed; all others are answered yes or no.
+
+    It fails open: every pod gets its own answer. A Scale says nothing of the pods, so all scale-ups
+    are asked about; what has no cards is answered at once.
+    """
+    by = f"request.userInfo.username in {literals(settings.scale.autoscalers)}"
+    webhook = _webhook(
+        "scales-by-autoscalers" if of_autoscalers else "scales",
+        settings,
+        path=path,
+        rule=_rule("*", "*", "*/scale", ["UPDATE"], "Namespaced"),
+        conditions={
+            "more-replicas": (
+                "object.?spec.?replicas.orValue(0) > oldObject.?spec.?replicas.orValue(0)"
+            ),
+            "by-whom": by if of_autoscalers else f"!({by})",
+        },
+        fail=False,
+        namespaces=watched(settings),
+    )
+    # An event says that a part was granted; a dry run writes none.
+    webhook["sideEffects"] = "NoneOnDryRun" if of_autoscalers else "None"
+    return webhook
 
 
 def _configuration(kind: str, settings: Settings, webhooks: list[dict[str, Any]]) -> dict[str, Any]:

@@ -130,6 +130,13 @@ OF_OURS: Final = (
     GROUP_MESSAGE_TEXT,
 )
 
+# --- workloads: a longer template is not kept, so scaling such a workload is not judged ---------
+TEMPLATE_TEXT: Final = Limit("what is read of a workload's pod template", 8 * KIB, sized=True)
+"""Kept as long as the workload exists. Charts in use have some hundred bytes, and with a long node
+affinity one or two KiB. Its pods get their own answers."""
+
+OF_WORKLOADS: Final = (TEMPLATE_TEXT,)
+
 # --- nodes: their cards are not counted, and that is reported (D9) -----------------------------
 NODE_LABELS: Final = Limit("labels", 1_000)
 """All are kept: pods may pick nodes by any of them."""

@@ -147,6 +147,7 @@ NOT_COUNTED: Final = "CardsNotCounted"
 CARD_MEMORY_UNREADABLE: Final = "CardMemoryUnreadable"
 UNADMITTED: Final = "PodsNotAdmitted"
 MODE_UNKNOWN: Final = "NamespaceModeUnknown"
+SCALE_CUT: Final = "ScalePartlyGranted"
 INSTALLATION_DIFFERS: Final = "InstallationDiffers"
 INSTALLATION_RESTORED: Final = "InstallationRestored"
 

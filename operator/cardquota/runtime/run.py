@@ -17,15 +17,20 @@ from typing import Any, Final
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
+from cardquota_webhooks.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.resizes import ResizeReviews
+from cardquota_webhooks.scale_targets import ScaleTargets
+from cardquota_webhooks.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
 from cardquota_webhooks.workloads import WorkloadReviews
 
 from ..cluster.api.access import AccessError
 from ..cluster.api.client import Client
 from ..cluster.api.find_access import find_access
+from ..cluster.api.pod_lookup import PodLookup
 from ..cluster.api.queue_lookup import QueueLookup
 from ..cluster.election.elector import Elector
+from ..cluster.events.event import ObjectReference
 from ..cluster.events.events import EventRecorder
 from ..cluster.serving.serve import serve
 from ..cluster.watch.change_notifier import ChangeNotifier
@@ -41,7 +46,7 @@ from ..loop.loop_watch import LoopWatch
 from ..loop.timed_selector import TimedSelector
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
-from ..quota.vocabulary import LEASE
+from ..quota.vocabulary import LEASE, SCALE_CUT
 from ..settings import InstallationMode, Settings
 from .admission_endpoint import AdmissionEndpoint
 from .extender_parts import ExtenderParts
@@ -288,15 +293,31 @@ class Operator:
         pods = PodReviews(
             self._ledger, self._settings, self._notifier, exists, synced, time.monotonic, late=late
         )
+        targets = ScaleTargets(self._ledger, PodLookup(self._client).one)
+        recent = RecentScaleUps(self._ledger, targets, time.monotonic)
         return AdmissionServer(
             pods,
             ResizeReviews(self._ledger, known),
             QueueReviews(self._ledger),
             PodGroupReviews(self._ledger, self._settings, self._notifier, exists, known),
-            WorkloadReviews(self._ledger, self._settings, self._notifier, exists),
+            WorkloadReviews(self._ledger, self._settings, self._notifier, exists, recent),
+            ScaleReviews(
+                self._ledger,
+                self._settings,
+                self._notifier,
+                exists,
+                targets,
+                recent,
+                self._scale_cut,
+                known,
+                time.monotonic,
+            ),
             self._metrics,
             audit=self._settings.mode is InstallationMode.AUDIT,
         )
+
+    def _scale_cut(self, about: ObjectReference, text: str, topic: str) -> None:
+        self._events.record(about, type="Warning", reason=SCALE_CUT, message=text, topic=topic)
 
     async def _recount(self) -> None:
         await asyncio.sleep(_FIRST_RECOUNT)

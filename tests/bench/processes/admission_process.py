@@ -31,7 +31,10 @@ from cardquota.settings import Settings
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
+from cardquota_webhooks.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.resizes import ResizeReviews
+from cardquota_webhooks.scale_targets import ScaleTargets
+from cardquota_webhooks.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
 from cardquota_webhooks.workloads import WorkloadReviews
 
@@ -82,14 +85,31 @@ async def no_queue(_: str) -> bool:
     return False
 
 
+async def no_pod(_: str, __: str) -> None:
+    """No labels of pods are looked up."""
+
+
 async def _main(port: int, certificate: bytes, key: bytes, selector: TimedSelector) -> None:
     settings, notifier, metrics, held = Settings(), ChangeNotifier(), Metrics(), ledger()
     pods = PodReviews(held, settings, notifier, no_queue, lambda: True, time.monotonic)
-    workloads = WorkloadReviews(held, settings, notifier, no_queue)
+    targets = ScaleTargets(held, no_pod)
+    recent = RecentScaleUps(held, targets, time.monotonic)
+    workloads = WorkloadReviews(held, settings, notifier, no_queue, recent)
+    scales = ScaleReviews(
+        held,
+        settings,
+        notifier,
+        no_queue,
+        targets,
+        recent,
+        lambda _, __, ___: None,
+        lambda: True,
+        time.monotonic,
+    )
     resizes = ResizeReviews(held, lambda: True)
     groups = PodGroupReviews(held, settings, notifier, no_queue, lambda: True)
     queues = QueueReviews(held)
-    server = AdmissionServer(pods, resizes, queues, groups, workloads, metrics, audit=False)
+    server = AdmissionServer(pods, resizes, queues, groups, workloads, scales, metrics, audit=False)
     tls = server_context(certificate, key)
     runner = await serve(server.http(), host="127.0.0.1", port=port, tls=tls, grace=0.1)
     GarbageCollector(selector).start()  # as the operator does once it knows the cluster

@@ -23,6 +23,10 @@ EVERYWHERE = {
     # what the API server adds to a workload's pods
     ("", "limitranges", "", "list watch"),
     ("node.k8s.io", "runtimeclasses", "", "list watch"),
+    # how many pods a workload wants, and of which kind
+    ("apps", "deployments", "", "list watch"),
+    ("apps", "statefulsets", "", "list watch"),
+    ("apps", "replicasets", "", "list watch"),
     # by which resource names devices are claimed that no quota counts
     ("resource.k8s.io", "deviceclasses", "", "list watch"),
     # whether a queue is there that the watch has not told of

@@ -113,7 +113,9 @@ def test_every_limit_is_tested() -> None:
     # How unlike members may be: `test_gang_judgement`; who has no card yet: `test_flexible_claims`.
     tested = {*OF_PODS, *OF_QUEUES, *OF_NODES, *OF_OURS, *limits.OF_REVIEWS, *limits.OF_GANGS}
     # What a pod group may ask for: `test_group_request` and `test_group_minimum`.
-    assert found == tested | {*limits.OF_ALL, *limits.OF_FLEXIBLE, *limits.OF_GROUPS}
+    tested |= {*limits.OF_ALL, *limits.OF_FLEXIBLE, *limits.OF_GROUPS}
+    # What is kept of a workload: `test_workload_facts`.
+    assert found == tested | {*limits.OF_WORKLOADS}
     assert {*limits.OF_PODS} == {*OF_PODS}
     assert {*limits.OF_QUEUES} == {*OF_QUEUES}
     assert {*limits.OF_NODES} == {*OF_NODES}

@@ -14,14 +14,19 @@ from builders import CARDS, Body, a_ledger, a_namespace, see
 from builders.group import GroupBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
+from cardquota.cluster.events.event import ObjectReference
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.objects.pod import Pod
 from cardquota.settings import Settings
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
+from cardquota_webhooks.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.resizes import ResizeReviews
+from cardquota_webhooks.scale_targets import ScaleTargets
+from cardquota_webhooks.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
 from cardquota_webhooks.workloads import WorkloadReviews
 
@@ -109,6 +114,12 @@ class Endpoint:
         """Whether the API server has the queue that is asked for; None: it does not answer."""
         self.asked: list[str] = []
         self.was_asked = asyncio.Event()
+        self.selected: Pod | None = None
+        self.answers = asyncio.Event()
+        """Set while the API server answers who looks for pods."""
+        self.answers.set()
+        self.looked = asyncio.Event()
+        self.looked_for: list[tuple[str, str]] = []
         pods = PodReviews(
             self.ledger,
             self.settings,
@@ -120,7 +131,24 @@ class Endpoint:
         )
         resizes = ResizeReviews(self.ledger, lambda: self.synced and not self.late)
         queues = QueueReviews(self.ledger)
-        workloads = WorkloadReviews(self.ledger, self.settings, self.notifier, self.exists)
+        targets = ScaleTargets(self.ledger, self.pod)
+        self.recent = RecentScaleUps(self.ledger, targets, lambda: self.now)
+        workloads = WorkloadReviews(
+            self.ledger, self.settings, self.notifier, self.exists, self.recent
+        )
+        self.events: list[tuple[ObjectReference, str]] = []
+        """Of autoscalers that got a part."""
+        scales = ScaleReviews(
+            self.ledger,
+            self.settings,
+            self.notifier,
+            self.exists,
+            targets,
+            self.recent,
+            lambda about, text, _: self.events.append((about, text)),
+            lambda: self.synced and not self.late,
+            lambda: self.now,
+        )
         groups = PodGroupReviews(
             self.ledger,
             self.settings,
@@ -129,7 +157,7 @@ class Endpoint:
             lambda: self.synced and not self.late,
         )
         self.server = AdmissionServer(
-            pods, resizes, queues, groups, workloads, self.metrics, audit=audit
+            pods, resizes, queues, groups, workloads, scales, self.metrics, audit=audit
         )
         self.client: TestClient[web.BaseRequest, None] = TestClient(_Listening(self.server.http()))
 
@@ -138,6 +166,19 @@ class Endpoint:
         self.was_asked.set()
         await asyncio.sleep(0)
         return self.there
+
+    async def pod(self, namespace: str, selector: str) -> Pod | None:
+        """One of the pods of the API server that this selector selects."""
+        self.looked_for.append((namespace, selector))
+        self.looked.set()
+        await self.answers.wait()
+        return self.selected
+
+    async def has_looked_for(self, pods: int) -> None:
+        """Return once so many pods were looked for."""
+        while len(self.looked_for) < pods:
+            self.looked.clear()
+            await self.looked.wait()
 
     async def __aenter__(self) -> "Endpoint":
         await self.client.start_server()

@@ -7,7 +7,7 @@ import pytest
 from builders import H200
 from cardquota.loop import time_slice
 from cardquota.quota.pods import pods_by_controller as made_pods
-from cardquota_webhooks import workloads
+from cardquota_webhooks import own_pods
 from cardquota_webhooks.review import AdmissionResponse, decode
 from cardquota_webhooks.workloads import WorkloadReviews
 
@@ -20,7 +20,7 @@ QUEUE = THREE.with_quota({H200: MANY})
 
 @pytest.fixture(autouse=True)
 def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workloads, "FEW", MANY // 2)
+    monkeypatch.setattr(own_pods, "FEW", MANY // 2)
     monkeypatch.setattr(made_pods, "AT_A_TIME", 2)
     monkeypatch.setattr(time_slice, "SLICE", 0.0)
 
@@ -30,7 +30,7 @@ def reviewed(
 ) -> list[asyncio.Task[AdmissionResponse]]:
     """So many reviews of a Deployment at once."""
     reviews = WorkloadReviews(
-        endpoint.ledger, endpoint.settings, endpoint.notifier, endpoint.exists
+        endpoint.ledger, endpoint.settings, endpoint.notifier, endpoint.exists, endpoint.recent
     )
     request = decode(review_of(asked("deployments", pod(), stored(pod()), replicas=replicas)))
     return [asyncio.create_task(reviews.validate(request)) for _ in range(number)]
@@ -87,6 +87,6 @@ async def test_of_several_at_once_one_is_counted_after_the_other() -> None:
 
 async def test_nobody_waits_long_for_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is let by without one."""
-    monkeypatch.setattr(workloads, "COUNT_TIMEOUT", 0.0)
+    monkeypatch.setattr(own_pods, "COUNT_TIMEOUT", 0.0)
     async with Endpoint(QUEUE, *own(MANY)) as endpoint:
         assert await warned(endpoint, "deployments", pod(), stored(pod()), replicas=MANY + 5) == []

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Workload:
+class WrittenWorkload:
     """An object that makes pods, or a single pod."""
 
     kind: str
@@ -52,7 +52,7 @@ class Inventory:
     nodes: list[Node] = field(default_factory=list)
     namespaces: list[Namespace] = field(default_factory=list)
     queues: list[Queue] = field(default_factory=list)
-    workloads: list[Workload | WrittenPodGroup] = field(default_factory=list)
+    workloads: list[WrittenWorkload | WrittenPodGroup] = field(default_factory=list)
     """In the order of the files. What a pod group asks for is reserved at its place among them."""
     notes: list[str] = field(default_factory=list)
 
@@ -149,4 +149,4 @@ def _put(inventory: Inventory, kind: str, body: msgspec.Struct) -> None:
             body.spec.queue = body.spec.queue or DEFAULT_QUEUE
             inventory.workloads.append(body)
         case _:
-            inventory.workloads.append(Workload(kind, cast("Body", body)))
+            inventory.workloads.append(WrittenWorkload(kind, cast("Body", body)))

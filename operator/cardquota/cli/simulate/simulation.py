@@ -36,7 +36,7 @@ from ...quota.stamp import Stamp
 from ...quota.verdict import Verdict
 from ...settings import InstallationMode, Settings
 from .. import sentences
-from ..files.inventory import Inventory, Workload
+from ..files.inventory import Inventory, WrittenWorkload
 from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
 from .fake_cluster import BEGINNING, FakeCluster, gated, ungated
 from .priorities import Priorities
@@ -147,7 +147,7 @@ class Simulation:
         self.answers.notes += [f"PodGroup {name}: {text}" for text in told]
         return True
 
-    def _apply(self, workload: Workload) -> None:
+    def _apply(self, workload: WrittenWorkload) -> None:
         made = expand(workload, self._nodes.matching)
         meta = workload.body.metadata
         found = WorkloadAnswer(workload.kind, meta.namespace, meta.name, note=made.note)

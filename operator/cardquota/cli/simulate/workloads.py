@@ -12,7 +12,7 @@ from ...quota.objects.pod import Pod, PodAnnotations, PodSpec
 from ...quota.objects.pod_group import GroupSpec, WrittenGroupMeta, WrittenPodGroup
 from ...quota.selectors.selector import NODE_NAME
 from ...quota.vocabulary import DEFAULT_QUEUE
-from ..files.inventory import Workload
+from ..files.inventory import WrittenWorkload
 from ..files.names import generated
 from ..files.workload_objects import BatchJob, CronJob, Replicated, Template, VolcanoJob
 
@@ -30,7 +30,7 @@ class Expansion:
     note: str = ""
 
 
-def expand(workload: Workload, nodes: Matching) -> Expansion:
+def expand(workload: WrittenWorkload, nodes: Matching) -> Expansion:
     """The objects that a workload creates."""
     body = workload.body
     match body:

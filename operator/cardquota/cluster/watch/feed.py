@@ -6,6 +6,7 @@ All sinks run in the ledger's event loop. A bad object is counted and left out; 
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from ...quota.accounts.queue_facts import queue_facts
@@ -22,7 +23,9 @@ from ...quota.objects.pod_group import PodGroup
 from ...quota.objects.priority_class import PriorityClass
 from ...quota.objects.queue import Queue
 from ...quota.objects.runtime_class import RuntimeClass
+from ...quota.objects.workload import Workload
 from ...quota.pods.pod_facts import pod_facts
+from ...quota.workloads.workload_facts import workload_facts
 from .catching_up import CatchingUp
 from .change_notifier import ChangeNotifier
 from .delivery import Delivery
@@ -107,6 +110,13 @@ def watched_kinds(
     def queue_seen(queue: Queue) -> None:
         ledger.queue_seen(queue_facts(queue))
         catching_up.look()
+
+    def workload_seen(name: str, workload: Workload) -> None:
+        facts = workload_facts(name, workload)
+        if facts is None:
+            ledger.workloads.gone(workload.metadata.uid)
+        else:
+            ledger.workloads.see(facts)
 
     def node_gone(name: str) -> None:
         ledger.node_gone(name)
@@ -194,6 +204,17 @@ def watched_kinds(
             lambda _, name, __: ledger.device_class_gone(name),
             needed=False,
             older=devices[1:],
+        ),
+        *(
+            kind(
+                f"{name.lower()}s",
+                f"/apis/apps/v1/{name.lower()}s",
+                Workload,
+                partial(workload_seen, name),
+                lambda _, __, uid: ledger.workloads.gone(uid),
+                needed=False,
+            )
+            for name in ("Deployment", "StatefulSet", "ReplicaSet")
         ),
     )
     if not broken_cards:

@@ -38,6 +38,9 @@ MOST_MEMBERS: Final = 2_048
 """The same bound for the members of these gangs."""
 _NOBODY: Final[Mapping[Hashable, int]] = {}
 
+ToCome = Sequence[tuple[PodRequest, int]]
+"""What pods will ask for that do not exist yet, and how many ask for the same."""
+
 
 def judge_create(
     ledger: LedgerReader,
@@ -55,16 +58,23 @@ def judge_create(
 
 
 def on_the_way(
-    ledger: LedgerReader, account: AccountReader | None, *, but: Mapping[Hashable, int] = _NOBODY
+    ledger: LedgerReader,
+    account: AccountReader | None,
+    *,
+    but: Mapping[Hashable, int] = _NOBODY,
+    to_come: ToCome = (),
 ) -> OnTheWay:
-    """What a queue's gated Deny pods that could go now will hold. `but`: pods left out, by class.
+    """What a queue's gated Deny pods that could go now will hold, and pods `to_come` with them.
+    `but`: pods left out, by class.
 
     Reservations of their groups are already charged: such pods hold only what they ask for beyond
     these (E2). Costs a judgement for each kind of pod, with bounds; nothing if there are none.
     """
-    if account is None or not account.pending.deny_classes:
+    if account is None or not (account.pending.deny_classes or to_come):
         return NOBODY
     all_asked = _Asked()
+    for request, number in to_come:
+        all_asked.add(request, number)
     of_groups: dict[str, _Asked] = {}
     for record, number in _that_could_go(ledger, account, but):
         if number > 0 and record.request is not None:

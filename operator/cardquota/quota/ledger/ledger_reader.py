@@ -20,6 +20,7 @@ from ..pods.pods_by_controller import PodsByController
 from ..pods.reading import Reading
 from ..shares.shares import Shares
 from ..vocabulary import Mode, Policy
+from ..workloads.workload_cache import WorkloadCache
 from .groups.group_facts import NamespaceFacts
 from .groups.pod_group_state import PodGroupState
 
@@ -74,6 +75,10 @@ class LedgerReader(Protocol):
     @property
     def made_pods(self) -> PodsByController:
         """The pods, by what made them."""
+
+    @property
+    def workloads(self) -> WorkloadCache:
+        """What makes pods that concern us."""
 
     @property
     def defaults(self) -> PodDefaults:

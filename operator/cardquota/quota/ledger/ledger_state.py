@@ -25,6 +25,7 @@ from ..pods.unstamped_pod_index import UnstampedPodIndex
 from ..shares.shares import Shares
 from ..stamp import Reservation
 from ..vocabulary import CPU, GPU_MEMORY, MEMORY, NAMESPACE_OFF, Mode, Policy, QueueState
+from ..workloads.workload_cache import WorkloadCache
 from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
 from .groups.pod_group_state import Asks, PodGroupState
@@ -86,6 +87,8 @@ class LedgerState:
         self.made_pods = PodsByController()
         self.defaults = PodDefaults()
         """What pods get when they are created that a template does not say."""
+        self.workloads = WorkloadCache()
+        """What makes pods that concern us. Nothing is charged for it."""
         self.unconfirmed: dict[str, None] = {}
         """Uids of pods whose decision is not yet seen in an event, or which are held back."""
         self.epoch = 0

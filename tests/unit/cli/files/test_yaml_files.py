@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cardquota.cli.files.inventory import Workload, sort_documents
+from cardquota.cli.files.inventory import sort_documents
 from cardquota.cli.files.yaml_files import YamlFileError, read_files
 
 QUEUE = """
@@ -95,4 +95,7 @@ def test_the_last_of_two_counts(tmp_path: Path) -> None:
 def test_generated_names_differ(tmp_path: Path) -> None:
     pod = "\n---\napiVersion: v1\nkind: Pod\nmetadata: {generateName: x-}\n"
     inventory = sort_documents(read_files([written(tmp_path, pod * 2)]))
-    assert len({w.body.metadata.name for w in inventory.workloads if isinstance(w, Workload)}) == 2
+    assert (
+        len({w.body.metadata.name for w in inventory.workloads if isinstance(w, WrittenWorkload)})
+        == 2
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cardquota.cli.files.inventory import Workload, sort_documents
+from cardquota.cli.files.inventory import sort_documents
 from cardquota.cli.files.yaml_files import Document
 from cardquota.cli.simulate.workloads import Expansion, expand
 from cardquota.quota.objects.pod import PodSpec
@@ -17,7 +17,7 @@ TEMPLATE = {
 def made(group: str, kind: str, spec: dict[str, object], name: str = "w") -> Expansion:
     body = {"metadata": {"name": name, "namespace": "team"}, "spec": spec}
     (workload,) = sort_documents([Document("here", group, kind, body)]).workloads
-    assert isinstance(workload, Workload)
+    assert isinstance(workload, WrittenWorkload)
     return expand(workload, lambda _: ["node-a", "node-b"])
 
 

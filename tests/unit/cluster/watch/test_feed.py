@@ -18,6 +18,9 @@ def test_nobody_waits_for_what_no_decision_is_made_of() -> None:
         "limitranges",
         "runtimeclasses",
         "deviceclasses",
+        "deployments",
+        "statefulsets",
+        "replicasets",
     }
 
 

@@ -1,0 +1,61 @@
+"""Messages about workloads that shall have more replicas."""
+
+from typing import Final
+
+from cardquota.quota.messages import scale_messages, shortfall_messages
+from cardquota.quota.verdict import Shortfall
+from cardquota.quota.vocabulary import SCALE_CUT, Reason
+
+from .entry import Entry, Where, say
+
+_QUEUE: Final = "research"
+_H200: Final = "NVIDIA-H200"
+_SEVEN: Final = say(shortfall_messages.shortfalls, _QUEUE, [Shortfall(_H200, 7, 10, 3)])
+
+SCALE_REFUSALS: Final = (
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
+        when="Somebody scales a workload to more replicas than the queue has room for.",
+        says=say(scale_messages.scale_refused, _SEVEN, "Deployment", "chat", 10, 3),
+        where=(Where.SCALE, Where.RESCALE),
+        rule="R1, R2",
+        do="Scale it to the number that fits. An autoscaler asks again by itself.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
+        when="The pods of a workload that is scaled up could never be created.",
+        says=say(
+            scale_messages.scale_never_fits,
+            say(
+                shortfall_messages.shortfalls,
+                _QUEUE,
+                [Shortfall(_H200, 5, 8, 3)],
+                say(shortfall_messages.advice_never, [Shortfall(_H200, 5, 8, 3)]),
+            ),
+            "Deployment",
+            "chat",
+        ),
+        where=(Where.SCALE, Where.RESCALE),
+        rule="R1, E5",
+        do="As for the pod itself.",
+    ),
+)
+
+SCALE_CUTS: Final = (
+    Entry(
+        under=SCALE_CUT,
+        when="An autoscaler asked for more replicas than fit, and got those that fit.",
+        says=say(scale_messages.scale_granted_event, 10, 3, _SEVEN),
+        where=(Where.WORKLOAD_EVENT,),
+        rule="R2",
+        do="Nothing: it asks again. Raise the quota, or `maxReplicas` to what the quota allows.",
+    ),
+    Entry(
+        under=SCALE_CUT,
+        when="The same, to the autoscaler itself; the sentence follows as a second Warning.",
+        says=say(scale_messages.scale_granted, "Deployment", "chat", 10, 3),
+        where=(Where.SCALE_WARNING,),
+        rule="R2",
+        do="Nothing.",
+    ),
+)

@@ -1,0 +1,84 @@
+"""Workloads: objects that make pods from a template, as many as they are told to.
+
+Read as far as it says how many pods are wanted, how many exist, and what each asks for.
+"""
+
+from typing import Final
+
+from msgspec import Raw, field
+from msgspec.json import Decoder
+
+from ..limits import ELEMENTS, elements_of
+from .meta import Meta, Owner
+from .pod import PodMeta, PodSpec
+from .wire import Wire
+
+
+class PodTemplate(Wire):
+    """A pod template. The API server writes no defaults into it, only into its pods."""
+
+    metadata: PodMeta = field(default_factory=PodMeta)
+    spec: PodSpec = field(default_factory=PodSpec)
+
+
+class WorkloadMeta(Meta):
+    """Metadata of a workload."""
+
+    owner_references: tuple[Owner, ...] | None = ()
+
+
+class WorkloadSpec(Wire):
+    """Specification of a Deployment, StatefulSet or ReplicaSet."""
+
+    replicas: int | None = None
+    template: PodTemplate = field(default_factory=PodTemplate)
+
+
+class WorkloadCondition(Wire):
+    """A condition of a workload."""
+
+    type: str = ""
+    status: str = ""
+
+
+class WorkloadStatus(Wire):
+    """What its controller has found."""
+
+    replicas: int = 0
+    conditions: tuple[WorkloadCondition, ...] | None = ()
+
+
+class Workload(Wire):
+    """A Deployment, StatefulSet or ReplicaSet."""
+
+    metadata: WorkloadMeta
+    spec: WorkloadSpec = field(default_factory=WorkloadSpec)
+    status: WorkloadStatus = field(default_factory=WorkloadStatus)
+
+    @staticmethod
+    def decode(encoded: bytes | Raw) -> "Workload":
+        """Decode a stored workload of any size. One with too many elements becomes a
+        `LargeWorkload`.
+        """
+        if elements_of(encoded) <= ELEMENTS.most:
+            return _WHOLE.decode(encoded)
+        found = _WITHOUT_TEMPLATE.decode(encoded)
+        spec = WorkloadSpec(replicas=found.spec.replicas)
+        return LargeWorkload(metadata=found.metadata, spec=spec)
+
+
+class LargeWorkload(Workload):
+    """A workload with more elements than are read. Its template is not known."""
+
+
+class _Wanted(Wire):
+    replicas: int | None = None
+
+
+class _WithoutTemplate(Wire):
+    metadata: WorkloadMeta
+    spec: _Wanted = field(default_factory=_Wanted)
+
+
+_WHOLE: Final = Decoder(Workload)
+_WITHOUT_TEMPLATE: Final = Decoder(_WithoutTemplate)

@@ -1,0 +1,146 @@
+"""R3: what is kept of a workload, and what is not."""
+
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from builders import GPU, H200, a_ledger, a_pod
+from builders.pod import PodBody
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.cluster.watch.feed import watched_kinds
+from cardquota.quota import limits
+from cardquota.quota.objects.limit_range import LimitRange, LimitRangeItem, LimitRangeSpec
+from cardquota.quota.objects.meta import Meta
+from cardquota.quota.objects.workload import LargeWorkload, Workload
+from cardquota.quota.pods.pod_defaults import PodDefaults
+from cardquota.quota.workloads.workload_facts import WorkloadFacts, pod_of, workload_facts
+
+POD = a_pod().in_queue("red").naming(H200).asking_for(2)
+
+
+def body(pod: PodBody = POD, **spec: Any) -> dict[str, Any]:
+    template = {
+        "metadata": {
+            "annotations": pod.body["metadata"].get("annotations"),
+            "labels": {"app": "web", "pod-template-hash": "7c5f8bd9c"},
+            "resourceVersion": "nonsense",
+        },
+        "spec": pod.body.get("spec", {}),
+    }
+    meta = {"name": "web", "namespace": "team", "uid": "u", "resourceVersion": "7"}
+    return {"metadata": meta, "spec": {"replicas": 3, "template": template, **spec}}
+
+
+def read(found: dict[str, Any], kind: str = "Deployment") -> WorkloadFacts | None:
+    return workload_facts(kind, Workload.decode(json.dumps(found).encode()))
+
+
+def kept(found: dict[str, Any], kind: str = "Deployment") -> WorkloadFacts:
+    facts = read(found, kind)
+    assert facts is not None
+    return facts
+
+
+def test_what_its_pods_will_ask_for() -> None:
+    pod = pod_of(kept(body()), "ReplicaSet", PodDefaults())
+    assert pod is not None
+    assert (pod.own_queue, pod.card_text, pod.devices) == ("red", H200, ((GPU, 2),))
+    assert (pod.namespace, pod.controller) == ("team", "ReplicaSet")
+
+
+def test_what_the_namespace_adds_is_added_when_it_is_asked() -> None:
+    facts, defaults = kept(body()), PodDefaults()
+    item = LimitRangeItem(type="Container", default_request={"cpu": "2"})
+    meta = Meta(name="l", namespace="team")
+    defaults.limit_range_seen(LimitRange(metadata=meta, spec=LimitRangeSpec(limits=(item,))))
+    pod = pod_of(facts, "ReplicaSet", defaults)
+    assert pod is not None
+    assert pod.cpu == 2_000
+
+
+def test_how_many_it_wants_and_has() -> None:
+    failed = {"type": "ReplicaFailure", "status": "True"}
+    facts = kept(body() | {"status": {"replicas": 1, "conditions": [failed]}})
+    assert (facts.replicas, facts.present, facts.missing, facts.refused) == (3, 1, 2, True)
+    over = {"type": "ReplicaFailure", "status": "False"}
+    facts = kept(body() | {"status": {"replicas": 4, "conditions": [over]}})
+    assert (facts.missing, facts.refused) == (0, False)
+    assert kept(body(replicas=None)).replicas == 1
+
+
+def test_pods_without_cards_and_queue_are_none_of_ours() -> None:
+    assert read(body(a_pod())) is None
+    assert read(body(a_pod().with_cpu("4"))) is None
+
+
+def test_a_former_replica_set_of_a_deployment_is_not_kept() -> None:
+    owner = {"kind": "Deployment", "name": "web", "uid": "d", "controller": True}
+    found = body(replicas=0)
+    found["metadata"]["ownerReferences"] = [owner]
+    assert read(found, "ReplicaSet") is None
+    found["spec"]["replicas"] = 1
+    assert kept(found, "ReplicaSet").owner == "d"
+    owner["kind"] = "Rollout"
+    found["spec"]["replicas"] = 0
+    assert kept(found, "ReplicaSet").owner == "d"
+    del owner["controller"]
+    assert kept(found, "ReplicaSet").owner == ""
+
+
+def test_a_template_beyond_the_limit_is_not_kept() -> None:
+    def selecting(value: str) -> dict[str, Any]:
+        return body(POD.with_spec(nodeSelector={"a": value}))
+
+    most = limits.TEMPLATE_TEXT.most - len(kept(selecting("")).template)
+    assert len(kept(selecting("x" * most)).template) == limits.TEMPLATE_TEXT.most
+    beyond = kept(selecting("x" * (most + 1)))
+    assert (beyond.template, beyond.replicas) == (b"", 3)
+    assert pod_of(beyond, "ReplicaSet", PodDefaults()) is None
+
+
+def test_a_workload_of_very_many_elements_costs_nothing() -> None:
+    found = body()
+    found["spec"]["template"]["spec"]["containers"] = [{}] * (limits.ELEMENTS.most + 1)
+    assert isinstance(Workload.decode(json.dumps(found).encode()), LargeWorkload)
+    assert kept(found).template == b""
+
+
+def test_equal_templates_are_kept_once() -> None:
+    one, two = body(), body()
+    two["spec"]["template"]["metadata"]["labels"]["pod-template-hash"] = "another"
+    assert kept(one).template is kept(two).template
+
+
+def test_only_what_is_read_is_kept() -> None:
+    """Images, commands and environment are most of a template."""
+    found = body()
+    found["spec"]["template"]["spec"]["containers"][0]["command"] = ["x" * 2_000]
+    assert len(kept(found).template) < 300
+
+
+@pytest.mark.parametrize("broken", [{"replicas": "x"}, {"template": []}])
+def test_what_cannot_be_read_is_left_out(broken: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="Expected"):
+        read(body(**broken))
+
+
+def test_the_watch_takes_them_and_lets_them_go() -> None:
+    ledger = a_ledger()
+    (kind,) = (
+        one
+        for one in watched_kinds(ledger, ChangeNotifier(), lambda _: None)
+        if one.kind == "deployments"
+    )
+    delivery, found = kind.delivery(), body()
+    delivery.changed(Raw(json.dumps(found).encode()))
+    assert len(ledger.workloads) == 1
+    found["spec"]["template"] = body(a_pod())["spec"]["template"]
+    found["metadata"]["resourceVersion"] = "8"
+    delivery.changed(Raw(json.dumps(found).encode()))
+    assert len(ledger.workloads) == 0
+    delivery.changed(Raw(json.dumps(body()).encode()))
+    assert len(ledger.workloads) == 1
+    delivery.deleted(Raw(json.dumps(found).encode()))
+    assert len(ledger.workloads) == 0

@@ -1,0 +1,119 @@
+"""What workloads were scaled to a moment ago, until the pods are there.
+
+A queue's totals follow from pods. Between the moment when a workload may have more replicas and the
+moment when they exist, another one would be granted the same room; so the missing ones count as on
+their way, for a few seconds. After that they are not expected any more: their controller waits, or
+their pods are refused.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from cardquota.quota.decisions.create_judgement import ToCome
+from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.workloads.workload_facts import WorkloadFacts
+
+from .own_pods import Makers
+from .scale_targets import ScaleTarget, ScaleTargets
+
+LIFETIME: Final = 5.0
+"""Seconds in which a controller has usually made the pods that it was told to make."""
+MOST: Final = 1_000
+"""How many are remembered: then the oldest is forgotten."""
+MOST_OF_QUEUE: Final = 32
+"""How many of one queue an answer looks at."""
+
+
+_Numbers = Mapping[tuple[str, str], int]
+
+
+@dataclass(slots=True)
+class _ScaleUp:
+    target: ScaleTarget
+    queue: str
+    replicas: int
+    until: float
+    counted: _Numbers | None = None
+    """The numbers of pods from which `made` follows."""
+    made: int = 0
+
+
+class RecentScaleUps:
+    """Scale-ups that this replica granted, and those that it sees in the watch, of any replica.
+
+    Not guaranteed: two replicas that answer within the same few milliseconds may grant the same
+    room. Then the gate decides, as for pods.
+    """
+
+    def __init__(
+        self, ledger: LedgerReader, targets: ScaleTargets, clock: Callable[[], float]
+    ) -> None:
+        """`clock`: seconds, monotonic."""
+        self._ledger = ledger
+        self._targets = targets
+        self._clock = clock
+        self._found: dict[str, _ScaleUp] = {}
+        """By uid, the oldest first."""
+        ledger.workloads.listen(self._seen)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def add(self, target: ScaleTarget, queue: str, replicas: int) -> None:
+        """It may have so many replicas from now on."""
+        self._forget_old()
+        self._found.pop(target.uid, None)
+        if len(self._found) >= MOST:
+            del self._found[next(iter(self._found))]
+        until = self._clock() + LIFETIME
+        self._found[target.uid] = _ScaleUp(target, queue, replicas, until)
+
+    def to_come(self, queue: str, *, but: str) -> ToCome:
+        """What the missing pods of a queue will ask for; `but`: the uid of one that is left out."""
+        self._forget_old()
+        of_queue = [one for one in self._found.values() if one.queue == queue]
+        found = []
+        for one in of_queue[-MOST_OF_QUEUE:]:
+            missing = self._missing(one) if one.target.uid != but else 0
+            if missing > 0:
+                found.append((self._ledger.request_of(one.target.pod, queue), missing))
+        return found
+
+    def _missing(self, one: _ScaleUp) -> int:
+        """How many of its pods do not exist yet. None is expected where they cannot be counted."""
+        makers = one.target.makers
+        if makers is None:
+            return 0
+        numbers = self._ledger.made_pods.numbers(one.queue, one.target.namespace)
+        if numbers is None:
+            return 0
+        if one.counted is not numbers:
+            one.counted, one.made = numbers, _made(numbers, makers)
+        return max(0, one.replicas - one.made)
+
+    def _seen(self, workload: WorkloadFacts) -> None:
+        """The watch shows that a workload has more replicas than before."""
+        if workload.owner and self._is_scaled(workload.owner):
+            return  # it follows its owner, which is counted
+        target = self._targets.of_workload(workload)
+        if target is not None:
+            self.add(target, self._ledger.queue_of(target.pod), workload.replicas)
+
+    def _is_scaled(self, uid: str) -> bool:
+        return uid in self._found or self._ledger.workloads.get(uid) is not None
+
+    def _forget_old(self) -> None:
+        now = self._clock()
+        while self._found:
+            uid, oldest = next(iter(self._found.items()))
+            if oldest.until > now:
+                return
+            del self._found[uid]
+
+
+def _made(numbers: _Numbers, makers: Makers) -> int:
+    """How many pods these controllers have made."""
+    return sum(
+        number for (kind, name), number in numbers.items() if kind in makers and makers[kind](name)
+    )

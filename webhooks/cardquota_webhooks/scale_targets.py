@@ -1,0 +1,135 @@
+"""What is scaled: which pods it will make, and what makes them.
+
+Deployments, StatefulSets and ReplicaSets are watched. Of any other object it is known by the
+workloads that it owns, or else by one of its pods, which the selector of its Scale finds.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final, NamedTuple
+
+import msgspec
+
+from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.objects.pod import Pod, PodAnnotations, PodMeta
+from cardquota.quota.objects.workload import PodTemplate
+from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.workloads.template_pod import pod_of_template
+from cardquota.quota.workloads.workload_facts import WorkloadFacts, pod_of
+
+from .controllers import KINDS, is_made_by
+from .own_pods import Makers
+from .review import Request
+from .scale_objects import Scale
+
+PodLookup = Callable[[str, str], Awaitable[Pod | None]]
+"""One pod of a namespace that a label selector selects, if it can be found."""
+
+_WATCHED: Final = {
+    "deployments": "Deployment",
+    "statefulsets": "StatefulSet",
+    "replicasets": "ReplicaSet",
+}
+"""By resource, of the API group `apps`."""
+_RESOURCES: Final = {kind: resource for resource, kind in _WATCHED.items()}
+
+
+class ScaleTarget(NamedTuple):
+    """An object that is scaled."""
+
+    uid: str
+    what: str
+    """As people name it: `Deployment`, or the resource, `rollouts`."""
+    api_version: str
+    namespace: str
+    name: str
+    pod: PodFacts
+    """The pod that each replica will be."""
+    makers: Makers | None
+    """What makes its pods. None if that is not known."""
+
+
+class ScaleTargets:
+    """Finds what is scaled."""
+
+    def __init__(self, ledger: LedgerReader, pods: PodLookup) -> None:
+        self._ledger = ledger
+        self._pods = pods
+
+    async def find(self, request: Request, scale: Scale) -> ScaleTarget | None:
+        """None if its pods are none of ours, or nothing is known of them."""
+        resource, uid = request.resource, scale.metadata.uid
+        kind = _WATCHED.get(resource.resource) if resource.group == "apps" else None
+        if kind is not None:
+            found = self._ledger.workloads.named(kind, request.namespace, request.name)
+            if found is None or (uid and found.uid != uid):
+                return None
+            return self.of_workload(found)
+        return self._of_owned(request, uid) or await self._of_pods(request, scale)
+
+    def of_workload(self, found: WorkloadFacts) -> ScaleTarget | None:
+        """A workload that is watched. None if its template is not known."""
+        resource = _RESOURCES[found.kind]
+        maker = KINDS[resource]
+        pod = pod_of(found, maker, self._ledger.defaults)
+        if pod is None:
+            return None
+        makers: Makers = {maker: partial(is_made_by, resource, found.name)}
+        return ScaleTarget(
+            found.uid, found.kind, "apps/v1", found.namespace, found.name, pod, makers
+        )
+
+    def _of_owned(self, request: Request, uid: str) -> ScaleTarget | None:
+        """An object that owns workloads. The youngest of these has the template of new pods."""
+        owned = self._ledger.workloads.owned_by(uid) if uid else []
+        if not owned:
+            return None
+        youngest = max(owned, key=lambda one: (one.created, one.replicas > 0))
+        pod = pod_of(youngest, KINDS[_RESOURCES[youngest.kind]], self._ledger.defaults)
+        if pod is None:
+            return None
+        names: dict[str, set[str]] = {}
+        for one in owned:
+            names.setdefault(one.kind, set()).add(one.name)
+        makers: Makers = {kind: found.__contains__ for kind, found in names.items()}
+        return _other(request, uid, pod, makers)
+
+    async def _of_pods(self, request: Request, scale: Scale) -> ScaleTarget | None:
+        """An object whose pods are found by their labels. Its next pod asks for the same as one of
+        these.
+        """
+        if not scale.selector:
+            return None
+        found = await self._pods(request.namespace, scale.selector)
+        if found is None:
+            return None
+        owner = next((o for o in found.metadata.owner_references or () if o.controller), None)
+        pod = pod_of_template(_template(found), request.namespace, owner.kind if owner else "")
+        return _other(request, scale.metadata.uid, pod, None)
+
+
+def _other(request: Request, uid: str, pod: PodFacts, makers: Makers | None) -> ScaleTarget:
+    resource = request.resource
+    version = f"{resource.group}/{resource.version}" if resource.group else resource.version
+    return ScaleTarget(
+        uid, resource.resource, version, request.namespace, request.name, pod, makers
+    )
+
+
+def _template(pod: Pod) -> PodTemplate:
+    """What a stored pod was made from, without what was written on it since. Where it names its
+    cards, its affinity is left out: it was narrowed to the card that it got (P5).
+    """
+    notes = pod.metadata.annotations or PodAnnotations()
+    asked = PodAnnotations(
+        card_name=notes.card_name,
+        card_alias=notes.card_alias,
+        queue=notes.queue,
+        queue_volcano_job=notes.queue_volcano_job,
+        group=notes.group,
+        task=notes.task,
+    )
+    spec = msgspec.structs.replace(pod.spec, node_name=None, scheduling_gates=())
+    if notes.card_name is not None or notes.card_alias is not None:
+        spec = msgspec.structs.replace(spec, affinity=None)
+    return PodTemplate(metadata=PodMeta(annotations=asked), spec=spec)

@@ -1,0 +1,273 @@
+"""Reviews of `*/scale`: how many replicas fit. People are refused what does not fit; autoscalers
+get the part that fits, and are refused once nothing more does.
+
+It is advice from the present view, given early: each pod gets its own answer. Where pods would wait
+at the gate (policy Gate), and where nothing is enforced, it is a warning. Pods that are being
+deleted hold their cards, and count. Nothing is said of an object whose pods are not known.
+
+One review for each scale-up: the mutating one of autoscalers, which alone may change the number,
+and the validating one of all others.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import msgspec
+
+from cardquota.cluster.events.event import ObjectReference
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.quota import vocabulary as v
+from cardquota.quota.accounts.account_reader import AccountReader
+from cardquota.quota.amounts import Amounts
+from cardquota.quota.assignment.on_the_way import OnTheWay
+from cardquota.quota.decisions.create_judgement import on_the_way
+from cardquota.quota.decisions.judgement import judge_new
+from cardquota.quota.decisions.room import room_for
+from cardquota.quota.effect import Effect, effect_of
+from cardquota.quota.ledger.groups.pod_group_state import set_aside
+from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.messages import scale_messages, shortfall_messages
+from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.pods.workload_usage import WorkloadUsage
+from cardquota.quota.verdict import Outcome, Verdict
+from cardquota.settings import Settings
+
+from .large_bodies import is_large
+from .own_pods import OwnPods
+from .recent_scale_ups import RecentScaleUps
+from .refused_autoscalers import RefusedAutoscalers
+from .review import AdmissionResponse, Request, ReviewError, deny, json_patch, try_again
+from .scale_objects import Scale
+from .scale_targets import ScaleTarget, ScaleTargets
+from .visibility_wait import Exists, VisibilityWait
+
+SCALE: Final = "scale"
+"""The subresource."""
+_MOST_WAITING: Final = 256
+"""Reviews that may wait for their turn. Others are to try again: reviews of pods come first."""
+_DECODER: Final = msgspec.json.Decoder(Scale)
+_OLD: Final[msgspec.json.Decoder[Scale | None]] = msgspec.json.Decoder(Scale | None)
+_JUDGED: Final = (Outcome.FITS, Outcome.WAITS)
+
+
+Cut = Callable[[ObjectReference, str, str], None]
+"""Called with a workload whose autoscaler got a part, what is to be said, and its topic."""
+
+
+class _Room(NamedTuple):
+    """What a workload may have."""
+
+    fits: int
+    """Replicas."""
+    kept: int
+    """Replicas that hold their quota already."""
+    charged: Amounts
+    """What all of the replicas that fit add to the charges."""
+    way: OnTheWay
+
+
+class ScaleReviews:
+    """Answers reviews of scale-ups from the ledger's view, on any replica. It charges nothing."""
+
+    def __init__(
+        self,
+        ledger: LedgerReader,
+        settings: Settings,
+        notifier: ChangeNotifier,
+        exists: Exists,
+        targets: ScaleTargets,
+        recent: RecentScaleUps,
+        cut: Cut,
+        known: Callable[[], bool],
+        clock: Callable[[], float],
+    ) -> None:
+        """`cut`: writes an event. `known`: whether the cluster was read, and what is known of it is
+        not old. `clock`: seconds, monotonic.
+        """
+        self._ledger = ledger
+        self._autoscalers = frozenset(settings.scale.autoscalers)
+        self._require_queue = settings.require_queue
+        self._visibility = VisibilityWait(ledger, settings, notifier, exists)
+        self._targets = targets
+        self._recent = recent
+        self._refused = RefusedAutoscalers(clock)
+        self._cut = cut
+        self._known = known
+        self._own_pods = OwnPods(ledger)
+        self._turn = asyncio.Lock()
+        self._waiting = 0
+
+    async def mutate(self, request: Request) -> AdmissionResponse:
+        """The answer to autoscalers."""
+        return await self._answer(request, grants=True)
+
+    async def validate(self, request: Request) -> AdmissionResponse:
+        """The answer to all others, who get what they asked for or nothing."""
+        return await self._answer(request, grants=False)
+
+    async def _answer(self, request: Request, *, grants: bool) -> AdmissionResponse:
+        if not self._known() or is_large(request):
+            return AdmissionResponse()
+        scale, before = _read(request)
+        if scale.replicas <= before.replicas:
+            return AdmissionResponse()
+        if self._waiting >= _MOST_WAITING:
+            return try_again("cardquota answers many scale requests; try again in a second")
+        self._waiting += 1
+        try:
+            target = await self._targets.find(request, before if before.metadata.uid else scale)
+            if target is None:
+                return AdmissionResponse()
+            verdict = await self._visibility.judge(target.pod)
+            # One after the other, so that other reviews are answered in between.
+            async with self._turn:
+                await asyncio.sleep(0)
+                grants = grants and request.user_info.username in self._autoscalers
+                dry_run = bool(request.dry_run)
+                return await self._judge(target, verdict, scale, before, grants, dry_run)
+        finally:
+            self._waiting -= 1
+
+    async def _judge(
+        self,
+        target: ScaleTarget,
+        verdict: Verdict,
+        scale: Scale,
+        before: Scale,
+        grants: bool,
+        dry_run: bool,
+    ) -> AdmissionResponse:
+        if verdict.outcome is Outcome.NEVER:
+            text = scale_messages.scale_never_fits(verdict.text, target.what, target.name)
+            return self._answer_by(self._effect(target, verdict), verdict, text, ())
+        account = self._ledger.account(verdict.queue)
+        if verdict.outcome not in _JUDGED or account is None:
+            return AdmissionResponse(warnings=verdict.warnings)
+        effect = self._effect(target, verdict._replace(outcome=Outcome.WAITS))
+        if effect is Effect.ALLOW:
+            return AdmissionResponse(warnings=verdict.warnings)
+        asked = scale.replicas
+        room = await self._room(target, account, asked, before)
+        if room is None:
+            return AdmissionResponse(warnings=verdict.warnings)
+        grants = grants and effect is Effect.DENY
+        fits = room.fits
+        if grants and fits > before.replicas:
+            base = max(before.replicas, room.kept)
+            fits = base + self._refused.part(account.name, target.uid, asked - base, fits - base)
+        if grants and not dry_run:
+            if fits > before.replicas:
+                self._refused.got(target.uid)
+            else:
+                self._refused.refused(account.name, target.uid, asked - before.replicas)
+        if fits >= asked or effect is not Effect.DENY or (grants and fits > before.replicas):
+            if not dry_run:
+                self._recent.add(target, account.name, fits)
+            if fits >= asked:
+                return AdmissionResponse(warnings=verdict.warnings)
+        why = self._why(target, account.name, asked, room)
+        if grants and fits > before.replicas:
+            return self._grant(target, asked, fits, why, dry_run=dry_run)
+        text = scale_messages.scale_refused(why, target.what, target.name, asked, room.fits)
+        parts = self._partly_fits(target, effect, asked, room.fits, why)
+        return self._answer_by(effect, verdict, text, parts)
+
+    def _effect(self, target: ScaleTarget, verdict: Verdict) -> Effect:
+        policy = self._ledger.policy_of(target.pod, verdict.queue)
+        return effect_of(verdict.outcome, policy, self._ledger.mode_in(target.namespace))
+
+    def _answer_by(
+        self, effect: Effect, verdict: Verdict, text: str, instead: tuple[str, ...]
+    ) -> AdmissionResponse:
+        """A refusal with this text; where nothing is refused, the warnings `instead`."""
+        match effect:
+            case Effect.DENY:
+                return deny(text, reason=verdict.reason or v.Reason.INSUFFICIENT_CARD)
+            case Effect.WARN:
+                said = instead or (text,)
+                return AdmissionResponse(warnings=tuple(map(shortfall_messages.audited, said)))
+        return AdmissionResponse(warnings=instead)
+
+    @staticmethod
+    def _partly_fits(
+        target: ScaleTarget, effect: Effect, asked: int, fits: int, why: str
+    ) -> tuple[str, ...]:
+        """The warnings where nothing is refused."""
+        if effect is Effect.WARN:
+            return (shortfall_messages.partly_audited(target.name, asked, fits), why)
+        return (shortfall_messages.partly_fits(target.name, asked, fits, waits=True), why)
+
+    async def _room(
+        self, target: ScaleTarget, account: AccountReader, asked: int, before: Scale
+    ) -> _Room | None:
+        """How many replicas it may have; None if its pods could not be counted."""
+        queue, facts, own = account.name, target.pod, WorkloadUsage()
+        if target.makers is None:
+            kept = min(before.replicas, before.present)
+        elif await self._own_pods.count(queue, target.namespace, target.makers, own):
+            kept = own.holding
+        else:
+            return None
+        to_come = self._recent.to_come(queue, but=target.uid)
+        way = on_the_way(self._ledger, account, but=own.waiting, to_come=to_come)
+        group = self._ledger.groups.get(facts.group) if facts.group else None
+        # Its pods replace what was reserved before they came (E2).
+        with set_aside(group, account):
+            missing = max(0, group.missing) if group is not None and group.gang else 0
+            pods = self._ledger.request_of(facts, queue)
+            number, charged = room_for(account, pods, max(1, asked - kept, missing), on_the_way=way)
+        # If the minimum of a gang has no room, none of its pods starts.
+        fits = kept if number < missing else kept + number
+        return _Room(min(asked, fits), kept, charged, way)
+
+    def _why(self, target: ScaleTarget, queue: str, asked: int, room: _Room) -> str:
+        """The sentence for all replicas that it lacks. Where each may get another card, that for
+        the next one.
+        """
+        facts, more = target.pod, asked - room.kept
+        request = self._ledger.request_of(facts, queue)
+        if len(request.cards) < 2 and more > 1:
+            devices = tuple((resource, amount * more) for resource, amount in facts.devices)
+            all_of_them = replace(
+                facts, devices=devices, cpu=facts.cpu * more, memory=facts.memory * more
+            )
+            found = self._judged(all_of_them, {}, room.way)
+            if found.shortfalls:
+                return shortfall_messages.shortfalls(queue, found.shortfalls)
+        found = self._judged(facts, room.charged, room.way)
+        return shortfall_messages.shortfalls(queue, found.shortfalls) or found.text
+
+    def _judged(self, facts: PodFacts, beside: Amounts, way: OnTheWay) -> Verdict:
+        return judge_new(
+            self._ledger,
+            facts,
+            require_queue=self._require_queue,
+            beside=beside,
+            on_the_way=way,
+        )
+
+    def _grant(
+        self, target: ScaleTarget, asked: int, fits: int, why: str, *, dry_run: bool
+    ) -> AdmissionResponse:
+        """A part of what an autoscaler asked for."""
+        if not dry_run:
+            about = ObjectReference(
+                target.what, target.api_version, target.namespace, target.name, target.uid
+            )
+            text = scale_messages.scale_granted_event(asked, fits, why)
+            self._cut(about, text, f"{fits}/{asked}")
+        told = scale_messages.scale_granted(target.what, target.name, asked, fits)
+        return AdmissionResponse(
+            patch=json_patch({"op": "replace", "path": "/spec/replicas", "value": fits}),
+            warnings=(told, why),
+        )
+
+
+def _read(request: Request) -> tuple[Scale, Scale]:
+    """The Scale, and what it was before. Raises ReviewError."""
+    try:
+        return _DECODER.decode(request.object), _OLD.decode(request.old_object) or Scale()
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise ReviewError(f"the request's object is not a Scale: {error}") from None
