@@ -56,7 +56,12 @@ def up(
         bool, typer.Option("--extender", help="The scheduler asks the product which card to take.")
     ] = False,
     hpa_fast: Annotated[
-        bool, typer.Option("--hpa-fast", help="An autoscaler that acts within seconds.")
+        bool,
+        typer.Option(
+            "--hpa-fast",
+            help="An autoscaler that acts within seconds. Its metrics are served: a pod uses what "
+            "its annotation cardquota.dev/usage says, or its namespace's, or what it requests.",
+        ),
     ] = False,
     bin_dir: Annotated[
         Path | None, typer.Option(help="Use the binaries in this folder, and no others.")

@@ -21,6 +21,7 @@ class Options:
     replicas: int = 1
     """Replicas of the product. 0: none, and its CRDs are not applied."""
     quick_autoscaler: bool = False
+    """Whether the autoscaler acts within seconds, and a stand-in serves its metrics."""
     bin_dir: Path | None = None
     background: bool = False
     """Once ready, close standard output and write to the log instead."""

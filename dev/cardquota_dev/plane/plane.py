@@ -1,8 +1,8 @@
 """One control plane: what is started, in which order, and what must be true before the next.
 
 etcd and the API server together; then controllers, scheduler and kwok, while nodes and the tenant's
-role are applied; then, if wanted, the product. A scheduler that asks the product is started after
-it. `stop` uses the reverse order.
+role are applied; then, if wanted, the stand-in for metrics and the product. A scheduler that asks
+the product is started after it. `stop` uses the reverse order.
 """
 
 import asyncio
@@ -21,6 +21,8 @@ from .ports import free_ports
 from .probe import Probe
 from .product.product import Product
 from .state import PlaneState
+from .usage.registration import HOST
+from .usage.start import start_usage
 
 TENANT = Path(__file__).with_name("tenant.yaml")
 """The tenant's role."""
@@ -41,8 +43,9 @@ class Plane:
     async def start(self) -> None:
         """Return once all of it is ready. Raises PlaneError."""
         found = binaries(folder=self._options.bin_dir)
-        keys = make_keys(self._folder)
-        identities = make_identities(self._folder)
+        metered = self._options.quick_autoscaler
+        keys = make_keys(self._folder, hosts=[HOST] if metered else [])
+        identities = make_identities(self._folder, usage=metered)
         ports = free_ports(6)
         store = components.etcd(found["etcd"], self._folder, *ports[:2])
         server = components.api_server(
@@ -65,7 +68,7 @@ class Plane:
                     identities["kube-controller-manager"].kubeconfig,
                     keys,
                     ports[3],
-                    quick_autoscaler=self._options.quick_autoscaler,
+                    quick_autoscaler=metered,
                 ),
                 components.kwok(
                     found["kwok"], self._folder, identities["kwok"].kubeconfig, ports[5]
@@ -88,6 +91,10 @@ class Plane:
             await self._children.until(
                 lambda: _usable(probe), "nodes Ready and the default service account", _PATIENCE
             )
+            if metered:
+                await start_usage(
+                    self._children, probe, found["kubectl"], self._folder, keys, identities["usage"]
+                )
             if self._options.replicas:
                 product = await self._start_product(found["kubectl"], identities, probe)
                 if self._options.extender:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import time
 
 import pytest
 from kubernetes import client
@@ -67,6 +68,33 @@ def test_a_pod_runs_as_long_as_it_says(plane: Cluster, namespace: str) -> None:
     plane.kubectl("apply", "-n", namespace, "-f", "-", input=manifest)
     eventually(lambda: phase(plane, namespace, "short") == "Running")
     eventually(lambda: phase(plane, namespace, "short") == "Succeeded")
+
+
+@pytest.mark.slow
+def test_a_pod_takes_as_long_to_stop_as_it_says(plane: Cluster, namespace: str) -> None:
+    core = client.CoreV1Api(plane.admin)
+    manifest = pod("slow", **{"cardquota.dev/stop-seconds": "2"})
+    plane.kubectl("apply", "-n", namespace, "-f", "-", input=manifest)
+    eventually(lambda: phase(plane, namespace, "slow") == "Running")
+    before = time.monotonic()
+    core.delete_namespaced_pod("slow", namespace)
+    # kwok plans anew for a pod that changes: what has passed is not forgotten.
+    changed = core.patch_namespaced_pod("slow", namespace, {"metadata": {"labels": {"a": "b"}}})
+    assert changed.metadata.deletion_timestamp
+    assert changed.status.phase == "Running"
+    eventually(lambda: not core.list_namespaced_pod(namespace).items, seconds=20)
+    assert time.monotonic() - before >= 2
+
+
+def test_a_pod_whose_time_to_stop_cannot_be_read_is_gone_at_once(
+    plane: Cluster, namespace: str
+) -> None:
+    core = client.CoreV1Api(plane.admin)
+    manifest = pod("odd", **{"cardquota.dev/stop-seconds": "soon"})
+    plane.kubectl("apply", "-n", namespace, "-f", "-", input=manifest)
+    eventually(lambda: phase(plane, namespace, "odd") == "Running")
+    core.delete_namespaced_pod("odd", namespace)
+    eventually(lambda: not core.list_namespaced_pod(namespace).items, seconds=20)
 
 
 @pytest.mark.slow

@@ -18,6 +18,9 @@ PRODUCT_NAMESPACE = "cardquota-system"
 PRODUCT_ACCOUNT = "cardquota"
 """The product's service account in it."""
 
+USAGE_USER = "usage"
+"""The user of the stand-in for metrics."""
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -30,8 +33,11 @@ class Identity:
     token: str
 
 
-def make_identities(folder: Folder) -> dict[str, Identity]:
-    """All identities by name, each with a new token. Writes the token file."""
+def make_identities(folder: Folder, *, usage: bool = False) -> dict[str, Identity]:
+    """All identities by name, each with a new token. Writes the token file.
+
+    `usage`: whether the stand-in for metrics has one too.
+    """
     masters = ("system:masters",)
     accounts = "system:serviceaccounts"
     rows = [
@@ -49,6 +55,8 @@ def make_identities(folder: Folder) -> dict[str, Identity]:
             for name in ("kube-controller-manager", "kube-scheduler")
         ),
     ]
+    if usage:
+        rows.append(("usage", USAGE_USER, (), folder.private / "kubeconfig-usage"))
     identities = {row[0]: Identity(*row, token=secrets.token_urlsafe(32)) for row in rows}
     lines = [
         f'{one.token},{one.user},{one.name},"{",".join(one.groups)}"' for one in identities.values()

@@ -1,6 +1,7 @@
 """The plane's keys and certificates: new for every plane, valid only on loopback."""
 
 import ipaddress
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -25,10 +26,11 @@ class Keys:
         self.service_account_public = folder.private / "service-account.pub"
 
 
-def make_keys(folder: Folder) -> Keys:
+def make_keys(folder: Folder, hosts: Sequence[str] = ()) -> Keys:
     """An authority, a serving certificate for 127.0.0.1, a key for service account tokens.
 
-    The authority's own key is never written.
+    `hosts`: other names that the certificate is valid for. The authority's own key is never
+    written.
     """
     keys = Keys(folder)
     authority_key = ec.generate_private_key(ec.SECP256R1())
@@ -43,6 +45,7 @@ def make_keys(folder: Folder) -> Keys:
         x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
         x509.DNSName("localhost"),
         x509.DNSName("kubernetes.default.svc"),
+        *map(x509.DNSName, hosts),
     ]
     serving = (
         _builder(_name("127.0.0.1"), authority_name, serving_key.public_key())
