@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cardquota.cli.files.inventory import sort_documents
+from cardquota.cli.files.inventory import WrittenWorkload, sort_documents
 from cardquota.cli.files.yaml_files import YamlFileError, read_files
 
 QUEUE = """

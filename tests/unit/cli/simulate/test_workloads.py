@@ -2,7 +2,7 @@
 
 import pytest
 
-from cardquota.cli.files.inventory import sort_documents
+from cardquota.cli.files.inventory import WrittenWorkload, sort_documents
 from cardquota.cli.files.yaml_files import Document
 from cardquota.cli.simulate.workloads import Expansion, expand
 from cardquota.quota.objects.pod import PodSpec
