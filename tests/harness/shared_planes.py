@@ -7,6 +7,7 @@ _SHARED = {
     "tests/integration/cli/": "product_plane",
     "tests/integration/release/": "product_plane",
     "tests/integration/samples/": "product_plane",
+    "tests/integration/scaling/": "product_plane",
     "tests/integration/status/": "product_plane",
     "tests/integration/ways_round/": "product_plane",
     "tests/conformance/test_on_plane.py": "product_plane",

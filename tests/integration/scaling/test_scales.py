@@ -10,7 +10,9 @@ from integration.roomy_nodes import T1000
 from integration.team import Team
 from integration.workload_bodies import create, path
 
-HPA = Scaling().autoscalers[0]
+from .autoscaler import replicas
+
+HPA, _, KEDA = Scaling().autoscalers
 MASTERS = ("system:masters",)
 """The rights of the autoscaler are not what is tested."""
 
@@ -25,11 +27,6 @@ def scale(
     return ask(
         team.cluster, "PATCH", target, body, content_type=MERGE, as_user=by, as_groups=groups
     )
-
-
-def replicas(team: Team, kind: str, name: str) -> int:
-    found = ask(team.cluster, "GET", f"{path(team, kind)}/{name}").body
-    return int(found["spec"]["replicas"])
 
 
 def settled(team: Team, kind: str, name: str) -> bool:
@@ -60,7 +57,7 @@ def test_r1_people_are_refused_and_told_how_many_fit(team: Team, kind: str) -> N
         "requested <9>, total would be <10>, but capability is <3>; "
         f"3 of 10 replicas of {kind} <web> fit: scale it to 3 at most"
     ) in reply.message
-    assert replicas(team, kind, "web") == 1
+    assert replicas(team, "web", kind) == 1
     assert scale(team, kind, "web", 3).ok
     team.until_row(T1000, allocated=3)
     assert scale(team, kind, "web", 0).ok
@@ -79,18 +76,21 @@ def test_r1_kubectl_scale_shows_the_sentence(team: Team) -> None:
     assert "3 of 10 replicas of Deployment <web> fit" in done.stderr
 
 
-def test_r2_an_autoscaler_gets_the_part_that_fits_and_one_event_says_so(team: Team) -> None:
+@pytest.mark.parametrize("autoscaler", [HPA, KEDA])
+def test_r2_an_autoscaler_gets_the_part_that_fits_and_one_event_says_so(
+    team: Team, autoscaler: str
+) -> None:
     team.has_queue({T1000: 3})
     create(team, "Deployment", team.a_pod("web", 1, T1000), replicas=1)
     team.until_row(T1000, allocated=1)
-    assert scale(team, "Deployment", "web", 10, by=HPA, dry_run=True).ok
-    granted = scale(team, "Deployment", "web", 10, by=HPA)
+    assert scale(team, "Deployment", "web", 10, by=autoscaler, dry_run=True).ok
+    granted = scale(team, "Deployment", "web", 10, by=autoscaler)
     assert granted.ok
     assert granted.body["spec"]["replicas"] == 3
     assert granted.warnings[0] == "Deployment <web>: granted 3 of 10 replicas"
     team.until_row(T1000, allocated=3)
     for _ in range(3):
-        refused = scale(team, "Deployment", "web", 10, by=HPA)
+        refused = scale(team, "Deployment", "web", 10, by=autoscaler)
         assert refused.code == 403
         assert "3 of 10 replicas of Deployment <web> fit" in refused.message
     (event,) = eventually(lambda: cuts(team, "web"), "the event")
@@ -107,7 +107,7 @@ def test_r2_another_service_account_is_no_autoscaler(team: Team) -> None:
     team.until_row(T1000, allocated=1)
     claimed = "system:serviceaccount:evil:horizontal-pod-autoscaler"
     assert scale(team, "Deployment", "web", 10, by=claimed).code == 403
-    assert replicas(team, "Deployment", "web") == 1
+    assert replicas(team, "web") == 1
 
 
 def test_r1_without_cards_and_queue_everything_scales_freely(team: Team) -> None:
