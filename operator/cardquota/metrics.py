@@ -62,6 +62,11 @@ class Metrics:
             "cardquota_admission_reviews", "cardquota_admission_review_seconds", _QUICK
         )
         self.registry.register(self.reviews)
+        self.woken = Counter(
+            "cardquota_workloads_woken",
+            "Workloads whose refused pods had room, and whose controllers were told to try again",
+            registry=self.registry,
+        )
         self.extender_seconds = Histogram(
             "cardquota_extender_seconds",
             "Time to answer a call of kube-scheduler",

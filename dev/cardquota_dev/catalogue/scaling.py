@@ -4,7 +4,7 @@ from typing import Final
 
 from cardquota.quota.messages import scale_messages, shortfall_messages
 from cardquota.quota.verdict import Shortfall
-from cardquota.quota.vocabulary import SCALE_CUT, Reason
+from cardquota.quota.vocabulary import QUOTA_FREE, SCALE_CUT, Reason
 
 from .entry import Entry, Where, say
 
@@ -57,5 +57,14 @@ SCALE_CUTS: Final = (
         where=(Where.SCALE_WARNING,),
         rule="R2",
         do="Nothing.",
+    ),
+    Entry(
+        under=QUOTA_FREE,
+        when="Pods of a workload were refused, and there is room for them now. That it is written "
+        "has its controller try again at once.",
+        says=say(scale_messages.woken, _QUEUE, 1),
+        where=(Where.WORKLOAD_CONDITION,),
+        rule="R5",
+        do="Nothing. If its pods are still missing, see its events.",
     ),
 )

@@ -41,6 +41,7 @@ from ..cluster.watch.reflector import Reflector
 from ..control.leadership import Leadership
 from ..control.queues.queue_metrics import measure_drift
 from ..control.reports.installation import InstallationCheck
+from ..control.waking.workload_waker import WorkloadWaker
 from ..loop.ended import ended
 from ..loop.loop_watch import LoopWatch
 from ..loop.timed_selector import TimedSelector
@@ -167,6 +168,9 @@ class Operator:
                 lambda: all(reflector.synced for reflector in self._reflectors),
                 grace=_GRACE,
             )
+        waker = WorkloadWaker(
+            self._ledger, self._notifier, client, time.monotonic, self._metrics.woken.inc
+        )
         self._leadership = Leadership(
             self._ledger,
             client,
@@ -178,7 +182,7 @@ class Operator:
             settings,
             time.monotonic,
             self._part_failed,
-            parts=() if self._extender is None else (self._extender.binder,),
+            parts=(waker,) if self._extender is None else (waker, self._extender.binder),
         )
         self._endpoint = AdmissionEndpoint(settings, client, grace=_GRACE)
         self._installation = InstallationCheck(

@@ -122,6 +122,9 @@ class LedgerReader(Protocol):
     def cluster_quota(self, card: str) -> int:
         """The quotas of all queues for one card, cards (Q3)."""
 
+    def priority_of(self, priority_class: str) -> int:
+        """The value of a priority class; 0 for one that is not known, or none."""
+
     def uses_cards(self, facts: PodFacts) -> bool:
         """Whether a pod asks for a card or names one."""
 

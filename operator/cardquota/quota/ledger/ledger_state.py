@@ -135,6 +135,10 @@ class LedgerState:
         """The quotas of all queues for one card, cards (Q3)."""
         return self.quotas.of(card)
 
+    def priority_of(self, priority_class: str) -> int:
+        """The value of a priority class; 0 for one that is not known, or none."""
+        return self.priorities.get(priority_class, 0)
+
     def uses_cards(self, facts: PodFacts) -> bool:
         """Whether a pod asks for a card or names one."""
         return facts.card_text is not None or bool(card_devices(facts, self))

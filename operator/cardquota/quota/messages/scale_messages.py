@@ -27,6 +27,11 @@ def scale_granted(what: str, name: str, asked: int, granted: int) -> str:
     return f"{show(what)} <{show(name)}>: granted {granted} of {counted(asked, 'replica')}"
 
 
+def woken(queue: str, pods: int) -> str:
+    """Condition of a workload whose refused pods have room now."""
+    return f"Queue <{show(queue)}> had room for {counted(pods, 'pod')} of it: it was to try again"
+
+
 def scale_granted_event(asked: int, granted: int, shortfalls: str) -> str:
     """Event on a workload whose autoscaler got a part."""
     return f"granted {granted} of {counted(asked, 'replica')}: {shortfalls}"

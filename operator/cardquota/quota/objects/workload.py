@@ -39,6 +39,7 @@ class WorkloadCondition(Wire):
 
     type: str = ""
     status: str = ""
+    message: str = ""
 
 
 class WorkloadStatus(Wire):

@@ -4,7 +4,7 @@ For answers about scaling, and to wake those that were refused. Advice: a worklo
 or is here as it was a moment ago, lets nothing past the quota.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from sys import intern
 from typing import Final
 
@@ -31,7 +31,9 @@ class WorkloadCache:
         self._owned: dict[str, dict[str, None]] = {}
         """By uid of the owner: the uids of what it owns."""
         self._refused: dict[str, WorkloadFacts] = {}
-        """Those that lack pods because a create failed."""
+        """Those that lack pods because we refused some."""
+        self._news: dict[str, None] = {}
+        """Uids of those that came to these, changed, or left them."""
         self._grown: list[Grown] = []
 
     def __len__(self) -> int:
@@ -56,8 +58,9 @@ class WorkloadCache:
         self._found[facts.uid] = facts
         if facts.refused and facts.missing:
             self._refused[facts.uid] = facts
-        else:
-            self._refused.pop(facts.uid, None)
+            self._news[facts.uid] = None
+        elif self._refused.pop(facts.uid, None) is not None:
+            self._news[facts.uid] = None
         if before is not None and facts.replicas > before.replicas:
             for grown in self._grown:
                 grown(facts)
@@ -67,7 +70,8 @@ class WorkloadCache:
         facts = self._found.pop(uid, None)
         if facts is None:
             return
-        self._refused.pop(uid, None)
+        if self._refused.pop(uid, None) is not None:
+            self._news[uid] = None
         self._disown(facts)
         names, key = self._names[facts.namespace], (facts.kind, facts.name)
         if names.get(key) == uid:
@@ -97,14 +101,22 @@ class WorkloadCache:
         return found
 
     @property
-    def refused(self) -> Iterator[WorkloadFacts]:
-        """Those that lack pods because a create failed, in the order in which that was seen."""
-        return iter(self._refused.values())
+    def refused(self) -> Mapping[str, WorkloadFacts]:
+        """By uid: those that lack pods because we refused some."""
+        return self._refused
 
-    @property
-    def number_refused(self) -> int:
-        """How many these are."""
-        return len(self._refused)
+    def take_refused_news(self) -> list[str]:
+        """Uids of what has come to `refused`, changed there, or left it since the last call.
+
+        Whoever does not ask has to call `rest` instead.
+        """
+        found = list(self._news)
+        self._news.clear()
+        return found
+
+    def rest(self) -> None:
+        """Nobody asks for news now: all that are there are news for whoever asks next."""
+        self._news = dict.fromkeys(self._refused)
 
     def _disown(self, facts: WorkloadFacts) -> None:
         owned = self._owned.get(facts.owner)

@@ -22,8 +22,11 @@ _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(PodTemplate)
 _SHARED: Final = SizedCache[bytes, bytes](4 * 1024 * 1024)
 """One text for equal templates: the ReplicaSets of a Deployment differ in what is not read."""
+_REPLICA_SET: Final = "ReplicaSet"
 _REFUSED: Final = "ReplicaFailure"
 """Condition of a ReplicaSet whose last create of a pod failed."""
+_BY_US: Final = 'cardquota.volcano.sh" denied the request'
+"""What the message of the condition has if one of our webhooks refused the pod."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,7 +46,7 @@ class WorkloadFacts:
     present: int
     """Pods that exist, as its controller has counted them."""
     refused: bool
-    """Whether a pod that it lacks could not be created, as its controller reports."""
+    """Of a ReplicaSet: whether a pod that it lacks was refused by us, as its controller reports."""
     template: bytes
     """JSON; empty if it is too large to be kept."""
 
@@ -61,7 +64,7 @@ def workload_facts(kind: str, found: Workload) -> WorkloadFacts | None:
     """
     meta, template, owner = found.metadata, found.spec.template, _controller(found)
     replicas = 1 if found.spec.replicas is None else found.spec.replicas
-    if kind == "ReplicaSet" and not replicas and owner is not None and owner.kind == "Deployment":
+    if kind == _REPLICA_SET and not replicas and owner is not None and owner.kind == "Deployment":
         return None
     if isinstance(found, LargeWorkload):
         text = b""
@@ -79,9 +82,19 @@ def workload_facts(kind: str, found: Workload) -> WorkloadFacts | None:
         owner=owner.uid if owner is not None else "",
         replicas=replicas,
         present=found.status.replicas,
-        refused=any(one.type == _REFUSED and one.status == "True" for one in conditions),
+        # A Deployment repeats what its ReplicaSets say.
+        refused=kind == _REPLICA_SET
+        and any(
+            one.type == _REFUSED and one.status == "True" and _BY_US in one.message
+            for one in conditions
+        ),
         template=text,
     )
+
+
+def template_of(facts: WorkloadFacts) -> PodTemplate | None:
+    """Its pod template, a new one at each call. None if it is not known."""
+    return _DECODER.decode(facts.template) if facts.template else None
 
 
 def pod_of(facts: WorkloadFacts, controller: str, defaults: PodDefaults) -> PodFacts | None:
@@ -89,9 +102,10 @@ def pod_of(facts: WorkloadFacts, controller: str, defaults: PodDefaults) -> PodF
 
     `controller`: the kind of its pods' controller. None if the template is not known.
     """
-    if not facts.template:
+    template = template_of(facts)
+    if template is None:
         return None
-    return pod_of_template(_DECODER.decode(facts.template), facts.namespace, controller, defaults)
+    return pod_of_template(template, facts.namespace, controller, defaults)
 
 
 def _kept(template: PodTemplate) -> bytes:

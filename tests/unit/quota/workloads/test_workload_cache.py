@@ -83,12 +83,23 @@ def test_who_was_refused_and_lacks_pods() -> None:
     cache = WorkloadCache()
     refused = replace(workload("a"), refused=True)
     cache.see(refused)
-    assert [one.uid for one in cache.refused] == ["a"]
+    assert [*cache.refused] == cache.take_refused_news() == ["a"]
     cache.see(replace(refused, present=1))
-    assert cache.number_refused == 0
+    assert not cache.refused
+    assert cache.take_refused_news() == ["a"]
+    assert cache.take_refused_news() == []
     cache.see(refused)
     cache.gone("a")
-    assert cache.number_refused == 0
+    assert not cache.refused
+
+
+def test_who_asks_for_the_first_time_hears_of_all_that_were_refused() -> None:
+    cache = WorkloadCache()
+    for uid in ("a", "b"):
+        cache.see(replace(workload(uid), refused=True))
+    cache.gone("b")
+    cache.rest()
+    assert cache.take_refused_news() == ["a"]
 
 
 def test_nothing_is_left_of_what_is_gone() -> None:
@@ -96,4 +107,5 @@ def test_nothing_is_left_of_what_is_gone() -> None:
     cache.see(replace(workload("a", owner="o"), refused=True))
     cache.gone("a")
     cache.gone("a")
-    assert [len(one) for one in vars(cache).values()] == [0] * 5
+    cache.rest()
+    assert [len(one) for one in vars(cache).values()] == [0] * 6

@@ -61,11 +61,17 @@ def test_what_the_namespace_adds_is_added_when_it_is_asked() -> None:
 
 
 def test_how_many_it_wants_and_has() -> None:
-    failed = {"type": "ReplicaFailure", "status": "True"}
-    facts = kept(body() | {"status": {"replicas": 1, "conditions": [failed]}})
+    by_us = 'admission webhook "pods.cardquota.volcano.sh" denied the request: no room'
+    failed = {"type": "ReplicaFailure", "status": "True", "message": by_us}
+    found = body() | {"status": {"replicas": 1, "conditions": [failed]}}
+    facts = kept(found, "ReplicaSet")
     assert (facts.replicas, facts.present, facts.missing, facts.refused) == (3, 1, 2, True)
+    assert not kept(found, "Deployment").refused  # which repeats what its ReplicaSets say
+    by_others = {"type": "ReplicaFailure", "status": "True", "message": "exceeded quota"}
+    facts = kept(body() | {"status": {"replicas": 1, "conditions": [by_others]}}, "ReplicaSet")
+    assert (facts.missing, facts.refused) == (2, False)
     over = {"type": "ReplicaFailure", "status": "False"}
-    facts = kept(body() | {"status": {"replicas": 4, "conditions": [over]}})
+    facts = kept(body() | {"status": {"replicas": 4, "conditions": [over]}}, "ReplicaSet")
     assert (facts.missing, facts.refused) == (0, False)
     assert kept(body(replicas=None)).replicas == 1
 

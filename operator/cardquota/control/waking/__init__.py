@@ -1,0 +1,4 @@
+"""Wakes the controllers of workloads whose pods were refused, once there is room for them.
+
+A controller whose creates fail tries again after ever longer pauses, of up to 1,000 s.
+"""

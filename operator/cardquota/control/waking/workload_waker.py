@@ -1,0 +1,329 @@
+"""Wakes ReplicaSets whose pods we refused, as many as have room, in the order of release (R5).
+
+A condition that is written through `replicasets/status` is a change of the object, upon which its
+controller tries again at once. That needs no right over pod templates.
+
+Guarantees: only the leader wakes. Where a queue has room for one pod, one workload is woken. One
+that was woken in vain is left alone for a pause that doubles, and holds up no other. A bounded
+number of writes is under way.
+Not guaranteed: that a workload is woken by us: its controller also tries by itself, and another
+reason may keep its pods out.
+"""
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Protocol
+
+from ...cluster.api.api_error import ApiError, OutcomeUnknown
+from ...cluster.api.client import STRATEGIC_PATCH
+from ...cluster.watch.change_notifier import ChangeNotifier
+from ...loop.ended import ended
+from ...loop.time_slice import LEADER_SLICE, TimeSlice
+from ...quota import vocabulary as v
+from ...quota.decisions.create_judgement import ToCome
+from ...quota.decisions.waking import Sleeper, sleeper, with_room
+from ...quota.ledger.ledger_reader import LedgerReader
+from ...quota.messages import scale_messages
+from ...quota.pods.pod_request import PodRequest
+from ...quota.words import logged
+
+_LOG = logging.getLogger(__name__)
+SOON: Final = 0.02
+"""Seconds between a change of the ledger and the look that follows it: gates are opened first."""
+EXPECTED: Final = 2.0
+"""Seconds within which a woken controller makes its pods. It takes 0.3 s."""
+FIRST: Final = 4.0
+"""Seconds after which one that was woken in vain is woken again, at first."""
+LONGEST: Final = 300.0
+"""The same at most."""
+AT_A_TIME: Final = 16
+"""Writes under way."""
+_SHARE: Final = 10
+"""So many times as long as a look took nobody looks again: thousands may sleep."""
+_TIMEOUT: Final = 2.0
+"""Seconds for one write."""
+
+
+class PatchesStatus(Protocol):
+    """The part of a client that is needed here."""
+
+    async def patch(
+        self, path: str, body: object, *, content_type: str = ..., timeout: float = ...
+    ) -> bytes:
+        """A patch. Raises ApiError or OutcomeUnknown."""
+
+
+@dataclass(slots=True)
+class _Woken:
+    """A workload that was woken, and the pods that are expected of it."""
+
+    queue: str
+    namespace: str
+    maker: tuple[str, str]
+    request: PodRequest
+    number: int
+    before: int
+    """How many pods it had."""
+    until: float
+
+
+@dataclass(slots=True)
+class _Pause:
+    seconds: float
+    due: float
+
+
+class WorkloadWaker:
+    """The workloads that sleep, and those that were just woken. Belongs to the ledger's loop."""
+
+    def __init__(
+        self,
+        ledger: LedgerReader,
+        notifier: ChangeNotifier,
+        client: PatchesStatus,
+        clock: Callable[[], float],
+        woken: Callable[[], None],
+        *,
+        wall_clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`clock`: seconds, monotonic. `woken`: called for each that was woken. `wall_clock`:
+        seconds since 1970.
+        """
+        self._ledger = ledger
+        self._client = client
+        self._clock = clock
+        self._count = woken
+        self._wall_clock = wall_clock
+        self._cost = 0.0
+        """Seconds that the last look took."""
+        self._leads = False
+        self._sleeping: dict[str, dict[str, Sleeper]] = {}
+        """By queue and uid."""
+        self._queues: dict[str, str] = {}
+        """By uid: the queue under which it is noted."""
+        self._looked: dict[str, Hashable] = {}
+        """By queue: its state when it was looked at, if nothing was left to do."""
+        self._woken: dict[str, _Woken] = {}
+        """By uid."""
+        self._pauses: dict[str, _Pause] = {}
+        """By uid of a sleeper."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._look: asyncio.Task[None] | None = None
+        self._again = False
+        self._due: deque[tuple[Sleeper, int]] = deque()
+        self._writes: set[asyncio.Task[None]] = set()
+        notifier.listen(self._changed)
+
+    # --- a term -------------------------------------------------------------------------------
+
+    def begin(self, _: str) -> None:
+        """Wake from now on."""
+        self._leads = True
+        self._ledger.workloads.rest()
+        self._look_in(SOON)
+
+    async def drain(self, _: float) -> bool:
+        """Wake nobody any more. What was sent harms nobody, whenever it lands."""
+        self._leads = False
+        return True
+
+    async def end(self) -> None:
+        """The term is over."""
+        self._leads = False
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._due.clear()
+        await ended([*self._writes, *([self._look] if self._look is not None else [])])
+        self._look = None
+        for kept in (self._sleeping, self._queues, self._looked, self._woken, self._pauses):
+            kept.clear()
+        self._ledger.workloads.rest()
+
+    @property
+    def all_seen(self) -> bool:
+        """Nothing that a successor has to know is decided here."""
+        return True
+
+    def __len__(self) -> int:
+        """How many sleep."""
+        return len(self._queues)
+
+    # --- when to look -------------------------------------------------------------------------
+
+    def _changed(self) -> None:
+        if not self._leads:
+            self._ledger.workloads.rest()
+        elif self._ledger.workloads.refused or self._queues:
+            self._look_in(max(SOON, _SHARE * self._cost))
+
+    def _look_in(self, seconds: float) -> None:
+        """Look after so many seconds, or sooner if that was to be."""
+        loop = asyncio.get_running_loop()
+        when = loop.time() + seconds
+        if self._timer is not None:
+            if self._timer.when() <= when:
+                return
+            self._timer.cancel()
+        self._timer = loop.call_at(when, self._look_now)
+
+    def _look_now(self) -> None:
+        self._timer = None
+        if self._look is not None:
+            self._again = True
+            return
+        self._look = asyncio.get_running_loop().create_task(self._look_at_all())
+        self._look.add_done_callback(self._looked_at_all)
+
+    def _looked_at_all(self, task: asyncio.Task[None]) -> None:
+        self._look = None
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _LOG.error("a look at workloads to be woken failed", exc_info=error)
+        if self._leads and self._again:
+            self._again = False
+            self._look_in(SOON)
+
+    # --- a look -------------------------------------------------------------------------------
+
+    async def _look_at_all(self) -> None:
+        slice_, begun = TimeSlice(LEADER_SLICE, self._clock), self._clock()
+        for uid in self._ledger.workloads.take_refused_news():
+            self._note(uid)
+            await slice_.give_way()
+        self._forget_expected()
+        soonest = LONGEST
+        for queue in list(self._sleeping):
+            for step in self._look_at(queue):
+                if step is not None:
+                    soonest = min(soonest, step)
+                await slice_.give_way()
+        self._cost = self._clock() - begun
+        if self._leads and self._queues:
+            self._look_in(max(SOON, soonest))
+
+    def _note(self, uid: str) -> None:
+        """Take in that a workload sleeps, has changed, or sleeps no more."""
+        before = self._queues.pop(uid, None)
+        if before is not None:
+            del self._sleeping[before][uid]
+            if not self._sleeping[before]:
+                del self._sleeping[before]
+                self._looked.pop(before, None)
+        facts = self._ledger.workloads.refused.get(uid)
+        found = sleeper(self._ledger, facts) if facts is not None else None
+        if found is None:
+            self._pauses.pop(uid, None)
+            return
+        self._queues[uid] = found.queue
+        self._sleeping.setdefault(found.queue, {})[uid] = found
+        self._looked.pop(found.queue, None)
+
+    def _look_at(self, queue: str) -> Iterator[float | None]:
+        """Wake those of a queue that have room. Yields when the next of them may be woken."""
+        account = self._ledger.account(queue)
+        if account is None or not self._leads:
+            return
+        state = (account.changes, account.quota_mark, account.facts)
+        now, pauses = self._clock(), self._pauses
+        later = [p.due - now for uid in self._sleeping[queue] if (p := pauses.get(uid))]
+        if later and max(later) > 0:
+            yield min(one for one in later if one > 0)
+        if self._looked.get(queue) == state and not any(one <= 0 for one in later):
+            return
+        awake = [
+            one
+            for uid, one in self._sleeping[queue].items()
+            if uid not in self._woken and (uid not in pauses or pauses[uid].due <= now)
+        ]
+        awake.sort(key=lambda one: one.sort_key)
+        for found in with_room(self._ledger, queue, awake, self._to_come(queue)):
+            if found is not None:
+                self._wake(*found)
+                yield EXPECTED
+            yield None
+        self._looked[queue] = state
+
+    def _to_come(self, queue: str) -> ToCome:
+        found = []
+        for one in self._woken.values():
+            if one.queue == queue:
+                missing = one.number - max(0, self._made(one) - one.before)
+                if missing > 0:
+                    found.append((one.request, missing))
+        return found
+
+    def _made(self, one: _Woken) -> int:
+        numbers = self._ledger.made_pods.numbers(one.queue, one.namespace)
+        return 0 if numbers is None else numbers.get(one.maker, 0)
+
+    def _forget_expected(self) -> None:
+        """Forget those whose pods came, or whose time is over. The latter pause."""
+        now = self._clock()
+        for uid, one in list(self._woken.items()):
+            came = self._made(one) - one.before
+            if came >= one.number or one.until <= now:
+                del self._woken[uid]
+                self._looked.pop(one.queue, None)
+                if came > 0:
+                    self._pauses.pop(uid, None)
+
+    # --- one workload -------------------------------------------------------------------------
+
+    def _wake(self, one: Sleeper, number: int) -> None:
+        facts, now = one.facts, self._clock()
+        pause = self._pauses.get(facts.uid)
+        seconds = FIRST if pause is None else min(LONGEST, 2 * pause.seconds)
+        self._pauses[facts.uid] = _Pause(seconds, now + seconds)
+        woken = _Woken(
+            queue=one.queue,
+            namespace=facts.namespace,
+            maker=(facts.kind, facts.name),
+            request=self._ledger.request_of(one.pod, one.queue),
+            number=number,
+            before=0,
+            until=now + EXPECTED,
+        )
+        woken.before = self._made(woken)
+        self._woken[facts.uid] = woken
+        self._due.append((one, number))
+        self._write_some()
+
+    def _write_some(self) -> None:
+        while self._due and len(self._writes) < AT_A_TIME:
+            task = asyncio.get_running_loop().create_task(self._write(*self._due.popleft()))
+            self._writes.add(task)
+            task.add_done_callback(self._written)
+
+    def _written(self, task: asyncio.Task[None]) -> None:
+        self._writes.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _LOG.error("a workload could not be woken", exc_info=error)
+        if self._leads:
+            self._write_some()
+
+    async def _write(self, one: Sleeper, number: int) -> None:
+        facts = one.facts
+        now = datetime.fromtimestamp(self._wall_clock(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        condition = {
+            "type": v.WOKEN_CONDITION,
+            "status": "True",
+            "reason": v.QUOTA_FREE,
+            "message": scale_messages.woken(one.queue, number),
+            "lastTransitionTime": now,
+        }
+        path = f"/apis/apps/v1/namespaces/{facts.namespace}/{facts.kind.lower()}s/{facts.name}"
+        body = {"metadata": {"uid": facts.uid}, "status": {"conditions": [condition]}}
+        try:
+            await self._client.patch(
+                f"{path}/status", body, content_type=STRATEGIC_PATCH, timeout=_TIMEOUT
+            )
+        except (ApiError, OutcomeUnknown) as error:
+            _LOG.info("waking %s: %s", logged(facts.namespace, facts.name), error)
+        else:
+            self._count()
+            _LOG.info("woken: %s", logged(facts.namespace, facts.name))

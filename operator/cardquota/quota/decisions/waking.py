@@ -1,0 +1,74 @@
+"""Which workloads that lack refused pods have room for some of them now, in the order of release.
+
+Pure questions to the ledger: nothing is charged here. Pods that wait at their gates go first: what
+is free after the release is for those that were refused.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from ..ledger.ledger_reader import LedgerReader
+from ..pods.pod_facts import PodFacts
+from ..pods.pod_record import SortKey
+from ..pods.pod_request import PodRequest
+from ..workloads.workload_facts import WorkloadFacts, pod_of, template_of
+from .create_judgement import ToCome, on_the_way
+from .judgement import judge_new
+from .room import room_for
+
+MOST_REQUESTS: Final = 64
+"""Different requests without room after which a look ends. Honest queues have a handful."""
+
+
+@dataclass(slots=True, frozen=True)
+class Sleeper:
+    """A workload that lacks pods since we refused some."""
+
+    facts: WorkloadFacts
+    pod: PodFacts
+    """The pod that it would make."""
+    queue: str
+    sort_key: SortKey
+
+
+def sleeper(ledger: LedgerReader, facts: WorkloadFacts) -> Sleeper | None:
+    """None if its pods are not known."""
+    template = template_of(facts)
+    pod = pod_of(facts, facts.kind, ledger.defaults)
+    if template is None or pod is None:
+        return None
+    priority = ledger.priority_of(template.spec.priority_class_name or "")
+    place = SortKey(-priority, facts.created, facts.name, facts.uid)
+    return Sleeper(facts, pod, ledger.queue_of(pod), place)
+
+
+def with_room(
+    ledger: LedgerReader, queue: str, sleepers: Iterable[Sleeper], to_come: ToCome
+) -> Iterator[tuple[Sleeper, int] | None]:
+    """Those of a queue for which there is room, and for how many of their pods; None after each
+    step that finds none. `sleepers`: in the order in which they are to be asked.
+
+    `to_come`: pods that are expected. Those that are found here count, too. Between two steps the
+    ledger may change.
+    """
+    expected = list(to_come)
+    without_room: set[PodRequest] = set()
+    for one in sleepers:
+        account = ledger.account(queue)
+        if account is None or account.facts is None or len(without_room) > MOST_REQUESTS:
+            return
+        request = ledger.request_of(one.pod, queue)
+        if request in without_room:
+            yield None
+            continue
+        way = on_the_way(ledger, account, to_come=expected)
+        number = 0
+        if judge_new(ledger, one.pod, on_the_way=way).fits:
+            number, _ = room_for(account, request, one.facts.missing, on_the_way=way)
+        if number:
+            expected.append((request, number))
+            yield one, number
+        else:
+            without_room.add(request)
+            yield None

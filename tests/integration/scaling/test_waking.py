@@ -1,0 +1,77 @@
+"""R5 on real controllers: workloads whose pods were refused sleep, and are woken when they fit."""
+
+import pytest
+
+from cardquota.quota import vocabulary as v
+from cardquota_dev.testing import eventually
+from integration.asking import Object, ask, metric
+from integration.roomy_nodes import T1000
+from integration.team import Team
+from integration.workload_bodies import create, path
+
+WOKEN = "cardquota_workloads_woken_total"
+
+
+def replica_sets(team: Team) -> list[Object]:
+    return list(ask(team.cluster, "GET", path(team, "ReplicaSet")).body["items"])
+
+
+def refused(team: Team) -> list[str]:
+    """Names of ReplicaSets that say that a pod of theirs could not be created."""
+    return [
+        one["metadata"]["name"]
+        for one in replica_sets(team)
+        for condition in one["status"].get("conditions", ())
+        if condition["type"] == "ReplicaFailure" and condition["status"] == "True"
+    ]
+
+
+def tries(team: Team) -> int:
+    """How often controllers have tried in vain to create a pod."""
+    events = ask(team.cluster, "GET", f"/api/v1/namespaces/{team.namespace}/events").body["items"]
+    return sum(event["count"] for event in events if event["reason"] == "FailedCreate")
+
+
+def woken(team: Team) -> list[str]:
+    """Names of ReplicaSets that were woken."""
+    return [
+        one["metadata"]["name"]
+        for one in replica_sets(team)
+        for condition in one["status"].get("conditions", ())
+        if condition["type"] == v.WOKEN_CONDITION
+    ]
+
+
+@pytest.mark.slow
+def test_r5_a_refused_deployment_goes_on_when_the_quota_is_raised(team: Team) -> None:
+    team.has_queue({T1000: 1})
+    create(team, "Deployment", team.a_pod("web", 1, T1000), replicas=3)
+    team.until_row(T1000, allocated=1)
+    # After some refusals its next try by itself is seconds away.
+    eventually(lambda: tries(team) >= 10, "the controller tries ever more rarely")
+    eventually(lambda: len(refused(team)) == 1, "its ReplicaSet says so")
+    before = metric(team.cluster, WOKEN)
+    team.set_quota({T1000: 3})
+    team.until_row(T1000, allocated=3)
+    assert metric(team.cluster, WOKEN) > before
+
+
+@pytest.mark.slow
+def test_r5_one_freed_card_wakes_one_of_many(team: Team) -> None:
+    team.has_queue({T1000: 1})
+    create(team, "ReplicaSet", team.a_pod("first", 1, T1000), replicas=1)
+    team.until_row(T1000, allocated=1)
+    for number in range(20):
+        create(team, "ReplicaSet", team.a_pod(f"web-{number:02}", 1, T1000), replicas=1)
+    eventually(lambda: len(refused(team)) == 20, "all others are refused")
+    eventually(lambda: tries(team) >= 160, "and try ever more rarely")
+    before = metric(team.cluster, WOKEN)
+    assert ask(team.cluster, "DELETE", f"{path(team, 'ReplicaSet')}/first").ok
+
+    def another() -> bool:
+        names = [pod["metadata"]["name"] for pod in team.pods()]
+        return len(names) == 1 and names[0].startswith("web-")
+
+    eventually(another, "one of the others has its pod")
+    assert metric(team.cluster, WOKEN) - before <= 2
+    assert set(woken(team)) <= {"web-00", "web-01"}

@@ -1,0 +1,345 @@
+"""R5: who sleeps since its pods were refused is woken when there is room, and nobody else."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from builders import CARDS, H200, H800, a_ledger, a_namespace, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.cluster.api.api_error import OutcomeUnknown
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.cluster.watch.feed import watched_kinds
+from cardquota.control.waking import workload_waker
+from cardquota.control.waking.workload_waker import EXPECTED, FIRST, LONGEST, WorkloadWaker
+from cardquota.quota import vocabulary as v
+from cardquota.quota.ledger.ledger import Ledger
+
+pytestmark = pytest.mark.fake_clock
+
+BY_US = 'admission webhook "pods.cardquota.volcano.sh" denied the request: no room'
+BY_OTHERS = "exceeded quota: pods"
+
+
+def pod(cards: int = 1, card: str = H200) -> PodBody:
+    return a_pod().in_queue("queue").naming(card).asking_for(cards)
+
+
+def running(name: str, maker: str = "other", cards: int = 1, card: str = H200) -> PodBody:
+    return (
+        pod(cards, card)
+        .put(name, "metadata", "name")
+        .with_uid(name)
+        .stamped("queue", {card: cards})
+        .on_node("h200-a")
+        .owned_by("ReplicaSet", name=maker)
+    )
+
+
+class Stage:
+    """A leader's ledger, and an API server that takes every write."""
+
+    def __init__(self, **quota: int) -> None:
+        self.ledger: Ledger = a_ledger(
+            *CARDS, a_namespace("team"), a_queue().with_quota({H200: 3, **quota})
+        )
+        self.notifier = ChangeNotifier()
+        kinds = watched_kinds(self.ledger, self.notifier, lambda _: None)
+        self._replica_sets = next(k for k in kinds if k.kind == "replicasets").delivery()
+        self._revision = 0
+        self.written: list[tuple[str, dict[str, Any]]] = []
+        self.counted = 0
+        self.fails = False
+        loop = asyncio.get_running_loop()
+        self.waker = WorkloadWaker(
+            self.ledger, self.notifier, self, loop.time, self._count, wall_clock=loop.time
+        )
+
+    def _count(self) -> None:
+        self.counted += 1
+
+    async def patch(
+        self, path: str, body: Any, *, content_type: str = "", timeout: float = 0
+    ) -> bytes:
+        assert content_type == "application/strategic-merge-patch+json"
+        self.written.append((path, body))
+        await asyncio.sleep(0.001)
+        if self.fails:
+            raise OutcomeUnknown("no answer")
+        return b""
+
+    @property
+    def woken(self) -> list[str]:
+        """Names, in the order in which they were woken."""
+        return [path.split("/")[-2] for path, _ in self.written]
+
+    def sleeps(
+        self,
+        name: str = "web",
+        template: PodBody | None = None,
+        *,
+        wants: int = 1,
+        has: int = 0,
+        message: str = BY_US,
+        created: str = "2026-01-01T00:00:00Z",
+        priority_class: str = "",
+    ) -> None:
+        """A ReplicaSet whose pods were refused."""
+        self._revision += 1
+        made = (template or pod()).body
+        spec = {**made["spec"], **({"priorityClassName": priority_class} if priority_class else {})}
+        failed = {"type": "ReplicaFailure", "status": "True", "message": message}
+        body = {
+            "metadata": {
+                "name": name,
+                "namespace": "team",
+                "uid": f"uid-{name}",
+                "resourceVersion": str(self._revision),
+                "creationTimestamp": created,
+            },
+            "spec": {
+                "replicas": wants,
+                "template": {
+                    "metadata": {"annotations": made["metadata"]["annotations"]},
+                    "spec": spec,
+                },
+            },
+            "status": {"replicas": has, "conditions": [failed] if wants > has else []},
+        }
+        self._replica_sets.changed(Raw(json.dumps(body).encode()))
+
+    def comes(self, *pods: PodBody) -> None:
+        see(self.ledger, *pods)
+        self.notifier.notify()
+
+    def goes(self, *uids: str) -> None:
+        for uid in uids:
+            self.ledger.pod_gone(uid)
+        self.notifier.notify()
+
+
+@pytest.fixture
+async def full() -> AsyncIterator[Stage]:
+    """A quota of three, in use."""
+    stage = Stage()
+    stage.comes(*(running(f"other-{n}") for n in range(3)))
+    stage.waker.begin("term")
+    yield stage
+    await stage.waker.end()
+
+
+async def after(seconds: float) -> None:
+    await asyncio.sleep(seconds)
+
+
+async def test_r5_it_is_woken_when_there_is_room(full: Stage) -> None:
+    full.sleeps()
+    await after(100)
+    assert full.written == []
+    full.goes("other-0")
+    await after(0.1)
+    ((path, body),) = full.written
+    assert path == "/apis/apps/v1/namespaces/team/replicasets/web/status"
+    assert body["metadata"] == {"uid": "uid-web"}
+    (condition,) = body["status"]["conditions"]
+    assert condition["type"] == v.WOKEN_CONDITION
+    assert condition["reason"] == v.QUOTA_FREE
+    assert condition["message"] == ("Queue <queue> had room for 1 pod of it: it was to try again")
+    assert full.counted == 1
+
+
+async def test_r5_of_500_one_freed_card_wakes_one(full: Stage) -> None:
+    for number in range(500):
+        full.sleeps(
+            f"web-{number:03}", created=f"2026-01-01T00:{number // 60:02}:{number % 60:02}Z"
+        )
+    full.goes("other-0")
+    await after(0.1)
+    assert full.woken == ["web-000"]
+    full.comes(running("new", "web-000"))
+    full.sleeps("web-000", has=1)
+    await after(1000)
+    assert full.woken == ["web-000"]
+
+
+async def test_r5_as_many_as_have_room(full: Stage) -> None:
+    for name in ("a", "b", "c"):
+        full.sleeps(name)
+    full.goes("other-0", "other-1")
+    await after(0.1)
+    assert full.woken == ["a", "b"]
+
+
+async def test_r5_one_that_lacks_several_is_woken_once_for_all(full: Stage) -> None:
+    full.sleeps("a", wants=2)
+    full.sleeps("b")
+    full.goes("other-0", "other-1")
+    await after(0.1)
+    assert full.woken == ["a"]
+    assert "room for 2 pods" in str(full.written)
+    full.comes(running("a-0", "a"))
+    await after(1)
+    assert full.woken == ["a"]  # its second is expected
+
+
+async def test_r5_in_the_order_of_release(full: Stage) -> None:
+    full.ledger.priority_class_seen("high", 1000)
+    full.sleeps("young", created="2026-01-03T00:00:00Z")
+    full.sleeps("old", created="2026-01-01T00:00:00Z")
+    full.sleeps("high", created="2026-01-02T00:00:00Z", priority_class="high")
+    full.goes("other-0", "other-1", "other-2")
+    await after(0.1)
+    assert full.woken == ["high", "old", "young"]
+
+
+async def test_r5_who_does_not_fit_holds_up_nobody(full: Stage) -> None:
+    full.sleeps("a", pod(2))
+    full.sleeps("b", pod(1))
+    full.goes("other-0")
+    await after(0.1)
+    assert full.woken == ["b"]
+
+
+async def test_r5_pods_at_the_gate_go_first(full: Stage) -> None:
+    """What the release charged in the meantime is not free."""
+    full.sleeps()
+    full.goes("other-0")
+    full.comes(running("train"))
+    await after(10)
+    assert full.written == []
+
+
+async def test_r5_one_that_was_woken_in_vain_holds_up_nobody_and_pauses(full: Stage) -> None:
+    full.sleeps("a", created="2026-01-01T00:00:00Z")
+    full.sleeps("b", created="2026-01-02T00:00:00Z")
+    full.goes("other-0")
+    await after(0.1)
+    assert full.woken == ["a"]
+    await after(EXPECTED + 0.1)
+    assert full.woken == ["a", "b"]
+    full.comes(running("b-0", "b"))
+    full.sleeps("b", has=1)
+    full.goes("other-1")
+    begun = asyncio.get_running_loop().time()
+    times = []
+    for _ in range(8):
+        number = len(full.written)
+        while len(full.written) == number:
+            await after(0.5)
+        times.append(asyncio.get_running_loop().time() - begun)
+    pauses = [later - sooner for sooner, later in pairwise(times)]
+    assert full.woken[2:] == ["a"] * 8
+    assert all(later > sooner for sooner, later in pairwise(pauses))
+    assert pauses[0] >= FIRST
+    assert max(pauses) <= LONGEST + 1
+
+
+async def test_r5_after_a_success_the_pause_is_short_again(full: Stage) -> None:
+    full.sleeps("a", wants=3)
+    full.goes("other-0")
+    await after(0.1)
+    full.comes(running("a-0", "a"))
+    await after(0.1)
+    full.sleeps("a", wants=3, has=1)
+    full.goes("other-1")
+    await after(0.1)
+    assert full.woken == ["a", "a"]
+
+
+async def test_r5_who_was_refused_by_others_is_left_alone(full: Stage) -> None:
+    full.sleeps(message=BY_OTHERS)
+    full.goes("other-0")
+    await after(1000)
+    assert full.written == []
+
+
+async def test_r5_a_higher_quota_is_room_too(full: Stage) -> None:
+    full.sleeps()
+    await after(1)
+    see(full.ledger, a_queue().with_quota({H200: 4}))
+    full.notifier.notify()
+    await after(0.1)
+    assert full.woken == ["web"]
+
+
+async def test_r5_a_closed_queue_wakes_nobody(full: Stage) -> None:
+    see(full.ledger, a_queue().with_quota({H200: 9}).closed())
+    full.sleeps()
+    await after(100)
+    assert full.written == []
+
+
+async def test_r5_another_card_is_no_room(full: Stage) -> None:
+    full.sleeps("web", pod(1, H800))
+    full.goes("other-0")
+    await after(100)
+    assert full.written == []
+
+
+async def test_r5_a_lost_write_is_repeated(full: Stage) -> None:
+    full.fails = True
+    full.sleeps()
+    full.goes("other-0")
+    await after(1)
+    assert (full.woken, full.counted) == (["web"], 0)
+    full.fails = False
+    await after(FIRST + 1)
+    assert (full.woken, full.counted) == (["web"] * 2, 1)
+
+
+async def test_r5_only_the_leader_wakes_and_the_next_finds_all() -> None:
+    stage = Stage()
+    stage.sleeps()
+    stage.notifier.notify()
+    await after(10)
+    assert stage.written == []
+    stage.waker.begin("one")
+    await after(0.1)
+    assert stage.woken == ["web"]
+    assert await stage.waker.drain(1)
+    await stage.waker.end()
+    await after(100)
+    assert stage.woken == ["web"]
+    stage.waker.begin("two")
+    await after(0.1)
+    assert stage.woken == ["web", "web"]
+    await stage.waker.end()
+    assert len(stage.waker) == 0
+
+
+async def test_a_bounded_number_of_writes_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workload_waker, "AT_A_TIME", 2)
+    stage = Stage(**{H200: 100})
+    for number in range(50):
+        stage.sleeps(f"web-{number}")
+    under_way, most = 0, 0
+
+    async def patch(*_: Any, **__: Any) -> bytes:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.01)
+        under_way -= 1
+        return b""
+
+    stage.patch = patch  # type: ignore[method-assign]
+    stage.waker.begin("term")
+    await after(1)
+    assert (stage.counted, most) == (50, 2)
+    await stage.waker.end()
+
+
+async def test_nothing_is_left_of_those_that_are_gone(full: Stage) -> None:
+    full.sleeps()
+    full.goes("other-0")
+    await after(0.1)
+    assert len(full.waker) == 1
+    full.sleeps(has=1)
+    full.comes(running("web-0", "web"))
+    await after(1000)
+    kept = [one for one in vars(full.waker).values() if isinstance(one, dict | set)]
+    assert [len(one) for one in kept] == [0] * len(kept)
