@@ -31,7 +31,6 @@ _WATCHED: Final = {
     "replicasets": "ReplicaSet",
 }
 """By resource, of the API group `apps`."""
-_RESOURCES: Final = {kind: resource for resource, kind in _WATCHED.items()}
 
 
 class ScaleTarget(NamedTuple):
@@ -69,7 +68,7 @@ class ScaleTargets:
 
     def of_workload(self, found: WorkloadFacts) -> ScaleTarget | None:
         """A workload that is watched. None if its template is not known."""
-        resource = _RESOURCES[found.kind]
+        resource = _resource(found)
         maker = KINDS[resource]
         pod = pod_of(found, maker, self._ledger.defaults)
         if pod is None:
@@ -85,7 +84,7 @@ class ScaleTargets:
         if not owned:
             return None
         youngest = max(owned, key=lambda one: (one.created, one.replicas > 0))
-        pod = pod_of(youngest, KINDS[_RESOURCES[youngest.kind]], self._ledger.defaults)
+        pod = pod_of(youngest, KINDS[_resource(youngest)], self._ledger.defaults)
         if pod is None:
             return None
         names: dict[str, set[str]] = {}
@@ -106,6 +105,10 @@ class ScaleTargets:
         owner = next((o for o in found.metadata.owner_references or () if o.controller), None)
         pod = pod_of_template(_template(found), request.namespace, owner.kind if owner else "")
         return _other(request, scale.metadata.uid, pod, None)
+
+
+def _resource(found: WorkloadFacts) -> str:
+    return f"{found.kind.lower()}s"
 
 
 def _other(request: Request, uid: str, pod: PodFacts, makers: Makers | None) -> ScaleTarget:

@@ -37,7 +37,7 @@ class Where(StrEnum):
     SCALE = "refusal of `*/scale`"
     RESCALE = "event FailedRescale on a HorizontalPodAutoscaler"
     SCALE_WARNING = "`Warning:` on `*/scale`"
-    WORKLOAD_CONDITION = "condition `volcano.sh/CardQuota` of a ReplicaSet"
+    WORKLOAD_CONDITION = "condition `volcano.sh/CardQuota` of a workload"
     WORKLOAD_EVENT = "event on the workload"
     WORKLOAD = "`Warning:` on a Deployment, Job or other workload"
 

@@ -2,9 +2,11 @@
 
 import pytest
 
+from builders import a_node
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import eventually
 from integration.asking import Object, ask, metric
+from integration.own_node import a_node_of
 from integration.roomy_nodes import T1000
 from integration.team import Team
 from integration.workload_bodies import create, path
@@ -54,6 +56,48 @@ def test_r5_a_refused_deployment_goes_on_when_the_quota_is_raised(team: Team) ->
     team.set_quota({T1000: 3})
     team.until_row(T1000, allocated=3)
     assert metric(team.cluster, WOKEN) > before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "spec"),
+    [
+        ("StatefulSet", {"replicas": 3}),
+        ("StatefulSet", {"replicas": 3, "podManagementPolicy": "Parallel"}),
+        ("Job", {"parallelism": 3, "completions": 3}),
+    ],
+    ids=["StatefulSet", "parallel", "Job"],
+)
+def test_r5_controllers_that_do_not_say_why_they_lack_pods(
+    team: Team, kind: str, spec: Object
+) -> None:
+    team.has_queue(team.a_queue({T1000: 1}).with_policy("Deny"))
+    pod = team.a_pod("web", 1, T1000).annotated("cardquota.dev/run-seconds", "3600")
+    create(team, kind, pod, **spec)
+    team.until_row(T1000, allocated=1)
+    eventually(lambda: tries(team) >= (4 if kind == "Job" else 10), "it tries ever more rarely")
+    before = metric(team.cluster, WOKEN)
+    team.set_quota({T1000: 3})
+    team.until_row(T1000, allocated=3)
+    assert metric(team.cluster, WOKEN) > before
+
+
+@pytest.mark.slow
+def test_r5_a_daemon_set(team: Team) -> None:
+    card = f"{team.prefix}-card"
+    nodes = [a_node(f"{team.prefix}-{n}").with_cards(card, "8") for n in range(3)]
+    with a_node_of(team, nodes[0]), a_node_of(team, nodes[1]), a_node_of(team, nodes[2]):
+        team.has_queue({card: 1})
+        counted = "cardquota_cluster_card_allocatable"
+        team.until(lambda: metric(team.cluster, counted, card=card) == 24, "the nodes are seen")
+        pod = team.a_pod("web", 1, card).on_nodes_labelled({"nvidia.com/gpu.product": card})
+        create(team, "DaemonSet", pod)
+        team.until_row(card, allocated=1)
+        eventually(lambda: tries(team) >= 10, "it tries ever more rarely")
+        before = metric(team.cluster, WOKEN)
+        team.set_quota({card: 3})
+        team.until_row(card, allocated=3)
+        assert metric(team.cluster, WOKEN) > before
 
 
 @pytest.mark.slow

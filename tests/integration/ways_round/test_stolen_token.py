@@ -9,7 +9,9 @@ import pytest
 from cardquota.quota import vocabulary as v
 from integration.asking import MERGE, ApiReply, Object, ask
 from integration.roomy_nodes import T1000
-from integration.team import QUEUES, Team, let_through
+from integration.team import QUEUES, Team, let_through, notes
+from integration.workload_bodies import create
+from integration.workload_bodies import path as path_of
 
 US = f"system:serviceaccount:{v.OPERATOR_NAMESPACE}:{v.SERVICE_ACCOUNT}"
 OWN = f"/api/v1/namespaces/{v.OPERATOR_NAMESPACE}"
@@ -86,6 +88,36 @@ def test_of_a_group_nothing_but_reservation_and_phase(team: Team) -> None:
     stale = gang.reserving(team.queue_name(), {T1000: 3}, term="stale").body["metadata"]
     change = {"metadata": {"annotations": stale["annotations"]}}
     assert as_us(team, "PATCH", f"{team.path(gang)}/gang", change).code == 403
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet", "DaemonSet", "Job"])
+def test_of_a_workload_nothing_but_our_condition(team: Team, kind: str) -> None:
+    """R5: what wakes a controller. A Job may not be said to be complete."""
+    team.has_queue({T1000: 1})
+    create(team, kind, team.a_pod("web", 1, T1000).on_nodes_labelled({"no": "node"}))
+    where = f"{path_of(team, kind)}/web/status"
+    own: Object = {"type": v.WOKEN_CONDITION, "status": "True"}
+    assert as_us(team, "PATCH", where, {"status": {"conditions": [own]}}).ok
+    others: list[Object] = [
+        {"status": {"conditions": [own, {"type": "Complete", "status": "True"}]}},
+        {"status": {"conditions": [own, {"type": "Failed", "status": "True"}]}},
+        {"status": {"replicas": 7, "currentNumberScheduled": 7, "succeeded": 7}},
+        {"status": {"observedGeneration": 99, "failed": 7}},
+        {"metadata": {"annotations": {v.QUEUE_NAME: "other"}}},
+        {"metadata": {"labels": {"a": "b"}}},
+        {"metadata": {"finalizers": ["example.com/hold"]}},
+    ]
+    for change in others:
+        reply = as_us(team, "PATCH", where, change)
+        unchanged = reply.ok and "metadata" in change
+        assert unchanged or reply.code in (403, 422), (change, reply)
+        if reply.code == 403:
+            assert "of a workload cardquota may change nothing but its condition" in reply.message
+    assert as_us(team, "PATCH", where.removesuffix("/status"), {"spec": {}}).code == 403
+    stored = ask(team.cluster, "GET", where.removesuffix("/status")).body
+    assert v.QUEUE_NAME not in notes(stored)
+    assert "a" not in stored["metadata"].get("labels", {})
+    assert "finalizers" not in stored["metadata"]
 
 
 def test_everything_else_it_has_no_right_to(team: Team) -> None:

@@ -27,8 +27,13 @@ EVERYWHERE = {
     ("apps", "deployments", "", "list watch"),
     ("apps", "statefulsets", "", "list watch"),
     ("apps", "replicasets", "", "list watch"),
+    ("apps", "daemonsets", "", "list watch"),
+    ("batch", "jobs", "", "list watch"),
     # has a controller whose pods were refused try again
     ("apps", "replicasets/status", "", "patch"),
+    ("apps", "statefulsets/status", "", "patch"),
+    ("apps", "daemonsets/status", "", "patch"),
+    ("batch", "jobs/status", "", "patch"),
     # by which resource names devices are claimed that no quota counts
     ("resource.k8s.io", "deviceclasses", "", "list watch"),
     # whether a queue is there that the watch has not told of

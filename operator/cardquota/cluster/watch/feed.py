@@ -25,7 +25,7 @@ from ...quota.objects.queue import Queue
 from ...quota.objects.runtime_class import RuntimeClass
 from ...quota.objects.workload import Workload
 from ...quota.pods.pod_facts import pod_facts
-from ...quota.workloads.workload_facts import workload_facts
+from ...quota.workloads.workload_facts import KINDS, workload_facts
 from .catching_up import CatchingUp
 from .change_notifier import ChangeNotifier
 from .delivery import Delivery
@@ -208,13 +208,13 @@ def watched_kinds(
         *(
             kind(
                 f"{name.lower()}s",
-                f"/apis/apps/v1/{name.lower()}s",
+                f"/apis/{'batch' if name == 'Job' else 'apps'}/v1/{name.lower()}s",
                 Workload,
                 partial(workload_seen, name),
                 lambda _, __, uid: ledger.workloads.gone(uid),
                 needed=False,
             )
-            for name in ("Deployment", "StatefulSet", "ReplicaSet")
+            for name in KINDS
         ),
     )
     if not broken_cards:

@@ -27,6 +27,8 @@ class Rule:
     version: str = "v1"
     beside: tuple[str, ...] = ()
     """More resources of the group, such as subresources that can write the same fields."""
+    elsewhere: "tuple[Rule, ...]" = ()
+    """More resources, of other groups. Their operations are those of this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +96,12 @@ class AdmissionPolicy:
             "matchPolicy": "Equivalent",
             "resourceRules": [
                 {
-                    "apiGroups": [self.rule.group],
-                    "apiVersions": [self.rule.version],
-                    "resources": [self.rule.resource, *self.rule.beside],
+                    "apiGroups": [one.group],
+                    "apiVersions": [one.version],
+                    "resources": [one.resource, *one.beside],
                     "operations": list(self.rule.operations),
                 }
+                for one in (self.rule, *self.rule.elsewhere)
             ],
         }
         if self.labelled:

@@ -21,6 +21,7 @@ from .key_policies import (
     reservation_term,
 )
 from .namespace_policies import namespace_mode
+from .workload_policies import workloads_account
 
 
 def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
@@ -34,6 +35,7 @@ def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
         pod_groups(settings),
         reservation_term(settings),
         queues_account(settings),
+        workloads_account(settings),
         namespace_mode(settings),
         lease(settings),
     )

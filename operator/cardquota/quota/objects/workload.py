@@ -28,9 +28,13 @@ class WorkloadMeta(Meta):
 
 
 class WorkloadSpec(Wire):
-    """Specification of a Deployment, StatefulSet or ReplicaSet."""
+    """Specification of any kind; each kind has some of these fields."""
 
     replicas: int | None = None
+    pod_management_policy: str = ""
+    parallelism: int | None = None
+    completions: int | None = None
+    suspend: bool | None = None
     template: PodTemplate = field(default_factory=PodTemplate)
 
 
@@ -43,14 +47,21 @@ class WorkloadCondition(Wire):
 
 
 class WorkloadStatus(Wire):
-    """What its controller has found."""
+    """What its controller has found; each kind has some of these fields."""
 
     replicas: int = 0
+    ready_replicas: int = 0
+    desired_number_scheduled: int = 0
+    current_number_scheduled: int = 0
+    active: int = 0
+    succeeded: int = 0
+    terminating: int | None = None
+    completion_time: str | None = None
     conditions: tuple[WorkloadCondition, ...] | None = ()
 
 
 class Workload(Wire):
-    """A Deployment, StatefulSet or ReplicaSet."""
+    """A Deployment, StatefulSet, ReplicaSet, DaemonSet or Job."""
 
     metadata: WorkloadMeta
     spec: WorkloadSpec = field(default_factory=WorkloadSpec)

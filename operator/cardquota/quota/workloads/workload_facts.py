@@ -4,9 +4,10 @@ The template is kept as the short JSON of what is read of it: objects would take
 memory, and it is needed only when the workload is scaled or woken.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from sys import intern
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -23,6 +24,7 @@ _DECODER: Final = msgspec.json.Decoder(PodTemplate)
 _SHARED: Final = SizedCache[bytes, bytes](4 * 1024 * 1024)
 """One text for equal templates: the ReplicaSets of a Deployment differ in what is not read."""
 _REPLICA_SET: Final = "ReplicaSet"
+_JOB: Final = "Job"
 _REFUSED: Final = "ReplicaFailure"
 """Condition of a ReplicaSet whose last create of a pod failed."""
 _BY_US: Final = 'cardquota.volcano.sh" denied the request'
@@ -34,7 +36,7 @@ class WorkloadFacts:
     """One workload."""
 
     kind: str
-    """`Deployment`, `StatefulSet` or `ReplicaSet`."""
+    """`Deployment`, `StatefulSet`, `ReplicaSet`, `DaemonSet` or `Job`."""
     namespace: str
     name: str
     uid: str
@@ -46,7 +48,10 @@ class WorkloadFacts:
     present: int
     """Pods that exist, as its controller has counted them."""
     refused: bool
-    """Of a ReplicaSet: whether a pod that it lacks was refused by us, as its controller reports."""
+    """Whether a pod that it lacks was refused by us: of a ReplicaSet, as its controller reports.
+    Other controllers do not report it: whether it may be so (`certain`)."""
+    certain: bool
+    """Whether that is reported."""
     template: bytes
     """JSON; empty if it is too large to be kept."""
 
@@ -57,14 +62,16 @@ class WorkloadFacts:
 
 
 def workload_facts(kind: str, found: Workload) -> WorkloadFacts | None:
-    """Read a workload. None: its pods would not concern us, or it is a former ReplicaSet of a
-    Deployment, of which nobody asks. What a namespace's LimitRange adds does not count here.
+    """Read a workload. None: its pods would not concern us, or nobody asks of it: a former
+    ReplicaSet of a Deployment, a Job that is over. What a namespace's LimitRange adds does not
+    count here.
 
     Raises ValueError for a template that cannot be read.
     """
     meta, template, owner = found.metadata, found.spec.template, _controller(found)
-    replicas = 1 if found.spec.replicas is None else found.spec.replicas
-    if kind == _REPLICA_SET and not replicas and owner is not None and owner.kind == "Deployment":
+    numbers = _NUMBERS[kind](found)
+    former = owner is not None and owner.kind == "Deployment" and not numbers.wanted
+    if (kind == _REPLICA_SET and former) or (kind == _JOB and not numbers.wanted):
         return None
     if isinstance(found, LargeWorkload):
         text = b""
@@ -72,7 +79,6 @@ def workload_facts(kind: str, found: Workload) -> WorkloadFacts | None:
         text = _kept(template)
     else:
         return None
-    conditions = found.status.conditions or ()
     return WorkloadFacts(
         kind=intern(kind),
         namespace=intern(meta.namespace),
@@ -80,16 +86,80 @@ def workload_facts(kind: str, found: Workload) -> WorkloadFacts | None:
         uid=meta.uid,
         created=meta.creation_timestamp or "",
         owner=owner.uid if owner is not None else "",
-        replicas=replicas,
-        present=found.status.replicas,
-        # A Deployment repeats what its ReplicaSets say.
-        refused=kind == _REPLICA_SET
-        and any(
-            one.type == _REFUSED and one.status == "True" and _BY_US in one.message
-            for one in conditions
-        ),
+        replicas=numbers.wanted,
+        present=numbers.present,
+        refused=numbers.refused,
+        certain=kind == _REPLICA_SET,
         template=text,
     )
+
+
+class _Numbers(NamedTuple):
+    wanted: int
+    present: int
+    refused: bool
+
+
+def _of_deployment(found: Workload) -> _Numbers:
+    # Its conditions repeat what its ReplicaSets say.
+    return _Numbers(_replicas(found), found.status.replicas, refused=False)
+
+
+def _of_replica_set(found: Workload) -> _Numbers:
+    refused = any(
+        one.type == _REFUSED and one.status == "True" and _BY_US in one.message
+        for one in found.status.conditions or ()
+    )
+    return _Numbers(_replicas(found), found.status.replicas, refused)
+
+
+def _of_stateful_set(found: Workload) -> _Numbers:
+    """Its controller makes one pod after the other, unless told otherwise: while one is not ready
+    it waits for that one.
+    """
+    status = found.status
+    parallel = found.spec.pod_management_policy == "Parallel"
+    wanted, present = _replicas(found), status.replicas
+    waits = not parallel and status.ready_replicas < present
+    return _Numbers(wanted, present, refused=present < wanted and not waits)
+
+
+def _of_daemon_set(found: Workload) -> _Numbers:
+    wanted, present = (
+        found.status.desired_number_scheduled,
+        found.status.current_number_scheduled,
+    )
+    return _Numbers(wanted, present, refused=present < wanted)
+
+
+def _of_job(found: Workload) -> _Numbers:
+    """None is wanted of one that is over."""
+    spec, status = found.spec, found.status
+    wanted = 1 if spec.parallelism is None else spec.parallelism
+    if spec.completions is not None:
+        wanted = min(wanted, max(0, spec.completions - status.succeeded))
+    over = status.completion_time is not None or any(
+        one.type == "Failed" and one.status == "True" for one in status.conditions or ()
+    )
+    if over or spec.suspend:
+        wanted = 0
+    present = status.active + (status.terminating or 0)
+    return _Numbers(wanted, present, refused=present < wanted)
+
+
+def _replicas(found: Workload) -> int:
+    return 1 if found.spec.replicas is None else found.spec.replicas
+
+
+_NUMBERS: Final[Mapping[str, Callable[[Workload], _Numbers]]] = {
+    "Deployment": _of_deployment,
+    _REPLICA_SET: _of_replica_set,
+    "StatefulSet": _of_stateful_set,
+    "DaemonSet": _of_daemon_set,
+    _JOB: _of_job,
+}
+KINDS: Final = tuple(_NUMBERS)
+"""The kinds that are watched."""
 
 
 def template_of(facts: WorkloadFacts) -> PodTemplate | None:

@@ -21,6 +21,8 @@ def test_nobody_waits_for_what_no_decision_is_made_of() -> None:
         "deployments",
         "statefulsets",
         "replicasets",
+        "daemonsets",
+        "jobs",
     }
 
 

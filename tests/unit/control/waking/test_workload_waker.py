@@ -15,7 +15,13 @@ from cardquota.cluster.api.api_error import OutcomeUnknown
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.watch.feed import watched_kinds
 from cardquota.control.waking import workload_waker
-from cardquota.control.waking.workload_waker import EXPECTED, FIRST, LONGEST, WorkloadWaker
+from cardquota.control.waking.workload_waker import (
+    EXPECTED,
+    FIRST,
+    LONGEST,
+    SETTLED,
+    WorkloadWaker,
+)
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger.ledger import Ledger
 
@@ -49,7 +55,7 @@ class Stage:
         )
         self.notifier = ChangeNotifier()
         kinds = watched_kinds(self.ledger, self.notifier, lambda _: None)
-        self._replica_sets = next(k for k in kinds if k.kind == "replicasets").delivery()
+        self._deliveries = {kind.kind: kind.delivery() for kind in kinds}
         self._revision = 0
         self.written: list[tuple[str, dict[str, Any]]] = []
         self.counted = 0
@@ -87,13 +93,14 @@ class Stage:
         message: str = BY_US,
         created: str = "2026-01-01T00:00:00Z",
         priority_class: str = "",
+        kind: str = "replicasets",
     ) -> None:
-        """A ReplicaSet whose pods were refused."""
+        """A workload whose pods were refused; a ReplicaSet if nobody says otherwise."""
         self._revision += 1
         made = (template or pod()).body
         spec = {**made["spec"], **({"priorityClassName": priority_class} if priority_class else {})}
         failed = {"type": "ReplicaFailure", "status": "True", "message": message}
-        body = {
+        body: dict[str, Any] = {
             "metadata": {
                 "name": name,
                 "namespace": "team",
@@ -108,9 +115,18 @@ class Stage:
                     "spec": spec,
                 },
             },
-            "status": {"replicas": has, "conditions": [failed] if wants > has else []},
+            "status": {
+                "replicas": has,
+                "readyReplicas": has,
+                "currentNumberScheduled": has,
+                "desiredNumberScheduled": wants,
+                "active": has,
+                "conditions": [failed] if wants > has else [],
+            },
         }
-        self._replica_sets.changed(Raw(json.dumps(body).encode()))
+        if kind == "jobs":
+            body["spec"]["parallelism"] = wants
+        self._deliveries[kind].changed(Raw(json.dumps(body).encode()))
 
     def comes(self, *pods: PodBody) -> None:
         see(self.ledger, *pods)
@@ -150,6 +166,34 @@ async def test_r5_it_is_woken_when_there_is_room(full: Stage) -> None:
     assert condition["reason"] == v.QUOTA_FREE
     assert condition["message"] == ("Queue <queue> had room for 1 pod of it: it was to try again")
     assert full.counted == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        ("statefulsets", "/apis/apps/v1/namespaces/team/statefulsets/web/status"),
+        ("daemonsets", "/apis/apps/v1/namespaces/team/daemonsets/web/status"),
+        ("jobs", "/apis/batch/v1/namespaces/team/jobs/web/status"),
+    ],
+)
+async def test_r5_who_does_not_say_that_it_was_refused_has_to_stand_still(
+    full: Stage, kind: str, path: str
+) -> None:
+    full.goes("other-0", "other-1")
+    for has in (0, 1):
+        full.sleeps(kind=kind, wants=2, has=has)
+        full.notifier.notify()
+        await after(SETTLED - 0.5)
+        assert full.written == []
+    await after(1)
+    assert [where for where, _ in full.written] == [path]
+
+
+async def test_r5_a_deployment_repeats_what_its_replica_sets_say(full: Stage) -> None:
+    full.sleeps(kind="deployments")
+    full.goes("other-0")
+    await after(100)
+    assert full.written == []
 
 
 async def test_r5_of_500_one_freed_card_wakes_one(full: Stage) -> None:

@@ -19,6 +19,7 @@ def workload(
         replicas=replicas,
         present=0,
         refused=False,
+        certain=True,
         template=b"{}",
     )
 

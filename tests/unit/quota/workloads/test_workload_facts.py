@@ -76,6 +76,45 @@ def test_how_many_it_wants_and_has() -> None:
     assert kept(body(replicas=None)).replicas == 1
 
 
+def lacks(kind: str, status: dict[str, Any], **spec: Any) -> int:
+    """How many pods it lacks that we may have refused."""
+    facts = kept(body(**spec) | {"status": status}, kind)
+    assert not facts.certain
+    return facts.missing if facts.refused else 0
+
+
+def test_a_stateful_set_waits_for_its_pods_one_by_one() -> None:
+    assert lacks("StatefulSet", {"replicas": 1, "readyReplicas": 1}) == 2
+    assert lacks("StatefulSet", {"replicas": 1, "readyReplicas": 0}) == 0
+    parallel = {"podManagementPolicy": "Parallel"}
+    assert lacks("StatefulSet", {"replicas": 1, "readyReplicas": 0}, **parallel) == 2
+    assert lacks("StatefulSet", {"replicas": 3, "readyReplicas": 3}) == 0
+
+
+def test_a_daemon_set_lacks_pods_on_nodes() -> None:
+    status = {"desiredNumberScheduled": 5, "currentNumberScheduled": 2}
+    assert lacks("DaemonSet", status) == 3
+
+
+def test_a_job_wants_what_it_may_run_at_once() -> None:
+    assert lacks("Job", {"active": 1}, parallelism=4) == 3
+    assert lacks("Job", {"active": 1, "terminating": 1}, parallelism=4) == 2
+    assert lacks("Job", {"active": 1, "succeeded": 7}, parallelism=4, completions=9) == 1
+    assert lacks("Job", {}) == 1
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        {"completionTime": "2026-01-01T00:00:00Z"},
+        {"conditions": [{"type": "Failed", "status": "True"}]},
+    ],
+)
+def test_a_job_that_is_over_is_not_kept(over: dict[str, Any]) -> None:
+    assert read(body() | {"status": over}, "Job") is None
+    assert read(body(suspend=True), "Job") is None
+
+
 def test_pods_without_cards_and_queue_are_none_of_ours() -> None:
     assert read(body(a_pod())) is None
     assert read(body(a_pod().with_cpu("4"))) is None
