@@ -29,6 +29,7 @@ BENCHES = {
     "takeover": "a new leader with 100,000 pods waiting",
     "review": "one admission review",
     "pod_groups": "one review of a pod group",
+    "workloads": "what makes pods: to know 20,000 of them, to scale one, to wake some",
     "extender": "a call of kube-scheduler, and packing by card memory",
     "scheduling": "binds, and pods through kube-scheduler, with the extender and without",
     "price": "what a pod costs the API server",

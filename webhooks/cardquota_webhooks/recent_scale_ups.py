@@ -6,7 +6,7 @@ their way, for a few seconds. After that they are not expected any more: their c
 their pods are refused.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,6 @@ from cardquota.quota.decisions.create_judgement import ToCome
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.workloads.workload_facts import WorkloadFacts
 
-from .own_pods import Makers
 from .scale_targets import ScaleTarget, ScaleTargets
 
 LIFETIME: Final = 5.0
@@ -25,18 +24,12 @@ MOST_OF_QUEUE: Final = 32
 """How many of one queue an answer looks at."""
 
 
-_Numbers = Mapping[tuple[str, str], int]
-
-
-@dataclass(slots=True)
+@dataclass(slots=True, frozen=True)
 class _ScaleUp:
     target: ScaleTarget
     queue: str
     replicas: int
     until: float
-    counted: _Numbers | None = None
-    """The numbers of pods from which `made` follows."""
-    made: int = 0
 
 
 class RecentScaleUps:
@@ -82,15 +75,11 @@ class RecentScaleUps:
 
     def _missing(self, one: _ScaleUp) -> int:
         """How many of its pods do not exist yet. None is expected where they cannot be counted."""
-        makers = one.target.makers
-        if makers is None:
-            return 0
         numbers = self._ledger.made_pods.numbers(one.queue, one.target.namespace)
-        if numbers is None:
+        if numbers is None or not one.target.counted:
             return 0
-        if one.counted is not numbers:
-            one.counted, one.made = numbers, _made(numbers, makers)
-        return max(0, one.replicas - one.made)
+        made = sum(numbers.get(key, 0) for key in one.target.counted)
+        return max(0, one.replicas - made)
 
     def _seen(self, workload: WorkloadFacts) -> None:
         """The watch shows that a workload has more replicas than before."""
@@ -110,10 +99,3 @@ class RecentScaleUps:
             if oldest.until > now:
                 return
             del self._found[uid]
-
-
-def _made(numbers: _Numbers, makers: Makers) -> int:
-    """How many pods these controllers have made."""
-    return sum(
-        number for (kind, name), number in numbers.items() if kind in makers and makers[kind](name)
-    )

@@ -46,6 +46,8 @@ class ScaleTarget(NamedTuple):
     """The pod that each replica will be."""
     makers: Makers | None
     """What makes its pods. None if that is not known."""
+    counted: tuple[tuple[str, str], ...] = ()
+    """Kinds and names under which its pods are counted; none if that is not known."""
 
 
 class ScaleTargets:
@@ -75,7 +77,14 @@ class ScaleTargets:
             return None
         makers: Makers = {maker: partial(is_made_by, resource, found.name)}
         return ScaleTarget(
-            found.uid, found.kind, "apps/v1", found.namespace, found.name, pod, makers
+            uid=found.uid,
+            what=found.kind,
+            api_version="apps/v1",
+            namespace=found.namespace,
+            name=found.name,
+            pod=pod,
+            makers=makers,
+            counted=((found.kind, found.name),),
         )
 
     def _of_owned(self, request: Request, uid: str) -> ScaleTarget | None:
@@ -91,7 +100,9 @@ class ScaleTargets:
         for one in owned:
             names.setdefault(one.kind, set()).add(one.name)
         makers: Makers = {kind: found.__contains__ for kind, found in names.items()}
-        return _other(request, uid, pod, makers)
+        makes = [one for one in owned if one.kind != "Deployment"]
+        counted = tuple((one.kind, one.name) for one in makes)
+        return _other(request, uid, pod, makers)._replace(counted=counted)
 
     async def _of_pods(self, request: Request, scale: Scale) -> ScaleTarget | None:
         """An object whose pods are found by their labels. Its next pod asks for the same as one of

@@ -30,7 +30,13 @@ def demo_plane(folder: Folder, *, keep: bool) -> Iterator[PlaneState]:
     """
     if held(folder.lock):
         raise PlaneError(f"{folder.path} already holds a running plane: `down` ends it")
-    options = Options(folder=folder, background=True, until_stdin_closes=not keep, extender=True)
+    options = Options(
+        folder=folder,
+        background=True,
+        until_stdin_closes=not keep,
+        extender=True,
+        quick_autoscaler=True,
+    )
     with tempfile.TemporaryFile("w+") as errors:
         supervisor = subprocess.Popen(
             command(options),

@@ -11,7 +11,7 @@ import yaml
 from ..settings import Settings
 from .policies.all_policies import policies
 from .policies.gate_setting import gate_is_set_by_policy, gate_mutations
-from .webhook_objects import mutating, validating
+from .webhook_objects import mutating, mutating_scales, scales_name, validating
 
 _WIDTH = 100
 
@@ -20,14 +20,15 @@ class WebhookNames(NamedTuple):
     """The webhook configurations whose CA bundle the operator maintains."""
 
     mutating: tuple[str, ...]
-    """Empty if a policy sets the gate."""
+    """That of pods is not among them if a policy sets the gate."""
     validating: tuple[str, ...]
 
 
 def names(settings: Settings) -> WebhookNames:
     """The names of our rendered webhook configurations."""
-    name = settings.webhook.name
-    return WebhookNames(() if gate_is_set_by_policy(settings) else (name,), (name,))
+    name, scales = settings.webhook.name, scales_name(settings)
+    of_pods = () if gate_is_set_by_policy(settings) else (name,)
+    return WebhookNames((*of_pods, scales), (name,))
 
 
 def render(settings: Settings) -> str:
@@ -46,7 +47,7 @@ def render_policies(settings: Settings) -> str:
 
 def documents(settings: Settings) -> list[dict[str, Any]]:
     """What `render` prints."""
-    webhooks = [validating(settings)]
+    webhooks = [mutating_scales(settings), validating(settings)]
     if not gate_is_set_by_policy(settings):
         webhooks.insert(0, mutating(settings))
     return [*_policy_documents(settings), *_gate_documents(settings), *webhooks]

@@ -65,8 +65,7 @@ _WORKLOADS: Final = (
 
 
 def mutating(settings: Settings) -> dict[str, Any]:
-    """The MutatingWebhookConfiguration: it sets the gate of every pod that must wait, and cuts what
-    autoscalers ask for.
+    """The MutatingWebhookConfiguration of pods: it sets the gate of every pod that must wait.
 
     It also removes a gate that would never open, so pods that have one reach us too. In namespaces
     labelled `enforced` it is called for every possible card, also by a resource name of no vendor
@@ -81,8 +80,23 @@ def mutating(settings: Settings) -> dict[str, Any]:
     ]
     for webhook in webhooks:
         webhook["reinvocationPolicy"] = "IfNeeded"
-    webhooks.append(_scales(settings, MUTATE, of_autoscalers=True))
     return _configuration("MutatingWebhookConfiguration", settings, webhooks)
+
+
+def mutating_scales(settings: Settings) -> dict[str, Any]:
+    """The MutatingWebhookConfiguration of scale-ups: it cuts what autoscalers ask for. One of its
+    own, since that of pods is not there if a policy sets the gate.
+    """
+    found = _configuration(
+        "MutatingWebhookConfiguration", settings, [_scales(settings, MUTATE, of_autoscalers=True)]
+    )
+    found["metadata"]["name"] = scales_name(settings)
+    return found
+
+
+def scales_name(settings: Settings) -> str:
+    """The name of that configuration."""
+    return f"{settings.webhook.name}-scales"
 
 
 def validating(settings: Settings) -> dict[str, Any]:

@@ -192,10 +192,16 @@ def test_where_a_policy_sets_the_gate_no_create_of_a_pod_fails_closed() -> None:
     """No webhook changes pods, and none of those that look at them is missed. A resize is held at
     once: no gate stands behind a yes.
     """
-    assert of_kind("MutatingWebhookConfiguration", BY_POLICY) == []
+    (scales,) = of_kind("MutatingWebhookConfiguration", BY_POLICY)
+    assert [rule["resources"] for w in scales["webhooks"] for rule in w["rules"]] == [["*/scale"]]
     closed = {w["name"] for w in webhooks(BY_POLICY) if w["failurePolicy"] == "Fail"}
     assert closed == {"queues.cardquota.volcano.sh", "resizes.cardquota.volcano.sh"}
-    with_gate = [w["name"] for w in webhooks(DEFAULTS) if "/mutate" not in str(w["clientConfig"])]
+    pods = ("pods.", "pods-enforced.")
+    with_gate = [
+        w["name"]
+        for w in webhooks(DEFAULTS)
+        if not ("/mutate" in str(w["clientConfig"]) and w["name"].startswith(pods))
+    ]
     assert [w["name"] for w in webhooks(BY_POLICY)] == with_gate
 
 
@@ -358,7 +364,10 @@ def test_exempt_namespaces_and_our_own_are_left_out() -> None:
 def test_names_are_those_rendered() -> None:
     settings = Settings(webhook=Webhook(name="quota"))
     by_policy = Settings(webhook=Webhook(name="quota", gate=GateSetter.POLICY))
-    for found, mutating in ((settings, ["quota"]), (by_policy, [])):
+    for found, mutating in (
+        (settings, ["quota", "quota-scales"]),
+        (by_policy, ["quota-scales"]),
+    ):
         rendered = [d["metadata"]["name"] for d in of_kind("MutatingWebhookConfiguration", found)]
         assert rendered == list(names(found).mutating) == mutating
         rendered = [d["metadata"]["name"] for d in of_kind("ValidatingWebhookConfiguration", found)]

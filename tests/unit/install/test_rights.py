@@ -48,6 +48,12 @@ EVERYWHERE = {
     # CA bundles
     ("admissionregistration.k8s.io", "mutatingwebhookconfigurations", "cardquota", "get patch"),
     ("admissionregistration.k8s.io", "validatingwebhookconfigurations", "cardquota", "get patch"),
+    (
+        "admissionregistration.k8s.io",
+        "mutatingwebhookconfigurations",
+        "cardquota-scales",
+        "get patch",
+    ),
     # whether the policies are those that were rendered, whoever sets the gate and binds
     *(
         ("admissionregistration.k8s.io", plural(one["kind"]), one["metadata"]["name"], "get")

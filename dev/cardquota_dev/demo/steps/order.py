@@ -1,6 +1,7 @@
 """The steps of the demo."""
 
 from ..context import Step
+from .autoscaling import an_autoscaler_gets_three_of_ten, what_it_gives_back_starts_a_job
 from .gang import a_gang_waits_and_starts
 from .quotas import a_broken_quota_is_refused, queues_get_quotas
 from .refusals import each_refusal_says_why
@@ -20,6 +21,11 @@ STEPS = (
         groups_are_refused_reserved_or_wait,
     ),
     Step("Pods share cards by memory, packed onto one after the other", small_pods_share_a_card),
+    Step(
+        "An autoscaler wants 10 replicas: it gets the 3 that fit, and is told why",
+        an_autoscaler_gets_three_of_ten,
+    ),
+    Step("Its load falls, and a job that waits starts", what_it_gives_back_starts_a_job),
     Step("A quota that cannot be read is refused", a_broken_quota_is_refused),
     Step(
         "Nobody opens a gate by hand, and the numbers are exact",

@@ -12,7 +12,7 @@ def queues_get_quotas(context: Context) -> None:
         "kubectl get queues",
         row(NAME="research", STATE="Open", CARDS="NVIDIA-H200 0/3"),
         row(NAME="research", CARDS="NVIDIA-H800 0/2"),
-        row(NAME="vision", STATE="Open", CARDS="NVIDIA-GeForce-RTX-4090 0/4"),
+        row(NAME="vision", STATE="Open", CARDS="NVIDIA-GeForce-RTX-4090 0/3"),
     )
 
 

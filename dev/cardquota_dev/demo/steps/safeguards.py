@@ -22,7 +22,7 @@ def nobody_opens_a_gate_and_the_numbers_are_exact(context: Context) -> None:
     context.admin.sees(
         "kubectl get queues -o wide",
         row(NAME="research", CARDS="NVIDIA-H200 3/3", REQUESTED="NVIDIA-H200 4"),
-        row(NAME="vision", CARDS="NVIDIA-GeForce-RTX-4090 0/4", REQUESTED="-"),
+        row(NAME="vision", CARDS="NVIDIA-GeForce-RTX-4090 3/3"),
     )
     context.screen.says("\nPods, status and events agree:")
     for line in until_all_agree(context.admin):

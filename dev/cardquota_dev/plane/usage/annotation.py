@@ -21,7 +21,7 @@ class UsageError(ValueError):
 
 
 @dataclass(frozen=True)
-class Usage:
+class StatedUsage:
     """What one annotation says. None and absent names: it does not say."""
 
     cpu: int | None = None
@@ -31,20 +31,20 @@ class Usage:
     custom: Mapping[str, int] = field(default_factory=dict)
     """Thousandths, by the metric's name."""
 
-    def or_else(self, other: "Usage") -> "Usage":
+    def or_else(self, other: "StatedUsage") -> "StatedUsage":
         """The same, and what it does not say taken from the other one."""
-        return Usage(
+        return StatedUsage(
             cpu=other.cpu if self.cpu is None else self.cpu,
             memory=other.memory if self.memory is None else self.memory,
             custom={**other.custom, **self.custom},
         )
 
 
-def read_usage(text: str) -> Usage:
+def read_usage(text: str) -> StatedUsage:
     """The content of an annotation, all of it or nothing.
 
-    Amounts are quantities, as JSON texts or numbers, and are rounded up to the units of `Usage`.
-    Raises UsageError, also for an amount below zero.
+    Amounts are quantities, as JSON texts or numbers, and are rounded up to the units of
+    `StatedUsage`. Raises UsageError, also for an amount below zero.
     """
     try:
         stored = json.loads(text)
@@ -54,7 +54,7 @@ def read_usage(text: str) -> Usage:
         raise UsageError("no JSON object")
     amounts = {name: _amount(name, value) for name, value in stored.items()}
     cpu, memory = amounts.pop(CPU, None), amounts.pop(MEMORY, None)
-    return Usage(cpu, memory, amounts)
+    return StatedUsage(cpu, memory, amounts)
 
 
 def _amount(name: str, value: object) -> int:

@@ -81,7 +81,7 @@ class Namespaces(Wire):
     items: tuple[UsageNamespace, ...]
 
 
-class Nodes(Wire):
+class UsageNodes(Wire):
     """A list of nodes."""
 
     items: tuple[UsageNode, ...]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from cardquota.quota.objects.pod import Resources
 from cardquota.quota.quantity import Quantity, QuantityError, milli, whole
 
-from .annotation import CPU, MEMORY, Usage
+from .annotation import CPU, MEMORY, StatedUsage
 from .objects import NamedContainer, UsagePod
 
 
@@ -26,7 +26,7 @@ def is_measured(pod: UsagePod) -> bool:
     return pod.status.phase == "Running"
 
 
-def containers(pod: UsagePod, said: Usage) -> list[ContainerUsage]:
+def containers(pod: UsagePod, said: StatedUsage) -> list[ContainerUsage]:
     """What its containers use, sidecars too. `said`: by the pod, then by its namespace.
 
     Each uses what it requests, and nothing where it requests nothing. What is said of the pod, or

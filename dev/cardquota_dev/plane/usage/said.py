@@ -3,11 +3,11 @@
 import logging
 from typing import Final
 
-from .annotation import ANNOTATION, Usage, UsageError, read_usage
+from .annotation import ANNOTATION, StatedUsage, UsageError, read_usage
 from .objects import UsageMeta
 
 _LOG: Final = logging.getLogger("usage")
-_NOTHING: Final = Usage()
+_NOTHING: Final = StatedUsage()
 _MOST: Final = 1_000
 
 
@@ -21,7 +21,7 @@ class SaidUsage:
     def __init__(self) -> None:
         self._logged: dict[tuple[str, str], str] = {}
 
-    def by(self, metadata: UsageMeta) -> Usage:
+    def by(self, metadata: UsageMeta) -> StatedUsage:
         """What the annotation of a pod or a namespace says; nothing if it has none."""
         text = metadata.usage
         if text is None:

@@ -19,10 +19,10 @@ from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.api.client import Client
 
 from . import documents
-from .annotation import Usage
+from .annotation import StatedUsage
 from .apis import CUSTOM_METRICS, RESOURCE_METRICS
 from .documents import Json
-from .objects import Namespaces, Nodes, Pods, UsageNamespace, UsageNode, UsagePod
+from .objects import Namespaces, Pods, UsageNamespace, UsageNode, UsageNodes, UsagePod
 from .pod_usage import ContainerUsage, containers, is_measured
 from .said import SaidUsage
 
@@ -107,7 +107,7 @@ class UsageServer:
 
     async def _of_namespace(
         self, http: web.Request, wanted: Mapping[str, str]
-    ) -> tuple[list[UsagePod], dict[str, Usage]]:
+    ) -> tuple[list[UsagePod], dict[str, StatedUsage]]:
         """The pods of a namespace that use something, and what the namespace says."""
         path = f"/api/v1/namespaces/{http.match_info['namespace']}"
         return await asyncio.gather(self._list_pods(f"{path}/pods", wanted), self._namespace(path))
@@ -123,18 +123,18 @@ class UsageServer:
         for pod in pods:
             by_node[pod.spec.node_name].extend(self._used(pod, namespaces))
         now = _now()
-        nodes = msgspec.json.decode(answer, type=Nodes).items
+        nodes = msgspec.json.decode(answer, type=UsageNodes).items
         return [_of_node(node, by_node[node.metadata.name], now) for node in nodes]
 
     async def _list_pods(self, path: str, wanted: Mapping[str, str]) -> list[UsagePod]:
         answer = await self._api.get(path, params=_selectors(wanted))
         return [pod for pod in msgspec.json.decode(answer, type=Pods).items if is_measured(pod)]
 
-    async def _list_namespaces(self) -> dict[str, Usage]:
+    async def _list_namespaces(self) -> dict[str, StatedUsage]:
         listed = msgspec.json.decode(await self._api.get("/api/v1/namespaces"), type=Namespaces)
         return {one.metadata.name: self._said.by(one.metadata) for one in listed.items}
 
-    async def _namespace(self, path: str) -> dict[str, Usage]:
+    async def _namespace(self, path: str) -> dict[str, StatedUsage]:
         try:
             found = msgspec.json.decode(await self._api.get(path), type=UsageNamespace)
         except ApiError as error:
@@ -143,11 +143,11 @@ class UsageServer:
             raise
         return {found.metadata.name: self._said.by(found.metadata)}
 
-    def _said_of(self, pod: UsagePod, namespaces: Mapping[str, Usage]) -> Usage:
-        by_namespace = namespaces.get(pod.metadata.namespace, Usage())
+    def _said_of(self, pod: UsagePod, namespaces: Mapping[str, StatedUsage]) -> StatedUsage:
+        by_namespace = namespaces.get(pod.metadata.namespace, StatedUsage())
         return self._said.by(pod.metadata).or_else(by_namespace)
 
-    def _used(self, pod: UsagePod, namespaces: Mapping[str, Usage]) -> list[ContainerUsage]:
+    def _used(self, pod: UsagePod, namespaces: Mapping[str, StatedUsage]) -> list[ContainerUsage]:
         return containers(pod, self._said_of(pod, namespaces))
 
 

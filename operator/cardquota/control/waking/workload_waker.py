@@ -28,7 +28,7 @@ from ...loop.ended import ended
 from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...quota import vocabulary as v
 from ...quota.decisions.create_judgement import ToCome
-from ...quota.decisions.waking import Sleeper, sleeper, with_room
+from ...quota.decisions.waking import RefusedWorkload, refused_workload, with_room
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.messages import scale_messages
 from ...quota.pods.pod_request import PodRequest
@@ -106,7 +106,7 @@ class WorkloadWaker:
         self._cost = 0.0
         """Seconds that the last look took."""
         self._leads = False
-        self._sleeping: dict[str, dict[str, Sleeper]] = {}
+        self._sleeping: dict[str, dict[str, RefusedWorkload]] = {}
         """By queue and uid."""
         self._queues: dict[str, str] = {}
         """By uid: the queue under which it is noted."""
@@ -119,7 +119,7 @@ class WorkloadWaker:
         self._timer: asyncio.TimerHandle | None = None
         self._look: asyncio.Task[None] | None = None
         self._again = False
-        self._due: deque[tuple[Sleeper, int]] = deque()
+        self._due: deque[tuple[RefusedWorkload, int]] = deque()
         self._writes: set[asyncio.Task[None]] = set()
         notifier.listen(self._changed)
 
@@ -181,7 +181,7 @@ class WorkloadWaker:
         if self._look is not None:
             self._again = True
             return
-        self._look = asyncio.get_running_loop().create_task(self._look_at_all())
+        self._look = asyncio.get_running_loop().create_task(self.look())
         self._look.add_done_callback(self._looked_at_all)
 
     def _looked_at_all(self, task: asyncio.Task[None]) -> None:
@@ -194,7 +194,8 @@ class WorkloadWaker:
 
     # --- a look -------------------------------------------------------------------------------
 
-    async def _look_at_all(self) -> None:
+    async def look(self) -> None:
+        """Wake those that have room. Done by itself soon after the ledger has changed."""
         slice_, begun = TimeSlice(LEADER_SLICE, self._clock), self._clock()
         for uid in self._ledger.workloads.take_refused_news():
             self._note(uid)
@@ -219,7 +220,7 @@ class WorkloadWaker:
                 del self._sleeping[before]
                 self._looked.pop(before, None)
         facts = self._ledger.workloads.refused.get(uid)
-        found = sleeper(self._ledger, facts) if facts is not None else None
+        found = refused_workload(self._ledger, facts) if facts is not None else None
         if found is None:
             self._pauses.pop(uid, None)
             return
@@ -289,7 +290,7 @@ class WorkloadWaker:
 
     # --- one workload -------------------------------------------------------------------------
 
-    def _wake(self, one: Sleeper, number: int) -> None:
+    def _wake(self, one: RefusedWorkload, number: int) -> None:
         facts, now = one.facts, self._clock()
         pause = self._pauses.get(facts.uid)
         seconds = FIRST if pause is None else min(LONGEST, 2 * pause.seconds)
@@ -321,7 +322,7 @@ class WorkloadWaker:
         if self._leads:
             self._write_some()
 
-    async def _write(self, one: Sleeper, number: int) -> None:
+    async def _write(self, one: RefusedWorkload, number: int) -> None:
         facts = one.facts
         now = datetime.fromtimestamp(self._wall_clock(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         condition = {

@@ -22,7 +22,7 @@ MOST_REQUESTS: Final = 64
 
 
 @dataclass(slots=True, frozen=True)
-class Sleeper:
+class RefusedWorkload:
     """A workload that lacks pods since we refused some."""
 
     facts: WorkloadFacts
@@ -32,7 +32,7 @@ class Sleeper:
     sort_key: SortKey
 
 
-def sleeper(ledger: LedgerReader, facts: WorkloadFacts) -> Sleeper | None:
+def refused_workload(ledger: LedgerReader, facts: WorkloadFacts) -> RefusedWorkload | None:
     """None if its pods are not known."""
     template = template_of(facts)
     pod = pod_of(facts, facts.kind, ledger.defaults)
@@ -40,12 +40,12 @@ def sleeper(ledger: LedgerReader, facts: WorkloadFacts) -> Sleeper | None:
         return None
     priority = ledger.priority_of(template.spec.priority_class_name or "")
     place = SortKey(-priority, facts.created, facts.name, facts.uid)
-    return Sleeper(facts, pod, ledger.queue_of(pod), place)
+    return RefusedWorkload(facts, pod, ledger.queue_of(pod), place)
 
 
 def with_room(
-    ledger: LedgerReader, queue: str, sleepers: Iterable[Sleeper], to_come: ToCome
-) -> Iterator[tuple[Sleeper, int] | None]:
+    ledger: LedgerReader, queue: str, sleepers: Iterable[RefusedWorkload], to_come: ToCome
+) -> Iterator[tuple[RefusedWorkload, int] | None]:
     """Those of a queue for which there is room, and for how many of their pods; None after each
     step that finds none. `sleepers`: in the order in which they are to be asked.
 

@@ -52,7 +52,8 @@ class PodsByController:
         return len(self._found.get((queue, namespace), ()))
 
     def numbers(self, queue: str, namespace: str) -> Mapping[tuple[str, str], int] | None:
-        """How many pods each controller has there that are not being deleted, by its kind and name.
+        """How many pods each controller has there that are not being deleted, by its kind and name;
+        and each Deployment, as far as names tell: those of all ReplicaSets `<its name>-<any word>`.
 
         None if these are more than `FEW`. Costs in proportion to the pods that are there, and
         nothing if none of them has changed since the last time.
@@ -69,6 +70,9 @@ class PodsByController:
             found = self._numbers[key] = Counter(
                 (one.controller, one.controller_name) for one in pods if not one.terminating
             )
+            for (kind, name), number in list(found.items()):
+                if kind == "ReplicaSet":
+                    found["Deployment", name.rpartition("-")[0]] += number
         return found
 
     def each(

@@ -46,7 +46,7 @@ def running(name: str, maker: str = "other", cards: int = 1, card: str = H200) -
     )
 
 
-class Stage:
+class WakingStage:
     """A leader's ledger, and an API server that takes every write."""
 
     def __init__(self, **quota: int) -> None:
@@ -139,9 +139,9 @@ class Stage:
 
 
 @pytest.fixture
-async def full() -> AsyncIterator[Stage]:
+async def full() -> AsyncIterator[WakingStage]:
     """A quota of three, in use."""
-    stage = Stage()
+    stage = WakingStage()
     stage.comes(*(running(f"other-{n}") for n in range(3)))
     stage.waker.begin("term")
     yield stage
@@ -152,7 +152,7 @@ async def after(seconds: float) -> None:
     await asyncio.sleep(seconds)
 
 
-async def test_r5_it_is_woken_when_there_is_room(full: Stage) -> None:
+async def test_r5_it_is_woken_when_there_is_room(full: WakingStage) -> None:
     full.sleeps()
     await after(100)
     assert full.written == []
@@ -177,7 +177,7 @@ async def test_r5_it_is_woken_when_there_is_room(full: Stage) -> None:
     ],
 )
 async def test_r5_who_does_not_say_that_it_was_refused_has_to_stand_still(
-    full: Stage, kind: str, path: str
+    full: WakingStage, kind: str, path: str
 ) -> None:
     full.goes("other-0", "other-1")
     for has in (0, 1):
@@ -189,14 +189,14 @@ async def test_r5_who_does_not_say_that_it_was_refused_has_to_stand_still(
     assert [where for where, _ in full.written] == [path]
 
 
-async def test_r5_a_deployment_repeats_what_its_replica_sets_say(full: Stage) -> None:
+async def test_r5_a_deployment_repeats_what_its_replica_sets_say(full: WakingStage) -> None:
     full.sleeps(kind="deployments")
     full.goes("other-0")
     await after(100)
     assert full.written == []
 
 
-async def test_r5_of_500_one_freed_card_wakes_one(full: Stage) -> None:
+async def test_r5_of_500_one_freed_card_wakes_one(full: WakingStage) -> None:
     for number in range(500):
         full.sleeps(
             f"web-{number:03}", created=f"2026-01-01T00:{number // 60:02}:{number % 60:02}Z"
@@ -210,7 +210,7 @@ async def test_r5_of_500_one_freed_card_wakes_one(full: Stage) -> None:
     assert full.woken == ["web-000"]
 
 
-async def test_r5_as_many_as_have_room(full: Stage) -> None:
+async def test_r5_as_many_as_have_room(full: WakingStage) -> None:
     for name in ("a", "b", "c"):
         full.sleeps(name)
     full.goes("other-0", "other-1")
@@ -218,7 +218,7 @@ async def test_r5_as_many_as_have_room(full: Stage) -> None:
     assert full.woken == ["a", "b"]
 
 
-async def test_r5_one_that_lacks_several_is_woken_once_for_all(full: Stage) -> None:
+async def test_r5_one_that_lacks_several_is_woken_once_for_all(full: WakingStage) -> None:
     full.sleeps("a", wants=2)
     full.sleeps("b")
     full.goes("other-0", "other-1")
@@ -230,7 +230,7 @@ async def test_r5_one_that_lacks_several_is_woken_once_for_all(full: Stage) -> N
     assert full.woken == ["a"]  # its second is expected
 
 
-async def test_r5_in_the_order_of_release(full: Stage) -> None:
+async def test_r5_in_the_order_of_release(full: WakingStage) -> None:
     full.ledger.priority_class_seen("high", 1000)
     full.sleeps("young", created="2026-01-03T00:00:00Z")
     full.sleeps("old", created="2026-01-01T00:00:00Z")
@@ -240,7 +240,7 @@ async def test_r5_in_the_order_of_release(full: Stage) -> None:
     assert full.woken == ["high", "old", "young"]
 
 
-async def test_r5_who_does_not_fit_holds_up_nobody(full: Stage) -> None:
+async def test_r5_who_does_not_fit_holds_up_nobody(full: WakingStage) -> None:
     full.sleeps("a", pod(2))
     full.sleeps("b", pod(1))
     full.goes("other-0")
@@ -248,7 +248,7 @@ async def test_r5_who_does_not_fit_holds_up_nobody(full: Stage) -> None:
     assert full.woken == ["b"]
 
 
-async def test_r5_pods_at_the_gate_go_first(full: Stage) -> None:
+async def test_r5_pods_at_the_gate_go_first(full: WakingStage) -> None:
     """What the release charged in the meantime is not free."""
     full.sleeps()
     full.goes("other-0")
@@ -257,7 +257,7 @@ async def test_r5_pods_at_the_gate_go_first(full: Stage) -> None:
     assert full.written == []
 
 
-async def test_r5_one_that_was_woken_in_vain_holds_up_nobody_and_pauses(full: Stage) -> None:
+async def test_r5_one_that_was_woken_in_vain_holds_up_nobody_and_pauses(full: WakingStage) -> None:
     full.sleeps("a", created="2026-01-01T00:00:00Z")
     full.sleeps("b", created="2026-01-02T00:00:00Z")
     full.goes("other-0")
@@ -282,7 +282,7 @@ async def test_r5_one_that_was_woken_in_vain_holds_up_nobody_and_pauses(full: St
     assert max(pauses) <= LONGEST + 1
 
 
-async def test_r5_after_a_success_the_pause_is_short_again(full: Stage) -> None:
+async def test_r5_after_a_success_the_pause_is_short_again(full: WakingStage) -> None:
     full.sleeps("a", wants=3)
     full.goes("other-0")
     await after(0.1)
@@ -294,14 +294,14 @@ async def test_r5_after_a_success_the_pause_is_short_again(full: Stage) -> None:
     assert full.woken == ["a", "a"]
 
 
-async def test_r5_who_was_refused_by_others_is_left_alone(full: Stage) -> None:
+async def test_r5_who_was_refused_by_others_is_left_alone(full: WakingStage) -> None:
     full.sleeps(message=BY_OTHERS)
     full.goes("other-0")
     await after(1000)
     assert full.written == []
 
 
-async def test_r5_a_higher_quota_is_room_too(full: Stage) -> None:
+async def test_r5_a_higher_quota_is_room_too(full: WakingStage) -> None:
     full.sleeps()
     await after(1)
     see(full.ledger, a_queue().with_quota({H200: 4}))
@@ -310,21 +310,21 @@ async def test_r5_a_higher_quota_is_room_too(full: Stage) -> None:
     assert full.woken == ["web"]
 
 
-async def test_r5_a_closed_queue_wakes_nobody(full: Stage) -> None:
+async def test_r5_a_closed_queue_wakes_nobody(full: WakingStage) -> None:
     see(full.ledger, a_queue().with_quota({H200: 9}).closed())
     full.sleeps()
     await after(100)
     assert full.written == []
 
 
-async def test_r5_another_card_is_no_room(full: Stage) -> None:
+async def test_r5_another_card_is_no_room(full: WakingStage) -> None:
     full.sleeps("web", pod(1, H800))
     full.goes("other-0")
     await after(100)
     assert full.written == []
 
 
-async def test_r5_a_lost_write_is_repeated(full: Stage) -> None:
+async def test_r5_a_lost_write_is_repeated(full: WakingStage) -> None:
     full.fails = True
     full.sleeps()
     full.goes("other-0")
@@ -336,7 +336,7 @@ async def test_r5_a_lost_write_is_repeated(full: Stage) -> None:
 
 
 async def test_r5_only_the_leader_wakes_and_the_next_finds_all() -> None:
-    stage = Stage()
+    stage = WakingStage()
     stage.sleeps()
     stage.notifier.notify()
     await after(10)
@@ -357,7 +357,7 @@ async def test_r5_only_the_leader_wakes_and_the_next_finds_all() -> None:
 
 async def test_a_bounded_number_of_writes_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workload_waker, "AT_A_TIME", 2)
-    stage = Stage(**{H200: 100})
+    stage = WakingStage(**{H200: 100})
     for number in range(50):
         stage.sleeps(f"web-{number}")
     under_way, most = 0, 0
@@ -377,7 +377,7 @@ async def test_a_bounded_number_of_writes_is_under_way(monkeypatch: pytest.Monke
     await stage.waker.end()
 
 
-async def test_nothing_is_left_of_those_that_are_gone(full: Stage) -> None:
+async def test_nothing_is_left_of_those_that_are_gone(full: WakingStage) -> None:
     full.sleeps()
     full.goes("other-0")
     await after(0.1)

@@ -1,24 +1,24 @@
 import pytest
 
-from cardquota_dev.plane.usage.annotation import Usage, UsageError, read_usage
+from cardquota_dev.plane.usage.annotation import StatedUsage, UsageError, read_usage
 
 
 def test_cpu_and_memory_are_resources_and_all_else_is_custom() -> None:
     said = read_usage('{"cpu": "500m", "memory": "1Gi", "requests_per_second": "20"}')
-    assert said == Usage(cpu=500, memory=2**30, custom={"requests_per_second": 20_000})
+    assert said == StatedUsage(cpu=500, memory=2**30, custom={"requests_per_second": 20_000})
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("{}", Usage()),
-        ('{"cpu": 2}', Usage(cpu=2_000)),
-        ('{"cpu": 0.25, "queue": 1.5}', Usage(cpu=250, custom={"queue": 1_500})),
-        ('{"cpu": "100u", "memory": "0.5"}', Usage(cpu=1, memory=1)),
-        ('{"cpu": "0"}', Usage(cpu=0)),
+        ("{}", StatedUsage()),
+        ('{"cpu": 2}', StatedUsage(cpu=2_000)),
+        ('{"cpu": 0.25, "queue": 1.5}', StatedUsage(cpu=250, custom={"queue": 1_500})),
+        ('{"cpu": "100u", "memory": "0.5"}', StatedUsage(cpu=1, memory=1)),
+        ('{"cpu": "0"}', StatedUsage(cpu=0)),
     ],
 )
-def test_amounts_are_quantities_rounded_up(text: str, expected: Usage) -> None:
+def test_amounts_are_quantities_rounded_up(text: str, expected: StatedUsage) -> None:
     assert read_usage(text) == expected
 
 
@@ -55,6 +55,6 @@ def test_a_long_name_is_cut_in_the_error() -> None:
 
 
 def test_what_one_does_not_say_is_taken_from_the_other() -> None:
-    pod = Usage(cpu=0, custom={"a": 1})
-    namespace = Usage(cpu=7, memory=8, custom={"a": 9, "b": 2})
-    assert pod.or_else(namespace) == Usage(cpu=0, memory=8, custom={"a": 1, "b": 2})
+    pod = StatedUsage(cpu=0, custom={"a": 1})
+    namespace = StatedUsage(cpu=7, memory=8, custom={"a": 9, "b": 2})
+    assert pod.or_else(namespace) == StatedUsage(cpu=0, memory=8, custom={"a": 1, "b": 2})

@@ -1,6 +1,6 @@
 import pytest
 
-from cardquota_dev.plane.usage.annotation import Usage
+from cardquota_dev.plane.usage.annotation import StatedUsage
 from cardquota_dev.plane.usage.objects import Annotations, UsageMeta
 from cardquota_dev.plane.usage.said import SaidUsage
 
@@ -12,7 +12,7 @@ def metadata(text: str | None, name: str = "p") -> UsageMeta:
 
 def test_no_annotation_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
     said = SaidUsage()
-    assert said.by(UsageMeta(name="p")) == said.by(metadata(None)) == Usage()
+    assert said.by(UsageMeta(name="p")) == said.by(metadata(None)) == StatedUsage()
     assert not caplog.records
 
 

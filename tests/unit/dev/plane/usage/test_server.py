@@ -34,7 +34,7 @@ def a_pod(name: str, said: str | None = None, *, phase: str = "Running") -> dict
     }
 
 
-class FakeApi:
+class UsageApi:
     """Answers every list with the same, and keeps what was asked."""
 
     def __init__(self) -> None:
@@ -68,12 +68,12 @@ Asking = TestClient[web.Request, web.Application]
 
 
 @pytest.fixture
-def api() -> FakeApi:
-    return FakeApi()
+def api() -> UsageApi:
+    return UsageApi()
 
 
 @pytest.fixture
-async def asking(api: FakeApi) -> AsyncIterator[Asking]:
+async def asking(api: UsageApi) -> AsyncIterator[Asking]:
     app = web.Application()
     app.router.add_get("/{path:.*}", api.answer)
     async with TestServer(app) as upstream:
@@ -103,7 +103,7 @@ async def cpu(asking: Asking) -> dict[str, str]:
     }
 
 
-async def test_the_pod_is_asked_before_its_namespace(api: FakeApi, asking: Asking) -> None:
+async def test_the_pod_is_asked_before_its_namespace(api: UsageApi, asking: Asking) -> None:
     api.pods = [a_pod("a", '{"cpu": "3"}'), a_pod("b", '{"memory": "1"}'), a_pod("c", "[]")]
     assert await cpu(asking) == {"a": "3", "b": "1", "c": "1"}
     api.namespace_says = '{"cpu": "250m"}'
@@ -112,14 +112,14 @@ async def test_the_pod_is_asked_before_its_namespace(api: FakeApi, asking: Askin
     assert await cpu(asking) == {"a": "3", "b": "1", "c": "1"}
 
 
-async def test_pods_that_do_not_run_have_no_metrics(api: FakeApi, asking: Asking) -> None:
+async def test_pods_that_do_not_run_have_no_metrics(api: UsageApi, asking: Asking) -> None:
     api.pods = [a_pod("waits", phase="Pending"), a_pod("ended", phase="Succeeded"), a_pod("runs")]
     assert list(await cpu(asking)) == ["runs"]
     one = await content(asking, f"{METRICS}/namespaces/team/pods/waits", 404)
     assert (one["kind"], one["reason"]) == ("Status", "NotFound")
 
 
-async def test_metrics_are_of_this_moment(api: FakeApi, asking: Asking) -> None:
+async def test_metrics_are_of_this_moment(api: UsageApi, asking: Asking) -> None:
     api.pods = [a_pod("a", '{"rps": 1}')]
     pod = await content(asking, f"{METRICS}/namespaces/team/pods/a")
     listed = await content(asking, f"{CUSTOM}/namespaces/team/pods/*/rps")
@@ -130,7 +130,7 @@ async def test_metrics_are_of_this_moment(api: FakeApi, asking: Asking) -> None:
     assert pod["metadata"]["labels"] == {"app": "a"}
 
 
-async def test_selectors_are_passed_on(api: FakeApi, asking: Asking) -> None:
+async def test_selectors_are_passed_on(api: UsageApi, asking: Asking) -> None:
     selected = "labelSelector=app%3Da&metricLabelSelector=x%3Dy&limit=500"
     for path in (f"{METRICS}/namespaces/team/pods", f"{CUSTOM}/namespaces/team/pods/*/rps"):
         await content(asking, f"{path}?{selected}")
@@ -138,7 +138,9 @@ async def test_selectors_are_passed_on(api: FakeApi, asking: Asking) -> None:
         api.asked.clear()
 
 
-async def test_a_custom_metric_is_absent_where_nobody_says_it(api: FakeApi, asking: Asking) -> None:
+async def test_a_custom_metric_is_absent_where_nobody_says_it(
+    api: UsageApi, asking: Asking
+) -> None:
     api.pods = [a_pod("a", '{"rps": "20", "cpu": "1"}'), a_pod("b"), a_pod("c", '{"rps": "x"}')]
 
     async def values(metric: str) -> dict[str, str]:
@@ -154,7 +156,7 @@ async def test_a_custom_metric_is_absent_where_nobody_says_it(api: FakeApi, aski
     await content(asking, f"{CUSTOM}/namespaces/team/pods/b/other", 404)
 
 
-async def test_a_node_uses_what_its_pods_use(api: FakeApi, asking: Asking) -> None:
+async def test_a_node_uses_what_its_pods_use(api: UsageApi, asking: Asking) -> None:
     api.pods = [a_pod("a"), a_pod("b", '{"memory": "2Ki"}')]
     listed = await content(asking, f"{METRICS}/nodes")
     assert {one["metadata"]["name"]: one["usage"] for one in listed["items"]} == {
@@ -165,7 +167,7 @@ async def test_a_node_uses_what_its_pods_use(api: FakeApi, asking: Asking) -> No
     await content(asking, f"{METRICS}/nodes/other", 404)
 
 
-async def test_pods_of_all_namespaces(api: FakeApi, asking: Asking) -> None:
+async def test_pods_of_all_namespaces(api: UsageApi, asking: Asking) -> None:
     api.pods, api.namespace_says = [a_pod("a")], '{"cpu": 2}'
     listed = await content(asking, f"{METRICS}/pods")
     assert listed["kind"] == "PodMetricsList"
@@ -182,14 +184,14 @@ async def test_discovery(asking: Asking, path: str, names: list[str]) -> None:
     assert [one["name"] for one in found["resources"]] == names
 
 
-async def test_a_refusal_of_the_api_server_is_passed_on(api: FakeApi, asking: Asking) -> None:
+async def test_a_refusal_of_the_api_server_is_passed_on(api: UsageApi, asking: Asking) -> None:
     api.refusal = 400, {"kind": "Status", "reason": "BadRequest", "message": "no selector"}
     told = await content(asking, f"{METRICS}/namespaces/team/pods?labelSelector=(", 400)
     assert (told["reason"], told["message"]) == ("BadRequest", "no selector")
 
 
 async def test_while_the_api_server_does_not_answer_there_are_no_metrics(
-    api: FakeApi, asking: Asking
+    api: UsageApi, asking: Asking
 ) -> None:
     api.refusal = 504, {"kind": "Status", "reason": "Timeout"}
     told = await content(asking, f"{CUSTOM}/namespaces/team/pods/*/rps", 503)
