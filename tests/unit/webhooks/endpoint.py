@@ -120,7 +120,7 @@ class Endpoint:
         self.answers.set()
         self.looked = asyncio.Event()
         self.looked_for: list[tuple[str, str]] = []
-        pods = PodReviews(
+        pods = self.pods = PodReviews(
             self.ledger,
             self.settings,
             self.notifier,
@@ -138,7 +138,7 @@ class Endpoint:
         )
         self.events: list[tuple[ObjectReference, str]] = []
         """Of autoscalers that got a part."""
-        scales = ScaleReviews(
+        scales = self.scales = ScaleReviews(
             self.ledger,
             self.settings,
             self.notifier,

@@ -11,8 +11,9 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.limits import TEMPLATE_TEXT
 from cardquota.quota.objects.pod import Pod
 from cardquota_webhooks import recent_scale_ups, scales
+from cardquota_webhooks.review import decode
 
-from .endpoint import Endpoint
+from .endpoint import Endpoint, request_of, review_of
 from .scale_review import (
     KIND,
     Watches,
@@ -459,3 +460,17 @@ async def test_the_metric_counts_scale_ups_under_one_name() -> None:
         await by_autoscaler(endpoint, 0, 10)
         assert endpoint.counted("scale", "deny") == 1
         assert endpoint.counted("scale", "cut") == 1
+
+
+async def test_i5_many_scale_ups_hold_up_no_pod() -> None:
+    """One is answered after the other, and everybody else in between."""
+    async with Endpoint(THREE, *own(3)) as endpoint:
+        Watches(endpoint).show(replicas=3)
+        asked = decode(review_of(scaling(3, 10)))
+        created = decode(review_of(request_of(pod())))
+        scale_ups = [asyncio.create_task(endpoint.scales.validate(asked)) for _ in range(200)]
+        await asyncio.sleep(0)
+        answer = await endpoint.pods.mutate(created)
+        assert not answer.allowed
+        assert sum(one.done() for one in scale_ups) < 20
+        assert not any(one.allowed for one in await asyncio.gather(*scale_ups))

@@ -50,7 +50,7 @@ class WorkloadStatus(Wire):
     """What its controller has found; each kind has some of these fields."""
 
     replicas: int = 0
-    ready_replicas: int = 0
+    available_replicas: int = 0
     desired_number_scheduled: int = 0
     current_number_scheduled: int = 0
     active: int = 0

@@ -48,10 +48,10 @@ class WorkloadFacts:
     present: int
     """Pods that exist, as its controller has counted them."""
     refused: bool
-    """Whether a pod that it lacks was refused by us: of a ReplicaSet, as its controller reports.
-    Other controllers do not report it: whether it may be so (`certain`)."""
+    """Whether a pod that it lacks was refused by us, or may have been (`certain`)."""
     certain: bool
-    """Whether that is reported."""
+    """Whether its controller has reported that. Only a ReplicaSet's does; it keeps the first reason
+    that there was."""
     template: bytes
     """JSON; empty if it is too large to be kept."""
 
@@ -89,7 +89,7 @@ def workload_facts(kind: str, found: Workload) -> WorkloadFacts | None:
         replicas=numbers.wanted,
         present=numbers.present,
         refused=numbers.refused,
-        certain=kind == _REPLICA_SET,
+        certain=numbers.certain,
         template=text,
     )
 
@@ -98,6 +98,7 @@ class _Numbers(NamedTuple):
     wanted: int
     present: int
     refused: bool
+    certain: bool = False
 
 
 def _of_deployment(found: Workload) -> _Numbers:
@@ -106,21 +107,22 @@ def _of_deployment(found: Workload) -> _Numbers:
 
 
 def _of_replica_set(found: Workload) -> _Numbers:
-    refused = any(
-        one.type == _REFUSED and one.status == "True" and _BY_US in one.message
+    said = [
+        _BY_US in one.message
         for one in found.status.conditions or ()
-    )
-    return _Numbers(_replicas(found), found.status.replicas, refused)
+        if one.type == _REFUSED and one.status == "True"
+    ]
+    return _Numbers(_replicas(found), found.status.replicas, bool(said), certain=any(said))
 
 
 def _of_stateful_set(found: Workload) -> _Numbers:
-    """Its controller makes one pod after the other, unless told otherwise: while one is not ready
-    it waits for that one.
+    """Its controller makes one pod after the other, unless told otherwise: while one is not
+    available it waits for that one.
     """
     status = found.status
     parallel = found.spec.pod_management_policy == "Parallel"
     wanted, present = _replicas(found), status.replicas
-    waits = not parallel and status.ready_replicas < present
+    waits = not parallel and status.available_replicas < present
     return _Numbers(wanted, present, refused=present < wanted and not waits)
 
 

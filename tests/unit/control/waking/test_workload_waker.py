@@ -117,7 +117,7 @@ class WakingStage:
             },
             "status": {
                 "replicas": has,
-                "readyReplicas": has,
+                "availableReplicas": has,
                 "currentNumberScheduled": has,
                 "desiredNumberScheduled": wants,
                 "active": has,
@@ -294,11 +294,17 @@ async def test_r5_after_a_success_the_pause_is_short_again(full: WakingStage) ->
     assert full.woken == ["a", "a"]
 
 
-async def test_r5_who_was_refused_by_others_is_left_alone(full: WakingStage) -> None:
-    full.sleeps(message=BY_OTHERS)
+async def test_r5_who_was_first_refused_by_others_may_be_refused_by_us_since(
+    full: WakingStage,
+) -> None:
+    """A ReplicaSet keeps the first reason. So it has to stand still."""
     full.goes("other-0")
-    await after(1000)
+    full.sleeps(message=BY_OTHERS)
+    full.notifier.notify()
+    await after(SETTLED - 0.5)
     assert full.written == []
+    await after(1)
+    assert full.woken == ["web"]
 
 
 async def test_r5_a_higher_quota_is_room_too(full: WakingStage) -> None:

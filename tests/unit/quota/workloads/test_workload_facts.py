@@ -66,10 +66,11 @@ def test_how_many_it_wants_and_has() -> None:
     found = body() | {"status": {"replicas": 1, "conditions": [failed]}}
     facts = kept(found, "ReplicaSet")
     assert (facts.replicas, facts.present, facts.missing, facts.refused) == (3, 1, 2, True)
+    assert facts.certain
     assert not kept(found, "Deployment").refused  # which repeats what its ReplicaSets say
     by_others = {"type": "ReplicaFailure", "status": "True", "message": "exceeded quota"}
     facts = kept(body() | {"status": {"replicas": 1, "conditions": [by_others]}}, "ReplicaSet")
-    assert (facts.missing, facts.refused) == (2, False)
+    assert (facts.missing, facts.refused, facts.certain) == (2, True, False)
     over = {"type": "ReplicaFailure", "status": "False"}
     facts = kept(body() | {"status": {"replicas": 4, "conditions": [over]}}, "ReplicaSet")
     assert (facts.missing, facts.refused) == (0, False)
@@ -84,11 +85,11 @@ def lacks(kind: str, status: dict[str, Any], **spec: Any) -> int:
 
 
 def test_a_stateful_set_waits_for_its_pods_one_by_one() -> None:
-    assert lacks("StatefulSet", {"replicas": 1, "readyReplicas": 1}) == 2
-    assert lacks("StatefulSet", {"replicas": 1, "readyReplicas": 0}) == 0
+    assert lacks("StatefulSet", {"replicas": 1, "availableReplicas": 1}) == 2
+    assert lacks("StatefulSet", {"replicas": 1, "availableReplicas": 0}) == 0
     parallel = {"podManagementPolicy": "Parallel"}
-    assert lacks("StatefulSet", {"replicas": 1, "readyReplicas": 0}, **parallel) == 2
-    assert lacks("StatefulSet", {"replicas": 3, "readyReplicas": 3}) == 0
+    assert lacks("StatefulSet", {"replicas": 1, "availableReplicas": 0}, **parallel) == 2
+    assert lacks("StatefulSet", {"replicas": 3, "availableReplicas": 3}) == 0
 
 
 def test_a_daemon_set_lacks_pods_on_nodes() -> None:
