@@ -31,6 +31,8 @@ def test_by_kind_and_name() -> None:
     found = cache.named("Deployment", "team", "web")
     assert found is not None
     assert found.uid == "a"
+    assert cache.get("a") is found
+    assert cache.get("c") is None
     assert cache.named("Deployment", "other", "web") is None
     assert cache.named("ReplicaSet", "team", "web") is None
 
