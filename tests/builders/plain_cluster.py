@@ -88,13 +88,16 @@ class PlainCard:
 
 @dataclass
 class Sums:
-    """One dimension of one queue. `coming` is the part of requested that is gated under Deny."""
+    """One dimension of one queue. `coming` is the part of requested that is gated under Deny,
+    `leaving` the part of what counts that is free once pods that are being deleted are gone.
+    """
 
     requested: int = 0
     inqueue: int = 0
     allocated: int = 0
     elastic: int = 0
     coming: int = 0
+    leaving: int = 0
 
 
 @dataclass
@@ -334,10 +337,26 @@ class PlainCluster:
                     sums.inqueue += amount
                 elif not self.waits(pod):
                     sums.coming += amount
+                sums.leaving += amount if self._leaves(pod) else 0
         for key, group in self.groups.items():
             self._count_reservation(found, key, group)
             self._count_elastic(found, key, group)
         return {key: sums for key, sums in found.items() if sums != Sums()}
+
+    def _leaves(self, pod: PlainPod) -> bool:
+        """T4: what it holds is free once it is gone, and not reserved for others then."""
+        group = self.groups.get(pod.group or "")
+        if group is not None and (group.assumed or group.reservation):
+            return False
+        certain = pod.state == "bound" or not self._has_a_choice(pod)
+        return pod.terminating and _holds(pod) and certain
+
+    def _has_a_choice(self, pod: PlainPod) -> bool:
+        """T3: it came past us and may get any of several cards."""
+        devices = self.card_devices(pod)
+        if pod.assumed or pod.stamp or len(devices) != 1 or not devices[0][1]:
+            return False
+        return len(self.alternatives(pod, devices[0][0])) > 1
 
     def _count_reservation(
         self, found: dict[tuple[str, str], Sums], key: str, group: PlainGroup

@@ -177,7 +177,14 @@ class PlainMemoryRows:
                     sums.inqueue += amount
                 else:
                     sums.coming += amount
+                sums.leaving += amount if self._leaves(pod) else 0
         return dict(found)
+
+    def _leaves(self, pod: PlainMemoryPod) -> bool:
+        """T4: whether what it holds is certain to be free once it is gone."""
+        holds = pod.state != "gated" or pod.assumed is not None
+        cards = pod.choice if pod.charged_by else self.alternatives(pod)
+        return pod.terminating and holds and (pod.state == "bound" or len(cards) < 2)
 
     def charged(self) -> Counter[tuple[str, str]]:
         """What counts against the limits."""

@@ -49,6 +49,20 @@ OVER_QUOTA: Final = (
     ),
     Entry(
         under=Reason.INSUFFICIENT_CARD,
+        when="It would fit, but pods that are being deleted still hold cards, cpu or memory.",
+        says=say(
+            shortfall_messages.shortfalls,
+            _QUEUE,
+            [Shortfall(_H200, 1, 4, 3, 2)],
+            constant("ADVICE_WAIT"),
+        ),
+        where=(*POD, Where.GANG_EVENT, Where.SCALE),
+        rule="T4, R1",
+        do="Wait until they are gone, as after a drain or an update. If they stay in "
+        "`Terminating`, see what keeps them: their node, or a finalizer.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
         when="Behind each sentence that says why a PodGroup waits: its place in the order.",
         says=say(order_messages.waits_in_order, _QUEUE, 2, 14),
         where=(Where.GROUP_EVENT, Where.GROUP_CONDITION),

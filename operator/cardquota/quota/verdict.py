@@ -30,6 +30,13 @@ class Shortfall:
     requested: int
     would_be: int
     capability: int
+    leaving: int = 0
+    """What of `would_be` pods hold that are being deleted (T4). 0 also where nobody has asked."""
+
+    @property
+    def fits_soon(self) -> bool:
+        """Whether it fits once the pods that are being deleted are gone."""
+        return self.would_be - self.leaving <= self.capability
 
     @property
     def never(self) -> bool:

@@ -104,6 +104,7 @@ def state_of(ledger: Ledger) -> dict[str, Any]:
                 row.reserved,
                 row.elastic,
                 row.offline,
+                row.leaving,
             )
             for account in ledger.accounts()
             for dimension, row in account.rows.items()

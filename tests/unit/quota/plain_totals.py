@@ -22,6 +22,7 @@ def sums_of(ledger: Ledger) -> dict[tuple[str, str], Sums]:
             row.allocated,
             row.elastic,
             row.by_charge_state[ChargeState.GATED_DENY],
+            row.leaving,
         )
         for account in ledger.accounts()
         for dimension, row in account.rows.items()

@@ -1,7 +1,5 @@
 """A small cluster with one queue, and its totals."""
 
-from dataclasses import astuple
-
 from builders import CARDS, H200, H800, Body, a_ledger, a_pod, a_queue
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.reports.recount import Totals
@@ -20,8 +18,7 @@ def a_cluster(*things: Body) -> Ledger:
 def totals(ledger: Ledger, card: str = H200, queue: str = "red") -> tuple[int, int, int, int]:
     """Requested, inqueue, allocated, elastic; and the recount agrees."""
     found = all_totals(ledger).get((queue, card), Totals())
-    requested, inqueue, allocated, elastic, _ = astuple(found)
-    return requested, inqueue, allocated, elastic
+    return found.requested, found.inqueue, found.allocated, found.elastic
 
 
 def waiting(ledger: Ledger) -> set[str]:

@@ -186,6 +186,12 @@ class Account:
         row.offline += amount
         self._drop_if_empty(dimension, row)
 
+    def add_leaving(self, dimension: str, amount: int) -> None:
+        """Add to what is free once the pods that are being deleted are gone (T4)."""
+        row = self._writable(dimension)
+        row.leaving += amount
+        self._drop_if_empty(dimension, row)
+
     def over(self) -> Iterator[OverQuota]:
         """Dimensions that stand above their limit (Q7).
 

@@ -15,7 +15,7 @@ _GATED_GATE: Final = ChargeState.GATED_GATE
 class Row:
     """The counters of one dimension. `elastic` and `offline` are parts of allocated."""
 
-    __slots__ = ("by_charge_state", "elastic", "offline", "reserved")
+    __slots__ = ("by_charge_state", "elastic", "leaving", "offline", "reserved")
 
     def __init__(self) -> None:
         self.by_charge_state = [0, 0, 0, 0]
@@ -23,6 +23,8 @@ class Row:
         self.elastic = 0
         self.offline = 0
         """What pods hold whose own policy is Gate, whatever that of the queue is."""
+        self.leaving = 0
+        """The part of `charged` that is free once the pods that are being deleted are gone (T4)."""
 
     @property
     def allocated(self) -> int:
@@ -61,7 +63,8 @@ class Row:
     @property
     def empty(self) -> bool:
         """Whether nothing is counted here."""
-        return not (any(self.by_charge_state) or self.reserved or self.elastic or self.offline)
+        parts = self.reserved or self.elastic or self.offline or self.leaving
+        return not (any(self.by_charge_state) or parts)
 
 
 def sum_of(rows: Sequence[Row]) -> Row:
@@ -74,4 +77,5 @@ def sum_of(rows: Sequence[Row]) -> Row:
     total.reserved = sum(row.reserved for row in rows)
     total.elastic = sum(row.elastic for row in rows)
     total.offline = sum(row.offline for row in rows)
+    total.leaving = sum(row.leaving for row in rows)
     return total

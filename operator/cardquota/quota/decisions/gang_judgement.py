@@ -275,7 +275,8 @@ def judge_gang(ledger: LedgerReader, members: Sequence[PodRecord]) -> tuple[Verd
         with flexible_claims.one_question() as steps_left:
             verdict, served = _judge_kinds(ledger, kinds, flexible_claims)
             if not verdict.fits:
-                return _of_gang(account, verdict, kinds, steps_left()), []
+                soon = group is None or not group.loses_members
+                return _of_gang(account, verdict, kinds, steps_left(), soon=soon), []
     disagreeing = _disagreeing(kinds, served)
     if disagreeing is not None:
         return disagreeing, []
@@ -459,18 +460,30 @@ class _Fixing:
 
 
 def _of_gang(
-    account: AccountReader, verdict: Verdict, kinds: Sequence[Kind], steps_left: int
+    account: AccountReader,
+    verdict: Verdict,
+    kinds: Sequence[Kind],
+    steps_left: int,
+    *,
+    soon: bool,
 ) -> Verdict:
-    """The failing member's verdict with the amounts of the whole gang."""
+    """The failing member's verdict with the amounts of the whole gang.
+
+    `soon`: the gang asks for the same once pods that are being deleted are gone. These are told of
+    only if all members are of one kind without a choice: then what falls short is all that the
+    gang falls short of.
+    """
     if not verdict.shortfalls:
         return verdict
+    soon = soon and len(kinds) == 1 and len(kinds[0].cards) < 2
     shorts = []
     for short in verdict.shortfalls:
         asked = sum(_asks(kind.first.request, short.dimension) * kind.number for kind in kinds)
         charged = account.row(short.dimension).charged
         if account.flexible_claims is not None and is_card(short.dimension):
             charged = account.flexible_claims.held(short.dimension)
-        shorts.append(Shortfall(short.dimension, asked, charged + asked, short.capability))
+        leaving = short.leaving if soon else 0
+        shorts.append(Shortfall(short.dimension, asked, charged + asked, short.capability, leaving))
     never = any(short.never for short in shorts if not is_card(short.dimension))
     return over_quota(
         verdict.queue,

@@ -122,7 +122,8 @@ class QuotaCheck:
         """The numbers for a card that is short."""
         held = self._inflexible(card) if others is None else others.held(card)
         would_be = held + amount - self._covered(card, amount)
-        return Shortfall(card, amount, would_be, self._account.quota.get(card, 0))
+        leaving = self._account.row(card).leaving
+        return Shortfall(card, amount, would_be, self._account.quota.get(card, 0), leaving)
 
     def cpu_memory(self, request: PodRequest) -> list[Shortfall]:
         """The shortfalls of cpu and memory."""
@@ -135,7 +136,8 @@ class QuotaCheck:
             if limit is not None:
                 would_be = self._inflexible(dimension) + amount - self._covered(dimension, amount)
                 if would_be > limit:
-                    shorts.append(Shortfall(dimension, amount, would_be, limit))
+                    leaving = self._account.row(dimension).leaving
+                    shorts.append(Shortfall(dimension, amount, would_be, limit, leaving))
         return shorts
 
     def _inflexible(self, dimension: str) -> int:

@@ -55,11 +55,12 @@ def judge_resize(ledger: LedgerReader, before: PodFacts, after: PodFacts) -> Ver
         limit = account.limit(dimension)
         if limit is None:
             continue
-        would_be = asked
+        would_be, leaving = asked, 0
         if after.state is not State.GATED:
             would_be += _beside(ledger, account, after, dimension, asked)
+            leaving = 0 if before.terminating else account.row(dimension).leaving
         if would_be > limit:
-            shorts.append(Shortfall(dimension, asked, would_be, limit))
+            shorts.append(Shortfall(dimension, asked, would_be, limit, leaving))
     if not shorts:
         return Verdict(Outcome.FITS, queue)
     never = [short for short in shorts if short.never]

@@ -63,16 +63,22 @@ class Charges:
         if record.offline:
             for dimension, amount in record.charge:
                 account.add_offline(dimension, sign * amount)
+        if group is None and record.facts.terminating:
+            _post_leaving(account, record, sign)
         if record.claim is not None and charge_state is ChargeState.RELEASED and queue != OUTSIDE:
             account.claim(*record.claim, sign)
         if charge_state is ChargeState.RELEASED and record.facts.devices:
-            for dimension, amount in record.charge:
-                if is_card(dimension):
-                    state.nodes.free.await_node(dimension, amount, sign)
+            self._await_node(record, sign)
         if group is not None:
             self._post_to_group(group, record, sign)
         state.dirty.mark_changed(queue)
         state.forget_unused(account)
+
+    def _await_node(self, record: PodRecord, sign: int) -> None:
+        """A pod that is let through will take its cards from some node."""
+        for dimension, amount in record.charge:
+            if is_card(dimension):
+                self._state.nodes.free.await_node(dimension, amount, sign)
 
     def _post_to_group(self, group: PodGroupState, record: PodRecord, sign: int) -> None:
         state = self._state
@@ -210,3 +216,9 @@ class Charges:
         state.unstamped.discard(facts)
         state.nodes.unregister_pod(facts)
         state.nodes.forget(facts.node, facts.uid)
+
+
+def _post_leaving(account: Account, record: PodRecord, sign: int) -> None:
+    """A pod that is being deleted, and is in no group: what will be free when it is gone (T4)."""
+    for dimension, amount in record.charge if record.leaves else ():
+        account.add_leaving(dimension, sign * amount)

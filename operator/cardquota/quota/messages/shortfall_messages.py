@@ -9,24 +9,38 @@ from ..verdict import Shortfall
 from ..words import MOST_LISTED, amount_text, amount_texts, counted, listed, show
 
 
-def insufficient(queue: str, short: Shortfall) -> str:
-    """The sentence of section 9."""
-    requested, would_be, capability = amount_texts(
-        short.dimension, short.requested, short.would_be, short.capability
+def insufficient(queue: str, short: Shortfall, *, soon: bool = False) -> str:
+    """The sentence of section 9. `soon`: it also says what pods hold that are being deleted."""
+    requested, would_be, capability, leaving = amount_texts(
+        short.dimension,
+        short.requested,
+        short.would_be,
+        short.capability,
+        short.leaving if soon else short.capability,
     )
+    held = f"; pods that are being deleted hold <{leaving}> of it" if soon else ""
     return (
         f"Queue <{show(queue)}> has insufficient <{show(short.dimension)}> quota: "
         f"requested <{requested}>, total would be <{would_be}>, but capability is <{capability}>"
+        f"{held}"
     )
 
 
 def shortfalls(queue: str, shorts: Sequence[Shortfall], advice: str = "") -> str:
-    """The sentence for each card (at most five, then a count), for cpu and memory; what to do."""
+    """The sentence for each card (at most five, then a count), for cpu and memory; what to do.
+
+    Pods that are being deleted are spoken of if all would fit once these are gone.
+    """
     cards, others = _apart(shorts)
-    sentences = [insufficient(queue, short) for short in cards[:MOST_LISTED]]
+    soon = _fit_soon(cards, others)
+
+    def sentence(short: Shortfall) -> str:
+        return insufficient(queue, short, soon=soon and short.fits_soon)
+
+    sentences = [sentence(short) for short in cards[:MOST_LISTED]]
     if len(cards) > MOST_LISTED:
         sentences.append(f"and {counted(len(cards) - MOST_LISTED, 'more card')}")
-    sentences += [insufficient(queue, short) for short in others]
+    sentences += [sentence(short) for short in others]
     return "; ".join([*sentences, advice] if advice else sentences)
 
 
@@ -45,6 +59,12 @@ def advice_never(shorts: Sequence[Shortfall]) -> str:
     else:
         asked = " and ".join(f"{amount} of <{show(what)}>" for what, amount in amounts)
     return f"ask for at most {asked}, or ask the queue's owner for a higher quota"
+
+
+def _fit_soon(cards: Sequence[Shortfall], others: Sequence[Shortfall]) -> bool:
+    """Whether one of the cards, and all of the others, fit once pods that are being deleted go."""
+    one_card = not cards or any(short.fits_soon for short in cards)
+    return one_card and all(short.fits_soon for short in others)
 
 
 def _apart(shorts: Sequence[Shortfall]) -> tuple[list[Shortfall], list[Shortfall]]:

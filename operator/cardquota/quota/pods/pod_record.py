@@ -117,6 +117,14 @@ class PodRecord:
         return self.charge_state in (ChargeState.ALLOCATED, ChargeState.RELEASED)
 
     @property
+    def leaves(self) -> bool:
+        """Whether it is being deleted and holds its charge until it is gone. Not if it may hold
+        any of several cards: then none of them is certain to be free (T3).
+        """
+        certain = self.claim is None or self.charge_state is ChargeState.ALLOCATED
+        return self.facts.terminating and self.held and certain
+
+    @property
     def releasable(self) -> bool:
         """Whether its gate may be opened: it is gated, not being deleted and not held back."""
         return self.gated and not self.facts.terminating and not self.held_back

@@ -76,7 +76,9 @@ def _differing(queue: str, kept: dict[str, Totals], counted: dict[str, Totals]) 
 
 def _totals_of(account: AccountReader) -> dict[str, Totals]:
     return {
-        dimension: Totals(row.requested, row.inqueue, row.allocated, row.elastic, row.offline)
+        dimension: Totals(
+            row.requested, row.inqueue, row.allocated, row.elastic, row.offline, row.leaving
+        )
         for dimension, row in account.rows.items()
     }
 
@@ -108,4 +110,5 @@ def _counted(ledger: LedgerReader, record: PodRecord) -> CountedPod:
         facts.group,
         bound_key(facts),
         ledger.policy_by_controller(facts) is Policy.GATE,
+        record.leaves,
     )

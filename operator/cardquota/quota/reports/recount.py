@@ -30,6 +30,9 @@ class Totals:
     elastic: int = 0
     offline: int = 0
     """The part of `allocated` that pods hold whose own policy is Gate."""
+    leaving: int = 0
+    """The part of `inqueue` and `allocated` that is free once the pods that are being deleted are
+    gone (T4)."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -44,6 +47,8 @@ class CountedPod:
     bound_key: BoundKey
     waits: bool = False
     """Whether its own policy is Gate."""
+    leaves: bool = False
+    """Whether it is being deleted, holds something, and that is certain to be free then."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -85,6 +90,7 @@ def recount(pods: Iterable[CountedPod], groups: Iterable[CountedGroup]) -> Steps
                 amount if pod.waits and pod.charge_state is ChargeState.ALLOCATED else 0
             )
             totals.inqueue += amount if pod.charge_state is ChargeState.RELEASED else 0
+            totals.leaving += amount if pod.leaves and not pod.group else 0
     for group in groups:
         _count_group(found, group, members.pop(group.key, []))
         yield
@@ -98,6 +104,10 @@ def _count_group(
         _count_reservation(found, group.reservation, group.judged, members, None)
     if group.replaced is not None:
         _count_reservation(found, group.replaced, None, members, group.reservation)
+    if group.reservation is None:
+        for pod in members:
+            for dimension, amount in pod.charge if pod.leaves else ():
+                found[pod.queue, dimension].leaving += amount
     if group.minimum is None:
         return
     bound = sorted(

@@ -29,6 +29,7 @@ _BEYOND: Final = 2**62
 _NOTHING: Final = nullcontext()
 _NO_TASKS: Final[Mapping[str, int]] = {}
 _NO_AMOUNTS: Final[Mapping[str, int]] = {}
+_NO_HOLDINGS: Final[Mapping[tuple[str, str], int]] = {}
 
 
 class BoundKey(NamedTuple):
@@ -56,7 +57,9 @@ class PodGroupState:
         "_held",
         "_held_members",
         "_judged",
+        "_leaving",
         "_posted",
+        "_posted_leaving",
         "_replaced",
         "_tasks",
         "_unwritten",
@@ -99,6 +102,10 @@ class PodGroupState:
         self._held: dict[tuple[str, str], int] = {}
         """By queue and dimension."""
         self._held_members = 0
+        self._leaving: dict[tuple[str, str], int] = {}
+        """The part of it of members that are being deleted (T4)."""
+        self._posted_leaving: Mapping[tuple[str, str], int] = _NO_HOLDINGS
+        """As much of it as the accounts count."""
         self._bound: list[BoundKey] = []
         """Bound members in the order of binding. The first `minMember` are the minimum."""
         self._bound_charges: dict[BoundKey, tuple[str, Charge]] = {}
@@ -301,6 +308,11 @@ class PodGroupState:
         return len(self._bound)
 
     @property
+    def loses_members(self) -> bool:
+        """Whether members that hold something are being deleted."""
+        return bool(self._leaving)
+
+    @property
     def waits(self) -> bool:
         """Whether it waits to be enqueued, was told that it has to, or a member of it waits."""
         told = self.held_back or self.lost_place
@@ -397,17 +409,13 @@ class PodGroupState:
         """Count in (`sign` 1) or out (-1) a member that holds its charge in its queue."""
         self._held_members += sign
         self._tasks.start(record.facts.task, sign)
-        queue = record.queue
-        for dimension, amount in record.charge:
-            left = self._held.get((queue, dimension), 0) + sign * amount
-            if left:
-                self._held[queue, dimension] = left
-            else:
-                del self._held[queue, dimension]
+        _count_in(self._held, record, sign)
+        if record.facts.terminating and record.leaves:
+            _count_in(self._leaving, record, sign)
 
     def repost(self, account_of: Callable[[str], Account]) -> set[str]:
-        """Bring the rest of the reservation up to date in the accounts, and what there is of one
-        that it replaces beyond it. Returns their queues.
+        """Bring the rest of the reservation up to date in the accounts, what there is of one that
+        it replaces beyond it, and what members leave. Returns their queues.
         """
         reservation, replaced = self.reservation, self.replaced
         before, nothing = (self._posted, self._replaced), ("", cast("Charge", ()))
@@ -417,16 +425,29 @@ class PodGroupState:
         if replaced is not None and reservation is not None:
             beside = dict(reservation.amounts) if reservation.queue == replaced.queue else {}
             self._replaced = replaced.queue, self._not_held(replaced, beside)
+        touched = self._post_leaving(account_of)
         after = (self._posted, self._replaced)
         if after == before:
-            return set()
-        touched = set()
+            return touched
         for postings, sign in ((before, -1), (after, 1)):
             for name, amounts in postings:
                 for dimension, amount in amounts:
                     account_of(name).add_reserved(dimension, sign * amount)
                     touched.add(name)
         return touched
+
+    def _post_leaving(self, account_of: Callable[[str], Account]) -> set[str]:
+        """What members leave is certain to be free only while nothing is reserved for them (T4)."""
+        before = self._posted_leaving
+        free = self._leaving and self.reservation is None
+        after = dict(self._leaving) if free else _NO_HOLDINGS
+        if before == after:
+            return set()
+        self._posted_leaving = after
+        for holdings, sign in ((before, -1), (after, 1)):
+            for (queue, dimension), amount in holdings.items():
+                account_of(queue).add_leaving(dimension, sign * amount)
+        return {queue for queue, _ in before.keys() | after.keys()}
 
     def _not_held(
         self, reservation: Reservation, beside: Mapping[str, int] = _NO_AMOUNTS
@@ -512,6 +533,17 @@ def set_aside(group: PodGroupState | None, account: AccountReader) -> AbstractCo
     return (
         _NOTHING if group is None or not group.to_be_replaced else group.without_reserved(account)
     )
+
+
+def _count_in(amounts: dict[tuple[str, str], int], record: PodRecord, sign: int) -> None:
+    """Add what a pod is charged, or take it away. What is zero is not kept."""
+    queue = record.queue
+    for dimension, amount in record.charge:
+        left = amounts.get((queue, dimension), 0) + sign * amount
+        if left:
+            amounts[queue, dimension] = left
+        else:
+            del amounts[queue, dimension]
 
 
 def _asked(facts: GroupFacts) -> Hashable:
