@@ -10,8 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from cardquota.quota.decisions.create_judgement import ToCome
+from cardquota.quota.decisions.create_judgement import ToCome, on_the_way
+from cardquota.quota.decisions.judgement import judge_new
+from cardquota.quota.decisions.room import room_for
+from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.pods.pod_request import PodRequest
+from cardquota.quota.verdict import Outcome
 from cardquota.quota.workloads.workload_facts import WorkloadFacts
 
 from .scale_targets import ScaleTarget, ScaleTargets
@@ -20,7 +25,7 @@ LIFETIME: Final = 5.0
 """Seconds in which a controller has usually made the pods that it was told to make."""
 MOST: Final = 1_000
 """How many are remembered: then the oldest is forgotten."""
-MOST_OF_QUEUE: Final = 32
+MOST_OF_QUEUE: Final = 8
 """How many of one queue an answer looks at."""
 
 
@@ -62,16 +67,40 @@ class RecentScaleUps:
         until = self._clock() + LIFETIME
         self._found[target.uid] = _ScaleUp(target, queue, replicas, until)
 
-    def to_come(self, queue: str, *, but: str) -> ToCome:
-        """What the missing pods of a queue will ask for; `but`: the uid of one that is left out."""
+    def to_come(self, queue: str, target: ScaleTarget | None = None, *, but: str = "") -> ToCome:
+        """What the missing pods of a queue will ask for, as far as they would be let by; without
+        those of this target and what belongs to it, and of the object with the uid `but`.
+        """
         self._forget_old()
-        of_queue = [one for one in self._found.values() if one.queue == queue]
-        found = []
+        out = {but, *((target.uid, *target.follow) if target is not None else ())}
+        of_queue = [
+            one
+            for one in self._found.values()
+            if one.queue == queue and out.isdisjoint((one.target.uid, *one.target.follow))
+        ]
+        found: list[tuple[PodRequest, int]] = []
         for one in of_queue[-MOST_OF_QUEUE:]:
-            missing = self._missing(one) if one.target.uid != but else 0
-            if missing > 0:
-                found.append((self._ledger.request_of(one.target.pod, queue), missing))
+            number = self._expected(one, found)
+            if number > 0:
+                found.append((self._ledger.request_of(one.target.pod, queue), number))
         return found
+
+    def _expected(self, one: _ScaleUp, before: ToCome) -> int:
+        """How many of its missing pods would be let by beside these. Whoever may not use the queue,
+        or waits at the gate, takes nothing away from others.
+        """
+        ledger, pod, missing = self._ledger, one.target.pod, self._missing(one)
+        account = ledger.account(one.queue)
+        if missing <= 0 or account is None:
+            return 0
+        policy, mode = ledger.policy_of(pod, one.queue), ledger.mode_in(pod.namespace)
+        if effect_of(Outcome.WAITS, policy, mode) is not Effect.DENY:
+            return 0
+        way = on_the_way(ledger, account, to_come=before)
+        if not judge_new(ledger, pod, on_the_way=way).fits:
+            return 0
+        request = ledger.request_of(pod, one.queue)
+        return room_for(account, request, missing, on_the_way=way)[0]
 
     def _missing(self, one: _ScaleUp) -> int:
         """How many of its pods do not exist yet. None is expected where they cannot be counted."""
@@ -81,10 +110,16 @@ class RecentScaleUps:
         made = sum(numbers.get(key, 0) for key in one.target.counted)
         return max(0, one.replicas - made)
 
-    def _seen(self, workload: WorkloadFacts) -> None:
-        """The watch shows that a workload has more replicas than before."""
-        if workload.owner and self._is_scaled(workload.owner):
-            return  # it follows its owner, which is counted
+    def _seen(self, workload: WorkloadFacts, before: int) -> None:
+        """The watch shows that a workload has another number of replicas."""
+        known = self._found.get(workload.uid)
+        if known is not None and workload.replicas <= known.replicas:
+            # What we granted has landed, or is taken back.
+            if workload.replicas < before:
+                del self._found[workload.uid]
+            return
+        if workload.replicas < before or (workload.owner and self._is_scaled(workload.owner)):
+            return  # what follows its owner is counted there
         target = self._targets.of_workload(workload)
         if target is not None:
             self.add(target, self._ledger.queue_of(target.pod), workload.replicas)

@@ -27,7 +27,8 @@ class ScaleStatus(Wire):
     """How many replicas it has, and which pods are theirs."""
 
     replicas: Replicas | None = None
-    selector: str | None = None
+    selector: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"null"))
+    """A text. Older versions of the API have a map here."""
 
 
 class Scale(Wire):
@@ -49,5 +50,8 @@ class Scale(Wire):
 
     @property
     def selector(self) -> str:
-        """Which pods are its own, as a label selector; empty if it says none."""
-        return (self.status.selector or "") if self.status is not None else ""
+        """Which pods are its own, as a label selector; empty if it says none, or not as a text."""
+        if self.status is None:
+            return ""
+        found = msgspec.json.decode(self.status.selector)
+        return found if isinstance(found, str) else ""

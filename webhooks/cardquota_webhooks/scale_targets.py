@@ -48,6 +48,8 @@ class ScaleTarget(NamedTuple):
     """What makes its pods. None if that is not known."""
     counted: tuple[tuple[str, str], ...] = ()
     """Kinds and names under which its pods are counted; none if that is not known."""
+    follow: frozenset[str] = frozenset()
+    """Uids of what it owns, or is owned by: what these want is what it wants."""
 
 
 class ScaleTargets:
@@ -85,11 +87,12 @@ class ScaleTargets:
             pod=pod,
             makers=makers,
             counted=((found.kind, found.name),),
+            follow=frozenset([found.owner] if found.owner else ()),
         )
 
     def _of_owned(self, request: Request, uid: str) -> ScaleTarget | None:
         """An object that owns workloads. The youngest of these has the template of new pods."""
-        owned = self._ledger.workloads.owned_by(uid) if uid else []
+        owned = self._ledger.workloads.owned_by(uid, request.namespace) if uid else []
         if not owned:
             return None
         youngest = max(owned, key=lambda one: (one.created, one.replicas > 0))
@@ -100,9 +103,15 @@ class ScaleTargets:
         for one in owned:
             names.setdefault(one.kind, set()).add(one.name)
         makers: Makers = {kind: found.__contains__ for kind, found in names.items()}
-        makes = [one for one in owned if one.kind != "Deployment"]
+        # The pods of a Deployment are counted under its name, whatever its ReplicaSets are.
+        of_deployments = {one.uid for one in owned if one.kind == "Deployment"}
+        makes = [one for one in owned if one.owner not in of_deployments]
         counted = tuple((one.kind, one.name) for one in makes)
-        return _other(request, uid, pod, makers)._replace(counted=counted)
+        kind = next((one.owner_kind for one in owned if one.owner == uid), "")
+        found = _other(request, uid, pod, makers)
+        return found._replace(
+            counted=counted, what=kind or found.what, follow=frozenset(one.uid for one in owned)
+        )
 
     async def _of_pods(self, request: Request, scale: Scale) -> ScaleTarget | None:
         """An object whose pods are found by their labels. Its next pod asks for the same as one of
@@ -115,7 +124,8 @@ class ScaleTargets:
             return None
         owner = next((o for o in found.metadata.owner_references or () if o.controller), None)
         pod = pod_of_template(_template(found), request.namespace, owner.kind if owner else "")
-        return _other(request, scale.metadata.uid, pod, None)
+        target = _other(request, scale.metadata.uid, pod, None)
+        return target._replace(what=owner.kind or target.what) if owner else target
 
 
 def _resource(found: WorkloadFacts) -> str:
@@ -131,8 +141,8 @@ def _other(request: Request, uid: str, pod: PodFacts, makers: Makers | None) -> 
 
 
 def _template(pod: Pod) -> PodTemplate:
-    """What a stored pod was made from, without what was written on it since. Where it names its
-    cards, its affinity is left out: it was narrowed to the card that it got (P5).
+    """What a stored pod was made from, without what was written on it since. If we let it through
+    its affinity is left out: it was narrowed to the card that it got (P5).
     """
     notes = pod.metadata.annotations or PodAnnotations()
     asked = PodAnnotations(
@@ -144,6 +154,6 @@ def _template(pod: Pod) -> PodTemplate:
         task=notes.task,
     )
     spec = msgspec.structs.replace(pod.spec, node_name=None, scheduling_gates=())
-    if notes.card_name is not None or notes.card_alias is not None:
+    if notes.allocated is not None or notes.claim is not None:
         spec = msgspec.structs.replace(spec, affinity=None)
     return PodTemplate(metadata=PodMeta(annotations=asked), spec=spec)

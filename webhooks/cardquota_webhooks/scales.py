@@ -3,13 +3,15 @@ get the part that fits, and are refused once nothing more does.
 
 It is advice from the present view, given early: each pod gets its own answer. Where pods would wait
 at the gate (policy Gate), and where nothing is enforced, it is a warning. Pods that are being
-deleted hold their cards, and count. Nothing is said of an object whose pods are not known.
+deleted hold their cards, and count. Nothing is said of an object whose pods are not known, nor of
+a Scale that cannot be read.
 
 One review for each scale-up: the mutating one of autoscalers, which alone may change the number,
 and the validating one of all others.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -22,7 +24,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts.account_reader import AccountReader
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.assignment.on_the_way import OnTheWay
-from cardquota.quota.decisions.create_judgement import on_the_way
+from cardquota.quota.decisions.create_judgement import judge_create, on_the_way
 from cardquota.quota.decisions.judgement import judge_new
 from cardquota.quota.decisions.room import room_for
 from cardquota.quota.effect import Effect, effect_of
@@ -38,15 +40,15 @@ from .large_bodies import is_large
 from .own_pods import OwnPods
 from .recent_scale_ups import RecentScaleUps
 from .refused_autoscalers import RefusedAutoscalers
-from .review import AdmissionResponse, Request, ReviewError, deny, json_patch, try_again
+from .review import AdmissionResponse, Request, deny, json_patch, try_again
 from .scale_objects import Scale
 from .scale_targets import ScaleTarget, ScaleTargets
 from .visibility_wait import Exists, VisibilityWait
 
 SCALE: Final = "scale"
 """The subresource."""
-_MOST_WAITING: Final = 256
-"""Reviews that may wait for their turn. Others are to try again: reviews of pods come first."""
+MOST_WAITING: Final = 64
+"""Reviews of one namespace that may wait for their turn. Others are to try again."""
 _DECODER: Final = msgspec.json.Decoder(Scale)
 _OLD: Final[msgspec.json.Decoder[Scale | None]] = msgspec.json.Decoder(Scale | None)
 _JUDGED: Final = (Outcome.FITS, Outcome.WAITS)
@@ -54,6 +56,17 @@ _JUDGED: Final = (Outcome.FITS, Outcome.WAITS)
 
 Cut = Callable[[ObjectReference, str, str], None]
 """Called with a workload whose autoscaler got a part, what is to be said, and its topic."""
+
+
+class _Asks(NamedTuple):
+    """What is asked for."""
+
+    asked: int
+    before: int
+    """Replicas that it wants until now."""
+    grants: bool
+    """Whether a part may be granted."""
+    dry_run: bool
 
 
 class _Room(NamedTuple):
@@ -97,7 +110,8 @@ class ScaleReviews:
         self._known = known
         self._own_pods = OwnPods(ledger)
         self._turn = asyncio.Lock()
-        self._waiting = 0
+        self._waiting = Counter[str]()
+        """By namespace."""
 
     async def mutate(self, request: Request) -> AdmissionResponse:
         """The answer to autoscalers."""
@@ -110,69 +124,98 @@ class ScaleReviews:
     async def _answer(self, request: Request, *, grants: bool) -> AdmissionResponse:
         if not self._known() or is_large(request):
             return AdmissionResponse()
-        scale, before = _read(request)
+        try:
+            scale, before = _read(request)
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            return AdmissionResponse()  # of an API that we do not know
         if scale.replicas <= before.replicas:
             return AdmissionResponse()
-        if self._waiting >= _MOST_WAITING:
-            return try_again("cardquota answers many scale requests; try again in a second")
-        self._waiting += 1
+        target = await self._targets.find(request, before if before.metadata.uid else scale)
+        if target is None:
+            return AdmissionResponse()
+        if self._waiting[target.namespace] >= MOST_WAITING:
+            return try_again(scale_messages.too_many_at_once(target.namespace))
+        self._waiting[target.namespace] += 1
         try:
-            target = await self._targets.find(request, before if before.metadata.uid else scale)
-            if target is None:
-                return AdmissionResponse()
             verdict = await self._visibility.judge(target.pod)
+            own = WorkloadUsage()
+            kept = await self._kept(target, verdict.queue, before, own)
             # One after the other, so that other reviews are answered in between.
             async with self._turn:
                 await asyncio.sleep(0)
-                grants = grants and request.user_info.username in self._autoscalers
-                dry_run = bool(request.dry_run)
-                return await self._judge(target, verdict, scale, before, grants, dry_run)
+                if verdict.outcome is not Outcome.UNSEEN:
+                    verdict = self._judged_as_created(target)  # much may have changed since
+                asks = _Asks(
+                    asked=scale.replicas,
+                    before=before.replicas,
+                    grants=grants and request.user_info.username in self._autoscalers,
+                    dry_run=bool(request.dry_run),
+                )
+                return self._judge(target, verdict, asks, kept, own)
         finally:
-            self._waiting -= 1
+            self._waiting[target.namespace] -= 1
+            if not self._waiting[target.namespace]:
+                del self._waiting[target.namespace]
 
-    async def _judge(
+    def _judged_as_created(self, target: ScaleTarget) -> Verdict:
+        return judge_create(self._ledger, target.pod, require_queue=self._require_queue)
+
+    async def _kept(
+        self, target: ScaleTarget, queue: str, before: Scale, own: WorkloadUsage
+    ) -> int | None:
+        """How many replicas hold their quota already; None if its pods could not be counted."""
+        if target.makers is None:
+            return min(before.replicas, before.present)
+        if await self._own_pods.count(queue, target.namespace, target.makers, own):
+            return own.holding
+        return None
+
+    def _judge(
         self,
         target: ScaleTarget,
         verdict: Verdict,
-        scale: Scale,
-        before: Scale,
-        grants: bool,
-        dry_run: bool,
+        asks: _Asks,
+        kept: int | None,
+        own: WorkloadUsage,
     ) -> AdmissionResponse:
         if verdict.outcome is Outcome.NEVER:
             text = scale_messages.scale_never_fits(verdict.text, target.what, target.name)
             return self._answer_by(self._effect(target, verdict), verdict, text, ())
         account = self._ledger.account(verdict.queue)
-        if verdict.outcome not in _JUDGED or account is None:
+        if verdict.outcome not in _JUDGED or account is None or kept is None:
             return AdmissionResponse(warnings=verdict.warnings)
         effect = self._effect(target, verdict._replace(outcome=Outcome.WAITS))
         if effect is Effect.ALLOW:
             return AdmissionResponse(warnings=verdict.warnings)
-        asked = scale.replicas
-        room = await self._room(target, account, asked, before)
-        if room is None:
+        room = self._room(target, account, asks.asked, kept, own)
+        grants = asks.grants and effect is Effect.DENY
+        fits = self._part(target, account, asks, room) if grants else room.fits
+        partly = grants and fits > asks.before
+        if not asks.dry_run and (fits >= asks.asked or partly):
+            self._recent.add(target, account.name, fits)
+        if fits >= asks.asked:
             return AdmissionResponse(warnings=verdict.warnings)
-        grants = grants and effect is Effect.DENY
-        fits = room.fits
-        if grants and fits > before.replicas:
-            base = max(before.replicas, room.kept)
-            fits = base + self._refused.part(account.name, target.uid, asked - base, fits - base)
-        if grants and not dry_run:
-            if fits > before.replicas:
-                self._refused.got(target.uid)
-            else:
-                self._refused.refused(account.name, target.uid, asked - before.replicas)
-        if fits >= asked or effect is not Effect.DENY or (grants and fits > before.replicas):
-            if not dry_run:
-                self._recent.add(target, account.name, fits)
-            if fits >= asked:
-                return AdmissionResponse(warnings=verdict.warnings)
-        why = self._why(target, account.name, asked, room)
-        if grants and fits > before.replicas:
-            return self._grant(target, asked, fits, why, dry_run=dry_run)
-        text = scale_messages.scale_refused(why, target.what, target.name, asked, room.fits)
-        parts = self._partly_fits(target, effect, asked, room.fits, why)
+        why = self._why(target, account.name, asks.asked, room)
+        if partly:
+            return self._grant(target, asks, fits, why)
+        text = scale_messages.scale_refused(why, target.what, target.name, asks.asked, room.fits)
+        parts = self._partly_fits(target, effect, asks.asked, room.fits, why)
         return self._answer_by(effect, verdict, text, parts)
+
+    def _part(self, target: ScaleTarget, account: AccountReader, asks: _Asks, room: _Room) -> int:
+        """How many replicas an autoscaler may have beside those that were refused before it."""
+        fits = room.fits
+        if fits > asks.before:
+            base = max(asks.before, room.kept)
+            lacks = asks.asked - base
+            fits = base + self._refused.part(account.name, target.uid, lacks, fits - base)
+        if asks.dry_run:
+            return fits
+        if fits > asks.before:
+            self._refused.got(target.uid)
+        else:
+            self._refused.refused(account.name, target.uid, asks.asked - asks.before)
+        return fits
 
     def _effect(self, target: ScaleTarget, verdict: Verdict) -> Effect:
         policy = self._ledger.policy_of(target.pod, verdict.queue)
@@ -199,18 +242,17 @@ class ScaleReviews:
             return (shortfall_messages.partly_audited(target.name, asked, fits), why)
         return (shortfall_messages.partly_fits(target.name, asked, fits, waits=True), why)
 
-    async def _room(
-        self, target: ScaleTarget, account: AccountReader, asked: int, before: Scale
-    ) -> _Room | None:
-        """How many replicas it may have; None if its pods could not be counted."""
-        queue, facts, own = account.name, target.pod, WorkloadUsage()
-        if target.makers is None:
-            kept = min(before.replicas, before.present)
-        elif await self._own_pods.count(queue, target.namespace, target.makers, own):
-            kept = own.holding
-        else:
-            return None
-        to_come = self._recent.to_come(queue, but=target.uid)
+    def _room(
+        self,
+        target: ScaleTarget,
+        account: AccountReader,
+        asked: int,
+        kept: int,
+        own: WorkloadUsage,
+    ) -> _Room:
+        """How many replicas it may have."""
+        queue, facts = account.name, target.pod
+        to_come = self._recent.to_come(queue, target)
         way = on_the_way(self._ledger, account, but=own.waiting, to_come=to_come)
         group = self._ledger.groups.get(facts.group) if facts.group else None
         # Its pods replace what was reserved before they came (E2).
@@ -248,11 +290,10 @@ class ScaleReviews:
             on_the_way=way,
         )
 
-    def _grant(
-        self, target: ScaleTarget, asked: int, fits: int, why: str, *, dry_run: bool
-    ) -> AdmissionResponse:
+    def _grant(self, target: ScaleTarget, asks: _Asks, fits: int, why: str) -> AdmissionResponse:
         """A part of what an autoscaler asked for."""
-        if not dry_run:
+        asked = asks.asked
+        if not asks.dry_run:
             about = ObjectReference(
                 target.what, target.api_version, target.namespace, target.name, target.uid
             )
@@ -266,8 +307,5 @@ class ScaleReviews:
 
 
 def _read(request: Request) -> tuple[Scale, Scale]:
-    """The Scale, and what it was before. Raises ReviewError."""
-    try:
-        return _DECODER.decode(request.object), _OLD.decode(request.old_object) or Scale()
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise ReviewError(f"the request's object is not a Scale: {error}") from None
+    """The Scale, and what it was before. Raises ValueError for what cannot be read."""
+    return _DECODER.decode(request.object), _OLD.decode(request.old_object) or Scale()

@@ -44,6 +44,14 @@ SCALE_REFUSALS: Final = (
 SCALE_CUTS: Final = (
     Entry(
         under=SCALE_CUT,
+        when="Very many scale-ups of one namespace are asked about at the same moment.",
+        says=say(scale_messages.too_many_at_once, "team"),
+        where=(Where.AGAIN,),
+        rule="I5",
+        do="Nothing: the client tries again.",
+    ),
+    Entry(
+        under=SCALE_CUT,
         when="An autoscaler asked for more replicas than fit, and got those that fit.",
         says=say(scale_messages.scale_granted_event, 10, 3, _SEVEN),
         where=(Where.WORKLOAD_EVENT,),

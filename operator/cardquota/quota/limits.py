@@ -135,7 +135,12 @@ TEMPLATE_TEXT: Final = Limit("what is read of a workload's pod template", 8 * KI
 """Kept as long as the workload exists. Charts in use have some hundred bytes, and with a long node
 affinity one or two KiB. Its pods get their own answers."""
 
-OF_WORKLOADS: Final = (TEMPLATE_TEXT,)
+TEMPLATE_TEXTS: Final = Limit("what is read of all pod templates", 32 * KIB * KIB, sized=True)
+"""Together. Those that come after that are not kept."""
+TEMPLATE_TEXTS_OF_ONE: Final = Limit("that of one namespace", 8 * KIB * KIB, sized=True)
+"""The share of one namespace in it."""
+
+OF_WORKLOADS: Final = (TEMPLATE_TEXT, TEMPLATE_TEXTS, TEMPLATE_TEXTS_OF_ONE)
 
 # --- nodes: their cards are not counted, and that is reported (D9) -----------------------------
 NODE_LABELS: Final = Limit("labels", 1_000)

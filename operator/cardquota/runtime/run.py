@@ -313,7 +313,7 @@ class Operator:
                 targets,
                 recent,
                 self._scale_cut,
-                known,
+                lambda: synced() and not any(one.late for one in self._reflectors),
                 time.monotonic,
             ),
             self._metrics,

@@ -291,11 +291,11 @@ async def test_r3_a_custom_resource_is_known_by_what_it_owns() -> None:
         watches.show("replicasets", pod(1), name="web-old", owner=rollout, replicas=0)
         watches.show("replicasets", pod(2), name="web-new", owner=rollout, replicas=2)
         answer = await by_people(endpoint, 2, 10, "rollouts", **CUSTOM)
-        assert "4 of 10 replicas of rollouts <web>" in answer.text
+        assert "4 of 10 replicas of Rollout <web>" in answer.text
         assert endpoint.looked_for == []
         assert granted(await by_autoscaler(endpoint, 2, 10, "rollouts", **CUSTOM)) == 4
         ((about, _),) = endpoint.events
-        assert (about.kind, about.api_version) == ("rollouts", "argoproj.io/v1")
+        assert (about.kind, about.api_version) == ("Rollout", "argoproj.io/v1")
 
 
 async def test_r3_a_custom_resource_is_known_by_one_of_its_pods() -> None:
@@ -357,6 +357,80 @@ async def test_r4_what_another_replica_granted_is_seen_in_the_watch() -> None:
         assert (await by_people(endpoint, 0, 3)).allowed
 
 
+async def test_r4_who_may_not_use_a_queue_takes_nothing_away() -> None:
+    """By a word in the template of a workload anybody could hold up all others."""
+    queue = THREE.open_to("team")
+    async with Endpoint(queue, a_namespace("evil")) as endpoint:
+        watches = Watches(endpoint)
+        watches.show(name="web", replicas=0)
+        for name, template, namespace in (
+            ("evil", pod(), "evil"),
+            ("large", pod(50), "team"),
+        ):
+            watches.show(name=name, template=template, replicas=0, namespace=namespace)
+            watches.show(name=name, template=template, replicas=1000, namespace=namespace)
+        assert (await by_people(endpoint, 0, 3)).allowed
+
+
+@pytest.mark.parametrize("mode", ["off", "audit"])
+async def test_r4_what_is_not_enforced_takes_nothing_away(mode: str) -> None:
+    async with Endpoint(THREE, a_namespace("other").in_mode(mode)) as endpoint:
+        watches = Watches(endpoint)
+        watches.show(name="web", replicas=0)
+        watches.show(name="other", replicas=0, namespace="other")
+        watches.show(name="other", replicas=9, namespace="other")
+        assert (await by_people(endpoint, 0, 3)).allowed
+
+
+async def test_r4_what_is_made_smaller_or_deleted_is_expected_no_more() -> None:
+    async with Endpoint(THREE) as endpoint:
+        watches = Watches(endpoint)
+        watches.show(name="web", replicas=0)
+        for after in (1, None):
+            watches.show(name="other", replicas=0)
+            watches.show(name="other", replicas=3)
+            assert not (await by_people(endpoint, 0, 1, dryRun=True)).allowed
+            if after is None:
+                watches.gone(name="other")
+            else:
+                watches.show(name="other", replicas=0)
+            assert (await by_people(endpoint, 0, 3, dryRun=True)).allowed
+
+
+async def test_r4_a_custom_resource_is_not_counted_beside_what_it_owns() -> None:
+    rollout = ("Rollout", "web", uid_of("web"))
+    mine = made(running("own-0")).owned_by("ReplicaSet", name="web-new")
+    async with Endpoint(a_queue().with_quota({H200: 4}), mine) as endpoint:
+        watches = Watches(endpoint)
+        watches.show("replicasets", name="web-new", owner=rollout, replicas=1)
+        watches.show("replicasets", name="web-new", owner=rollout, replicas=3)
+        assert (await by_people(endpoint, 3, 4, "rollouts", **CUSTOM)).allowed
+
+
+async def test_r3_nobody_speaks_for_a_custom_resource_of_another_namespace() -> None:
+    rollout = ("Rollout", "web", uid_of("web"))
+    async with Endpoint(THREE) as endpoint:
+        watches = Watches(endpoint)
+        watches.show("replicasets", pod(1), name="web-1", owner=rollout, replicas=1)
+        watches.show(
+            "replicasets", pod(999), name="evil", owner=rollout, replicas=1, namespace="evil"
+        )
+        assert (await by_people(endpoint, 0, 3, "rollouts", **CUSTOM)).allowed
+
+
+async def test_r4_two_custom_resources_over_deployments_get_together_what_fits() -> None:
+    """As an autoscaler of that kind scales them from zero."""
+    async with Endpoint(THREE) as endpoint:
+        watches = Watches(endpoint)
+        for name in ("web", "second"):
+            owner = ("Scaled", name, uid_of(name))
+            watches.show(name=f"{name}-of", owner=owner, replicas=0)
+        asked = {"group": "example.com"}
+        assert granted(await by_autoscaler(endpoint, 0, 2, "scaleds", **asked)) is None
+        second = await by_autoscaler(endpoint, 0, 3, "scaleds", name="second", **asked)
+        assert granted(second) == 1
+
+
 async def test_r4_pods_that_came_are_not_counted_twice() -> None:
     async with Endpoint(THREE) as endpoint:
         watches = Watches(endpoint)
@@ -408,13 +482,21 @@ async def test_numbers_nobody_means(replicas: object, allowed: bool) -> None:
 
 
 @pytest.mark.parametrize("broken", ["text", 1.5, 2**80, [], {"a": 1}])
-async def test_a_scale_that_cannot_be_read_is_refused(broken: object) -> None:
+async def test_a_scale_that_cannot_be_read_is_none_of_ours(broken: object) -> None:
+    """Any API may have a subresource of that name: what it means is its own."""
     async with Endpoint(THREE) as endpoint:
+        Watches(endpoint).show(replicas=0)
         for path in ("/mutate", "/validate"):
-            answer = await endpoint.review(path, scaling(0, broken))
-            assert not answer.allowed
-            assert answer.code == 400
-            assert answer.text.startswith("the request's object is not a Scale: ")
+            assert granted(await endpoint.review(path, scaling(0, broken))) is None
+
+
+async def test_a_selector_of_an_older_api_is_a_map() -> None:
+    async with Endpoint(THREE) as endpoint:
+        Watches(endpoint).show(replicas=0)
+        status = {"selector": {"app": "web"}, "replicas": 0}
+        assert not (await by_people(endpoint, 0, 10, status=status)).allowed
+        assert (await by_people(endpoint, 0, 10, "clonesets", status=status, **CUSTOM)).allowed
+        assert endpoint.looked_for == []
 
 
 async def test_a_scale_that_says_nothing() -> None:
@@ -438,19 +520,24 @@ async def test_a_scale_of_3_mib_costs_nothing() -> None:
 
 
 async def test_too_many_at_once_are_to_try_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scales, "_MOST_WAITING", 2)
-    async with Endpoint(THREE) as endpoint:
-        Watches(endpoint).show(replicas=0)
-        endpoint.answers.clear()
-        held = [
-            asyncio.create_task(by_people(endpoint, 0, 1, "clonesets", **CUSTOM)) for _ in range(2)
-        ]
-        await endpoint.has_looked_for(2)
-        answer = await by_people(endpoint, 0, 10)
+    """By namespace; what has no cards waits for nothing."""
+    monkeypatch.setattr(scales, "MOST_WAITING", 2)
+    async with Endpoint(THREE, unseen_wait=60) as endpoint:
+        watches = Watches(endpoint)
+        watches.show(template=pod().in_queue("unseen"), replicas=0)
+        watches.show(name="seen", replicas=0)
+        endpoint.there = True
+        held = [asyncio.create_task(by_people(endpoint, 0, 1)) for _ in range(2)]
+        while len(endpoint.asked) < 2:
+            endpoint.was_asked.clear()
+            await endpoint.was_asked.wait()
+        answer = await by_people(endpoint, 0, 10, name="seen")
         assert (answer.allowed, answer.code) == (False, 429)
-        endpoint.answers.set()
+        assert "of namespace <team> are scaled up at once" in answer.text
+        assert (await by_people(endpoint, 0, 10, name="without cards")).allowed
+        endpoint.see(a_queue("unseen").with_quota({H200: 3}))
         assert all(one.allowed for one in await asyncio.gather(*held))
-        assert not (await by_people(endpoint, 0, 10)).allowed
+        assert not (await by_people(endpoint, 0, 10, name="seen")).allowed
 
 
 async def test_the_metric_counts_scale_ups_under_one_name() -> None:
@@ -468,7 +555,9 @@ async def test_i5_many_scale_ups_hold_up_no_pod() -> None:
         Watches(endpoint).show(replicas=3)
         asked = decode(review_of(scaling(3, 10)))
         created = decode(review_of(request_of(pod())))
-        scale_ups = [asyncio.create_task(endpoint.scales.validate(asked)) for _ in range(200)]
+        scale_ups = [
+            asyncio.create_task(endpoint.scales.validate(asked)) for _ in range(scales.MOST_WAITING)
+        ]
         await asyncio.sleep(0)
         answer = await endpoint.pods.mutate(created)
         assert not answer.allowed

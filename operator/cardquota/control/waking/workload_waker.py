@@ -16,9 +16,11 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import inf
 from typing import Final, Protocol
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
@@ -27,12 +29,12 @@ from ...cluster.watch.change_notifier import ChangeNotifier
 from ...loop.ended import ended
 from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...quota import vocabulary as v
-from ...quota.decisions.create_judgement import ToCome
 from ...quota.decisions.waking import RefusedWorkload, refused_workload, with_room
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.messages import scale_messages
 from ...quota.pods.pod_request import PodRequest
 from ...quota.words import logged
+from ...quota.workloads.workload_facts import WorkloadFacts
 
 _LOG = logging.getLogger(__name__)
 SOON: Final = 0.02
@@ -47,6 +49,14 @@ LONGEST: Final = 300.0
 """The same at most."""
 AT_A_TIME: Final = 16
 """Writes under way."""
+MOST_WOKEN: Final = 64
+"""Workloads that were woken and whose pods are expected: beyond that nobody is woken until some of
+them have come, or their time is over."""
+MOST: Final = 5_000
+"""Workloads that sleep and are looked at. Of more, those that came last try by themselves alone."""
+NOTE_AGAIN: Final = 60.0
+"""Seconds after which all are read anew: the queue of a namespace may have changed, or a priority
+class."""
 _SHARE: Final = 10
 """So many times as long as a look took nobody looks again: thousands may sleep."""
 _TIMEOUT: Final = 2.0
@@ -70,16 +80,23 @@ class _Woken:
     namespace: str
     maker: tuple[str, str]
     request: PodRequest
+    facts: WorkloadFacts
+    """As it was then."""
     number: int
-    before: int
+    before: int = 0
     """How many pods it had."""
-    until: float
+    missing: int = 0
+    """How many are still expected."""
+    until: float = inf
+    """Until when; known once the write was answered."""
 
 
 @dataclass(slots=True)
 class _Pause:
     seconds: float
     due: float
+    seen: bool = False
+    """Whether it was looked at when the time had come."""
 
 
 class WorkloadWaker:
@@ -103,6 +120,9 @@ class WorkloadWaker:
         self._clock = clock
         self._count = woken
         self._wall_clock = wall_clock
+        self._first_queue = 0
+        """With which queue the next look begins: each has its turn."""
+        self._note_all_at = 0.0
         self._cost = 0.0
         """Seconds that the last look took."""
         self._leads = False
@@ -110,7 +130,7 @@ class WorkloadWaker:
         """By queue and uid."""
         self._queues: dict[str, str] = {}
         """By uid: the queue under which it is noted."""
-        self._looked: dict[str, Hashable] = {}
+        self._looked: dict[str, object] = {}
         """By queue: its state when it was looked at, if nothing was left to do."""
         self._woken: dict[str, _Woken] = {}
         """By uid."""
@@ -128,7 +148,7 @@ class WorkloadWaker:
     def begin(self, _: str) -> None:
         """Wake from now on."""
         self._leads = True
-        self._ledger.workloads.rest()
+        self._ledger.workloads.ask(asked=True)
         self._look_in(SOON)
 
     async def drain(self, _: float) -> bool:
@@ -147,7 +167,7 @@ class WorkloadWaker:
         self._look = None
         for kept in (self._sleeping, self._queues, self._looked, self._woken, self._pauses):
             kept.clear()
-        self._ledger.workloads.rest()
+        self._ledger.workloads.ask(asked=False)
 
     @property
     def all_seen(self) -> bool:
@@ -161,9 +181,7 @@ class WorkloadWaker:
     # --- when to look -------------------------------------------------------------------------
 
     def _changed(self) -> None:
-        if not self._leads:
-            self._ledger.workloads.rest()
-        elif self._ledger.workloads.refused or self._queues:
+        if self._leads and (self._ledger.workloads.refused or self._queues):
             self._look_in(max(SOON, _SHARE * self._cost))
 
     def _look_in(self, seconds: float) -> None:
@@ -197,19 +215,34 @@ class WorkloadWaker:
     async def look(self) -> None:
         """Wake those that have room. Done by itself soon after the ledger has changed."""
         slice_, begun = TimeSlice(LEADER_SLICE, self._clock), self._clock()
-        for uid in self._ledger.workloads.take_refused_news():
-            self._note(uid)
+        news = self._ledger.workloads.take_refused_news()
+        if begun >= self._note_all_at:
+            self._note_all_at = begun + NOTE_AGAIN
+            news = list(dict.fromkeys([*news, *self._queues, *self._ledger.workloads.refused]))
+        for uid in news:
+            with _one_harms_no_other(uid):
+                self._note(uid)
             await slice_.give_way()
-        self._forget_expected()
+        for uid in list(self._woken):
+            with _one_harms_no_other(uid):
+                self._follow(uid)
+            await slice_.give_way()
+        queues = list(self._sleeping)
+        first = self._first_queue % max(1, len(queues))
+        self._first_queue += 1
         soonest = LONGEST
-        for queue in list(self._sleeping):
-            for step in self._look_at(queue):
-                if step is not None:
-                    soonest = min(soonest, step)
-                await slice_.give_way()
-        self._cost = self._clock() - begun
+        for queue in (*queues[first:], *queues[:first]):
+            with _one_harms_no_other(queue):
+                for step in self._look_at(queue):
+                    if step is not None:
+                        soonest = min(soonest, step)
+                    await slice_.give_way()
+        now = self._clock()
+        self._cost = now - begun
+        times = (self._note_all_at, *(one.until for one in self._woken.values()))
+        soonest = min(soonest, *(time - now for time in times))
         if self._leads and self._queues:
-            self._look_in(max(SOON, soonest))
+            self._look_in(max(SOON, soonest, _SHARE * self._cost))
 
     def _note(self, uid: str) -> None:
         """Take in that a workload sleeps, has changed, or sleeps no more."""
@@ -220,7 +253,9 @@ class WorkloadWaker:
                 del self._sleeping[before]
                 self._looked.pop(before, None)
         facts = self._ledger.workloads.refused.get(uid)
-        found = refused_workload(self._ledger, facts) if facts is not None else None
+        found = None
+        if facts is not None and len(self._queues) < MOST:
+            found = refused_workload(self._ledger, facts)
         if found is None:
             self._pauses.pop(uid, None)
             return
@@ -240,53 +275,64 @@ class WorkloadWaker:
             pause.due = max(pause.due, due)
 
     def _look_at(self, queue: str) -> Iterator[float | None]:
-        """Wake those of a queue that have room. Yields when the next of them may be woken."""
+        """Wake those of a queue that have room. Yields in how many seconds the next of them may be
+        woken, and None after each step.
+        """
         account = self._ledger.account(queue)
         if account is None or not self._leads:
             return
         state = (account.changes, account.quota_mark, account.facts)
-        now, pauses = self._clock(), self._pauses
-        later = [p.due - now for uid in self._sleeping[queue] if (p := pauses.get(uid))]
-        if later and max(later) > 0:
-            yield min(one for one in later if one > 0)
-        if self._looked.get(queue) == state and not any(one <= 0 for one in later):
+        now, soonest, over = self._clock(), LONGEST, False
+        awake = []
+        for uid, one in self._sleeping[queue].items():
+            pause = self._pauses.get(uid)
+            if pause is not None and pause.due > now:
+                soonest = min(soonest, pause.due - now)
+            elif uid not in self._woken:
+                awake.append(one)
+                over = over or (pause is not None and not pause.seen)
+                if pause is not None:
+                    pause.seen = True
+        yield soonest
+        if not awake or (self._looked.get(queue) == state and not over):
             return
-        awake = [
-            one
-            for uid, one in self._sleeping[queue].items()
-            if uid not in self._woken and (uid not in pauses or pauses[uid].due <= now)
-        ]
         awake.sort(key=lambda one: one.sort_key)
-        for found in with_room(self._ledger, queue, awake, self._to_come(queue)):
+        yield None
+        to_come = [
+            (one.request, one.missing)
+            for one in self._woken.values()
+            if one.queue == queue and one.missing
+        ]
+        for found in with_room(self._ledger, queue, awake, to_come):
             if found is not None:
+                if len(self._woken) >= MOST_WOKEN or not self._leads:
+                    self._looked.pop(queue, None)
+                    return
                 self._wake(*found)
-                yield EXPECTED
             yield None
         self._looked[queue] = state
 
-    def _to_come(self, queue: str) -> ToCome:
-        found = []
-        for one in self._woken.values():
-            if one.queue == queue:
-                missing = one.number - max(0, self._made(one) - one.before)
-                if missing > 0:
-                    found.append((one.request, missing))
-        return found
-
     def _made(self, one: _Woken) -> int:
+        """How many pods it has. Where very many are in its namespace, as its status says."""
         numbers = self._ledger.made_pods.numbers(one.queue, one.namespace)
-        return 0 if numbers is None else numbers.get(one.maker, 0)
+        if numbers is not None:
+            return numbers.get(one.maker, 0)
+        facts = self._ledger.workloads.get(one.facts.uid)
+        return facts.present if facts is not None else 0
 
-    def _forget_expected(self) -> None:
-        """Forget those whose pods came, or whose time is over. The latter pause."""
-        now = self._clock()
-        for uid, one in list(self._woken.items()):
-            came = self._made(one) - one.before
-            if came >= one.number or one.until <= now:
-                del self._woken[uid]
-                self._looked.pop(one.queue, None)
-                if came > 0:
-                    self._pauses.pop(uid, None)
+    def _follow(self, uid: str) -> None:
+        """See how many pods of a woken workload came. It is done with when its time is over, or
+        when all came and its status, or its end, has been seen since.
+        """
+        one = self._woken[uid]
+        came = max(0, self._made(one) - one.before)
+        one.missing = max(0, one.number - came)
+        if came:
+            self._pauses.pop(uid, None)
+        news = self._ledger.workloads.refused.get(uid) is not one.facts
+        if one.until <= self._clock() or (not one.missing and news):
+            del self._woken[uid]
+            self._looked.pop(one.queue, None)
 
     # --- one workload -------------------------------------------------------------------------
 
@@ -300,9 +346,9 @@ class WorkloadWaker:
             namespace=facts.namespace,
             maker=(facts.kind, facts.name),
             request=self._ledger.request_of(one.pod, one.queue),
+            facts=facts,
             number=number,
-            before=0,
-            until=now + EXPECTED,
+            missing=number,
         )
         woken.before = self._made(woken)
         self._woken[facts.uid] = woken
@@ -321,6 +367,7 @@ class WorkloadWaker:
             _LOG.error("a workload could not be woken", exc_info=error)
         if self._leads:
             self._write_some()
+            self._look_in(max(SOON, _SHARE * self._cost))
 
     async def _write(self, one: RefusedWorkload, number: int) -> None:
         facts = one.facts
@@ -347,3 +394,15 @@ class WorkloadWaker:
         else:
             self._count()
             _LOG.info("woken: %s", logged(facts.namespace, facts.name))
+        finally:
+            if (woken := self._woken.get(facts.uid)) is not None:
+                woken.until = self._clock() + EXPECTED
+
+
+@contextmanager
+def _one_harms_no_other(which: str) -> Iterator[None]:
+    """An error is logged, and the others go on."""
+    try:
+        yield
+    except Exception:  # noqa: BLE001
+        _LOG.exception("%s: not looked at, to be woken", which)

@@ -22,6 +22,14 @@ def scale_never_fits(text: str, what: str, name: str) -> str:
     return f"{show(what)} <{show(name)}> cannot have more replicas: {text}"
 
 
+def too_many_at_once(namespace: str) -> str:
+    """Answer 429 to a scale-up: a namespace has many under review."""
+    return (
+        f"many workloads of namespace <{show(namespace)}> are scaled up at once; "
+        "try again in a second"
+    )
+
+
 def scale_granted(what: str, name: str, asked: int, granted: int) -> str:
     """Warning to an autoscaler that gets a part."""
     return f"{show(what)} <{show(name)}>: granted {granted} of {counted(asked, 'replica')}"

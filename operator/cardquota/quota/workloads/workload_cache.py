@@ -4,10 +4,14 @@ For answers about scaling, and to wake those that were refused. Advice: a worklo
 or is here as it was a moment ago, lets nothing past the quota.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import islice
 from sys import intern
 from typing import Final
 
+from ..limits import TEMPLATE_TEXTS, TEMPLATE_TEXTS_OF_ONE
 from .workload_facts import WorkloadFacts
 
 DEPTH: Final = 2
@@ -16,8 +20,11 @@ DEPTH: Final = 2
 _MOST_OWNED: Final = 64
 """How many workloads of one owner are looked at. Honest ones have a handful."""
 
-Grown = Callable[[WorkloadFacts], None]
-"""Called with a workload that wants more pods than before."""
+_NOBODY: Final[dict[str, None]] = {}
+
+Scaled = Callable[[WorkloadFacts, int], None]
+"""Called with a workload that wants more pods than before, or fewer, and how many these were; with
+0 wanted if it is gone."""
 
 
 class WorkloadCache:
@@ -34,14 +41,21 @@ class WorkloadCache:
         """Those that lack pods because we refused some."""
         self._news: dict[str, None] = {}
         """Uids of those that came to these, changed, or left them."""
-        self._grown: list[Grown] = []
+        self._size = 0
+        """Bytes of all templates, and by namespace. Equal ones are kept once, and count each."""
+        self._sizes = Counter[str]()
+        self._scaled: list[Scaled] = []
+        self._asked = False
+        """Whether somebody asks for news."""
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def listen(self, grown: Grown) -> None:
-        """Call `grown` whenever a known workload is seen to want more pods. It must be quick."""
-        self._grown.append(grown)
+    def listen(self, scaled: Scaled) -> None:
+        """Call `scaled` whenever a known workload is seen to want another number of pods. It must
+        be quick.
+        """
+        self._scaled.append(scaled)
 
     def see(self, facts: WorkloadFacts) -> None:
         """A workload was added or changed."""
@@ -55,23 +69,30 @@ class WorkloadCache:
             self._disown(before)
             if facts.owner:
                 self._owned.setdefault(facts.owner, {})[facts.uid] = None
+        self._weigh(before, -1)
+        if not self._may_keep(facts):
+            facts.template = b""
+        self._weigh(facts, 1)
         self._found[facts.uid] = facts
         if facts.refused and facts.missing:
             self._refused[facts.uid] = facts
-            self._news[facts.uid] = None
+            self._note(facts.uid)
         elif self._refused.pop(facts.uid, None) is not None:
-            self._news[facts.uid] = None
-        if before is not None and facts.replicas > before.replicas:
-            for grown in self._grown:
-                grown(facts)
+            self._note(facts.uid)
+        if before is not None and facts.replicas != before.replicas:
+            for scaled in self._scaled:
+                scaled(facts, before.replicas)
 
     def gone(self, uid: str) -> None:
         """A workload was deleted, or does not concern us any more."""
         facts = self._found.pop(uid, None)
         if facts is None:
             return
+        self._weigh(facts, -1)
         if self._refused.pop(uid, None) is not None:
-            self._news[uid] = None
+            self._note(uid)
+        for scaled in self._scaled:
+            scaled(replace(facts, replicas=0), facts.replicas)
         self._disown(facts)
         names, key = self._names[facts.namespace], (facts.kind, facts.name)
         if names.get(key) == uid:
@@ -88,16 +109,19 @@ class WorkloadCache:
         """The workload with this uid."""
         return self._found.get(uid)
 
-    def owned_by(self, uid: str) -> list[WorkloadFacts]:
-        """What the object with this uid owns, also by way of another workload, the nearest first.
-        Bounded.
+    def owned_by(self, uid: str, namespace: str) -> list[WorkloadFacts]:
+        """What the object with this uid owns in its namespace, also by way of another workload, the
+        nearest first. Of very many those that were seen last.
         """
         found: list[WorkloadFacts] = []
         owners = [uid]
         for _ in range(DEPTH):
-            owned = [one for owner in owners for one in self._owned.get(owner, ())]
-            owners = owned[: _MOST_OWNED - len(found)]
-            found += [self._found[one] for one in owners]
+            uids = (one for owner in owners for one in reversed(self._owned.get(owner, _NOBODY)))
+            owned = (self._found[one] for one in uids)
+            nearest = (one for one in owned if one.namespace == namespace)
+            some = list(islice(nearest, _MOST_OWNED - len(found)))
+            found += some
+            owners = [one.uid for one in some]
         return found
 
     @property
@@ -106,17 +130,35 @@ class WorkloadCache:
         return self._refused
 
     def take_refused_news(self) -> list[str]:
-        """Uids of what has come to `refused`, changed there, or left it since the last call.
-
-        Whoever does not ask has to call `rest` instead.
+        """Uids of what has come to `refused`, changed there, or left it since the last call. At the
+        first call of a term (`ask`): of all that are there.
         """
         found = list(self._news)
         self._news.clear()
         return found
 
-    def rest(self) -> None:
-        """Nobody asks for news now: all that are there are news for whoever asks next."""
-        self._news = dict.fromkeys(self._refused)
+    def ask(self, *, asked: bool) -> None:
+        """Whether somebody asks for news from now on. Until then none are kept."""
+        self._asked = asked
+        self._news = dict.fromkeys(self._refused) if asked else {}
+
+    def _note(self, uid: str) -> None:
+        if self._asked:
+            self._news[uid] = None
+
+    def _may_keep(self, facts: WorkloadFacts) -> bool:
+        size = len(facts.template)
+        of_one = self._sizes[facts.namespace] + size
+        return self._size + size <= TEMPLATE_TEXTS.most and of_one <= TEMPLATE_TEXTS_OF_ONE.most
+
+    def _weigh(self, facts: WorkloadFacts | None, sign: int) -> None:
+        if facts is None or not facts.template:
+            return
+        size = sign * len(facts.template)
+        self._size += size
+        self._sizes[facts.namespace] += size
+        if not self._sizes[facts.namespace]:
+            del self._sizes[facts.namespace]
 
     def _disown(self, facts: WorkloadFacts) -> None:
         owned = self._owned.get(facts.owner)

@@ -43,6 +43,7 @@ class WorkloadFacts:
     created: str
     owner: str
     """Uid of its controller; empty if it has none."""
+    owner_kind: str
     replicas: int
     """Pods that it wants."""
     present: int
@@ -63,8 +64,8 @@ class WorkloadFacts:
 
 def workload_facts(kind: str, found: Workload) -> WorkloadFacts | None:
     """Read a workload. None: its pods would not concern us, or nobody asks of it: a former
-    ReplicaSet of a Deployment, a Job that is over. What a namespace's LimitRange adds does not
-    count here.
+    ReplicaSet of a Deployment, a Job that is over, what is being deleted. What a namespace's
+    LimitRange adds does not count here.
 
     Raises ValueError for a template that cannot be read.
     """
@@ -72,6 +73,8 @@ def workload_facts(kind: str, found: Workload) -> WorkloadFacts | None:
     numbers = _NUMBERS[kind](found)
     former = owner is not None and owner.kind == "Deployment" and not numbers.wanted
     if (kind == _REPLICA_SET and former) or (kind == _JOB and not numbers.wanted):
+        return None
+    if meta.deletion_timestamp is not None:
         return None
     if isinstance(found, LargeWorkload):
         text = b""
@@ -86,6 +89,7 @@ def workload_facts(kind: str, found: Workload) -> WorkloadFacts | None:
         uid=meta.uid,
         created=meta.creation_timestamp or "",
         owner=owner.uid if owner is not None else "",
+        owner_kind=intern(owner.kind) if owner is not None else "",
         replicas=numbers.wanted,
         present=numbers.present,
         refused=numbers.refused,

@@ -19,10 +19,12 @@ from cardquota.control.waking.workload_waker import (
     EXPECTED,
     FIRST,
     LONGEST,
+    NOTE_AGAIN,
     SETTLED,
     WorkloadWaker,
 )
 from cardquota.quota import vocabulary as v
+from cardquota.quota.decisions.waking import refused_workload
 from cardquota.quota.ledger.ledger import Ledger
 
 pytestmark = pytest.mark.fake_clock
@@ -76,6 +78,7 @@ class WakingStage:
         await asyncio.sleep(0.001)
         if self.fails:
             raise OutcomeUnknown("no answer")
+        self.notifier.notify()  # the watch brings every write back
         return b""
 
     @property
@@ -179,6 +182,7 @@ async def test_r5_it_is_woken_when_there_is_room(full: WakingStage) -> None:
 async def test_r5_who_does_not_say_that_it_was_refused_has_to_stand_still(
     full: WakingStage, kind: str, path: str
 ) -> None:
+    see(full.ledger, a_queue().with_quota({H200: 3}).with_policy("Deny"))
     full.goes("other-0", "other-1")
     for has in (0, 1):
         full.sleeps(kind=kind, wants=2, has=has)
@@ -381,6 +385,65 @@ async def test_a_bounded_number_of_writes_is_under_way(monkeypatch: pytest.Monke
     await after(1)
     assert (stage.counted, most) == (50, 2)
     await stage.waker.end()
+
+
+async def test_r5_each_queue_has_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many of one queue cannot start."""
+    monkeypatch.setattr(workload_waker, "MOST_WOKEN", 4)
+    stage = WakingStage(**{H200: 100})
+    see(stage.ledger, a_queue("other").with_quota({H200: 1}))
+    for number in range(50):
+        stage.sleeps(f"web-{number}")
+    stage.sleeps("victim", pod().in_queue("other"))
+    stage.waker.begin("term")
+    await after(3 * EXPECTED)
+    assert "victim" in stage.woken
+    assert len(stage.written) <= 16
+    await stage.waker.end()
+
+
+async def test_r5_it_is_not_woken_twice_for_one_pod(full: WakingStage) -> None:
+    """Its status follows its pods."""
+    full.sleeps("a")
+    full.sleeps("b")
+    full.goes("other-0", "other-1", "other-2")
+    await after(0.1)
+    assert full.woken == ["a", "b"]
+    full.comes(running("a-0", "a"))
+    await after(EXPECTED / 2)
+    assert full.woken == ["a", "b"]
+    full.sleeps("a", has=1)
+    full.notifier.notify()
+    await after(EXPECTED)
+    assert full.woken.count("a") == 1
+
+
+async def test_r5_a_namespace_that_gets_a_queue(full: WakingStage) -> None:
+    nowhere = a_pod().naming(H200).asking_for(1)
+    full.goes("other-0")
+    full.sleeps("web", nowhere)
+    await after(1)
+    assert full.written == []
+    see(full.ledger, a_namespace("team").with_default_queue("queue"))
+    full.notifier.notify()
+    await after(NOTE_AGAIN + 1)
+    assert full.woken == ["web"]
+
+
+async def test_one_harms_no_other(full: WakingStage, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = refused_workload
+
+    def broken(ledger: Any, facts: Any) -> Any:
+        if facts.name == "bad":
+            raise ValueError("a fault")
+        return real(ledger, facts)
+
+    monkeypatch.setattr("cardquota.control.waking.workload_waker.refused_workload", broken)
+    full.sleeps("bad")
+    full.sleeps("good")
+    full.goes("other-0")
+    await after(0.1)
+    assert full.woken == ["good"]
 
 
 async def test_nothing_is_left_of_those_that_are_gone(full: WakingStage) -> None:

@@ -2,11 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-import pytest
-
-from builders import CARDS, H200, H800, a_ledger, a_namespace, a_pod, a_queue, see
+from builders import CARDS, H200, H800, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.decisions import waking
 from cardquota.quota.decisions.waking import RefusedWorkload, refused_workload, with_room
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.objects.pod import PodMeta, PodSpec
@@ -99,12 +96,32 @@ def test_r5_a_queue_that_is_gone_wakes_nobody() -> None:
     assert woken(ledger, [one]) == []
 
 
-def test_r5_a_look_ends_after_many_different_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waking, "MOST_REQUESTS", 2)
+def test_r5_however_many_have_no_room_the_next_is_asked() -> None:
     ledger = ledger_with({H200: 1})
-    large = [refused(ledger, f"large-{n}", pod(n + 2)) for n in range(3)]
-    assert woken(ledger, [*large[:2], refused(ledger)]) == [("web", 1)]
-    assert woken(ledger, [*large, refused(ledger)]) == []
+    large = [refused(ledger, f"large-{n}", pod(n + 2)) for n in range(100)]
+    assert woken(ledger, [*large, refused(ledger)]) == [("web", 1)]
+
+
+def test_r5_where_pods_would_wait_nobody_is_woken() -> None:
+    ledger = ledger_with({H200: 1})
+    one = refused(ledger)
+    for mode in ("audit", "off"):
+        see(ledger, a_namespace("team").in_mode(mode))
+        assert woken(ledger, [one]) == []
+    see(ledger, a_namespace("team"))
+    assert woken(ledger, [one]) == [("web", 1)]
+    see(ledger, a_queue().with_quota({H200: 1}).with_policy("Gate"))
+    assert woken(ledger, [one]) == []
+
+
+def test_r5_what_its_group_has_reserved_is_room() -> None:
+    """E2: its pods replace that."""
+    ledger = ledger_with({H200: 3})
+    see(ledger, a_queue().with_quota({H200: 3}).with_policy("Deny"))
+    gang = a_group("gang").in_queue("queue").of(3).reserving("queue", {H200: 3})
+    see(ledger, gang)
+    one = refused(ledger, "web", pod().in_group("gang"), wants=3)
+    assert woken(ledger, [one]) == [("web", 3)]
 
 
 def test_a_template_that_is_not_known_wakes_nobody() -> None:

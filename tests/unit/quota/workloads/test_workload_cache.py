@@ -2,6 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
+
+from cardquota.quota import limits
+from cardquota.quota.workloads import workload_cache
 from cardquota.quota.workloads.workload_cache import WorkloadCache
 from cardquota.quota.workloads.workload_facts import WorkloadFacts
 
@@ -16,6 +20,7 @@ def workload(
         uid=uid,
         created="",
         owner=owner,
+        owner_kind="Custom" if owner else "",
         replicas=replicas,
         present=0,
         refused=False,
@@ -53,37 +58,70 @@ def test_what_an_object_owns_by_way_of_others() -> None:
     cache.see(workload("r1", "ReplicaSet", "web-1", owner="d"))
     cache.see(workload("r2", "ReplicaSet", "web-2", owner="d"))
     cache.see(workload("deep", "ReplicaSet", "web-3", owner="r2"))
-    assert [one.uid for one in cache.owned_by("custom")] == ["d", "r1", "r2"]
-    assert cache.owned_by("nobody") == []
+    assert [one.uid for one in cache.owned_by("custom", "team")] == ["d", "r2", "r1"]
+    assert cache.owned_by("nobody", "team") == []
 
 
 def test_who_owns_itself_is_no_trap() -> None:
     cache = WorkloadCache()
     cache.see(workload("a", owner="a"))
-    assert {one.uid for one in cache.owned_by("a")} == {"a"}
+    assert {one.uid for one in cache.owned_by("a", "team")} == {"a"}
 
 
 def test_another_owner() -> None:
     cache = WorkloadCache()
     cache.see(workload("r", owner="one"))
     cache.see(workload("r", owner="two"))
-    assert cache.owned_by("one") == []
-    assert [one.uid for one in cache.owned_by("two")] == ["r"]
+    assert cache.owned_by("one", "team") == []
+    assert [one.uid for one in cache.owned_by("two", "team")] == ["r"]
 
 
-def test_what_grows_is_announced() -> None:
-    cache, grown = WorkloadCache(), list[int]()
-    cache.listen(lambda facts: grown.append(facts.replicas))
+def test_who_owns_what_in_another_namespace() -> None:
+    cache = WorkloadCache()
+    cache.see(replace(workload("r", "ReplicaSet", owner="custom"), namespace="evil"))
+    assert cache.owned_by("custom", "team") == []
+
+
+def test_of_very_many_those_that_were_seen_last() -> None:
+    cache = WorkloadCache()
+    for number in range(100):
+        cache.see(workload(f"r{number}", "ReplicaSet", f"r{number}", owner="custom"))
+    found = [one.uid for one in cache.owned_by("custom", "team")]
+    assert (found[0], len(found)) == ("r99", 64)
+
+
+def test_another_number_of_pods_is_announced() -> None:
+    cache, scaled = WorkloadCache(), list[tuple[int, int]]()
+    cache.listen(lambda facts, before: scaled.append((before, facts.replicas)))
     cache.see(workload("a", replicas=3))
     cache.see(workload("a", replicas=3))
     cache.see(workload("a", replicas=1))
-    assert grown == []
     cache.see(workload("a", replicas=2))
-    assert grown == [2]
+    cache.gone("a")
+    assert scaled == [(3, 1), (1, 2), (2, 0)]
+
+
+def test_what_is_kept_of_all_templates_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    most = limits.TEMPLATE_TEXTS_OF_ONE._replace(most=250)
+    monkeypatch.setattr(workload_cache, "TEMPLATE_TEXTS_OF_ONE", most)
+    monkeypatch.setattr(workload_cache, "TEMPLATE_TEXTS", most._replace(most=350))
+    cache = WorkloadCache()
+
+    def kept(uid: str, namespace: str = "team") -> bool:
+        cache.see(replace(workload(uid, name=uid), namespace=namespace, template=b"x" * 100))
+        found = cache.get(uid)
+        assert found is not None
+        return bool(found.template)
+
+    assert [kept("a"), kept("b"), kept("c")] == [True, True, False]
+    assert [kept("d", "other"), kept("e", "other")] == [True, False]
+    cache.gone("a")
+    assert [kept("b"), kept("c"), kept("e", "other")] == [True, True, False]
 
 
 def test_who_was_refused_and_lacks_pods() -> None:
     cache = WorkloadCache()
+    cache.ask(asked=True)
     refused = replace(workload("a"), refused=True)
     cache.see(refused)
     assert [*cache.refused] == cache.take_refused_news() == ["a"]
@@ -101,8 +139,12 @@ def test_who_asks_for_the_first_time_hears_of_all_that_were_refused() -> None:
     for uid in ("a", "b"):
         cache.see(replace(workload(uid), refused=True))
     cache.gone("b")
-    cache.rest()
+    assert cache.take_refused_news() == []
+    cache.ask(asked=True)
     assert cache.take_refused_news() == ["a"]
+    cache.see(replace(workload("c"), refused=True))
+    cache.ask(asked=False)
+    assert cache.take_refused_news() == []
 
 
 def test_nothing_is_left_of_what_is_gone() -> None:
@@ -110,5 +152,5 @@ def test_nothing_is_left_of_what_is_gone() -> None:
     cache.see(replace(workload("a", owner="o"), refused=True))
     cache.gone("a")
     cache.gone("a")
-    cache.rest()
-    assert [len(one) for one in vars(cache).values()] == [0] * 6
+    kept = [one for one in vars(cache).values() if not isinstance(one, int)]
+    assert [len(one) for one in kept] == [0] * 7

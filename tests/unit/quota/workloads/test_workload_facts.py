@@ -116,6 +116,12 @@ def test_a_job_that_is_over_is_not_kept(over: dict[str, Any]) -> None:
     assert read(body(suspend=True), "Job") is None
 
 
+def test_what_is_being_deleted_is_not_kept() -> None:
+    found = body()
+    found["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert read(found) is None
+
+
 def test_pods_without_cards_and_queue_are_none_of_ours() -> None:
     assert read(body(a_pod())) is None
     assert read(body(a_pod().with_cpu("4"))) is None
