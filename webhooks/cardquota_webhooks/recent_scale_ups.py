@@ -10,13 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from cardquota.quota.decisions.create_judgement import ToCome, on_the_way
-from cardquota.quota.decisions.judgement import judge_new
-from cardquota.quota.decisions.room import room_for
-from cardquota.quota.effect import Effect, effect_of
+from cardquota.quota.decisions.create_judgement import ToCome, number_let_by
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.pods.pod_request import PodRequest
-from cardquota.quota.verdict import Outcome
 from cardquota.quota.workloads.workload_facts import WorkloadFacts
 
 from .scale_targets import ScaleTarget, ScaleTargets
@@ -80,27 +76,11 @@ class RecentScaleUps:
         ]
         found: list[tuple[PodRequest, int]] = []
         for one in of_queue[-MOST_OF_QUEUE:]:
-            number = self._expected(one, found)
-            if number > 0:
+            missing = self._missing(one)
+            number = missing and number_let_by(self._ledger, one.target.pod, queue, missing, found)
+            if number:
                 found.append((self._ledger.request_of(one.target.pod, queue), number))
         return found
-
-    def _expected(self, one: _ScaleUp, before: ToCome) -> int:
-        """How many of its missing pods would be let by beside these. Whoever may not use the queue,
-        or waits at the gate, takes nothing away from others.
-        """
-        ledger, pod, missing = self._ledger, one.target.pod, self._missing(one)
-        account = ledger.account(one.queue)
-        if missing <= 0 or account is None:
-            return 0
-        policy, mode = ledger.policy_of(pod, one.queue), ledger.mode_in(pod.namespace)
-        if effect_of(Outcome.WAITS, policy, mode) is not Effect.DENY:
-            return 0
-        way = on_the_way(ledger, account, to_come=before)
-        if not judge_new(ledger, pod, on_the_way=way).fits:
-            return 0
-        request = ledger.request_of(pod, one.queue)
-        return room_for(account, request, missing, on_the_way=way)[0]
 
     def _missing(self, one: _ScaleUp) -> int:
         """How many of its pods do not exist yet. None is expected where they cannot be counted."""

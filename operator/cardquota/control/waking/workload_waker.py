@@ -182,12 +182,14 @@ class WorkloadWaker:
 
     def _changed(self) -> None:
         if self._leads and (self._ledger.workloads.refused or self._queues):
-            self._look_in(max(SOON, _SHARE * self._cost))
+            self._look_in(SOON)
 
     def _look_in(self, seconds: float) -> None:
-        """Look after so many seconds, or sooner if that was to be."""
+        """Look after so many seconds, or sooner if that was to be; later after a look that took
+        long.
+        """
         loop = asyncio.get_running_loop()
-        when = loop.time() + seconds
+        when = loop.time() + max(SOON, seconds, _SHARE * self._cost)
         if self._timer is not None:
             if self._timer.when() <= when:
                 return
@@ -242,7 +244,7 @@ class WorkloadWaker:
         times = (self._note_all_at, *(one.until for one in self._woken.values()))
         soonest = min(soonest, *(time - now for time in times))
         if self._leads and self._queues:
-            self._look_in(max(SOON, soonest, _SHARE * self._cost))
+            self._look_in(soonest)
 
     def _note(self, uid: str) -> None:
         """Take in that a workload sleeps, has changed, or sleeps no more."""
@@ -272,7 +274,7 @@ class WorkloadWaker:
         if pause is None:
             self._pauses[uid] = _Pause(FIRST / 2, due)
         else:
-            pause.due = max(pause.due, due)
+            pause.due, pause.seen = max(pause.due, due), False
 
     def _look_at(self, queue: str) -> Iterator[float | None]:
         """Wake those of a queue that have room. Yields in how many seconds the next of them may be
@@ -367,7 +369,7 @@ class WorkloadWaker:
             _LOG.error("a workload could not be woken", exc_info=error)
         if self._leads:
             self._write_some()
-            self._look_in(max(SOON, _SHARE * self._cost))
+            self._look_in(SOON)
 
     async def _write(self, one: RefusedWorkload, number: int) -> None:
         facts = one.facts

@@ -16,17 +16,19 @@ from ..accounts.account_reader import AccountReader
 from ..amounts import NO_AMOUNTS, Amounts
 from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay, Spare
-from ..ledger.groups.pod_group_state import PodGroupState
+from ..effect import Effect, effect_of
+from ..ledger.groups.pod_group_state import PodGroupState, set_aside
 from ..ledger.ledger_reader import LedgerReader
 from ..pending.first_members import first_members
 from ..pending.gang import Gang
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
-from ..verdict import Verdict
+from ..verdict import Outcome, Verdict
 from ..vocabulary import Mode
 from .held_up import held_up_in
 from .judgement import judge, judge_new, judge_presence
+from .room import room_for
 from .room_together import room_together
 
 MOST_CLASSES: Final = 32
@@ -90,6 +92,24 @@ def on_the_way(
         spare,
         {key: asked.amounts for key, asked in of_groups.items()},
     )
+
+
+def number_let_by(
+    ledger: LedgerReader, pod: PodFacts, queue: str, number: int, to_come: ToCome
+) -> int:
+    """How many of so many equal pods would be let by beside those `to_come`. None where pods
+    without room wait at the gate, or pass: these take nothing away from others.
+    """
+    account = ledger.account(queue)
+    policy, mode = ledger.policy_of(pod, queue), ledger.mode_in(pod.namespace)
+    if account is None or effect_of(Outcome.WAITS, policy, mode) is not Effect.DENY:
+        return 0
+    way = on_the_way(ledger, account, to_come=to_come)
+    if not judge_new(ledger, pod, on_the_way=way).fits:
+        return 0
+    group = ledger.groups.get(pod.group) if pod.group else None
+    with set_aside(group, account):
+        return room_for(account, ledger.request_of(pod, queue), number, on_the_way=way)[0]
 
 
 class _Asked:

@@ -4,21 +4,14 @@ Pure questions to the ledger: nothing is charged here. Pods that wait at their g
 is free after the release is for those that were refused.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
-from ..accounts.account_reader import AccountReader
-from ..effect import Effect, effect_of
-from ..ledger.groups.pod_group_state import set_aside
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import SortKey
-from ..pods.pod_request import PodRequest
-from ..verdict import Outcome
 from ..workloads.workload_facts import WorkloadFacts, pod_of, template_of
-from .create_judgement import ToCome, on_the_way
-from .judgement import judge_new
-from .room import room_for
+from .create_judgement import ToCome, number_let_by
 
 
 @dataclass(slots=True, frozen=True)
@@ -53,41 +46,17 @@ def with_room(
     ledger may change.
     """
     expected = list(to_come)
-    without_room: set[PodRequest] = set()
+    without_room: set[Hashable] = set()
     for one in sleepers:
-        account = ledger.account(queue)
-        if account is None or account.facts is None:
-            return
         request = ledger.request_of(one.pod, queue)
+        # Whom a queue lets in follows from the namespace too, and what is reserved from the group.
+        alike = request, one.pod.namespace, one.pod.group
         number = 0
-        if request not in without_room and _was_refused(ledger, one.pod, queue):
-            number = _room(ledger, account, one, request, expected)
-            if not number:
-                without_room.add(request)
+        if alike not in without_room:
+            number = number_let_by(ledger, one.pod, queue, one.facts.missing, expected)
         if number:
             expected.append((request, number))
             yield one, number
         else:
+            without_room.add(alike)
             yield None
-
-
-def _was_refused(ledger: LedgerReader, pod: PodFacts, queue: str) -> bool:
-    """Whether a pod without room is refused at all, and does not wait at the gate or pass."""
-    policy, mode = ledger.policy_of(pod, queue), ledger.mode_in(pod.namespace)
-    return effect_of(Outcome.WAITS, policy, mode) is Effect.DENY
-
-
-def _room(
-    ledger: LedgerReader,
-    account: AccountReader,
-    one: RefusedWorkload,
-    request: PodRequest,
-    expected: ToCome,
-) -> int:
-    """For how many of the pods that it lacks there is room beside those that are expected."""
-    way = on_the_way(ledger, account, to_come=expected)
-    if not judge_new(ledger, one.pod, on_the_way=way).fits:
-        return 0
-    group = ledger.groups.get(one.pod.group) if one.pod.group else None
-    with set_aside(group, account):
-        return room_for(account, request, one.facts.missing, on_the_way=way)[0]

@@ -193,6 +193,20 @@ async def test_r5_who_does_not_say_that_it_was_refused_has_to_stand_still(
     assert [where for where, _ in full.written] == [path]
 
 
+async def test_r5_one_that_moved_once_more_is_looked_at_again(full: WakingStage) -> None:
+    """It had no room when it first stood still, and there is room when it does again."""
+    full.sleeps("large", pod(3))  # for it the queue is looked at meanwhile
+    full.sleeps(kind="statefulsets", wants=2)
+    full.notifier.notify()
+    await after(SETTLED + 1)
+    full.sleeps(kind="statefulsets", wants=3)
+    full.goes("other-0")
+    await after(SETTLED - 1)
+    assert full.written == []
+    await after(2)
+    assert full.woken == ["web"]
+
+
 async def test_r5_a_deployment_repeats_what_its_replica_sets_say(full: WakingStage) -> None:
     full.sleeps(kind="deployments")
     full.goes("other-0")

@@ -26,6 +26,7 @@ def refused(
     *,
     wants: int = 1,
     priority_class: str | None = None,
+    namespace: str = "team",
 ) -> RefusedWorkload:
     """A ReplicaSet that lacks all its pods."""
     wire = (template or pod()).wire()
@@ -34,7 +35,7 @@ def refused(
     facts = workload_facts(
         "ReplicaSet",
         Workload(
-            metadata=WorkloadMeta(name=name, namespace="team", uid=name),
+            metadata=WorkloadMeta(name=name, namespace=namespace, uid=name),
             spec=WorkloadSpec(replicas=wants, template=PodTemplate(metadata=meta, spec=spec)),
         ),
     )
@@ -112,6 +113,14 @@ def test_r5_where_pods_would_wait_nobody_is_woken() -> None:
     assert woken(ledger, [one]) == [("web", 1)]
     see(ledger, a_queue().with_quota({H200: 1}).with_policy("Gate"))
     assert woken(ledger, [one]) == []
+
+
+def test_r5_who_may_not_use_the_queue_holds_up_nobody() -> None:
+    """Though he asks for the same."""
+    ledger = ledger_with({H200: 1})
+    see(ledger, a_queue().with_quota({H200: 1}).open_to("team"), a_namespace("evil"))
+    evil, one = refused(ledger, "evil", namespace="evil"), refused(ledger)
+    assert woken(ledger, [evil, one]) == [("web", 1)]
 
 
 def test_r5_what_its_group_has_reserved_is_room() -> None:
