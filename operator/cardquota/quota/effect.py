@@ -3,8 +3,8 @@
 from enum import StrEnum
 from typing import Final
 
-from .verdict import Outcome
-from .vocabulary import NAMESPACE_AUDIT, NAMESPACE_OFF, Mode, Policy
+from .verdict import Outcome, Verdict
+from .vocabulary import NAMESPACE_AUDIT, NAMESPACE_OFF, Mode, Policy, Reason
 
 
 class Effect(StrEnum):
@@ -32,6 +32,10 @@ _ENFORCED: Final = {
     (Outcome.UNMANAGED, Policy.DENY): Effect.ALLOW,
     (Outcome.UNMANAGED, Policy.GATE): Effect.ALLOW,
 }
+_CHANGEABLE: Final = frozenset(
+    {Reason.CARD_NOT_IN_QUOTA, Reason.QUEUE_NOT_FOUND, Reason.QUEUE_NOT_OPEN}
+)
+"""Why a pod never fits as things are, and may fit once an administrator has changed them."""
 _AUDITED: Final = {Effect.GATE: Effect.ALLOW, Effect.DENY: Effect.WARN, Effect.ALLOW: Effect.ALLOW}
 """Audit mode refuses and gates nothing; it warns of what would be refused or would wait."""
 
@@ -48,6 +52,23 @@ EFFECTS: Final[dict[tuple[Outcome, Policy, Mode], Effect]] = {
 def effect_of(outcome: Outcome, policy: Policy, mode: Mode) -> Effect:
     """Look up the effect. No other code asks for the mode."""
     return EFFECTS[outcome, policy, mode]
+
+
+def effect_on_create(verdict: Verdict, policy: Policy, mode: Mode, *, gives_up: bool) -> Effect:
+    """What becomes of a pod that is created. `gives_up`: its controller ends everything after some
+    refusals; then what an administrator can change is no reason to refuse it (E5).
+    """
+    outcome = verdict.outcome
+    if gives_up and outcome is Outcome.NEVER and not is_for_good(verdict):
+        outcome = Outcome.WAITS
+    return effect_of(outcome, policy, mode)
+
+
+def is_for_good(verdict: Verdict) -> bool:
+    """Whether it never fits, and no administrator can change that by what belongs to him: the
+    request is wrong, or more than the whole quota (E5).
+    """
+    return verdict.outcome is Outcome.NEVER and verdict.reason not in _CHANGEABLE
 
 
 def mode_of(*, audit: bool, namespace: str) -> Mode:

@@ -140,7 +140,10 @@ TEMPLATE_TEXTS: Final = Limit("what is read of all pod templates", 32 * KIB * KI
 TEMPLATE_TEXTS_OF_ONE: Final = Limit("that of one namespace", 8 * KIB * KIB, sized=True)
 """The share of one namespace in it."""
 
-OF_WORKLOADS: Final = (TEMPLATE_TEXT, TEMPLATE_TEXTS, TEMPLATE_TEXTS_OF_ONE)
+BORROWERS: Final = Limit("ReplicaSets of a queue whose pods wait and may borrow", 1_000)
+"""Of one queue that lends cards. Pods of others wait for the quota."""
+
+OF_WORKLOADS: Final = (TEMPLATE_TEXT, TEMPLATE_TEXTS, TEMPLATE_TEXTS_OF_ONE, BORROWERS)
 
 # --- nodes: their cards are not counted, and that is reported (D9) -----------------------------
 NODE_LABELS: Final = Limit("labels", 1_000)
@@ -172,6 +175,17 @@ TASKS: Final = Limit("tasks in spec.minTaskMember", 256)
 """Each is added up when the group is written. Jobs have a handful."""
 
 OF_GROUPS: Final = (REQUEST_TEXT, REQUEST_CARDS, MIN_MEMBER, TASKS)
+
+# --- Jobs of Volcano: one with more is let by unread, and told; its pods get their own answers ---
+JOB_TASKS: Final = Limit("tasks", 256)
+"""The same as of a pod group. The pods of each are judged when the Job is written."""
+
+JOB_ALTERNATIVES: Final = Limit("alternatives of its tasks", 256)
+"""Of all different requests together. They are assigned together, without a pause, in some ten
+milliseconds. Of a Job with more it is not judged whether its pods fit together, nor counted how
+many fit now; each pod is judged."""
+
+OF_VOLCANO_JOBS: Final = (JOB_TASKS, JOB_ALTERNATIVES)
 
 # --- beyond one of these a pod counts with the card that its queue's totals show it with ------
 FLEXIBLE_KINDS: Final = Limit("different requests without a decided card", 64)

@@ -66,6 +66,8 @@ class Verdict(NamedTuple):
     shortfalls: tuple[Shortfall, ...] = ()
     cards: Charge = ()
     warnings: tuple[str, ...] = ()
+    borrows: bool = False
+    """Whether it fits only by what its queue lends to rolling updates (R6)."""
 
     @property
     def fits(self) -> bool:

@@ -12,6 +12,7 @@ QUOTA: Final = "volcano.sh/card.quota"
 POLICY: Final = "volcano.sh/card.policy"
 NAMESPACES: Final = "volcano.sh/card.namespaces"
 QUEUE_STATE: Final = "volcano.sh/card.state"
+SURGE: Final = "volcano.sh/card.surge"
 REQUEST: Final = "volcano.sh/card.request"
 CARD_NAME: Final = "volcano.sh/card.name"
 CARD_NAME_ALIAS: Final = "volcano.sh/card.card"
@@ -23,6 +24,8 @@ TASK: Final = "volcano.sh/task-spec"
 
 DEFAULT_QUEUE: Final = "default"
 """The queue of a pod group or Volcano Job that names none: the API server or Volcano writes it."""
+VOLCANO_SCHEDULER: Final = "volcano"
+"""`spec.schedulerName` of the pods that Volcano binds."""
 ROOT_QUEUE: Final = "root"
 """The only parent that a queue may have. Volcano gives it to all queues (Q5)."""
 
@@ -38,6 +41,8 @@ CHARGED_QUEUE: Final = "volcano.sh/card.queue"
 TERM: Final = "volcano.sh/card.term"
 """The term that decided. Without the other two keys: audit mode let the pod by (I3)."""
 SETTLE: Final = "volcano.sh/card.settle"
+"""Of a pod, and beside Volcano of a pod group: another one with each write that rules out all
+earlier ones."""
 RESERVATION: Final = "volcano.sh/card.reservation"
 STATUS: Final = "volcano.sh/card.status"
 
@@ -46,6 +51,9 @@ STAMP: Final = (ALLOCATED, CLAIM, CHARGED_QUEUE, TERM)
 
 OURS_ON_PODS: Final = (ALLOCATED, CLAIM, CHARGED_QUEUE, TERM, SETTLE)
 """Pod annotations that only the operator may write, at create or later."""
+
+OURS_ON_GROUPS: Final = (RESERVATION, SETTLE)
+"""The same of a pod group."""
 
 FIXED_ONCE_OPEN: Final = (
     CARD_NAME,
@@ -111,6 +119,8 @@ UNHEALTHY_CARDS_KEY: Final = "gpus"
 
 EXTENDER_ADDRESS: Final = "volcano.sh/card.extender"
 """On the Lease: host and port of the leader's scheduler extender."""
+ENQUEUE_ADDRESS: Final = "volcano.sh/card.enqueue"
+"""On the Lease: host and port where the leader is asked which pod groups to enqueue."""
 
 API_GROUP: Final = "scheduling.volcano.sh"
 VERSION: Final = "v1beta1"
@@ -142,6 +152,8 @@ class Reason(StrEnum):
 RELEASED: Final = "QuotaReleased"
 GATE_REFUSED: Final = "GateNotOpened"
 RESERVATION_EXPIRED: Final = "ReservationExpired"
+MIXED_CARDS: Final = "MixedCards"
+"""Event on a PodGroup beside Volcano: one of its tasks would start on several cards."""
 ENQUEUED: Final = "Enqueued"
 NOT_COUNTED: Final = "CardsNotCounted"
 CARD_MEMORY_UNREADABLE: Final = "CardMemoryUnreadable"
@@ -151,6 +163,9 @@ WOKEN_CONDITION: Final = "volcano.sh/CardQuota"
 """Type of the condition by which we wake a workload's controller."""
 QUOTA_FREE: Final = "QuotaFree"
 SCALE_CUT: Final = "ScalePartlyGranted"
+VOLCANO_UNKNOWN: Final = "VolcanoNotKnown"
+OTHER_SCHEDULER: Final = "OtherScheduler"
+STUCK_TERMINATING: Final = "StuckTerminating"
 INSTALLATION_DIFFERS: Final = "InstallationDiffers"
 INSTALLATION_RESTORED: Final = "InstallationRestored"
 
@@ -161,6 +176,7 @@ class Condition(StrEnum):
     QUOTA_VALID = "QuotaValid"
     OVER_QUOTA = "OverQuota"
     OVERSOLD = "Oversold"
+    BORROWED = "Borrowed"
 
 
 class Policy(StrEnum):

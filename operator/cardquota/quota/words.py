@@ -12,6 +12,7 @@ MOST_LISTED: Final = 5
 """Alternatives that a message lists. The rest are counted."""
 
 _GI: Final = 2**30
+_UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
 def amount_text(dimension: str, amount: int) -> str:
@@ -83,3 +84,11 @@ def first_of(texts: Sequence[str], between: str, *, most: int = MOST_LISTED) -> 
 def counted(number: int, what: str) -> str:
     """`1 pod`, `2 pods`."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def lasting(seconds: int) -> str:
+    """A time that has passed, in the largest unit of which it has two, rounded down."""
+    for size, unit in _UNITS:
+        if seconds >= 2 * size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"

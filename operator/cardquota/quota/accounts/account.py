@@ -10,7 +10,8 @@ from ..assignment.flexible_claims import FlexibleClaims
 from ..pending.pending_queue import PendingQueue
 from ..pods.charge_state import ChargeState
 from ..stamp import choice_of
-from .account_reader import OverQuota
+from .account_reader import Borrowed, OverQuota
+from .card_seconds import CardSeconds
 from .queue_facts import QueueFacts
 from .row import Row
 from .unadmitted_pods import UnadmittedPods
@@ -19,6 +20,7 @@ OUTSIDE: Final = ""
 """The account of pods that use cards outside every queue: no quota, no limit."""
 
 _NOTHING: Final = Row()
+_ALLOCATED: Final = ChargeState.ALLOCATED
 
 
 class Account:
@@ -29,6 +31,7 @@ class Account:
 
     __slots__ = (
         "_quota",
+        "card_seconds",
         "cards",
         "changes",
         "facts",
@@ -52,6 +55,8 @@ class Account:
         self.rows: dict[str, Row] = {}
         self.changes = 0
         """Changes whenever a row does."""
+        self.card_seconds: CardSeconds | None = None
+        """Only of a queue that exists, on the leader (T5)."""
         self.unstamped: set[str] = set()
         """Uids of the pods without a stamp of ours: their charge may still change."""
         self.unadmitted = UnadmittedPods()
@@ -86,10 +91,17 @@ class Account:
             return self.facts.limits.get(dimension) if self.facts else None
         return self.quota.get(dimension, 0)
 
+    def lent(self, card: str) -> int:
+        """How many of a card rolling updates may borrow beyond the quota (R6)."""
+        surge = self.facts.surge if self.facts else None
+        return surge.of(card) if surge and card in self._quota else 0
+
     def add(self, dimension: str, charge_state: ChargeState, amount: int) -> None:
         """Add to the amount in one charge state. A row without amounts is dropped."""
         row = self._writable(dimension)
         row.by_charge_state[charge_state] += amount
+        if self.card_seconds is not None and charge_state is _ALLOCATED:
+            self.card_seconds.change(dimension, amount)
         self._drop_if_empty(dimension, row)
 
     def claim(self, claim: Claim, shown: str, number: int) -> None:
@@ -193,15 +205,26 @@ class Account:
         self._drop_if_empty(dimension, row)
 
     def over(self) -> Iterator[OverQuota]:
-        """Dimensions that stand above their limit (Q7).
+        """Dimensions that stand above their limit (Q7), and above what may be borrowed (R6).
 
         A pod that may use several cards is counted with the first of them. A dimension that is
         above its limit only because of that is not named (T3), nor one that is above it only since
         groups are enqueued over what is elastic (E1).
         """
+        above = self._above_limit(self._overcharged())
+        return (one for one in above if one.charged - one.limit > self.lent(one.dimension))
+
+    def borrowed(self) -> list[Borrowed]:
+        """The cards of which some is borrowed (R6)."""
+        if self.facts is None or not self.facts.surge:
+            return []
+        lent = [one for one in self._overcharged() if self.lent(one[0])]
+        above = self._above_limit(lent)
+        return [Borrowed(d, min(n - limit, self.lent(d)), self.lent(d)) for d, n, limit in above]
+
+    def _overcharged(self) -> list[tuple[str, int]]:
         # Most rows may be of names that users made up, without a charge.
-        charged = sorted((name, n) for name, row in self.rows.items() if (n := row.overcharged))
-        return iter(self._above_limit(charged))
+        return sorted((name, n) for name, row in self.rows.items() if (n := row.overcharged))
 
     def overcommitted(self, dimensions: Iterable[str]) -> bool:
         """Whether more is charged of one of these than is allowed, what is reserved included.

@@ -1,12 +1,13 @@
 """What may be read of one queue's totals."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from ..amounts import Amounts, Charge
 from ..assignment.flexible_claims import FlexibleClaims
 from ..pending.pending_queue import PendingQueue
+from .card_seconds import CardSeconds
 from .queue_facts import QueueFacts
 from .row import Row
 from .unadmitted_pods import UnadmittedPods
@@ -18,6 +19,16 @@ class OverQuota(NamedTuple):
     dimension: str
     charged: int
     limit: int
+
+
+class Borrowed(NamedTuple):
+    """A card of which more is charged than the quota, where rolling updates may borrow."""
+
+    card: str
+    amount: int
+    """Cards beyond the quota, as far as they may be borrowed."""
+    lent: int
+    """Cards that may be borrowed."""
 
 
 class AccountReader(Protocol):
@@ -52,8 +63,16 @@ class AccountReader(Protocol):
         """Different whenever a row has changed."""
 
     @property
+    def card_seconds(self) -> CardSeconds | None:
+        """For how long its cards were held; None where nobody counts that (T5)."""
+
+    @property
     def unadmitted(self) -> UnadmittedPods:
         """The pods that hold something though we opened no gate of theirs (I3)."""
+
+    @property
+    def unstamped(self) -> Collection[str]:
+        """Uids of the pods without a stamp of ours: who waits, and who came past us."""
 
     @property
     def pending(self) -> PendingQueue:
@@ -74,6 +93,12 @@ class AccountReader(Protocol):
 
     def limit(self, dimension: str) -> int | None:
         """What the queue may hold of a dimension (Q1, Q2); None: not limited."""
+
+    def lent(self, card: str) -> int:
+        """How many of a card rolling updates may borrow beyond the quota (R6)."""
+
+    def borrowed(self) -> list[Borrowed]:
+        """The cards of which some is borrowed (R6)."""
 
     def over(self) -> Iterator[OverQuota]:
         """Dimensions that stand above their limit (Q7)."""

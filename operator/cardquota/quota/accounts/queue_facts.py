@@ -4,27 +4,47 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from .. import vocabulary as v
 from ..amounts import Amounts, MutableAmounts, is_card
 from ..cards.card import can_exist
 from ..cards.quota_text import MOST_ROWS, QuotaTextError, read_quota
-from ..limits import NAMESPACE_TEXT, NAMESPACES, NAMESPACES_TEXT, PATTERNS, Limit, size_of
+from ..cards.surge import NO_SURGE, Surge, read_surge
+from ..limits import (
+    LONGEST_OBJECT_NAME,
+    NAMESPACE_TEXT,
+    NAMESPACES,
+    NAMESPACES_TEXT,
+    PATTERNS,
+    Limit,
+    size_of,
+)
 from ..messages import queue_write_messages, report_messages
-from ..objects.queue import Queue, QueueAnnotations
+from ..objects.queue import Queue, QueueAnnotations, QueueStatus
 from ..objects.wire import ResourceList
-from ..quantity import Quantity, QuantityError, count, milli, whole
+from ..quantity import LARGEST, Quantity, QuantityError, count, milli, milli_bytes, whole
 from ..wildcards import fits, is_pattern
 from ..words import MOST_LISTED, show
+from .card_seconds import MOST_SECONDS
+from .published_rows import own_status
 
 _NONE = QueueAnnotations()
 LARGEST_WEIGHT: Final = 65_535
 """As the definition of Queues has it."""
 FIFO: Final = "fifo"
+_NOTHING_COUNTED: Final[Mapping[str, "CountedUntil"]] = {}
 _SHUT: Final = (v.QueueState.CLOSED, v.QueueState.CLOSING)
 _MOST_KNOWN: Final = 1_000
 """Namespaces of which it is remembered whether they may use a queue."""
+
+
+class CountedUntil(NamedTuple):
+    """What a row of the status says was counted of a card (T5)."""
+
+    seconds: int
+    allocated: int
+    """When that was written."""
 
 
 class QueueError(ValueError):
@@ -44,8 +64,10 @@ class QueueFacts:
     quota_problem: str
     limits: Amounts
     """Of cpu and memory (Q2); one that is missing is not limited."""
+    surge: Surge
+    """What rolling updates may borrow (R6)."""
     spec_problem: str
-    """What of the limits cannot be read, which counts as 0; empty if all can."""
+    """What of the limits, or of the surge, cannot be read, which counts as 0; empty if all can."""
     guarantee: Amounts
     """Of cpu and memory; shown, no more."""
     deserved: Amounts
@@ -64,6 +86,10 @@ class QueueFacts:
     fifo: bool
     recorded: Mapping[str, tuple[str, int]] = field(compare=False)
     """From its status: card -> (resource name or empty, last good quota). Survives a restart."""
+    counted: Mapping[str, CountedUntil] = field(compare=False)
+    """From its status, by card; those of which nothing was counted are missing."""
+    counted_until: str = field(compare=False)
+    """From its status; empty if that says nothing."""
     _admitted: dict[str, bool] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def admits(self, namespace: str) -> bool:
@@ -93,7 +119,8 @@ def queue_facts(queue: Queue) -> QueueFacts:
     except QuotaTextError as error:
         problem = str(error)
     spec = queue.spec
-    recorded = {row.name: (row.resource or "", row.quota) for row in queue.status.cards or ()}
+    own = own_status(queue)
+    recorded = {row.name: (row.resource or "", row.quota) for row in own.cards or ()}
     return QueueFacts(
         name=queue.metadata.name,
         uid=queue.metadata.uid,
@@ -102,6 +129,7 @@ def queue_facts(queue: Queue) -> QueueFacts:
         quota=quota,
         quota_problem=problem,
         limits=_amounts(spec.capability),
+        surge=_surge(notes.surge),
         spec_problem=_problem_of(queue),
         guarantee=_amounts(spec.guarantee.resource if spec.guarantee else None),
         deserved=_amounts(spec.deserved),
@@ -114,7 +142,29 @@ def queue_facts(queue: Queue) -> QueueFacts:
         priority=spec.priority or 0,
         fifo=spec.dequeue_strategy == FIFO,
         recorded=recorded,
+        counted=_counted(own),
+        counted_until=_text(own.card_seconds_until),
     )
+
+
+def _counted(own: QueueStatus) -> Mapping[str, CountedUntil]:
+    within = _within_bounds
+    rows = (
+        (row.name, within(row.seconds, MOST_SECONDS), within(row.allocated, LARGEST))
+        for row in own.cards or ()
+    )
+    found = {card: CountedUntil(seconds, held) for card, seconds, held in rows if seconds or held}
+    return found or _NOTHING_COUNTED
+
+
+def _within_bounds(number: object, most: int) -> int:
+    """A whole number of any origin; 0 if it is none."""
+    return min(max(0, number), most) if type(number) is int else 0
+
+
+def _text(text: object) -> str:
+    """A short text of any origin."""
+    return text if isinstance(text, str) and len(text) <= LONGEST_OBJECT_NAME else ""
 
 
 def state_is_ours(queue: Queue) -> bool:
@@ -130,6 +180,7 @@ def check_queue(queue: Queue) -> None:
             read_quota(notes.quota)
         except QuotaTextError as error:
             raise QueueError(queue_write_messages.quota_refused(str(error))) from None
+    _check_surge(notes.surge)
     _one_of(v.POLICY, notes.policy, tuple(v.Policy))
     _one_of(v.QUEUE_STATE, notes.state, (v.QueueState.OPEN, v.QueueState.CLOSED))
     if notes.namespaces is not None:
@@ -147,13 +198,32 @@ def check_queue(queue: Queue) -> None:
 
 def doubts_about(queue: Queue) -> tuple[str, ...]:
     """What is odd in a queue that is accepted: a Warning each, at most five."""
-    text = queue.metadata.annotations.quota if queue.metadata.annotations else None
+    notes = queue.metadata.annotations or _NONE
     try:
-        names = read_quota(text) if text is not None else {}
+        names = read_quota(notes.quota) if notes.quota is not None else {}
     except QuotaTextError:
         return ()
     odd = [name for name in names if not can_exist(name)]
-    return tuple(queue_write_messages.row_impossible(name) for name in odd[:MOST_LISTED])
+    doubts = [queue_write_messages.row_impossible(name) for name in odd]
+    lent = _surge(notes.surge).by_card
+    doubts += [queue_write_messages.surge_without_quota(card) for card in lent if card not in names]
+    return tuple(doubts[:MOST_LISTED])
+
+
+def not_deserved(queue: Queue) -> tuple[tuple[str, str], ...]:
+    """What of its guarantee a queue deserves less of, by resource and as it is written: Volcano's
+    webhook refuses such a queue (V2). Amounts that cannot be read are left out.
+    """
+    deserved = queue.spec.deserved or {}
+    guarantee = (queue.spec.guarantee.resource if queue.spec.guarantee else None) or {}
+    found = []
+    for name, value in islice(guarantee.items(), MOST_ROWS):
+        try:
+            if milli_bytes(deserved.get(name, 0)) < milli_bytes(value):
+                found.append((name, str(value)))
+        except QuantityError:
+            continue
+    return tuple(found)
 
 
 def read_namespaces(text: str) -> tuple[str, ...]:
@@ -179,6 +249,21 @@ def _within(limit: Limit, found: int) -> None:
 def _one_of(key: str, value: str | None, allowed: tuple[str, ...]) -> None:
     if value is not None and value not in allowed:
         raise QueueError(queue_write_messages.not_one_of(key, value, allowed))
+
+
+def _check_surge(text: str | None) -> None:
+    try:
+        read_surge(text if text is not None else "0")
+    except QuotaTextError as error:
+        raise QueueError(queue_write_messages.surge_refused(str(error))) from None
+
+
+def _surge(text: str | None) -> Surge:
+    """None where it cannot be read."""
+    try:
+        return read_surge(text) if text is not None else NO_SURGE
+    except QuotaTextError:
+        return NO_SURGE
 
 
 def _check_amounts(name: str, amounts: ResourceList | None) -> None:
@@ -247,8 +332,10 @@ def _amounts(amounts: ResourceList | None) -> Amounts:
 
 
 def _problem_of(queue: Queue) -> str:
+    notes = queue.metadata.annotations or _NONE
     try:
         _check_amounts("capability", queue.spec.capability)
+        _check_surge(notes.surge)
     except QueueError as error:
         return str(error)
     return ""

@@ -26,6 +26,7 @@ from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..verdict import Outcome, Verdict
 from ..vocabulary import Mode
+from .borrowing import lent_now
 from .held_up import held_up_in
 from .judgement import judge, judge_new, judge_presence
 from .room import room_for
@@ -105,8 +106,12 @@ def number_let_by(
     if account is None or effect_of(Outcome.WAITS, policy, mode) is not Effect.DENY:
         return 0
     way = on_the_way(ledger, account, to_come=to_come)
-    if not judge_new(ledger, pod, on_the_way=way).fits:
+    verdict = judge_new(ledger, pod, on_the_way=way)
+    if not verdict.fits:
         return 0
+    if verdict.borrows:
+        ((card, amount),) = verdict.cards
+        return min(number, lent_now(account, card, way) // amount)
     group = ledger.groups.get(pod.group) if pod.group else None
     with set_aside(group, account):
         return room_for(account, ledger.request_of(pod, queue), number, on_the_way=way)[0]

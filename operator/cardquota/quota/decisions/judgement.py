@@ -22,6 +22,7 @@ from ..pods.pod_request import PodRequest, card_devices
 from ..verdict import Outcome, Verdict
 from ..vocabulary import GPU_MEMORY, NAMESPACE_ENFORCED, QueueState, Reason
 from .availabilities import Availabilities
+from .borrowing import with_borrowing
 from .over_quota import over_quota, reason_of
 from .quota_check import Preference, QuotaCheck
 
@@ -62,6 +63,8 @@ def judge_new(
     if unseen and not facts.own_queue:
         return _queue_unknown(ledger, facts)
     verdict = judge(ledger, facts, queue, beside=beside, on_the_way=on_the_way)
+    if verdict.outcome is Outcome.WAITS and not beside:
+        verdict = with_borrowing(ledger, facts, verdict, on_the_way)
     if unseen and verdict.outcome is not _NEVER:
         return _group_not_seen(facts, queue)
     return verdict

@@ -27,11 +27,13 @@ def over_quota(
     never: bool,
     rows: Sequence[str] = (),
     several: bool = False,
+    advice: str = "",
 ) -> Verdict:
     """`never`: whether it could not fit whatever is freed (E5). `rows`: the quota's cards.
 
     `several`: the verdict is on several pods with a choice of cards, so no single amount is the
     most that fits. The text is the same if each pod alone would fit.
+    `advice`: instead of what else would be said.
     """
     if reason is Reason.CARD_NOT_IN_QUOTA:
         advice = shortfall_messages.advice_not_in_quota(rows)
@@ -40,7 +42,7 @@ def over_quota(
     elif never:
         advice = shortfall_messages.advice_never(_hopeless(shorts))
     else:
-        advice = shortfall_messages.ADVICE_WAIT
+        advice = advice or shortfall_messages.ADVICE_WAIT
     return Verdict(
         Outcome.NEVER if never else Outcome.WAITS,
         queue,

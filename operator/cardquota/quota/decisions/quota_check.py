@@ -62,9 +62,11 @@ class QuotaCheck:
         *,
         only: str | None = None,
         availability_of: Preference | None = None,
+        lent: int = 0,
     ) -> tuple[Charge, list[Shortfall]]:
         """Of the alternatives that fit, the first with the best availability; else what each of
-        them is short of (E7). `only`: judge this one alternative.
+        them is short of (E7). `only`: judge this one alternative. `lent`: cards of it that may be
+        used beyond the quota (R6).
         """
         amount = request.amount
         if not amount:
@@ -72,11 +74,11 @@ class QuotaCheck:
         cards = request.cards if only is None else (only,)
         flexible_claims = self._account.flexible_claims
         if flexible_claims is None and not self._way.claims:
-            return self._choose(cards, amount, availability_of, None)
+            return self._choose(cards, amount, availability_of, None, lent)
         if flexible_claims is None:
             flexible_claims = self._account.no_flexible_claims()
         with flexible_claims.beside(self._beside, self._way.claims, self._way.spare) as others:
-            return self._choose(cards, amount, availability_of, others)
+            return self._choose(cards, amount, availability_of, others, lent)
 
     def _choose(
         self,
@@ -84,6 +86,7 @@ class QuotaCheck:
         amount: int,
         availability_of: Preference | None,
         others: Others | None,
+        lent: int,
     ) -> tuple[Charge, list[Shortfall]]:
         # A pod that does not fit usually fits none of its cards: one check instead of many.
         hopeless = (
@@ -95,7 +98,7 @@ class QuotaCheck:
         best: str | None = None
         found = Availability.NONE
         for card in () if hopeless else cards:
-            if not self._fits(card, amount, others):
+            if not self._fits(card, amount, others, lent):
                 continue
             availability = Availability.NOW if availability_of is None else availability_of(card)
             if availability is Availability.NOW:
@@ -106,17 +109,19 @@ class QuotaCheck:
             return ((best, amount),), []
         return (), [self._short_of(card, amount, others) for card in cards]
 
-    def _fits(self, card: str, amount: int, others: Others | None) -> bool:
+    def _fits(self, card: str, amount: int, others: Others | None, lent: int) -> bool:
         """Whether there is enough of a card. The limit is always checked, also for amounts that a
         reservation covers: it may have been lowered since (Q7).
 
         It fits if the limit holds with all pods with a choice (`others`) elsewhere, and if all of
-        these can then be assigned beside it.
+        these can then be assigned beside what of it is not borrowed.
         """
         needed = amount if self._group is None else amount - self._covered(card, amount)
-        if self._inflexible(card) + needed > self._account.quota.get(card, 0):
+        left = self._account.quota.get(card, 0) - self._inflexible(card)
+        if needed > left + lent:
             return False
-        return others is None or others.leave_room(card, needed)
+        borrowed = max(0, lent + min(0, left))
+        return others is None or others.leave_room(card, max(0, needed - borrowed))
 
     def _short_of(self, card: str, amount: int, others: Others | None) -> Shortfall:
         """The numbers for a card that is short."""

@@ -28,11 +28,11 @@ class RefusedWorkload:
 def refused_workload(ledger: LedgerReader, facts: WorkloadFacts) -> RefusedWorkload | None:
     """None if its pods are not known."""
     template = template_of(facts)
-    pod = pod_of(facts, facts.kind, ledger.defaults)
+    pod = pod_of(facts, facts.kind, ledger.defaults, maker=facts.name)
     if template is None or pod is None:
         return None
     priority = ledger.priority_of(template.spec.priority_class_name or "")
-    place = SortKey(-priority, facts.created, facts.name, facts.uid)
+    place = SortKey.alone(-priority, facts.created, facts.name, facts.uid)
     return RefusedWorkload(facts, pod, ledger.queue_of(pod), place)
 
 
@@ -50,7 +50,10 @@ def with_room(
     for one in sleepers:
         request = ledger.request_of(one.pod, queue)
         # Whom a queue lets in follows from the namespace too, and what is reserved from the group.
-        alike = request, one.pod.namespace, one.pod.group
+        # What may be borrowed follows from the workload (R6).
+        account = ledger.account(queue)
+        lends = account is not None and account.facts is not None and account.facts.surge
+        alike = request, one.pod.namespace, one.pod.group, one.facts.uid if lends else ""
         number = 0
         if alike not in without_room:
             number = number_let_by(ledger, one.pod, queue, one.facts.missing, expected)

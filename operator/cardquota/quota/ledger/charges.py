@@ -13,6 +13,7 @@ from ..pods.pod_record import PodRecord
 from ..pods.pod_request import card_devices
 from ..stamp import choice_of
 from ..vocabulary import GPU_MEMORY, Mode
+from ..workloads.live_holdings import part_of
 from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
 from .pod_assessor import PodAssessor
@@ -37,15 +38,36 @@ class Charges:
         if record.releasable:
             key, gang = class_key_of(self._state, record)
             task = task_of(self._state.groups.get(record.facts.group), record)
-            self._state.account_for(record.queue).pending.join(record, key, gang, task)
+            pending = self._state.account_for(record.queue).pending
+            pending.join(record, key, gang, task)
+            if gang is None:
+                self._may_borrow(record)
 
     def uncharge(self, record: PodRecord) -> None:
         """Take a pod out of totals and indexes, by the facts it was charged with."""
         account = self._state.account(record.queue)
         if account is not None:
             account.pending.leave(record)
+            if account.pending.borrowers:
+                self._may_not_borrow(account, record)
         self._post(record, -1)
         self._unindex(record)
+
+    def _may_borrow(self, record: PodRecord) -> None:
+        """The pod waits: where its queue lends cards, it may be of a rolling update (R6)."""
+        account = self._state.account_for(record.queue)
+        lends = account.facts is not None and account.facts.surge
+        part = part_of(record.facts) if lends else None
+        if part is not None and account.pending.borrowers.add(part, record.facts.uid):
+            self._state.borrowing[record.queue] = None
+
+    def _may_not_borrow(self, account: Account, record: PodRecord) -> None:
+        """The inverse, whether or not it might."""
+        part = part_of(record.facts)
+        if part is not None:
+            account.pending.borrowers.discard(part, record.facts.uid)
+            if not account.pending.borrowers:
+                del self._state.borrowing[account.name]
 
     def _post(self, record: PodRecord, sign: int) -> None:
         """Add a pod's charge to its queue and group, or take it away."""
@@ -136,6 +158,9 @@ class Charges:
     def _index(self, record: PodRecord) -> None:
         state, facts = self._state, record.facts
         state.made_pods.add(record)
+        state.live_holdings.add(record)
+        if facts.terminating:
+            state.being_deleted[facts.uid] = None
         if record.assumed is not None or record.held_back:
             state.unconfirmed[facts.uid] = None
         if facts.group:
@@ -199,6 +224,8 @@ class Charges:
     def _unindex(self, record: PodRecord) -> None:
         state, facts = self._state, record.facts
         state.made_pods.discard(record)
+        state.live_holdings.discard(record)
+        state.being_deleted.pop(facts.uid, None)
         if facts.group:
             state.leave_group(state.groups[facts.group], facts.uid)
         if facts.devices and facts.state is State.BOUND:

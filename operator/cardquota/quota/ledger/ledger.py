@@ -29,6 +29,7 @@ from ..pods.kept_text import KeptText
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..vocabulary import GPU_MEMORY
+from .card_metering import CardMetering
 from .charges import Charges
 from .groups.group_facts import GroupFacts, NamespaceFacts
 from .groups.pod_group_state import PodGroupState
@@ -63,6 +64,8 @@ class Ledger(LedgerState):
             late_binding=late_binding,
         )
         self._charges = Charges(self)
+        self.card_metering = CardMetering(self.accounts_by_queue, self.pods)
+        """For how long cards are held (T5)."""
         self.reassessment = Reassessment(self, self._charges, at_once)
         self.decisions = ReleaseDecisions(self, self._charges)
         """What the leader's release decides."""
@@ -80,7 +83,7 @@ class Ledger(LedgerState):
             return
         if facts.state.finished or not facts.concerns_us:
             if record is not None:
-                self.pod_gone(facts.uid)
+                self._gone(facts.uid, succeeded=facts.state is State.SUCCEEDED)
             if facts.state is State.SUCCEEDED and facts.group:
                 self._succeed(facts.uid, facts.group, facts.task)
             if facts.state is State.FAILED and facts.group:
@@ -109,12 +112,19 @@ class Ledger(LedgerState):
         self._charges.charge(record)
 
     def pod_gone(self, uid: str) -> None:
+        """A pod was deleted."""
+        self._gone(uid)
+
+    def _gone(self, uid: str, *, succeeded: bool = False) -> None:
         """A pod was deleted, or has finished (T1)."""
         self.kept_text.forget(uid)
         record = self.pods.pop(uid, None)
         self.dirty.forget(uid)
         self.card_memory.forget(uid)
         if record is not None:
+            group = self.groups.get(record.facts.group)
+            if group is not None and group.lose(record, succeeded=succeeded):
+                self.dirty.mark_vacated(group.key)
             self._charges.uncharge(record)
             self._charges.hold(record, ())
         self._succeed(uid, "")
@@ -166,6 +176,7 @@ class Ledger(LedgerState):
         """A queue was added or changed."""
         account = self.account_for(facts.name)
         before, account.facts = account.facts, facts
+        self.card_metering.queue_seen(account, before)
         learned = [
             behind
             for card, (resource, _) in facts.recorded.items()
@@ -193,6 +204,7 @@ class Ledger(LedgerState):
         if account is None:
             return
         account.facts = None
+        self.card_metering.queue_gone(account)
         self.look_at_phases(self.silent_groups.in_queue(name))
         self._set_quota(account, {})
         self._reassess(account.unstamped)
@@ -213,7 +225,7 @@ class Ledger(LedgerState):
                 if facts.revision > group.facts.revision:
                     # Our write under the older version was in vain: look again.
                     self.dirty.mark_group(group.key)
-                group.facts.revision = facts.revision
+                group.facts.revision, group.facts.stored = facts.revision, facts.stored
                 return
         if facts.revision >= group.settled_revision > 0 or (
             group.assumed is not None and facts.reservation == group.assumed
@@ -317,7 +329,7 @@ class Ledger(LedgerState):
         before, gang = _as_read(group), group.gang
         start = _start_of(group)
         self.mark_queues(group.see(facts, self.account_for) | group.repost(self.account_for))
-        self._note_request(group)
+        self.note_request(group)
         self.silent_groups.see(group.key, facts)
         if _as_read(group) == before and start == _start_of(group):
             return
@@ -326,18 +338,6 @@ class Ledger(LedgerState):
         if _as_read(group) != before:
             # Whether it is a gang says of those that run, too, whether they are off-line.
             self._reassess(group.members, stamped=gang != group.gang)
-
-    def _note_request(self, group: PodGroupState) -> None:
-        namespace = group.key.partition("/")[0]
-        if group.facts is not None and group.facts.request:
-            self.requesting.setdefault(namespace, set()).add(group.key)
-        elif group.key in (keys := self.requesting.get(namespace, set())):
-            keys.discard(group.key)
-            if not keys:
-                del self.requesting[namespace]
-        else:
-            return
-        self.ask(group)
 
     def _set_quota(self, account: Account, quota: Amounts) -> None:
         """Put another quota in force.

@@ -1,6 +1,6 @@
 """What admission, decisions, reports and metrics may do with the ledger: ask."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
@@ -20,6 +20,7 @@ from ..pods.pods_by_controller import PodsByController
 from ..pods.reading import Reading
 from ..shares.shares import Shares
 from ..vocabulary import Mode, Policy
+from ..workloads.live_holdings import LiveHoldings
 from ..workloads.workload_cache import WorkloadCache
 from .groups.group_facts import NamespaceFacts
 from .groups.pod_group_state import PodGroupState
@@ -61,6 +62,10 @@ class LedgerReader(Protocol):
         """Uids of pods that are charged and lack the label that protects what is charged (I3)."""
 
     @property
+    def being_deleted(self) -> Collection[str]:
+        """Uids of pods that are being deleted."""
+
+    @property
     def catalog(self) -> Catalog:
         """The kinds of cards."""
 
@@ -79,6 +84,10 @@ class LedgerReader(Protocol):
     @property
     def workloads(self) -> WorkloadCache:
         """What makes pods that concern us."""
+
+    @property
+    def live_holdings(self) -> LiveHoldings:
+        """What ReplicaSets hold, and DaemonSets on each node."""
 
     @property
     def defaults(self) -> PodDefaults:

@@ -25,7 +25,9 @@ from ..pods.unstamped_pod_index import UnstampedPodIndex
 from ..shares.shares import Shares
 from ..stamp import Reservation
 from ..vocabulary import CPU, GPU_MEMORY, MEMORY, NAMESPACE_OFF, Mode, Policy, QueueState
+from ..workloads.live_holdings import LiveHoldings, UpdatePart
 from ..workloads.workload_cache import WorkloadCache
+from ..workloads.workload_facts import WorkloadFacts
 from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
 from .groups.pod_group_state import Asks, PodGroupState
@@ -40,7 +42,8 @@ class LedgerState:
     """Everything that is held about the cluster, and the settings that decide how it is read.
 
     `default_queue`, `free_cpu_memory` and `audit` are settings (section 2, P6, mode). `enqueues`:
-    whether groups are enqueued before their pods are there (E1). Where Volcano runs, it does that.
+    whether groups are enqueued before their pods are there (E1). Where Volcano runs, only those
+    are that it asks about (V3).
     `late_binding`: names of schedulers that ask us for each pod by card; the card of a pod of
     theirs that has a choice is chosen when it is bound (E7).
 
@@ -79,6 +82,8 @@ class LedgerState:
         """Values of priority classes."""
         self.requesting: dict[str, set[str]] = {}
         """By namespace: the keys of groups that say what their minimum will ask for (E1)."""
+        self.vacant: dict[str, dict[str, None]] = {}
+        """By queue: the keys of gangs that run and have lost members of their minimum (E6)."""
         self.quotas = QuotaTotals()
         """Of all queues together."""
         self._readings = Readings()
@@ -89,6 +94,13 @@ class LedgerState:
         """What pods get when they are created that a template does not say."""
         self.workloads = WorkloadCache()
         """What makes pods that concern us. Nothing is charged for it."""
+        self.live_holdings = LiveHoldings()
+        """What ReplicaSets hold, and DaemonSets on each node."""
+        self.borrowing: dict[str, None] = {}
+        """Queues that lend cards, and in which pods of these wait (R6)."""
+        self.workloads.listen_to_wishes(self._wishes)
+        self.being_deleted: dict[str, None] = {}
+        """Uids of pods that are being deleted."""
         self.unconfirmed: dict[str, None] = {}
         """Uids of pods whose decision is not yet seen in an event, or which are held back."""
         self.epoch = 0
@@ -175,6 +187,8 @@ class LedgerState:
 
     def policy_of(self, facts: PodFacts, queue: str) -> Policy:
         """What happens to this pod when it is over quota now but could fit later (section 2)."""
+        if facts.gives_up:
+            return Policy.GATE
         account = self.accounts_by_queue.get(queue)
         if account is not None and account.facts is not None and account.facts.policy is not None:
             return account.facts.policy
@@ -251,7 +265,7 @@ class LedgerState:
         group.leave(uid)
         if group.unused:
             del self.groups[group.key]
-        elif group.facts is not None and group.facts.request:
+        elif group.facts is not None and group.request:
             self.ask(group)
 
     def mark_group(self, group: PodGroupState) -> None:
@@ -262,9 +276,41 @@ class LedgerState:
         for pending in group.queues:
             pending.gang_changed(group)
             self.dirty.mark_pending(pending.queue)
-        facts = group.facts
-        if group.asks is not None or (facts is not None and facts.request):
+        if group.asks is not None or group.request:
             self.ask(group)
+        self._note_vacancy(group)
+
+    def _note_vacancy(self, group: PodGroupState) -> None:
+        """Who waits behind it may go once it has ended."""
+        vacancy, before = group.vacancy, group.vacant_in
+        queue = vacancy.queue if vacancy is not None else ""
+        if queue == before:
+            return
+        group.vacant_in = queue
+        if before:
+            keys = self.vacant[before]
+            del keys[group.key]
+            if not keys:
+                del self.vacant[before]
+            self.dirty.mark_pending(before)
+        if queue:
+            self.vacant.setdefault(queue, {})[group.key] = None
+            self.dirty.mark_vacated(group.key)
+
+    def note_request(self, group: PodGroupState) -> None:
+        """To be called after what a group asks for has changed, by itself or for a scheduler (V3):
+        from then on it is looked at again whenever the mode of its namespace changes.
+        """
+        namespace = group.key.partition("/")[0]
+        if group.facts is not None and group.request:
+            self.requesting.setdefault(namespace, set()).add(group.key)
+        elif group.key in (keys := self.requesting.get(namespace, set())):
+            keys.discard(group.key)
+            if not keys:
+                del self.requesting[namespace]
+        else:
+            return
+        self.ask(group)
 
     def ask(self, group: PodGroupState) -> None:
         """Have a group wait to be enqueued, in its queue and at its place, or wait no longer (E1).
@@ -288,13 +334,16 @@ class LedgerState:
 
     def _asks(self, group: PodGroupState) -> Asks | None:
         facts = group.facts
-        if facts is None or not self._enqueues or not group.to_be_enqueued:
+        if facts is None or not group.to_be_enqueued:
+            return None
+        request = group.request if self._enqueues else group.asked
+        if not request:
             return None
         if self.mode_in(facts.namespace) is not Mode.ENFORCE:
             return None
         priority = self.priorities.get(facts.priority_class, 0)
-        place = SortKey(-priority, facts.created, facts.name, facts.key)
-        return Asks(facts.queue, place, facts.request)
+        place = SortKey.alone(-priority, facts.created, facts.name, facts.key)
+        return Asks(facts.queue, place, request)
 
     def needs_nothing_yet(self, group: PodGroupState) -> bool:
         """Whether the pods of a group may be created without anything being reserved (E1): they are
@@ -330,6 +379,19 @@ class LedgerState:
         self.dirty.mark_changed(*queues)
         for queue in queues:
             self.forget_unused(self.accounts_by_queue.get(queue))
+
+    def _wishes(self, facts: WorkloadFacts) -> None:
+        """A workload wants another number of pods, or has come or gone: pods of its that wait may
+        borrow now (R6).
+        """
+        if not self.borrowing:
+            return
+        some = [facts, *self.workloads.owned_by(facts.uid, facts.namespace)]
+        for queue in self.borrowing:
+            borrowers = self.accounts_by_queue[queue].pending.borrowers
+            parts = (UpdatePart(one.namespace, one.kind, one.name) for one in some)
+            if borrowers.look_again(parts):
+                self.dirty.mark_pending(queue)
 
     def may_be_charged(self, record: PodRecord) -> bool:
         """Whether a queue is charged for the pod now, or will be once its namespace has one."""

@@ -12,7 +12,7 @@ from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
 from ..stamp import Stamp, choice_of, is_choice
 from ..vocabulary import Policy
-from .ledger_state import LedgerState
+from .ledger_state import JOB, LedgerState
 
 
 class PodAssessor:
@@ -22,7 +22,7 @@ class PodAssessor:
         self._state = state
 
     def assess(self, record: PodRecord) -> None:
-        """Sets the pod's queue, charge, charge state, request, claim and priority.
+        """Sets the pod's queue, charge, charge state, request, claim, priority and place.
 
         A stamp of ours decides queue and cards (E10); without one, the pod and its node do.
         """
@@ -40,6 +40,7 @@ class PodAssessor:
         record.charge_state = self._charge_state(record, bound=bound)
         record.offline = bound and state.policy_by_controller(facts) is Policy.GATE
         record.priority = self._priority(facts)
+        record.place = self._place(facts)
 
     def _stamped_cards(self, record: PodRecord, stamp: Stamp) -> Amounts:
         """The cards of the stamp. If somebody bound the pod to a node with cards of another model:
@@ -146,6 +147,17 @@ class PodAssessor:
             return facts.priority
         named = self._state.priorities.get(group.facts.priority_class, facts.priority)
         return max(facts.priority, named)
+
+    def _place(self, facts: PodFacts) -> tuple[str, str]:
+        """Of a gang, and of what a Job made, the group's: controllers make the pods of several jobs
+        in any order. A group of a service has no age of interest: pods of it come and go (E6).
+        """
+        group = self._state.groups.get(facts.group) if facts.group else None
+        if group is None or group.facts is None:
+            return facts.created, facts.name
+        if not group.gang and facts.controller != JOB:
+            return facts.created, facts.name
+        return group.facts.created, group.facts.name
 
 
 def _first_in(quota: Amounts, cards: Sequence[str]) -> str:

@@ -116,7 +116,7 @@ class Reassessment:
         groups = self._state.groups.values()
         named = [g for g in groups if g.facts and g.facts.priority_class == name]
         self.reassess(set().union(*(group.members for group in named)))
-        self.ask_again([group.key for group in named if group.facts and group.facts.request])
+        self.ask_again([group.key for group in named if group.request])
 
     def ask_again(self, keys: Collection[str]) -> None:
         """Find out whether these groups wait to be enqueued, and at which place."""

@@ -6,7 +6,9 @@ from ..amounts import Charge
 from ..pods.pod_facts import State
 from ..stamp import Reservation, Stamp
 from .charges import Charges
+from .groups.group_request import GroupRequest
 from .groups.pod_group_state import PodGroupState
+from .groups.vacancy import Vacancy
 from .ledger_state import LedgerState
 
 
@@ -123,6 +125,9 @@ class ReleaseDecisions:
             self._state.groups,
             self._state.misplaced | self._state.unnoted | self._state.unlabelled,
         )
+        for keys in self._state.vacant.values():
+            for key in keys:
+                self._state.dirty.mark_vacated(key)
         self._state.nodes.report_all()
 
     def all_seen(self) -> Callable[[], bool]:
@@ -163,6 +168,25 @@ class ReleaseDecisions:
         self._posted_anew(group)
         return reservation
 
+    def ask(self, key: str, request: GroupRequest | None) -> None:
+        """A scheduler wants to enqueue a group now, and this is asked for it (V3). None: it does
+        not want that any more.
+        """
+        group = self._state.groups.get(key)
+        if group is not None:
+            self.reject(key, rejected=False)
+            group.asked = request
+            self._state.note_request(group)
+
+    def reject(self, key: str, *, rejected: bool) -> None:
+        """A scheduler was told not to enqueue a group of which nothing can be reserved, or no
+        longer (V3): so it waits, though nothing of it is there.
+        """
+        group = self._state.groups.get(key)
+        if group is not None and group.rejected is not rejected:
+            group.rejected = rejected
+            self._state.dirty.mark_group(key)
+
     def confirm_reservation(self, key: str, reservation: Reservation, revision: int) -> None:
         """The reservation was written at `revision`.
 
@@ -196,7 +220,13 @@ class ReleaseDecisions:
         """The gang did not use its reservation in time. Pods that fit go first from now on (E8)."""
         group = self._state.groups.get(key)
         if group is not None:
-            group.lost_place = True
+            group.lost_place, group.asked = True, None
+            self._state.mark_group(group)
+
+    def give_up_vacancy(self, key: str, vacancy: Vacancy) -> None:
+        """Nobody came in time in the place of a member that died: it is kept no longer (E6)."""
+        group = self._state.groups.get(key)
+        if group is not None and group.give_up(vacancy):
             self._state.mark_group(group)
 
     def rest(self) -> None:

@@ -28,6 +28,19 @@ def behind(queue: str, card: str, before: int, first: str | None = None) -> str:
     )
 
 
+def behind_vacancy(queue: str, kept: Sequence[Amount], *, name: str | None = None) -> str:
+    """There is room, but it is kept for the replacement of a member that a running gang lost (E6).
+
+    `name`: that of the group, if the reader may see it.
+    """
+    who = f"group <{show(name)}>" if name else "a group"
+    return (
+        f"Queue <{show(queue)}> keeps {held_text(kept)} free for a pod of {who}, which runs and "
+        "has lost one of its minimum: this pod would take of it; wait for its replacement, or "
+        "until its time is over"
+    )
+
+
 def behind_long_wait(
     queue: str, waited: int, asked: Sequence[Amount], *, group: bool, name: str | None = None
 ) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from .. import vocabulary as v
-from ..words import counted, show
+from ..words import counted, listed, show
 
 
 def row_impossible(card: str) -> str:
@@ -31,6 +31,37 @@ def quota_refused(problem: str) -> str:
         f"annotation {v.QUOTA} cannot be read: {problem}. "
         'Write a JSON object of whole numbers, such as {"NVIDIA-H200": 3}'
     )
+
+
+def surge_refused(problem: str) -> str:
+    """What rolling updates may borrow, as it is written, cannot be read (R6)."""
+    return (
+        f"annotation {v.SURGE} cannot be read: {problem}. "
+        'Write a whole number of cards, or a JSON object such as {"NVIDIA-H200": 1}'
+    )
+
+
+def surge_without_quota(card: str) -> str:
+    """Warning when a queue is written: nothing is lent of a card without a quota. Short."""
+    return f"{v.SURGE} lends <{show(card)}>, of which the queue has no quota: it lends none"
+
+
+def guarantee_not_deserved(amounts: Sequence[tuple[str, str]]) -> str:
+    """Warning beside Volcano, whose webhook refuses the queue (V2). By resource: the guarantee."""
+    wanted = listed([f"{show(name)} {show(amount)}" for name, amount in amounts])
+    return (
+        f"Volcano refuses a guarantee that is not deserved: write spec.deserved, {wanted} or more"
+    )
+
+
+def cards_ignored(where: Sequence[tuple[str, str]], *, has_quota: bool) -> str:
+    """Warning when a queue is written: card resources in its specification are no quota (Q2). By
+    field of the specification: the resource name. Short.
+    """
+    named = listed([f"spec.{field} <{show(resource)}>" for field, resource in where], most=3)
+    if has_quota:
+        return f"{named} is no card quota; that of {v.QUOTA} counts: take it out"
+    return f"{named} is no card quota, and the queue has none: write {v.QUOTA}"
 
 
 def namespaces_refused() -> str:

@@ -29,6 +29,15 @@ def over_quota(queue: str, dimension: str, charged: int, limit: int) -> str:
     )
 
 
+def borrowed(queue: str, card: str, amount: int, lent: int) -> str:
+    """More is held than the quota, of what rolling updates may borrow (R6)."""
+    return (
+        f"Queue <{show(queue)}> holds {amount} <{show(card)}> beyond its quota, of {lent} that "
+        "rolling updates may borrow until their old pods are gone: if that takes long, look at "
+        "them with `kubectl rollout status`"
+    )
+
+
 def unadmitted(queue: str, pods: int, held: Sequence[Amount]) -> str:
     """Pods are charged that we never let through (I3). `held`: what they hold.
 
@@ -48,6 +57,15 @@ def unadmitted(queue: str, pods: int, held: Sequence[Amount]) -> str:
 def oversold(card: str, quotas: int, total: int) -> str:
     """All quotas together exceed the cluster (Q3)."""
     return f"all quotas of <{show(card)}> together are {quotas}, the cluster has {total}"
+
+
+def condition_over(condition: str) -> str:
+    """A condition of a queue that told of something holds no longer, or does so again."""
+    if condition == v.Condition.QUOTA_VALID:
+        return "quota and limits can be read again"
+    if condition == v.Condition.OVER_QUOTA:
+        return "no more is held than the quota allows"
+    return "the cluster has what all quotas together promise"
 
 
 def quota_unreadable(problem: str, *, kept: bool = True) -> str:

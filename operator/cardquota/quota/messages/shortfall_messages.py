@@ -80,6 +80,24 @@ ADVICE_TOGETHER: Final = (
 
 ADVICE_WAIT: Final = "wait until some of it is free, or ask the queue's owner for a higher quota"
 
+
+def advice_rollout(lent: int, asked: int) -> str:
+    """What to do about a pod that a rolling update starts before an old one ends (R6). `lent`:
+    how many cards the queue lends for that; `asked`: how many the pod asks for.
+    """
+    begun = "a rolling update starts it before an old pod ends"
+    if lent >= asked:
+        return (
+            f"{begun}: the queue lends {counted(lent, 'card')} for that, "
+            "and cannot lend enough now; wait until it can"
+        )
+    lends = f"the queue lends {lent} for that; " if lent else ""
+    return (
+        f"{begun}: {lends}write maxSurge 0 and maxUnavailable 1, "
+        f"or ask the queue's owner for cards to borrow ({v.SURGE})"
+    )
+
+
 ADVICE_RESIZE: Final = (
     "ask for less, try again when some of it is free, or ask the queue's owner for a higher quota"
 )

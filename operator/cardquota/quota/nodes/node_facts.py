@@ -29,6 +29,8 @@ class NodeFacts:
     """Why some of its cards are not counted (D9)."""
     takes_pods: bool = True
     """Whether it is ready and not cordoned."""
+    ready: bool = True
+    """Whether its kubelet reports, and says that it is well."""
     taints: Taints = ()
     """Taints that keep pods away."""
     memory: MemoryShape | None = None
@@ -57,7 +59,8 @@ def node_facts(node: Node, vendors: VendorTable) -> NodeFacts:
         revision=int(node.metadata.resource_version or 0),
         cards=found.cards,
         problems=found.problems,
-        takes_pods=_takes_pods(node),
+        takes_pods=_ready(node) and not node.spec.unschedulable,
+        ready=_ready(node),
         taints=() if problem else taints_of(node.spec.taints),
         memory=memory,
         whole=frozenset() if problem else _whole(node, found, vendors),
@@ -113,10 +116,10 @@ def _beyond_limits(node: Node) -> str:
     return ""
 
 
-def _takes_pods(node: Node) -> bool:
+def _ready(node: Node) -> bool:
     """A node without a Ready condition comes from a file: it counts as ready."""
     ready = [c.status for c in node.status.conditions or () if c.type == "Ready"]
-    return not node.spec.unschedulable and ready in ([], ["True"])
+    return ready in ([], ["True"])
 
 
 @lru_cache(maxsize=4096)  # of labels, which Kubernetes keeps below 400 characters

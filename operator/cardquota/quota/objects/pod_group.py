@@ -17,6 +17,7 @@ class GroupAnnotations(Wire):
 
     request: str | None = field(default=None, name=v.REQUEST)
     reservation: str | None = field(default=None, name=v.RESERVATION)
+    settled: str | None = field(default=None, name=v.SETTLE)
 
 
 class GroupMeta(Meta):
@@ -96,10 +97,10 @@ class PodGroup(Wire):
 
 
 def _spec_of(found: "_LargeSpec") -> GroupSpec:
-    """Without its tasks where there are too many of them: they take long to decode."""
+    """With an empty table of tasks where there are too many: they take long to decode."""
     stored = found.min_task_member
     few = elements_of(stored) <= ELEMENTS.most
-    tasks = _TASKS.decode(stored) if stored and few else None
+    tasks = (_TASKS.decode(stored) if few else {}) if stored else None
     return GroupSpec(**{**asdict(found), "min_task_member": tasks})
 
 

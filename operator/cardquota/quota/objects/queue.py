@@ -16,6 +16,8 @@ class QueueAnnotations(Wire):
     policy: str | None = field(default=None, name=v.POLICY)
     namespaces: str | None = field(default=None, name=v.NAMESPACES)
     state: str | None = field(default=None, name=v.QUEUE_STATE)
+    surge: str | None = field(default=None, name=v.SURGE)
+    status: Any = field(default=None, name=v.STATUS)
 
 
 class Fields(Wire):
@@ -58,11 +60,15 @@ class QueueSpec(Wire):
 
 
 class QueueStatusCard(Wire):
-    """A row of our own status. It keeps the last good quota and the resource name over restarts."""
+    """A row of our own status. It keeps the last good quota, the resource name and what was counted
+    over restarts. What was counted must not make the queue unreadable, whatever it says.
+    """
 
     name: str = ""
     resource: str | None = None
     quota: int = 0
+    allocated: Any = None
+    seconds: Any = None
 
 
 class QueueStatus(Wire):
@@ -70,6 +76,7 @@ class QueueStatus(Wire):
 
     state: str | None = None
     cards: tuple[QueueStatusCard, ...] | None = ()
+    card_seconds_until: Any = None
 
 
 class Queue(Wire):

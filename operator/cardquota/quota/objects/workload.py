@@ -21,9 +21,17 @@ class PodTemplate(Wire):
     spec: PodSpec = field(default_factory=PodSpec)
 
 
+class WorkloadAnnotations(Wire):
+    """The annotations of a workload that mean something to us."""
+
+    desired: str | None = field(default=None, name="deployment.kubernetes.io/desired-replicas")
+    """Of a ReplicaSet: how many pods its Deployment wanted when it last told it how many."""
+
+
 class WorkloadMeta(Meta):
     """Metadata of a workload."""
 
+    annotations: WorkloadAnnotations | None = None
     owner_references: tuple[Owner, ...] | None = ()
 
 
@@ -44,6 +52,7 @@ class WorkloadCondition(Wire):
     type: str = ""
     status: str = ""
     message: str = ""
+    last_transition_time: str | None = None
 
 
 class WorkloadStatus(Wire):

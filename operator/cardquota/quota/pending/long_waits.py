@@ -26,7 +26,7 @@ GROWN_AT_A_TIME: Final = 256
 
 
 class _Row(NamedTuple):
-    """Within it the order of release is that of creation."""
+    """Within it the order of release is that of creation, of jobs where pods belong to one."""
 
     cards: Cards
     readiness: Readiness
@@ -152,10 +152,14 @@ class LongWaits:
             if place < len(self._long) and self._long[place][0] == key:
                 del self._long[place]
             else:
-                del self._young[bisect_left(self._young, (key.created, key))]
+                del self._young[bisect_left(self._young, (key.made, key))]
         if now is not None:
             key, candidate = now
-            insort(self._young, (key.created, key, candidate))
+            if key.readiness is Readiness.INCOMPLETE:
+                # What its gang holds meanwhile is of no use: it has waited too long at once.
+                insort(self._long, (key, candidate))
+            else:
+                insort(self._young, (key.made, key, candidate))
 
 
 def _created(entry: tuple[str, ReleaseKey, Candidate]) -> str:

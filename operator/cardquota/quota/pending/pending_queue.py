@@ -15,6 +15,7 @@ from typing import Final
 from ..pods.charge_state import ChargeState
 from ..pods.pod_record import PodRecord, SortKey
 from ..vocabulary import Reason
+from .borrowers import Borrowers
 from .candidate import ANYTHING, Candidate, InadmissibleClass, Needs, PodClass
 from .fifo_index import Cards
 from .gang import Gang
@@ -67,6 +68,7 @@ class PendingQueue:
         "_to_activate",
         "_unordered",
         "asked_by_groups",
+        "borrowers",
         "classes",
         "deny_classes",
         "groups",
@@ -80,6 +82,8 @@ class PendingQueue:
         self.classes: dict[Hashable, PodClass] = {}
         self.deny_classes: dict[Hashable, int] = {}
         """Keys of the classes with pods of policy Deny, and how many such pods each has."""
+        self.borrowers = Borrowers()
+        """Pods to which the queue may lend cards, if they are of a rolling update (R6)."""
         self.groups: dict[Gang, Candidate] = {}
         """Groups that wait to be enqueued, before their pods are there (E1)."""
         self.asked_by_groups: dict[str, int] = {}
@@ -149,7 +153,11 @@ class PendingQueue:
         )
 
     def join(
-        self, record: PodRecord, key: Hashable, gang: Gang | None = None, task: str = ""
+        self,
+        record: PodRecord,
+        key: Hashable,
+        gang: Gang | None = None,
+        task: str = "",
     ) -> None:
         """A pod begins waiting in a class. The pods of a class have the same gang, or none, and the
         same `task`, if their gang needs some of it to start.

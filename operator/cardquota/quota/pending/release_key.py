@@ -18,6 +18,9 @@ class ReleaseKey(NamedTuple):
     negated_priority: int
     share: int
     created: str
+    first_name: str
+    made: str
+    """Since when the pod or group waits; later than any for who has lost its place."""
     name: str
     uid: str
 
@@ -34,10 +37,10 @@ class Precedence(NamedTuple):
         (E8).
         """
         readiness, share = self
-        negated_priority, created, name, uid = sort_key
+        negated_priority, created, first_name, made, name, uid = sort_key
         if lost_place:
-            created = _LAST + created
-        return ReleaseKey(readiness, negated_priority, share, created, name, uid)
+            created, made = _LAST + created, _LAST + made
+        return ReleaseKey(readiness, negated_priority, share, created, first_name, made, name, uid)
 
 
 ORDINARY: Final = Precedence(Readiness.NOT_BEGUN, 0)

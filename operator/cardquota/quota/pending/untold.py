@@ -49,6 +49,18 @@ class BehindLongWait(NamedTuple):
     """By card, or choice of cards, cpu or memory: what it waits for."""
 
 
+class BehindVacancy(NamedTuple):
+    """The same, of what is kept for the replacement of a member that a running gang has lost."""
+
+    group: str
+    """Its key."""
+    kept: tuple[tuple[str, int], ...]
+    """By card, cpu or memory."""
+
+
+Behinds = Behind | BehindLongWait | BehindVacancy
+
+
 class Untold:
     """Classes of one queue with pods that have not been told why they wait. The first is next.
 
@@ -58,7 +70,7 @@ class Untold:
     __slots__ = ("_classes",)
 
     def __init__(self) -> None:
-        self._classes: dict[PodClass, Words | Behind | BehindLongWait | None] = {}
+        self._classes: dict[PodClass, Words | Behinds | None] = {}
 
     def __len__(self) -> int:
         return len(self._classes)
@@ -83,8 +95,8 @@ class Untold:
             if pod_class.untold:
                 self._classes[pod_class] = words
 
-    def add_behind(self, candidate: Candidate, words: BehindLongWait) -> None:
-        """A candidate's pods wait behind one who has waited too long. These words are kept."""
+    def add_behind(self, candidate: Candidate, words: BehindLongWait | BehindVacancy) -> None:
+        """A candidate's pods wait behind what is set aside, or kept. These words are kept."""
         for pod_class in candidate.classes:
             pod_class.to_hear(Reason.BEHIND)
             if pod_class.untold:
@@ -94,7 +106,7 @@ class Untold:
         """No pod of a class is to be told anything now. May be called again."""
         self._classes.pop(pod_class, None)
 
-    def next(self) -> Words | Behind | BehindLongWait | Candidate | None:
+    def next(self) -> Words | Behinds | Candidate | None:
         """What is to be told next, or the candidate to judge again for it. None: all are told."""
         for pod_class, words in self._classes.items():
             return words or pod_class.candidate
@@ -106,7 +118,7 @@ class Untold:
             if pod_class in self._classes:
                 self._classes[pod_class] = words
 
-    def take(self, words: Words | Behind | BehindLongWait, most: int) -> list[str]:
+    def take(self, words: Words | Behinds, most: int) -> list[str]:
         """Uids of some pods to be told these words. They count as told from now on.
 
         Classes take turns; classes with the same words go together.

@@ -16,6 +16,7 @@ from ..card_memory.placement import CardPlacement, read_placement
 from ..cards.device_classes import claims_devices
 from ..limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
 from ..messages import group_messages, request_messages
+from ..moments import seconds_of
 from ..objects.meta import Owner
 from ..objects.pod import Pod, PodAnnotations, PodSpec
 from ..quantity import QuantityError
@@ -51,6 +52,8 @@ class State(IntEnum):
 
 
 # Access to an enum's member is a call, and these are needed for every pod.
+_VOLCANOS: Final = "batch.volcano.sh/"
+"""API group of the Jobs whose controller ends them after some refusals."""
 _GATED: Final = State.GATED
 _UNGATED: Final = State.OPEN
 _BOUND: Final = State.BOUND
@@ -83,6 +86,8 @@ class PodFacts:
     """Kind of the controller; empty for a pod without one."""
     controller_name: str
     """Name of the controller, in the pod's namespace. Its pods share one string."""
+    gives_up: bool
+    """Whether its controller ends everything after some refusals, as Volcano a Job (E5)."""
     priority: int
     selector: bytes
     """Node selector and required affinity, encoded, until the pod is bound."""
@@ -113,6 +118,9 @@ class PodFacts:
     oversized: bool = False
     """Whether it exceeds a limit, which `problem` names (P8). Then it is not known where it may run
     or what it names, and its gate must stay shut."""
+    gone_by: int | None = None
+    """When it should be gone if it is being deleted, its grace period counted in, by the API
+    server's clock; seconds since 1970. None if that cannot be read."""
 
     @property
     def concerns_us(self) -> bool:
@@ -165,7 +173,7 @@ def pod_facts(pod: Pod) -> PodFacts:
     if beyond is not None:
         gates, problem = (), request_messages.beyond_limit(beyond.limit, beyond.found)
     bound = state >= _BOUND
-    controller, controller_name = _controller(meta.owner_references)
+    controller, controller_name, gives_up = _controller(meta.owner_references)
     namespace = intern(meta.namespace)
     return PodFacts(
         uid=meta.uid,
@@ -185,6 +193,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         memory=memory,
         controller=controller,
         controller_name=controller_name,
+        gives_up=gives_up,
         priority=spec.priority or 0,
         selector=b"" if bound or beyond is not None else _selector(spec),
         tolerations=(
@@ -203,6 +212,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         placement=_placement(devices, notes) if bound and devices else None,
         scheduler=intern(kept_name(spec.scheduler_name)) if state is _GATED else "",
         oversized=beyond is not None,
+        gone_by=seconds_of(meta.deletion_timestamp) if meta.deletion_timestamp else None,
     )
 
 
@@ -254,12 +264,13 @@ def _own_queue(notes: PodAnnotations) -> tuple[str, str]:
     return one or other, ""
 
 
-def _controller(owners: tuple[Owner, ...]) -> tuple[str, str]:
-    """Kind and name."""
+def _controller(owners: tuple[Owner, ...]) -> tuple[str, str, bool]:
+    """Kind and name, and whether it gives up."""
     for owner in owners:
         if owner.controller:
-            return intern(kept_name(owner.kind)), intern(kept_name(owner.name))
-    return "", ""
+            gives_up = owner.api_version.startswith(_VOLCANOS)
+            return intern(kept_name(owner.kind)), intern(kept_name(owner.name)), gives_up
+    return "", "", False
 
 
 def _group(namespace: str, name: str) -> str:

@@ -17,8 +17,18 @@ class SortKey(NamedTuple):
     negated_priority: int
     """Of its class or its group's."""
     created: str
+    """When its job was, as far as that is known, or else when it was created itself."""
+    first_name: str
+    """The name of its group, or else its own: among those that were created in one second."""
+    made: str
+    """When it was created itself. Since then it waits."""
     name: str
     uid: str
+
+    @classmethod
+    def alone(cls, negated_priority: int, created: str, name: str, uid: str) -> "SortKey":
+        """Of what has a place of its own."""
+        return cls(negated_priority, created, name, created, name, uid)
 
 
 class PodRecord:
@@ -39,6 +49,7 @@ class PodRecord:
         "holds",
         "node_cards",
         "offline",
+        "place",
         "priority",
         "queue",
         "request",
@@ -77,6 +88,8 @@ class PodRecord:
         """The key of its class in the pending queue; None if it does not wait there."""
         self.holds: tuple[tuple[str, str], ...] = ()
         """Cards, with resource name, that it was let through for when no node had shown them."""
+        self.place = facts.created, facts.name
+        """Creation time and name by which it has its place: its own, or its group's."""
         self.priority = facts.priority
         """Its own, or its group's if that is higher."""
         self.node_cards: tuple[tuple[str, str], ...] = ()
@@ -134,5 +147,5 @@ class PodRecord:
         """Its place in the order of release (E6)."""
         facts = self.facts
         # To call the class takes several times as long, and this is asked with every event.
-        key = (-self.priority, facts.created, facts.name, facts.uid)
+        key = (-self.priority, *self.place, facts.created, facts.name, facts.uid)
         return tuple.__new__(SortKey, key)

@@ -182,6 +182,11 @@ def _derived(resource: str, selected: bytes, quota: Amounts, known: Knowledge) -
             return tuple(name for name in allowed if quota.get(name)) or tuple(allowed)
         if known.nodes.named_by(selected):
             return ()
+    return models_in(quota, resource, known)
+
+
+def models_in(quota: Amounts, resource: str, known: Knowledge) -> tuple[str, ...]:
+    """The cards of a quota that a resource name counts, most quota first."""
     rows = [(-n, name) for name, n in quota.items() if resource in _behind(name, known)]
     return tuple(name for _, name in sorted(rows))
 

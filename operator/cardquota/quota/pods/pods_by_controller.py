@@ -1,79 +1,100 @@
 """The pods of each controller: those that a workload counts as its own."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Final
 
 from ..steps import Steps
+from .controller_index import ControllerIndex
 from .pod_record import PodRecord
 
 AT_A_TIME: Final = 256
 """Pods that one step looks at: a fraction of a millisecond."""
 FEW: Final = 2_000
-"""Pods that are looked at in one step all the same, in about two milliseconds."""
+"""Pods that are looked at in one step all the same, in some milliseconds."""
+MANY: Final = 2_500
+"""Pods of which an index is kept that was made when they were few. Not as many as may become one:
+else it would be made anew each time one pod more comes and goes."""
+INDEXED: Final = 32
+"""Queues and namespaces whose pods are indexed at a time: then the one that was asked for longest
+ago is forgotten."""
 _NOTHING: Final[Mapping[tuple[str, str], int]] = {}
+_Key = tuple[str, str]
+"""Queue and namespace."""
 
 
 class PodsByController:
     """Pods with a controller, by the queue they are charged to and their namespace.
 
-    Finding those of one controller costs in proportion to the pods of that queue in that namespace.
-    An entry for each controller would take more memory than the pods, if each pod has its own.
+    Those of one controller are found by an index. An entry for each controller would take more
+    memory than the pods, if each pod has its own; so there is an index only where somebody asked,
+    and where there are few. Where there are many, finding them costs by the pods of that queue in
+    that namespace.
+
     Names are compared, not uids, and kinds without API group: a Job of another group with the same
     name counts as the same.
     """
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str], dict[PodRecord, None]] = {}
-        """By queue and namespace, in the order they were charged."""
-        self._numbers: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
-        """The answers of `numbers` to whose pods nothing has happened since."""
+        self._found: dict[_Key, dict[PodRecord, int]] = {}
+        """In the order they were charged, with a number that says which of two came first."""
+        self._indexes: dict[_Key, ControllerIndex] = {}
+        """The one that was asked for last is the last. None is kept of more than MANY pods."""
+        self._next = count()
 
     def add(self, record: PodRecord) -> None:
         """A pod is charged to its queue."""
         facts = record.facts
-        if facts.controller:
-            key = record.queue, facts.namespace
-            self._found.setdefault(key, {})[record] = None
-            self._numbers.pop(key, None)
+        if not facts.controller:
+            return
+        key = record.queue, facts.namespace
+        there = self._found.setdefault(key, {})
+        number = there[record] = next(self._next)
+        index = self._indexes.get(key)
+        if index is None:
+            return
+        if len(there) > MANY:
+            del self._indexes[key]
+        else:
+            index.add(record, number)
 
     def discard(self, record: PodRecord) -> None:
         """The inverse of `add`. Call it before anything of the pod changes."""
         facts = record.facts
-        if facts.controller:
-            key = (record.queue, facts.namespace)
-            self._found[key].pop(record, None)
-            self._numbers.pop(key, None)
-            if not self._found[key]:
-                del self._found[key]
+        if not facts.controller:
+            return
+        key = record.queue, facts.namespace
+        there = self._found[key]
+        del there[record]
+        index = self._indexes.get(key)
+        if index is not None:
+            index.discard(record)
+        if not there:
+            del self._found[key]
+            self._indexes.pop(key, None)
+
+    @property
+    def indexed(self) -> list[_Key]:
+        """Of which queues and namespaces there is an index; what was asked for last is the last."""
+        return list(self._indexes)
 
     def number_in(self, queue: str, namespace: str) -> int:
-        """How many pods there are of all controllers: `each` goes through these."""
+        """How many pods there are of all controllers."""
         return len(self._found.get((queue, namespace), ()))
 
     def numbers(self, queue: str, namespace: str) -> Mapping[tuple[str, str], int] | None:
         """How many pods each controller has there that are not being deleted, by its kind and name;
         and each Deployment, as far as names tell: those of all ReplicaSets `<its name>-<any word>`.
+        It changes with the pods.
 
-        None if these are more than `FEW`. Costs in proportion to the pods that are there, and
-        nothing if none of them has changed since the last time.
+        None if these are more than `FEW`, or `MANY` where they have been fewer. Costs in proportion
+        to the pods that are there when it is first asked for, and next to nothing from then on.
         """
         key = queue, namespace
-        there = self._found.get(key)
-        if there is None:
+        if key not in self._found:
             return _NOTHING
-        if len(there) > FEW:
-            return None
-        found = self._numbers.get(key)
-        if found is None:
-            pods = (record.facts for record in there)
-            found = self._numbers[key] = Counter(
-                (one.controller, one.controller_name) for one in pods if not one.terminating
-            )
-            for (kind, name), number in list(found.items()):
-                if kind == "ReplicaSet":
-                    found["Deployment", name.rpartition("-")[0]] += number
-        return found
+        index = self._index(key)
+        return None if index is None else index.numbers
 
     def each(
         self,
@@ -89,7 +110,8 @@ class PodsByController:
         pod that comes meanwhile is left out, and so is one that goes before its turn.
         """
         key = queue, namespace
-        found = list(self._found.get(key, ()))
+        index = self._index(key)
+        found = list(self._found.get(key, ())) if index is None else index.of(kind, named)
         for first in range(0, len(found), AT_A_TIME):
             there = self._found.get(key, {})
             for record in found[first : first + AT_A_TIME]:
@@ -97,3 +119,16 @@ class PodsByController:
                 if facts.controller == kind and record in there and named(facts.controller_name):
                     do(record)
             yield
+
+    def _index(self, key: _Key) -> ControllerIndex | None:
+        """None of none, and of too many."""
+        index = self._indexes.pop(key, None)
+        if index is None:
+            there = self._found.get(key, {})
+            if not 0 < len(there) <= FEW:
+                return None
+            index = ControllerIndex(there.items())
+            if len(self._indexes) >= INDEXED:
+                del self._indexes[next(iter(self._indexes))]
+        self._indexes[key] = index
+        return index

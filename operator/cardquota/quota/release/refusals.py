@@ -4,7 +4,7 @@ Of those that wait for the same reason many are told at once, each of them once.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,7 @@ from ..ledger.ledger import Ledger
 from ..messages import order_messages
 from ..pending.candidate import Candidate
 from ..pending.release_key import ORDINARY, ReleaseKey
-from ..pending.untold import Behind, BehindLongWait, Words
+from ..pending.untold import Behind, BehindLongWait, BehindVacancy, Words
 from ..pods.pod_record import PodRecord
 from ..verdict import Outcome, Verdict
 from ..vocabulary import Reason
@@ -60,6 +60,8 @@ def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
         return list(_of_those_behind(ledger, account, pods, groups, found))
     if isinstance(found, BehindLongWait):
         return list(_of_those_behind_long_wait(account, pods, groups, found))
+    if isinstance(found, BehindVacancy):
+        return list(_of_those_behind_vacancy(account, pods, groups, found))
     if groups:
         return [Refusal((), found.verdict, group) for group in groups]
     gang = ledger.groups.get(found.gang.key) if found.gang is not None else None
@@ -103,19 +105,42 @@ def _of_those_behind_long_wait(
     groups: list[PodGroupState],
     behind: BehindLongWait,
 ) -> Iterator[Refusal]:
-    """Named only to pods and groups of the same namespace."""
     first = behind.first
-    for named in (False, True):
+
+    def text(*, named: bool) -> str:
         name = f"{first.namespace}/{first.name}" if named else None
-        text = order_messages.behind_long_wait(
+        return order_messages.behind_long_wait(
             account.name, behind.waited, behind.asked, group=behind.group, name=name
         )
-        verdict = Verdict(Outcome.WAITS, account.name, Reason.BEHIND, text)
-        those = [one for one in pods if (one.facts.namespace == first.namespace) is named]
+
+    return _by_namespace(account, pods, groups, first.namespace, text)
+
+
+def _of_those_behind_vacancy(
+    account: Account, pods: list[PodRecord], groups: list[PodGroupState], behind: BehindVacancy
+) -> Iterator[Refusal]:
+    def text(*, named: bool) -> str:
+        name = behind.group if named else None
+        return order_messages.behind_vacancy(account.name, behind.kept, name=name)
+
+    return _by_namespace(account, pods, groups, behind.group.partition("/")[0], text)
+
+
+def _by_namespace(
+    account: Account,
+    pods: list[PodRecord],
+    groups: list[PodGroupState],
+    namespace: str,
+    text: Callable[..., str],
+) -> Iterator[Refusal]:
+    """The text names somebody only to pods and groups of his namespace."""
+    for named in (False, True):
+        verdict = Verdict(Outcome.WAITS, account.name, Reason.BEHIND, text(named=named))
+        those = [one for one in pods if (one.facts.namespace == namespace) is named]
         if those:
             yield Refusal(tuple(those), verdict)
         for group in groups:
-            if (group.key.partition("/")[0] == first.namespace) is named:
+            if (group.key.partition("/")[0] == namespace) is named:
                 yield Refusal((), verdict, group)
 
 

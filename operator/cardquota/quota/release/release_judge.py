@@ -8,8 +8,9 @@ from typing import Final
 
 from ..accounts.account_reader import AccountReader
 from ..amounts import Charge, MutableAmounts, canonical, is_card
-from ..decisions.enqueue_judgement import judge_enqueue
-from ..decisions.gang_judgement import judge_gang
+from ..decisions.borrowing import MOST_LENT, with_borrowing
+from ..decisions.groups.enqueue_judgement import judge_enqueue
+from ..decisions.groups.gang_judgement import judge_gang
 from ..decisions.judgement import judge_presence, judge_release
 from ..decisions.late_binding import charged_for
 from ..decisions.room_together import room_together
@@ -86,10 +87,25 @@ class ReleaseJudge:
             return Wait(verdict)
         return Wait(verdict, None, self.signature(candidate), self._needs(verdict))
 
+    def borrow(self, uid: str) -> Opening | None:
+        """Whether a pod goes now with cards that its queue lends (R6). Its cards are these, also
+        where others keep a choice: what is borrowed of one card is given back of that card.
+        """
+        record = self._ledger.pods[uid]
+        asked = record.request.amount if record.request is not None else 0
+        cards = record.request.cards[:MOST_LENT] if record.request is not None else ()
+        lent, free = self._account.lent, self.free
+        if not any(lent(card) >= asked > 0 and free(card) + lent(card) >= asked for card in cards):
+            return None
+        if self._ledger.mode_in(record.facts.namespace) is not Mode.ENFORCE:
+            return None
+        verdict = with_borrowing(self._ledger, record.facts, judge_release(self._ledger, record))
+        return Opening(record.queue, ((record, verdict.cards),)) if verdict.borrows else None
+
     def _judge_enqueue(self, candidate: Candidate, group: PodGroupState) -> Opening | Wait:
         if group.facts is None:
             return Wait(Verdict(Outcome.UNSEEN, self._account.name), group)
-        found = judge_enqueue(self._ledger, group.facts)
+        found = judge_enqueue(self._ledger, group.facts, group.request)
         if found.verdict.fits:
             return Opening(self._account.name, (), group, found.amounts)
         if found.needs is None:
@@ -219,8 +235,7 @@ class ReleaseJudge:
     def signature(self, candidate: Candidate) -> Hashable:
         """Equal for candidates of which all fit or none does."""
         if candidate.enqueues is not None:
-            facts = self._ledger.groups[candidate.enqueues.key].facts
-            return ("enqueues", facts.request if facts else None)
+            return ("enqueues", self._ledger.groups[candidate.enqueues.key].request)
         if candidate.whole is None:
             record = self._ledger.pods[candidate.sort_key.uid]
             group = self._ledger.groups.get(record.facts.group)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..accounts.account_reader import AccountReader, OverQuota
+from ..accounts.account_reader import AccountReader, Borrowed, OverQuota
 from ..ledger.ledger_reader import LedgerReader
 from ..quantity import cpu_quantity, memory_quantity
 from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, MEMORY
@@ -28,6 +28,12 @@ class CardRow:
     elastic: int
     guarantee: int
     deserved: int
+    surge: int | None = None
+    """What rolling updates may borrow beyond the quota (R6); None where they may not."""
+    borrowed: int | None = None
+    """What is borrowed. None where nothing may be."""
+    seconds: int | None = None
+    """For how long, in whole card-seconds; None where nobody counts (T5)."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -69,6 +75,9 @@ class QueueReport:
     cards: tuple[CardRow, ...]
     resources: tuple[ResourceRow, ...]
     over: tuple[OverQuota, ...]
+    lends: bool
+    """Whether rolling updates may borrow (R6)."""
+    borrowed: tuple[Borrowed, ...]
     oversold: tuple[Oversold, ...]
     """Of its cards."""
     quota_problem: str
@@ -83,26 +92,35 @@ class QueueReport:
     """Allocated and limit, bytes."""
     elastic: tuple[tuple[str, int], ...]
     """Of cpu and memory, milli-cores and bytes, where there is any."""
+    seconds_until: str = ""
+    """The time of day until which the card-seconds are counted; empty where nobody counts."""
 
 
-def report(ledger: LedgerReader, queue: str) -> QueueReport | None:
+def report(ledger: LedgerReader, queue: str, time_of_day: str = "") -> QueueReport | None:
     """The numbers of a queue now, or None if it does not exist.
 
-    Many sharers of many cards take long, unless `Shares.refresh` came before.
+    `time_of_day`: now, to be told with what is counted. Many sharers of many cards take long,
+    unless `Shares.refresh` came before.
     """
     account = ledger.account(queue)
     if account is None or account.facts is None:
         return None
     facts = account.facts
+    borrowed = {one.card: one.amount for one in account.borrowed()}
     return QueueReport(
         name=queue,
         uid=facts.uid,
         generation=facts.generation,
         state=facts.state,
         state_is_ours=facts.state_is_ours,
-        cards=tuple(_card_row(ledger, account, name) for name in _shown(ledger, account)),
+        cards=tuple(
+            _card_row(ledger, account, name, borrowed.get(name, 0))
+            for name in _shown(ledger, account)
+        ),
         resources=tuple(_resource_row(account, name) for name in COMPUTE_RESOURCES),
         over=tuple(account.over()),
+        lends=bool(facts.surge),
+        borrowed=tuple(account.borrowed()),
         oversold=tuple(
             Oversold(card, quotas, total)
             for card in sorted(account.quota)
@@ -114,6 +132,7 @@ def report(ledger: LedgerReader, queue: str) -> QueueReport | None:
         cpu=(account.row(CPU).allocated, account.limit(CPU)),
         memory=(account.row(MEMORY).allocated, account.limit(MEMORY)),
         elastic=tuple((name, n) for name in COMPUTE_RESOURCES if (n := account.row(name).elastic)),
+        seconds_until=time_of_day if account.card_seconds is not None else "",
     )
 
 
@@ -127,9 +146,10 @@ def _shown(ledger: LedgerReader, account: AccountReader) -> list[str]:
     return sorted([*named, *held]) if held else named
 
 
-def _card_row(ledger: LedgerReader, account: AccountReader, name: str) -> CardRow:
-    row, quota = account.row(name), account.quota.get(name, 0)
+def _card_row(ledger: LedgerReader, account: AccountReader, name: str, borrowed: int) -> CardRow:
+    row, quota, surge = account.row(name), account.quota.get(name, 0), account.lent(name)
     recorded = account.facts.recorded.get(name) if account.facts else None
+    counted = account.card_seconds
     return CardRow(
         name=name,
         resource=_resource(ledger, name) or (recorded[0] or None if recorded else None),
@@ -140,6 +160,9 @@ def _card_row(ledger: LedgerReader, account: AccountReader, name: str) -> CardRo
         elastic=row.elastic,
         guarantee=quota,
         deserved=ledger.shares.shown(account.name, name),
+        surge=surge or None,
+        borrowed=borrowed if surge else None,
+        seconds=None if counted is None else counted.seconds(name, row.allocated),
     )
 
 

@@ -27,6 +27,10 @@ Scaled = Callable[[WorkloadFacts, int], None]
 0 wanted if it is gone."""
 
 
+Wishes = Callable[[WorkloadFacts], None]
+"""Called with a workload that wants another number of pods than before, or is new or gone."""
+
+
 class WorkloadCache:
     """Workloads by uid, name and owner. An event costs nothing that grows with their number."""
 
@@ -45,6 +49,7 @@ class WorkloadCache:
         """Bytes of all templates, and by namespace. Equal ones are kept once, and count each."""
         self._sizes = Counter[str]()
         self._scaled: list[Scaled] = []
+        self._wishes: list[Wishes] = []
         self._asked = False
         """Whether somebody asks for news."""
 
@@ -56,6 +61,12 @@ class WorkloadCache:
         be quick.
         """
         self._scaled.append(scaled)
+
+    def listen_to_wishes(self, wishes: Wishes) -> None:
+        """As `listen`, also for workloads that are new, and where the Deployment of a ReplicaSet
+        wants another number. It must be quick.
+        """
+        self._wishes.append(wishes)
 
     def see(self, facts: WorkloadFacts) -> None:
         """A workload was added or changed."""
@@ -82,6 +93,16 @@ class WorkloadCache:
         if before is not None and facts.replicas != before.replicas:
             for scaled in self._scaled:
                 scaled(facts, before.replicas)
+        wanted = (facts.replicas, facts.desired)
+        if before is None or wanted != (before.replicas, before.desired):
+            self._tell_wishes(facts)
+
+    def _tell_wishes(self, facts: WorkloadFacts) -> None:
+        for wishes in self._wishes:
+            wishes(facts)
+        for one in self.owned_by(facts.uid, facts.namespace):
+            if one.uid in self._refused:
+                self._note(one.uid)  # it may borrow now (R6)
 
     def gone(self, uid: str) -> None:
         """A workload was deleted, or does not concern us any more."""
@@ -93,6 +114,7 @@ class WorkloadCache:
             self._note(uid)
         for scaled in self._scaled:
             scaled(replace(facts, replicas=0), facts.replicas)
+        self._tell_wishes(facts)
         self._disown(facts)
         names, key = self._names[facts.namespace], (facts.kind, facts.name)
         if names.get(key) == uid:

@@ -25,9 +25,11 @@ _SHARED: Final = SizedCache[bytes, bytes](4 * 1024 * 1024)
 """One text for equal templates: the ReplicaSets of a Deployment differ in what is not read."""
 _REPLICA_SET: Final = "ReplicaSet"
 _JOB: Final = "Job"
+_LONGEST_NUMBER: Final = 10
+"""Digits of what Kubernetes writes."""
 _REFUSED: Final = "ReplicaFailure"
 """Condition of a ReplicaSet whose last create of a pod failed."""
-_BY_US: Final = 'cardquota.volcano.sh" denied the request'
+BY_US: Final = 'cardquota.volcano.sh" denied the request'
 """What the message of the condition has if one of our webhooks refused the pod."""
 
 
@@ -46,6 +48,9 @@ class WorkloadFacts:
     owner_kind: str
     replicas: int
     """Pods that it wants."""
+    desired: int
+    """Of a Deployment's ReplicaSet: how many pods the Deployment wanted when it wrote `replicas`; 0
+    if that is not known."""
     present: int
     """Pods that exist, as its controller has counted them."""
     refused: bool
@@ -55,6 +60,8 @@ class WorkloadFacts:
     that there was."""
     template: bytes
     """JSON; empty if it is too large to be kept."""
+    refused_since: str = ""
+    """Since when its controller has reported that pods were refused; empty if it does not."""
 
     @property
     def missing(self) -> int:
@@ -91,10 +98,12 @@ def workload_facts(kind: str, found: Workload) -> WorkloadFacts | None:
         owner=owner.uid if owner is not None else "",
         owner_kind=intern(owner.kind) if owner is not None else "",
         replicas=numbers.wanted,
+        desired=_desired(found),
         present=numbers.present,
         refused=numbers.refused,
         certain=numbers.certain,
         template=text,
+        refused_since=numbers.since,
     )
 
 
@@ -103,6 +112,7 @@ class _Numbers(NamedTuple):
     present: int
     refused: bool
     certain: bool = False
+    since: str = ""
 
 
 def _of_deployment(found: Workload) -> _Numbers:
@@ -112,11 +122,17 @@ def _of_deployment(found: Workload) -> _Numbers:
 
 def _of_replica_set(found: Workload) -> _Numbers:
     said = [
-        _BY_US in one.message
+        one
         for one in found.status.conditions or ()
         if one.type == _REFUSED and one.status == "True"
     ]
-    return _Numbers(_replicas(found), found.status.replicas, bool(said), certain=any(said))
+    return _Numbers(
+        _replicas(found),
+        found.status.replicas,
+        bool(said),
+        certain=any(BY_US in one.message for one in said),
+        since=(said[0].last_transition_time or "") if said else "",
+    )
 
 
 def _of_stateful_set(found: Workload) -> _Numbers:
@@ -153,6 +169,13 @@ def _of_job(found: Workload) -> _Numbers:
     return _Numbers(wanted, present, refused=present < wanted)
 
 
+def _desired(found: Workload) -> int:
+    notes = found.metadata.annotations
+    text = (notes.desired if notes is not None else None) or ""
+    short = len(text) <= _LONGEST_NUMBER and text.isascii() and text.isdecimal()
+    return int(text) if short else 0
+
+
 def _replicas(found: Workload) -> int:
     return 1 if found.spec.replicas is None else found.spec.replicas
 
@@ -173,15 +196,18 @@ def template_of(facts: WorkloadFacts) -> PodTemplate | None:
     return _DECODER.decode(facts.template) if facts.template else None
 
 
-def pod_of(facts: WorkloadFacts, controller: str, defaults: PodDefaults) -> PodFacts | None:
+def pod_of(
+    facts: WorkloadFacts, controller: str, defaults: PodDefaults, *, maker: str = ""
+) -> PodFacts | None:
     """The pod that the workload would make now, with what the API server adds to it.
 
-    `controller`: the kind of its pods' controller. None if the template is not known.
+    `controller`: the kind of its pods' controller, `maker` its name. None if the template is not
+    known.
     """
     template = template_of(facts)
     if template is None:
         return None
-    return pod_of_template(template, facts.namespace, controller, defaults)
+    return pod_of_template(template, facts.namespace, controller, defaults, maker=maker)
 
 
 def _kept(template: PodTemplate) -> bytes:

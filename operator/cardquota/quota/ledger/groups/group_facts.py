@@ -10,9 +10,17 @@ from ...limits import GROUP_CARDS_TEXT, MOST_MEMBERS, kept_name
 from ...objects.namespace import Namespace
 from ...objects.pod_group import GroupAnnotations, GroupColumns, GroupSpec, PodGroup
 from ...stamp import Reservation, read_reservation
-from .group_condition import StoredCondition, stored_condition
+from .group_condition import (
+    NO_QUOTA_CONDITION,
+    StoredCondition,
+    StoredQuotaCondition,
+    stored_condition,
+    stored_quota_condition,
+)
 from .group_minimum import minimum_problem
 from .group_request import GroupRequest, group_request
+from .made_for_pods import queue_said
+from .stored_group import StoredGroup, stored_group
 
 _NONE = GroupAnnotations()
 _NO_TASKS: Final[Mapping[str, int]] = {}
@@ -29,7 +37,8 @@ class GroupFacts:
     revision: int = field(compare=False)
     created: str
     queue: str
-    """`spec.queue`, and like priority class and phase empty where Kubernetes has none."""
+    """`spec.queue`; empty where it says none (V5). Priority class and phase are empty where
+    Kubernetes has none, too."""
     min_member: int
     tasks: Mapping[str, int]
     """`minTaskMember` in the order of names, as far as it says anything: none of a minimum that is
@@ -47,6 +56,10 @@ class GroupFacts:
     cards: str
     """What `kubectl get podgroups` shows of its cards, as stored."""
     condition: StoredCondition
+    stored: StoredGroup | None = field(compare=False)
+    """What a write of ours may test instead of the version."""
+    quota_condition: StoredQuotaCondition = NO_QUOTA_CONDITION
+    """The one that we write beside Volcano."""
 
 
 def group_facts(group: PodGroup) -> GroupFacts:
@@ -60,7 +73,7 @@ def group_facts(group: PodGroup) -> GroupFacts:
         uid=meta.uid,
         revision=int(meta.resource_version or 0),
         created=meta.creation_timestamp or "",
-        queue=kept_name(group.spec.queue or ""),
+        queue=kept_name(queue_said(meta.name, group.spec.queue)),
         priority_class=kept_name(group.spec.priority_class_name or ""),
         request=group_request(notes.request, group.spec.min_resources),
         tasks=_tasks(group.spec),
@@ -72,6 +85,8 @@ def group_facts(group: PodGroup) -> GroupFacts:
         failed=group.status.failed or 0,
         cards=_kept_cards(group.status.columns),
         condition=stored_condition(group.status.conditions),
+        stored=stored_group(meta.annotations, group.spec),
+        quota_condition=stored_quota_condition(group.status.conditions),
     )
 
 

@@ -1,11 +1,14 @@
 """What a pod group says that its minimum will ask for, before its pods exist (E1)."""
 
+from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import blake2b
+from itertools import islice
 from typing import Final, NamedTuple
 
 from ...amounts import Amount
 from ...cards.quota_text import QuotaTextError, read_request
-from ...limits import REQUEST_CARDS, REQUEST_TEXT, size_of
+from ...limits import REQUEST_CARDS, REQUEST_TEXT, RESOURCE_TEXT, RESOURCES, size_of
 from ...objects.wire import ResourceList
 from ...quantity import QuantityError, milli, whole
 from ...sized_cache import SizedCache
@@ -29,8 +32,10 @@ class GroupRequest(NamedTuple):
     cards: tuple[AskedCards, ...] = ()
     """From the annotation `card.request`."""
     cpu_memory: tuple[Amount, ...] = ()
-    """From `spec.minResources`: milli-cores and bytes, without zeros. Its other resource names
-    mean nothing: cards are named by the annotation."""
+    """From `spec.minResources`: milli-cores and bytes, without zeros."""
+    resources: tuple[Amount, ...] = ()
+    """Its other resource names, where no annotation names cards: which of them are cards, and
+    which cards, only the queue tells (V3). They are not asked for before Volcano asks."""
     problem: str = ""
     """Why it cannot be read, in words for the user; it then asks for nothing, and its group waits.
     Empty: it can."""
@@ -50,7 +55,7 @@ class GroupRequest(NamedTuple):
         """Another one for every other request. It stands in a reservation, which ends when the
         group asks for something else.
         """
-        text = repr((self.cards, self.cpu_memory))
+        text = repr((self.cards, self.cpu_memory, *self.resources))
         return blake2b(text.encode(errors="replace"), digest_size=12).hexdigest()
 
 
@@ -75,7 +80,19 @@ def group_request(text: str | None, min_resources: ResourceList | None) -> Group
     for dimension, amount in amounts:
         if amount < 0:
             return GroupRequest(problem=f"spec.minResources: <{dimension}> is negative")
-    return found._replace(cpu_memory=tuple(one for one in amounts if one[1]))
+    others = () if found.cards else tuple(_others(min_resources))
+    return found._replace(cpu_memory=tuple(one for one in amounts if one[1]), resources=others)
+
+
+def _others(min_resources: ResourceList) -> Iterator[Amount]:
+    """What `minResources` names beside cpu and memory. What is no whole number of any is none."""
+    for name in islice(min_resources, RESOURCES.most):
+        if "/" not in name or size_of(name) > RESOURCE_TEXT.most:
+            continue
+        with suppress(QuantityError):
+            amount = whole(min_resources[name])
+            if amount > 0:
+                yield name, amount
 
 
 def _cards(text: str) -> GroupRequest:

@@ -17,8 +17,9 @@ from ...quantity import LARGEST
 from ...stamp import Reservation, choice_of
 from ...vocabulary import GroupPhase
 from .group_facts import GroupFacts
-from .group_request import GroupRequest
+from .group_request import NO_REQUEST, GroupRequest
 from .task_members import TaskMembers
+from .vacancy import Vacancy
 
 _UNKNOWN_MINIMUM = 2**62
 """The minimum of a group that was not seen yet: none of its members is elastic."""
@@ -54,15 +55,19 @@ class PodGroupState:
     __slots__ = (
         "_bound",
         "_bound_charges",
+        "_cut_short",
         "_held",
         "_held_members",
         "_judged",
         "_leaving",
+        "_leaving_members",
         "_posted",
         "_posted_leaving",
         "_replaced",
         "_tasks",
         "_unwritten",
+        "_vacancy",
+        "asked",
         "asks",
         "assumed",
         "facts",
@@ -72,8 +77,10 @@ class PodGroupState:
         "lost_place",
         "members",
         "queues",
+        "rejected",
         "settled_revision",
         "succeeded",
+        "vacant_in",
         "waiting",
     )
 
@@ -95,6 +102,10 @@ class PodGroupState:
         """Whether its last reservation was not used in time (E8)."""
         self.held_back = False
         """Whether it must not start before it is put back."""
+        self.asked: GroupRequest | None = None
+        """What is asked for it since a scheduler wants to enqueue it (V3). None: none does."""
+        self.rejected = False
+        """Whether a scheduler was told not to enqueue it, and no place is kept for it (V3)."""
         self.asks: Asks | None = None
         """In which queue, and for what, it waits to be enqueued. None: it does not."""
         self.assumed: Reservation | None = None
@@ -104,6 +115,8 @@ class PodGroupState:
         self._held_members = 0
         self._leaving: dict[tuple[str, str], int] = {}
         """The part of it of members that are being deleted (T4)."""
+        self._leaving_members = 0
+        """How many members that hold something are being deleted."""
         self._posted_leaving: Mapping[tuple[str, str], int] = _NO_HOLDINGS
         """As much of it as the accounts count."""
         self._bound: list[BoundKey] = []
@@ -118,6 +131,12 @@ class PodGroupState:
         self._unwritten: list[Reservation] = []
         """Reservations that are charged, not known to be written, and not taken back. Kept when the
         group is gone: the members that were to start with one are still charged."""
+        self.vacant_in = ""
+        """The queue in which its vacancy is noted; empty: in none."""
+        self._vacancy: Vacancy | None = None
+        """Of its last loss, whether anything lacks by now or not."""
+        self._cut_short: set[str] = set()
+        """Uids of members that succeeded while they were being deleted, and still exist."""
 
     @property
     def reservation(self) -> Reservation | None:
@@ -197,16 +216,29 @@ class PodGroupState:
     def to_be_enqueued(self) -> bool:
         """Whether it asks for something, and nothing of it has begun: no reservation, not all pods
         of its minimum, none that holds anything. Whose time was over asks again when a pod of it is
-        there (E8).
+        there (E8), or when a scheduler asks again (V3).
         """
         facts = self.facts
-        if facts is None or not facts.request or not facts.queue or self.held_back:
+        if facts is None or not facts.queue or self.held_back or self.begun:
             return False
+        return bool(self.request) and (
+            bool(self.members) or self.asked is not None or not self.lost_place
+        )
+
+    @property
+    def request(self) -> GroupRequest:
+        """What is asked for it before its pods are there: by itself, or for a scheduler (V3)."""
+        return self.asked or (self.facts.request if self.facts is not None else NO_REQUEST)
+
+    @property
+    def begun(self) -> bool:
+        """Whether something is reserved for it, all pods of its minimum are there, or something of
+        it holds anything or has ended.
+        """
         if self.reservation is not None or self._unwritten or self.complete:
-            return False
-        if self.succeeded or self._held_members or facts.phase == GroupPhase.COMPLETED:
-            return False
-        return bool(self.members) or not self.lost_place
+            return True
+        ended = self.facts is not None and self.facts.phase == GroupPhase.COMPLETED
+        return bool(self.succeeded or self._held_members or ended)
 
     @contextmanager
     def without_reserved(self, account: AccountReader) -> Iterator[None]:
@@ -246,6 +278,57 @@ class PodGroupState:
             return Readiness.COMPLETE
         begun = self._reserved_here or self.let_through > 0
         return Readiness.INCOMPLETE if begun and not self.lost_place else Readiness.NOT_BEGUN
+
+    @property
+    def vacancy(self) -> Vacancy | None:
+        """What is kept free for whoever replaces members that died: while it lacks members of its
+        minimum, and others that are not being deleted hold cards for nothing meanwhile. None where
+        something is reserved for it (T2), where it has lost its place (E8), or has another queue.
+        """
+        noted, facts = self._vacancy, self.facts
+        if noted is None or facts is None or facts.queue != noted.queue or self.lost_place:
+            return None
+        if self.reservation is not None or self._unwritten or not self.gang:
+            return None
+        stays = self._held_members > self._leaving_members
+        return noted if stays and self._lacks else None
+
+    @property
+    def _lacks(self) -> bool:
+        """Whether it lacks members of its minimum, or will once those are gone that were ended."""
+        return self.missing > 0 or self.minimum > self.let_through - len(self._cut_short)
+
+    @property
+    def vacant(self) -> Charge:
+        """The amounts of its vacancy."""
+        return self.vacancy.lacking(self._held) if self.vacancy is not None else ()
+
+    def lose(self, record: PodRecord, *, succeeded: bool) -> bool:
+        """A member is about to be uncharged for good: it has ended, or is deleted. One that ends
+        well because it is being deleted has not done its work. Returns whether its place may have
+        to be kept.
+        """
+        if not record.held or not self.gang:
+            return False
+        noted = self._vacancy if self._lacks else None
+        if succeeded and record.facts.terminating:
+            self._cut_short.add(record.facts.uid)
+        elif succeeded:
+            self._vacancy = noted.less(record.charge) if noted is not None else None
+            return noted is not None
+        if noted is None or noted.queue != record.queue:
+            held = {d: n for (queue, d), n in self._held.items() if queue == record.queue}
+            self._vacancy = Vacancy(record.queue, canonical(held))
+        else:
+            self._vacancy = Vacancy(noted.queue, noted.before)
+        return True
+
+    def give_up(self, vacancy: Vacancy) -> bool:
+        """Nobody came in time. Returns whether it was still kept; that of a later loss stays."""
+        if self._vacancy is not vacancy:
+            return False
+        self._vacancy = None
+        return True
 
     def share_in(self, queue: str, limit: Callable[[str], int | None]) -> int:
         """The largest part that its members hold of what a queue may hold, of any dimension that is
@@ -315,7 +398,7 @@ class PodGroupState:
     @property
     def waits(self) -> bool:
         """Whether it waits to be enqueued, was told that it has to, or a member of it waits."""
-        told = self.held_back or self.lost_place
+        told = self.held_back or self.lost_place or self.rejected
         return told or self.asks is not None or len(self.members) > self._held_members
 
     @property
@@ -392,6 +475,8 @@ class PodGroupState:
         record = self.members.pop(uid, None)
         if record is not None:
             self._tasks.come(record.facts.task, -1)
+        if uid in self.succeeded:
+            self._cut_short.discard(uid)
         task = self.succeeded.pop(uid, "")
         self._tasks.come(task, -1)
         self._tasks.start(task, -1)
@@ -410,6 +495,7 @@ class PodGroupState:
         self._held_members += sign
         self._tasks.start(record.facts.task, sign)
         _count_in(self._held, record, sign)
+        self._leaving_members += sign if record.facts.terminating else 0
         if record.facts.terminating and record.leaves:
             _count_in(self._leaving, record, sign)
 
@@ -500,7 +586,7 @@ class PodGroupState:
         """Take in new facts. Returns the queues whose elastic part changed with the minimum."""
         minimum = self.minimum
         if facts is None or self.facts is None or _asked(facts) != _asked(self.facts):
-            self.lost_place = False
+            self.lost_place, self.asked, self.rejected = False, None, False
         self.facts = facts
         if minimum == self.minimum:
             return set()

@@ -5,21 +5,22 @@ Pure questions to the ledger: nothing is charged here.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from ..accounts.account import Account
-from ..accounts.account_reader import AccountReader
-from ..amounts import Amount, Charge, MutableAmounts, canonical, is_card
-from ..assignment.claim import claim_of
-from ..assignment.flexible_claims import FlexibleClaims
-from ..ledger.groups.group_facts import GroupFacts
-from ..ledger.groups.group_request import AskedCards
-from ..ledger.ledger_reader import LedgerReader
-from ..pending.candidate import BesideElastic, Needs
-from ..stamp import choice_text
-from ..verdict import Outcome, Shortfall, Verdict
+from ...accounts.account import Account
+from ...accounts.account_reader import AccountReader
+from ...amounts import Amount, Charge, MutableAmounts, canonical, is_card
+from ...assignment.claim import claim_of
+from ...assignment.flexible_claims import FlexibleClaims
+from ...ledger.groups.group_facts import GroupFacts
+from ...ledger.groups.group_request import AskedCards, GroupRequest
+from ...ledger.ledger_reader import LedgerReader
+from ...pending.candidate import BesideElastic, Needs
+from ...stamp import choice_text
+from ...verdict import Outcome, Shortfall, Verdict
+from ..over_quota import over_quota, reason_of
 from .group_judgement import judge_group
-from .over_quota import over_quota, reason_of
 
 
 class EnqueueVerdict(NamedTuple):
@@ -32,12 +33,16 @@ class EnqueueVerdict(NamedTuple):
     """If it lacks room: how much there must be before it is judged again."""
 
 
-def judge_enqueue(ledger: LedgerReader, facts: GroupFacts) -> EnqueueVerdict:
-    """The verdict on a group's request in its queue.
+def judge_enqueue(
+    ledger: LedgerReader, facts: GroupFacts, request: GroupRequest | None = None
+) -> EnqueueVerdict:
+    """The verdict on a group's request in its queue. `request`: another one than it writes itself.
 
     Each card of `A|B` may be any of these, by itself: the group's pods decide later. Exact for
     them, together with all others that have a choice (T3), but for the bound of a search.
     """
+    if request is not None and request != facts.request:
+        facts = replace(facts, request=request)
     never = judge_group(ledger, facts)
     if not never.fits:
         return EnqueueVerdict(never)

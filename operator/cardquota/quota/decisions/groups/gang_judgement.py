@@ -9,26 +9,26 @@ from itertools import islice
 from math import gcd
 from typing import NamedTuple
 
-from ..accounts.account import Account
-from ..accounts.account_reader import AccountReader
-from ..amounts import Amounts, Charge, MutableAmounts, is_card
-from ..assignment.assignment import Assignment
-from ..assignment.claim import Claim, claim_of
-from ..assignment.flexible_claims import FlexibleClaims
-from ..ledger.class_key import without_task
-from ..ledger.groups.pod_group_state import set_aside
-from ..ledger.ledger_reader import LedgerReader
-from ..limits import GANG_KINDS
-from ..messages import gang_messages, request_messages
-from ..pods.pod_record import PodRecord
-from ..pods.pod_request import PodRequest
-from ..selectors.taints import Tolerations
-from ..verdict import Outcome, Shortfall, Verdict
-from ..vocabulary import Reason
-from .availabilities import Availabilities
-from .judgement import judge
-from .over_quota import over_quota
-from .quota_check import Availability
+from ...accounts.account import Account
+from ...accounts.account_reader import AccountReader
+from ...amounts import Amounts, Charge, MutableAmounts, is_card
+from ...assignment.assignment import Assignment
+from ...assignment.claim import Claim, claim_of
+from ...assignment.flexible_claims import FlexibleClaims
+from ...ledger.class_key import without_task
+from ...ledger.groups.pod_group_state import set_aside
+from ...ledger.ledger_reader import LedgerReader
+from ...limits import GANG_KINDS
+from ...messages import gang_messages, request_messages
+from ...pods.pod_record import PodRecord
+from ...pods.pod_request import PodRequest
+from ...selectors.taints import Tolerations
+from ...verdict import Outcome, Shortfall, Verdict
+from ...vocabulary import Reason
+from ..availabilities import Availabilities
+from ..judgement import judge
+from ..over_quota import over_quota
+from ..quota_check import Availability
 
 Served = list[tuple[Charge, int]]
 """Cards, and how many pods in a row get them."""
@@ -138,6 +138,16 @@ class GangTrial:
             for cards, number in served:
                 self._add(kind.first, cards, number)
         return verdict, served
+
+    def judge_on_one_card(self, kind: Kind) -> Served | None:
+        """One card for all pods of a kind beside the pods so far, of which nodes have enough free;
+        None if there is none.
+        """
+        if kind.number == 1 or len(kind.cards) <= 1:
+            verdict = self.judge_alike(kind.first, kind.number)
+            return [(verdict.cards, kind.number)] if verdict.fits else None
+        found = self._on_one_card(kind, at_once=True)
+        return found[1] if found is not None else None
 
     def _on_one_card(self, kind: Kind, *, at_once: bool) -> tuple[Verdict, Served] | None:
         """All pods of a kind on the first of its cards with room for all of them, without moving
@@ -308,9 +318,32 @@ def _judge_kinds(
             assigned = _assigned(ledger, flexible_claims, kinds) if choice else None
             if assigned is None or not verdict.shortfalls:
                 return verdict, []
-            return Verdict(Outcome.FITS), assigned
+            return Verdict(Outcome.FITS), _on_one_card_each(ledger, kinds, assigned)
         served.append(found)
-    return verdict, served
+    return verdict, _on_one_card_each(ledger, kinds, served)
+
+
+def _on_one_card_each(
+    ledger: LedgerReader, kinds: Sequence[Kind], served: Sequence[Served]
+) -> list[Served]:
+    """Another way to serve them, each kind on one card, if some are on several: a kind that came
+    first may have taken what another one needs for all of its pods (E7). Those that ask for most go
+    first. As they are served already if that is no need, or no way was found.
+    """
+    if all(len(found) <= 1 for found in served):
+        return list(served)
+    trial, found_by_place = GangTrial(ledger), dict[int, Served]()
+
+    def place_of(place: int) -> tuple[bool, int]:
+        kind = kinds[place]
+        return len(kind.cards) > 1, -kind.number * kind.amount
+
+    for place in sorted(range(len(kinds)), key=place_of):
+        found = trial.judge_on_one_card(kinds[place])
+        if found is None:
+            return list(served)
+        found_by_place[place] = found
+    return [found_by_place[place] for place in range(len(kinds))]
 
 
 def _disagreeing(kinds: Sequence[Kind], served: Sequence[Served]) -> Verdict | None:

@@ -9,17 +9,18 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from ..ledger.groups.group_facts import GroupFacts, group_facts
-from ..ledger.groups.group_minimum import minimum_problem
-from ..ledger.groups.group_request import GroupRequest, group_request
-from ..ledger.ledger_reader import LedgerReader
-from ..limits import RESOURCES
-from ..messages import group_messages
-from ..objects.pod_group import WrittenPodGroup
-from ..objects.wire import ResourceList
-from ..quantity import QuantityError, whole
-from ..verdict import Outcome, Verdict
-from ..vocabulary import Reason
+from ...ledger.groups.group_facts import GroupFacts, group_facts
+from ...ledger.groups.group_minimum import minimum_problem
+from ...ledger.groups.group_request import GroupRequest, group_request
+from ...ledger.groups.made_for_pods import queue_said
+from ...ledger.ledger_reader import LedgerReader
+from ...limits import RESOURCES
+from ...messages import group_messages
+from ...objects.pod_group import WrittenPodGroup
+from ...objects.wire import ResourceList
+from ...quantity import QuantityError, whole
+from ...verdict import Outcome, Verdict
+from ...vocabulary import Reason
 from .group_judgement import judge_group
 
 _FITS: Final = Verdict(Outcome.FITS)
@@ -45,13 +46,13 @@ def judge_group_write(
     if before is not None and _says(group) == _says(before):
         return _FITS
     facts = group_facts(group)
-    facts.queue = facts.queue or default_queue
+    facts.queue = queue_said(group.metadata.name, group.spec.queue or default_queue)
     owned = _is_owned(group) if by_controller is None else by_controller
     problem = "" if owned else _minimum_problem(group, before)
     if problem:
         text = group_messages.group_refused(facts.key, problem)
         return Verdict(Outcome.NEVER, facts.queue, text=text)
-    enters = before is None or facts.queue != (before.spec.queue or default_queue)
+    enters = before is None or facts.queue != _queue_before(before, default_queue)
     request = _to_judge(ledger, group, before, facts, enters=enters)
     verdict = judge_group(ledger, replace(facts, request=request), enters=enters)
     if not verdict.fits:
@@ -64,6 +65,10 @@ def judge_group_write(
         minimum_changed = (group.spec.min_member or 0) != (before.spec.min_member or 0)
         warnings += _meaning(ledger, facts, moved=enters, minimum_changed=minimum_changed)
     return verdict._replace(warnings=warnings)
+
+
+def _queue_before(before: WrittenPodGroup, default_queue: str) -> str:
+    return queue_said(before.metadata.name, before.spec.queue or default_queue)
 
 
 def _says(group: WrittenPodGroup) -> tuple[object, ...]:

@@ -7,20 +7,20 @@ charged here. Costs by the alternatives that the group names, which have a bound
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from ..accounts.account_reader import AccountReader
-from ..amounts import Amounts
-from ..assignment.assignment import Assignment
-from ..assignment.claim import claim_of
-from ..cards.card import can_exist, is_memory, model_of
-from ..cards.vendor import counts_form
-from ..ledger.groups.group_facts import GroupFacts
-from ..ledger.groups.group_request import AskedCards, GroupRequest
-from ..ledger.ledger_reader import LedgerReader
-from ..messages import group_messages, queue_messages, request_messages
-from ..verdict import Outcome, Shortfall, Verdict
-from ..vocabulary import REQUEST, QueueState, Reason
-from ..words import MOST_LISTED
-from .over_quota import over_quota, reason_of
+from ...accounts.account_reader import AccountReader
+from ...amounts import Amounts
+from ...assignment.assignment import Assignment
+from ...assignment.claim import claim_of
+from ...cards.card import can_exist, is_memory, model_of
+from ...cards.vendor import counts_form
+from ...ledger.groups.group_facts import GroupFacts
+from ...ledger.groups.group_request import AskedCards, GroupRequest
+from ...ledger.ledger_reader import LedgerReader
+from ...messages import group_messages, queue_messages, request_messages
+from ...verdict import Outcome, Shortfall, Verdict
+from ...vocabulary import REQUEST, QueueState, Reason
+from ...words import MOST_LISTED
+from ..over_quota import over_quota, reason_of
 
 
 def judge_group(ledger: LedgerReader, facts: GroupFacts, *, enters: bool = True) -> Verdict:

@@ -1,0 +1,104 @@
+"""The pods that a Job of Volcano would make, as its controllers make them (V4)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec.structs import replace
+
+from ...ledger.ledger_reader import LedgerReader
+from ...limits import JOB_TASKS, MOST_MEMBERS
+from ...objects.pod import PodAnnotations
+from ...objects.volcano_job import WrittenJobMeta, WrittenTask, WrittenVolcanoJob
+from ...pods.card_alias import alias_warning
+from ...pods.pod_facts import PodFacts
+from ...steps import Steps
+from ...vocabulary import DEFAULT_QUEUE
+from ...workloads.template_pod import pod_of_template
+
+_JOB: Final = "Job"
+_VERSION: Final = "batch.volcano.sh/v1alpha1"
+
+
+@dataclass(slots=True, frozen=True)
+class TaskPods:
+    """The pods of one task."""
+
+    name: str
+    number: int
+    least: int
+    """How many of them must start, if as many as these of all tasks do: see `Starting`."""
+    facts: PodFacts
+    """Any of them, before its pod group is there."""
+    warnings: tuple[str, ...]
+    """What is to be told of its annotations."""
+
+
+@dataclass(slots=True, frozen=True)
+class JobPods:
+    """The pods of one Job."""
+
+    namespace: str
+    name: str
+    """Of one whose name is generated, the part that is known."""
+    uid: str
+    queue: str
+    min_available: int
+    """0: it does not say; then the minimum of each task counts."""
+    tasks: Sequence[TaskPods]
+    """Those that have pods."""
+
+    @property
+    def number(self) -> int:
+        """All of its pods."""
+        return sum(task.number for task in self.tasks)
+
+    @property
+    def group(self) -> str:
+        """The key of its pod group, once that is there."""
+        return f"{self.namespace}/{self.name}-{self.uid}"
+
+
+def has_too_many_tasks(job: WrittenVolcanoJob) -> int:
+    """How many tasks it has, if these are more than are read; else 0 (P8)."""
+    number = len(job.spec.tasks or ())
+    return number if number > JOB_TASKS.most else 0
+
+
+def read_job(ledger: LedgerReader, job: WrittenVolcanoJob, namespace: str) -> Steps[JobPods]:
+    """Read a Job of not too many tasks, a task at each step. Changes its templates.
+
+    Raises ValueError for a template that cannot be read.
+    """
+    meta, spec = job.metadata, job.spec
+    queue = spec.queue or DEFAULT_QUEUE
+    tasks: list[TaskPods] = []
+    for index, task in enumerate(spec.tasks or ()):
+        number = _bounded(task.replicas)
+        if number:
+            pods = _pods(ledger, task, meta, namespace, queue)
+            least = number if task.min_available is None else _bounded(task.min_available)
+            name = task.name or f"default{index}"
+            warnings = alias_warning(task.template.metadata.annotations)
+            tasks.append(TaskPods(name, number, min(least, number), pods, warnings))
+        yield
+    shown = meta.name or meta.generate_name
+    return JobPods(namespace, shown, meta.uid, queue, _bounded(spec.min_available), tasks)
+
+
+def _bounded(number: int | None) -> int:
+    return min(max(0, number or 0), MOST_MEMBERS)
+
+
+def _pods(
+    ledger: LedgerReader, task: WrittenTask, job: WrittenJobMeta, namespace: str, queue: str
+) -> PodFacts:
+    """Volcano writes the queue and the group itself, over whatever the template says there."""
+    template = task.template
+    found = template.metadata.annotations or PodAnnotations()
+    template.metadata.annotations = replace(
+        found, queue_volcano_job=queue, group=None, task=task.name
+    )
+    return pod_of_template(
+        template, namespace, _JOB, ledger.defaults, maker=job.name, api_version=_VERSION
+    )

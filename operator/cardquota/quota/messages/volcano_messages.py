@@ -1,0 +1,95 @@
+"""Messages about Volcano beside us: that it is there, what it is refused since it is not known, and
+what becomes of pods without a queue.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from .. import vocabulary as v
+from ..words import MOST_LISTED, counted, listed, show
+
+_DO: Final = (
+    "if this is Volcano's, name it in volcano.accounts, apply `cardquota manifests` again and "
+    "restart the operator"
+)
+
+
+def binding_refused(user: str) -> str:
+    """Event on a pod that somebody binds with its annotations."""
+    return (
+        f"<{show(user)}> may not bind this pod: its Binding repeats annotations that say what the "
+        f"pod is charged, which Volcano's scheduler alone may; {_DO}"
+    )
+
+
+def group_refused(user: str) -> str:
+    """Event on a pod to which somebody gives a group after its gate was opened."""
+    return (
+        f"<{show(user)}> may not give this pod a group: it is past its gate, and only Volcano's "
+        f"controllers may then; {_DO}"
+    )
+
+
+def strangers_bind(user: str, pods: int) -> str:
+    """What is to be put right: pods that this user could not bind, at least so many."""
+    return f"<{show(user)}> may not bind {counted(pods, 'pod')} or more, which wait for it; {_DO}"
+
+
+def strangers_group(user: str, pods: int) -> str:
+    """The same of pods that could not get a group."""
+    return (
+        f"<{show(user)}> may not give a group to {counted(pods, 'pod')} or more, which wait for "
+        f"it; {_DO}"
+    )
+
+
+def runs_without_quota() -> str:
+    """Warning: a pod with cards names no queue, and Volcano schedules it (V5). Short."""
+    return (
+        f"no queue: Volcano runs it in <{v.DEFAULT_QUEUE}>, and no quota counts it; "
+        f"add {v.QUEUE_NAME}"
+    )
+
+
+def mixed_cards(
+    task: str, cards: Sequence[tuple[str, int]], configuration: str, *, known: bool
+) -> str:
+    """A gang waits: one of its tasks would start on several cards, by card how many pods (V7).
+    `known`: whether the configuration of Volcano's scheduler could be read.
+    """
+    of_task = f"task <{show(task)}>" if task else "the group"
+    listed_cards = listed([f"<{show(card)}> <{pods}>" for card, pods in cards], most=MOST_LISTED)
+    why = "does not say" if known else "could not be read, so that it is not known whether it says"
+    return (
+        f"the pods of {of_task} have room on {listed_cards} together, and on no one card: they "
+        "wait for that, since Volcano may never bind them otherwise, unless its scheduler's "
+        f"configuration has predicateErrorCacheEnable: false for allocate, which ConfigMap "
+        f"<{show(configuration)}> {why}; set it, wait, or name cards of which one has room for all"
+    )
+
+
+_BOTH: Final = (
+    "writes the phases of PodGroups, as Volcano's scheduler does, and with scheduler: standalone "
+    "so does cardquota"
+)
+_SET: Final = (
+    "set scheduler: volcano and add manifests/components/volcano, or stop the other scheduler"
+)
+
+
+def other_scheduler_at_start(writer: str) -> str:
+    """Why the operator does not start. `writer`: the program, as the API server names it."""
+    return f"<{show(writer)}> {_BOTH}: {_SET}, then start cardquota again"
+
+
+def other_scheduler(writer: str) -> str:
+    """What is to be put right, where it came later."""
+    return (
+        f"<{show(writer)}> {_BOTH}: cardquota leaves phases alone meanwhile; {_SET}; no replica "
+        "starts anew before"
+    )
+
+
+def other_scheduler_gone(writer: str) -> str:
+    """It does so no longer."""
+    return f"<{show(writer)}> writes no phases of PodGroups any more: cardquota does again"

@@ -1,0 +1,154 @@
+"""Pods that have waited at our gate for long, and what each waits for now (R7)."""
+
+from bisect import bisect_left
+from collections.abc import Hashable, Iterator
+from typing import Final, NamedTuple
+
+from .. import vocabulary as v
+from ..accounts.account import OUTSIDE
+from ..accounts.account_reader import AccountReader
+from ..decisions.groups.gang_judgement import judge_gang
+from ..decisions.held_up import HeldUp, held_up_in
+from ..decisions.judgement import judge_release
+from ..ledger.groups.pod_group_state import PodGroupState
+from ..ledger.ledger_reader import LedgerReader
+from ..messages import order_messages, stuck_messages
+from ..moments import seconds_of
+from ..pending.first_members import first_members
+from ..pods.pod_record import PodRecord
+from ..release.release_judge import judge_member
+from ..verdict import Outcome, Verdict
+from ..vocabulary import Mode, Reason
+from .asked_cards import asked_cards
+from .stuck_finding import StuckFinding, StuckKind
+from .terminating import StuckPod
+
+AT_A_TIME: Final = 256
+"""Pods that one step looks at: a fraction of a millisecond."""
+
+
+def long_at_the_gate(ledger: LedgerReader, now: float, after: float) -> Iterator[StuckPod | None]:
+    """Those that were created `after` seconds ago; None after each step. Costs by the pods that
+    wait, and those that came past us. `now`: seconds since 1970.
+    """
+    for account in list(ledger.accounts()):
+        uids = list(account.unstamped)
+        for first in range(0, len(uids), AT_A_TIME):
+            for uid in uids[first : first + AT_A_TIME]:
+                record = ledger.pods.get(uid)
+                if record is None or not record.gated or record.facts.terminating:
+                    continue
+                since = seconds_of(record.facts.created)
+                if since is not None and now - since > after:
+                    yield StuckPod(record, since, int(now - since))
+            yield None
+
+
+class Why(NamedTuple):
+    """For want of what a pod waits, or is refused."""
+
+    reason: str
+    text: str
+    lacks_quota: bool = False
+    """Whether more quota would help."""
+
+
+NOT_SAID: Final = Why("", stuck_messages.NOT_JUDGED)
+"""Not all was read that the answer depends on."""
+
+
+class GateReasons:
+    """Why pods wait, as the ledger stands now. Equal pods are judged once, and a gang is, however
+    much its members differ. So it is for one look.
+
+    Not guaranteed: that it is what a pod was told. Who comes before it in the order of release is
+    known of a fifo queue alone.
+    """
+
+    def __init__(self, ledger: LedgerReader) -> None:
+        self._ledger = ledger
+        self._verdicts: dict[Hashable, Verdict] = {}
+        self._gangs: dict[tuple[str, str], Verdict] = {}
+        """By queue and group: what all members wait for in whom nothing else is wrong."""
+        self._held_up: dict[str, HeldUp] = {}
+
+    def of(self, record: PodRecord) -> Why:
+        """Why this pod waits."""
+        facts = record.facts
+        if record.held_back:
+            return Why(v.GATE_REFUSED, stuck_messages.GATE_HELD_BACK)
+        if self._ledger.mode_in(facts.namespace) is not Mode.ENFORCE and not facts.oversized:
+            return Why("", stuck_messages.NOT_ENFORCED)
+        account = self._ledger.account(record.queue)
+        if account is None or record.queue == OUTSIDE:
+            return _why(judge_member(self._ledger, record))
+        key = record.queue, record.class_key
+        verdict = self._verdicts.get(key)
+        if verdict is None:
+            verdict = self._verdicts[key] = self._judge(account, record)
+        if verdict.fits and self._is_held_up(account, record):
+            card = record.request.cards[0] if record.request and record.request.cards else ""
+            text = order_messages.behind(account.name, card, 1)
+            return Why(Reason.BEHIND, text, lacks_quota=True)
+        return _why(verdict)
+
+    def _judge(self, account: AccountReader, record: PodRecord) -> Verdict:
+        verdict = judge_release(self._ledger, record)
+        group = self._ledger.groups.get(record.facts.group) if record.facts.group else None
+        if verdict.outcome is not Outcome.UNSEEN or verdict.reason is not None or group is None:
+            return verdict
+        key = account.name, group.key
+        if key not in self._gangs:
+            verdict = judge_member(self._ledger, record)
+            unsaid = verdict.reason is None
+            self._gangs[key] = (unsaid and self._judge_gang(account, group)) or verdict
+        return self._gangs[key]
+
+    def _judge_gang(self, account: AccountReader, group: PodGroupState) -> Verdict | None:
+        """The verdict on the members with which a gang would start; None if it is not to start."""
+        if group.started or group.being_reserved or group.held_back:
+            return None
+        classes = account.pending.classes_of(group)
+        found = first_members(classes, group.missing, group.missing_by_task)
+        members = [self._ledger.pods[sort_key.uid] for sort_key in found]
+        return judge_gang(self._ledger, members)[0] if members else None
+
+    def _is_held_up(self, account: AccountReader, record: PodRecord) -> bool:
+        """Whether it is behind a pod without room in a fifo queue."""
+        if account.facts is None or not account.facts.fifo:
+            return False
+        held_up = self._held_up.get(account.name)
+        if held_up is None:
+            held_up = self._held_up[account.name] = held_up_in(self._ledger, account)
+        pod_class = account.pending.classes[record.class_key]
+        place = bisect_left(pod_class.sort_keys, record.sort_key)
+        return place >= held_up.going(record, pod_class)
+
+
+def _why(verdict: Verdict) -> Why:
+    if verdict.fits:
+        return Why("", stuck_messages.room_now(verdict.queue))
+    text = verdict.text or stuck_messages.START_UNDER_WAY
+    return Why(verdict.reason or "", text, bool(verdict.shortfalls))
+
+
+def describe_gated(found: StuckPod, why: Why) -> StuckFinding:
+    """In words."""
+    record, facts = found.record, found.record.facts
+    return StuckFinding(
+        finding=StuckKind.GATED,
+        kind="Pod",
+        namespace=facts.namespace,
+        name=facts.name,
+        queue=record.queue or None,
+        cards=asked_cards(record.request),
+        since=found.since,
+        age=found.age,
+        node="",
+        reason=why.reason,
+        what=stuck_messages.long_at_the_gate(found.age),
+        why=why.text,
+        advice=(
+            stuck_messages.ADVICE_GATED if why.lacks_quota else stuck_messages.ADVICE_GATED_OTHERS
+        ),
+    )

@@ -1,0 +1,68 @@
+"""One thing that is stuck, in words: for events, the log and the command line."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class StuckKind(StrEnum):
+    """In which way it is stuck."""
+
+    TERMINATING = "terminating"
+    """A pod that should be gone, and holds quota."""
+    GATED = "gated"
+    """A pod that has waited at its gate for long."""
+    DENIED = "denied"
+    """A workload that lacks pods since we refused some."""
+    REFUSED = "refused"
+    """A pod that somebody may not bind, or give a group."""
+    LEFT_OVER = "leftover"
+    """Something of another way to hold quotas, which does nothing here, or something else."""
+
+
+_ADVISED: Final = (StuckKind.TERMINATING, StuckKind.LEFT_OVER)
+"""Those of which the reason does not say what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StuckFinding:
+    """Texts are safe to show, except names of objects."""
+
+    finding: StuckKind
+    kind: str
+    """Of the object: `Pod`, `ReplicaSet`, ..."""
+    namespace: str
+    name: str
+    queue: str | None
+    """None if it is not known, or if there is none."""
+    cards: Mapping[str, int]
+    """By card, or by the choice of cards: what a pod holds or asks for, or what all pods ask for
+    that are lacking."""
+    since: int | None
+    """Seconds since 1970: since when it should be gone, waits, or lacks pods. None: not known."""
+    age: int | None
+    """Seconds since then."""
+    node: str
+    """Of a pod that has one."""
+    reason: str
+    """One word: the reason of the event that says so, or `NodeGone`, `NodeNotReady`, ..."""
+    what: str
+    why: str
+    advice: str
+
+    @property
+    def message(self) -> str:
+        """What is stuck, and why."""
+        return f"{self.what}: {self.why}"
+
+    @property
+    def sentence(self) -> str:
+        """The same, and what to do. Why a pod waits, or is refused, says that already."""
+        return f"{self.what}: {self.why_and_advice}"
+
+    @property
+    def why_and_advice(self) -> str:
+        """Equal for all that are stuck for the same reason."""
+        own = self.finding not in _ADVISED
+        return self.why if own else f"{self.why}; {self.advice}"
