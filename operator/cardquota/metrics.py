@@ -5,7 +5,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from .review_tally import ReviewTally
-from .total_gauges import TotalGauges
+from .total_gauges import STUCK_FAMILIES, TotalGauges
 
 _QUICK: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5)
 _PATIENT: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -22,6 +22,9 @@ class Metrics:
         self.registry = registry or CollectorRegistry()
         self.totals = TotalGauges()
         self.registry.register(self.totals)
+        self.stuck = TotalGauges(STUCK_FAMILIES)
+        """As of the leader's last look; see `control.reports.stuck_reports`."""
+        self.registry.register(self.stuck)
         self.uncounted_nodes = self._gauge(
             "uncounted_nodes", "Nodes with cards that are not counted"
         )
@@ -34,6 +37,10 @@ class Metrics:
             "1 where a webhook configuration or policy is not what `cardquota manifests` prints",
             "kind",
             "name",
+        )
+        self.other_scheduler = self._gauge(
+            "other_scheduler",
+            "1 while another scheduler writes phases of PodGroups beside `scheduler: standalone`",
         )
         self.ledger_drift = self._gauge(
             "ledger_drift", "Totals that differ between ledger and recount; 0 is right"
@@ -67,12 +74,24 @@ class Metrics:
             "Workloads whose refused pods had room, and whose controllers were told to try again",
             registry=self.registry,
         )
+        self.refused_writes = Counter(
+            "cardquota_refused_writes",
+            "Bindings, and groups of pods, refused to users that are not in volcano.accounts",
+            ("what",),
+            registry=self.registry,
+        )
         self.extender_seconds = Histogram(
             "cardquota_extender_seconds",
-            "Time to answer a call of kube-scheduler",
+            "Time to answer a call of a scheduler",
             ["verb"],
             registry=self.registry,
             buckets=_QUICK,
+        )
+        self.enqueue_votes = Counter(
+            "cardquota_enqueue_votes",
+            "Answers to Volcano's scheduler whether to enqueue a pod group",
+            ["vote"],
+            registry=self.registry,
         )
         self.release_seconds = Histogram(
             "cardquota_release_seconds",

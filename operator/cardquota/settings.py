@@ -33,6 +33,7 @@ class SettingsError(Exception):
 
 Port = Annotated[int, Field(ge=1, le=65535)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
+UpToAYear = Annotated[float, Field(ge=0, le=LONGEST_STARVATION_WAIT, allow_inf_nan=False)]
 
 
 class InstallationMode(StrEnum):
@@ -203,6 +204,21 @@ class Release(Section):
     ] = 600.0
     """Seconds after its creation from when on a pod, gang or group that lacks room is not passed by
     those that take what it needs (E6); 0: it always is."""
+    replacement_wait: Annotated[float, Field(ge=0, le=3_600, allow_inf_nan=False)] = 60.0
+    """Seconds for which the place of a member that a running gang has lost is kept free for its
+    replacement (E6); 0: not at all."""
+
+
+class Stuck(Section):
+    """From when on something counts as stuck (R7)."""
+
+    terminating_after: UpToAYear = 300.0
+    """Seconds for which a pod that is being deleted should have been gone, beyond its grace
+    period."""
+    gated_after: UpToAYear = 3_600.0
+    """Seconds for which a pod has waited at its gate."""
+    every: Seconds = 30.0
+    """Seconds between two looks of the leader."""
 
 
 UserName = Annotated[str, Field(min_length=1, max_length=600)]
@@ -219,6 +235,42 @@ class Scaling(Section):
     )
     """User names of autoscalers: they are granted the part that fits. All others are refused what
     does not fit."""
+
+
+class Enqueue(Section):
+    """The server that Volcano's scheduler asks which pod groups to enqueue (HTTPS, V3)."""
+
+    enabled: bool = True
+    """Whether it listens, beside Volcano. It also needs Volcano's configuration to name it."""
+    host: str = "0.0.0.0"  # noqa: S104
+    """Address to listen on, under the certificate of the webhook."""
+    port: Port = 9445
+    """TCP port to listen on."""
+    plain_port: Port | None = None
+    """TCP port of 127.0.0.1 on which the same is answered without TLS, for a scheduler on the same
+    host network; none: on no port."""
+    advertise: str = Field(default="", pattern=r"^([^/?#]+:[0-9]+)?$")
+    """Host and port at which the other replicas reach this one: whoever is asked passes it on to
+    the leader. Empty: the environment's `POD_IP`, or else `host`, and `port`."""
+
+
+class Volcano(Section):
+    """Volcano, where it runs beside us."""
+
+    accounts: Annotated[tuple[UserName, ...], Field(max_length=100)] = (
+        "system:serviceaccount:volcano-system:volcano-scheduler",
+        "system:serviceaccount:volcano-system:volcano-controllers",
+        "system:serviceaccount:kube-system:volcano-scheduler",
+        "system:serviceaccount:kube-system:volcano-controllers",
+    )
+    """User names of its scheduler, which repeats a pod's annotations when it binds it, and of its
+    controllers, which give a group to a pod that is there. Nobody else may do either."""
+    enqueue: Enqueue = Enqueue()
+    configuration: str = Field(
+        default="volcano-system/volcano-scheduler-configmap", pattern=r"^[^/]{1,63}/[^/]{1,253}$"
+    )
+    """Namespace and name of the ConfigMap with the configuration of its scheduler: whether it binds
+    tasks on several cards (V7)."""
 
 
 class Settings(BaseSettings):
@@ -255,8 +307,13 @@ class Settings(BaseSettings):
     leader_election: LeaderElection = LeaderElection()
     reservation_timeout: Seconds = 300.0
     """Seconds after which a gang that does not run loses what is reserved for it (E8)."""
+    card_seconds_refresh: Annotated[float, Field(ge=10, le=86_400, allow_inf_nan=False)] = 300.0
+    """Seconds after which the card-seconds of a queue that holds cards are written into its status
+    again, at the latest (T5)."""
     release: Release = Release()
     scale: Scaling = Scaling()
+    stuck: Stuck = Stuck()
+    volcano: Volcano = Volcano()
     extender: Extender = Extender()
     metrics: MetricsServer = MetricsServer()
     log: Log = Log()
@@ -270,6 +327,11 @@ class Settings(BaseSettings):
                 f"release.patchTimeout + {ANSWER_MARGIN:g}, or no gate could ever be opened in time"
             )
         return self
+
+    @property
+    def enqueues_for_volcano(self) -> bool:
+        """Whether Volcano's scheduler may ask us which pod groups to enqueue."""
+        return self.scheduler == "volcano" and self.volcano.enqueue.enabled
 
     @property
     def hazards(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 Row = tuple[tuple[str, ...], float]
@@ -12,13 +12,17 @@ Rows = Mapping[str, Sequence[Row]]
 """By name of the gauge."""
 
 
+_Samples = CounterMetricFamily | GaugeMetricFamily
+
+
 class Family(NamedTuple):
-    """One gauge."""
+    """One gauge, or a counter that is worked out like one."""
 
     name: str
     """Without our prefix."""
     text: str
     labels: tuple[str, ...]
+    counter: bool = False
 
 
 _OF_A_QUEUE: Final = (
@@ -28,6 +32,14 @@ FAMILIES: Final = (
     *(
         Family(f"queue_card_{total}", f"Cards: {total}, by queue", ("queue", "card"))
         for total in _OF_A_QUEUE
+    ),
+    Family("queue_card_surge", "Cards that rolling updates may borrow", ("queue", "card")),
+    Family("queue_card_borrowed", "Cards that rolling updates have borrowed", ("queue", "card")),
+    Family(
+        "queue_card_seconds",
+        "Card-seconds that were allocated, by queue; on the leader alone",
+        ("queue", "card"),
+        counter=True,
     ),
     *(
         Family(
@@ -54,6 +66,26 @@ FAMILIES: Final = (
     Family("gated_pods", "Pods waiting at the gate", ("queue",)),
     Family("unadmitted_pods", "Pods charged that never passed admission", ("queue",)),
 )
+STUCK_FAMILIES: Final = (
+    Family(
+        "terminating_stuck_pods",
+        "Pods that are being deleted, hold quota and should be gone",
+        ("queue",),
+    ),
+    Family("terminating_stuck_cards", "Cards that such pods hold", ("queue", "card")),
+    Family(
+        "terminating_stuck_oldest_seconds",
+        "Since when the first of them should be gone",
+        ("queue",),
+    ),
+    Family("gated_stuck_pods", "Pods that have waited at the gate for long", ("queue",)),
+    Family("gated_stuck_oldest_seconds", "How long the first of them has waited", ("queue",)),
+    Family("denied_workloads", "Workloads that lack pods since we refused some", ("queue",)),
+    Family(
+        "denied_workloads_oldest_seconds", "Since when the first of them lacks pods", ("queue",)
+    ),
+)
+"""What is stuck (R7). No rows where nothing is, and none of a replica that does not lead."""
 
 
 class TotalGauges(Collector):
@@ -64,26 +96,28 @@ class TotalGauges(Collector):
     metrics in its own thread.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, families: Sequence[Family] = FAMILIES) -> None:
+        self._families = families
         self._rows: Rows = {}
 
     def show(self, rows: Rows) -> None:
         """Show only these rows from now on. They must not change any more."""
         self._rows = rows
 
-    def describe(self) -> Iterable[GaugeMetricFamily]:
+    def describe(self) -> Iterable[_Samples]:
         """The gauges without rows."""
-        return [_empty(family) for family in FAMILIES]
+        return [_empty(family) for family in self._families]
 
-    def collect(self) -> Iterable[GaugeMetricFamily]:
+    def collect(self) -> Iterable[_Samples]:
         """The gauges as last shown, all of one moment."""
         rows = self._rows
-        for family in FAMILIES:
+        for family in self._families:
             found = _empty(family)
             for labels, value in rows.get(family.name, ()):
                 found.add_metric(labels, value)
             yield found
 
 
-def _empty(family: Family) -> GaugeMetricFamily:
-    return GaugeMetricFamily(f"cardquota_{family.name}", family.text, labels=family.labels)
+def _empty(family: Family) -> _Samples:
+    kind = CounterMetricFamily if family.counter else GaugeMetricFamily
+    return kind(f"cardquota_{family.name}", family.text, labels=family.labels)

@@ -2,7 +2,7 @@
 
 from .condition import QueueCondition
 from .constraint import constrained
-from .number_field import Count32, Int64
+from .number_field import CardSecondsField, Count32, Int64
 from .quantity_field import QuantityText, ResourceList
 from .wire import WireModel
 
@@ -28,6 +28,12 @@ class CardStatus(WireModel):
     """Kept for the queue."""
     deserved: Int64 | None = None
     """The queue's fair part of what the cluster has."""
+    surge: Int64 | None = None
+    """How many cards rolling updates may borrow beyond the quota; absent where they may not."""
+    borrowed: Int64 | None = None
+    """How many of these are borrowed now."""
+    seconds: CardSecondsField | None = None
+    """How long cards were held, in card-seconds, until cardSecondsUntil."""
 
 
 class ResourceStatus(WireModel):
@@ -100,9 +106,11 @@ class QueueStatusSchema(WireModel):
     """The generation of the queue that the rows below were worked out for."""
     cards: list[CardStatus] | None = constrained(map_keys=["name"])
     """One row per card with a quota or in use."""
+    card_seconds_until: str | None = constrained(format="date-time")
+    """Until when the seconds of the rows are counted."""
     resources: list[ResourceStatus] | None = constrained(map_keys=["name"])
     """One row for cpu and one for memory."""
     conditions: list[QueueCondition] | None = constrained(map_keys=["type"])
-    """QuotaValid, OverQuota and Oversold."""
+    """QuotaValid, OverQuota, Oversold, and Borrowed where rolling updates may borrow."""
     columns: StatusColumns | None = None
     """The rows as kubectl get prints them."""

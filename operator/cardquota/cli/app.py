@@ -1,6 +1,7 @@
 """The commands and their options. Their implementation is imported when a command runs.
 
-Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong. A user's mistake is
+Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong; 3: `check` has found
+something. A user's mistake is
 reported in one line on standard error, never as a traceback.
 """
 
@@ -224,6 +225,26 @@ def cards(
 
 
 @app.command()
+def top(
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+    config: Config = None,
+    output: OutputOption = Output.TEXT,
+) -> None:
+    """Show what each queue has, holds and waits for.
+
+    Reads queues as you, also beside Volcano, where `kubectl get queues` does not show it. Whoever
+    may list pods and nodes too learns which cards are used outside every queue.
+    """
+    settings = _settings(config)
+    from .top.top import top as show_top
+
+    raise typer.Exit(
+        show_top(settings, kubeconfig=kubeconfig, context=context, as_json=output is Output.JSON)
+    )
+
+
+@app.command()
 def inspect(
     node: Annotated[
         str, typer.Argument(metavar="[NODE]", help="This node alone, whatever its cards are.")
@@ -249,6 +270,63 @@ def inspect(
             settings,
             node=node,
             details=details,
+            kubeconfig=kubeconfig,
+            context=context,
+            as_json=output is Output.JSON,
+        )
+    )
+
+
+@app.command()
+def check(
+    terminating_after: Annotated[
+        float | None,
+        typer.Option(
+            "--terminating-after",
+            metavar="SECONDS",
+            min=0,
+            help="Instead of the setting stuck.terminatingAfter: how long a pod should be gone.",
+        ),
+    ] = None,
+    gated_after: Annotated[
+        float | None,
+        typer.Option(
+            "--gated-after",
+            metavar="SECONDS",
+            min=0,
+            help="Instead of the setting stuck.gatedAfter: how long a pod waits at its gate.",
+        ),
+    ] = None,
+    namespace: Annotated[
+        str, typer.Option("--namespace", "-n", metavar="NAME", help="What is in it alone.")
+    ] = "",
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+    config: Config = None,
+    output: OutputOption = Output.TEXT,
+) -> None:
+    """Find what is stuck, and say why.
+
+    Those are pods that should be gone, pods that wait for long, workloads without their pods.
+    Reads pods, workloads, nodes and queues as you; what you may not list is left out, and said.
+    Name the operator's configuration with --config. Exit code 0 if nothing was found, 3 if
+    something was; 1 also if nothing was found and not all could be looked for.
+    """
+    settings = _settings(config)
+    from ..quota.limits import is_object_name
+    from .check.check import check as check_cluster
+
+    if namespace and not is_object_name(namespace):
+        raise typer.BadParameter("is no name of a namespace", param_hint="-n")
+    stuck = settings.stuck
+    raise typer.Exit(
+        check_cluster(
+            settings,
+            terminating_after=(
+                stuck.terminating_after if terminating_after is None else terminating_after
+            ),
+            gated_after=stuck.gated_after if gated_after is None else gated_after,
+            namespace=namespace,
             kubeconfig=kubeconfig,
             context=context,
             as_json=output is Output.JSON,

@@ -6,7 +6,7 @@ They are those of `cardquota` and need neither the operator nor rights beyond re
 
 import typer
 
-from .app import cards, inspect, version
+from .app import cards, check, inspect, top, version
 
 plugin = typer.Typer(
     help="Quotas per GPU card model: what the cluster has and what is promised.",
@@ -15,8 +15,10 @@ plugin = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+plugin.command()(top)
 plugin.command()(cards)
 plugin.command()(inspect)
+plugin.command()(check)
 plugin.command()(version)
 
 

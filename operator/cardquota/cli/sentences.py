@@ -3,20 +3,67 @@
 `simulate`: why a pod is let by or waits. `cards`: what could not be read.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
-from ..quota.words import counted
+from ..quota.reports.outside_use import OutsideUse
+from ..quota.words import counted, first_of, listed, show
 
 NO_ROOM: Final = "no node has room: stays Pending"
 AUDITED_FITS: Final = "audit: would be admitted"
 AUDITED_WAITS: Final = "audit: would wait at the gate"
+JOB_REFUSED: Final = "the Job is refused, so it has no pods"
 GROUP_REFUSED: Final = "its pod group is refused, so it has no pods"
 NO_CARDS: Final = "No cards."
 MEMORY_NOT_LIMITED: Final = "Not limited: no quota has a row <product>/gpu-mem."
 NO_SHARED_CARDS: Final = "No node shares the memory of its cards."
 NO_SUCH_NODE: Final = "no node of this name"
 NO_QUEUES: Final = "the cluster has no definition of Queue: no quotas are shown"
+NO_QUEUE: Final = "No queues."
+NO_QUEUE_KIND: Final = (
+    "the cluster has no definition of Queue; apply the manifests of cardquota first"
+)
+SCHEDULER_REFUSED: Final = "somebody may not schedule it"
+NAME_VOLCANO: Final = "name Volcano's scheduler and controllers in volcano.accounts"
+REFUSED_NOT_KNOWN: Final = "whether somebody's Bindings are refused is not known"
+LEFTOVERS_NOT_KNOWN: Final = "whether anything is left over there is not known"
+LEFT_OVER: Final = "left over of another way to hold quotas"
+PLUGIN_TELLS: Final = "Volcano's plugin capacity-card says in an event that it waits"
+PLUGIN_OUT: Final = "take the plugin out of the scheduler's configuration, and restart it"
+WRITE_QUOTA: Final = "write volcano.sh/card.quota, by card"
+SPEC_OUT: Final = "take them out of spec"
+HELD_WITHOUT_QUOTA: Final = "cards are held in this queue, which has no card quota"
+WITHOUT_GATE: Final = "created past admission, it waits for a node and no gate holds it"
+CREATE_ANEW: Final = "create it anew, if it is to wait for quota"
+CORRECT_IT: Final = "correct it, or take it out"
+CHECK_LOSSES: Final = {
+    "pods": "which of them are stuck is not known",
+    "replicasets": "which of them lack refused pods is not known",
+    "statefulsets": "which of them lack refused pods is not known",
+    "daemonsets": "which of them lack refused pods is not known",
+    "jobs": "which of them lack refused pods is not known",
+    "nodes": "it is not known whether they are gone or not ready, and for want of what pods wait",
+    "queues": "it is not known for want of what pods wait",
+    "podgroups": "it is not known for want of what pods wait",
+    "namespaces": "it is not known for want of what pods wait",
+    "deployments": "it is not known which pods of rolling updates may borrow cards",
+    "events": "of workloads other than ReplicaSets it is not known since when they lack pods",
+}
+"""By kind that may not be listed: what is not found without it."""
 NO_LIST: Final = "the answer is no list of Kubernetes objects"
+
+
+def left_out_queue(why: str) -> str:
+    """A queue that cannot be read: its name, and why."""
+    return f"left out: queue {why}"
+
+
+def nothing_published(queues: str) -> str:
+    """No numbers stand on these queues."""
+    return (
+        f"nothing is published of {queues}: see that an operator leads (cardquota_leader), and "
+        "what its log says"
+    )
 
 
 def exempt(namespace: str) -> str:
@@ -98,3 +145,55 @@ def not_listed(what: str, reason: str) -> str:
 def queues_forbidden(reason: str) -> str:
     """The user may only list nodes."""
     return f"{not_listed('queues', reason)}: no quotas are shown"
+
+
+def read_partly(kinds: Sequence[str]) -> str:
+    """The user may list these in one namespace alone."""
+    return (
+        f"{' and '.join(kinds)} of other namespaces cannot be listed: it is not known for want of "
+        "what pods wait"
+    )
+
+
+def nothing_found(section: str, *, complete: bool) -> str:
+    """A section of `check` without findings."""
+    return f"Nothing is {section}." if complete else f"Nothing that could be seen is {section}."
+
+
+def used_outside(used: OutsideUse) -> str:
+    """Pods hold cards and are in no queue (V5)."""
+    cards = first_of([f"{show(card)} {amount}" for card, amount in used.cards.items()], ", ")
+    rest = used.pods - len(used.first)
+    more = f" and {rest} more" if rest else ""
+    return (
+        f"used outside every queue: {cards}, by {counted(used.pods, 'pod')} "
+        f"({listed(used.first)}{more})"
+    )
+
+
+def outside_not_known(reason: str) -> str:
+    """The user may not list pods or nodes."""
+    return f"{reason}: what is used outside every queue is not shown"
+
+
+def plugin_named(plugin: str) -> str:
+    """The configuration of Volcano's scheduler names a plugin that does not go with ours."""
+    if plugin == "proportion":
+        return "plugin proportion takes pods at the gate for demand, and starves other queues"
+    return f"plugin {plugin} counts the same annotations, by its own rules, after us"
+
+
+def cards_in_spec(amounts: Sequence[tuple[str, str, str]], *, has_quota: bool) -> str:
+    """A queue has card resources in its specification (Q2). By field, resource, amount."""
+    rows = [f"spec.{field} {show(resource)} {amount}" for field, resource, amount in amounts]
+    named = first_of(rows, ", ")
+    if has_quota:
+        return (
+            f"{named}: no card quota, and Volcano's plugin capacity holds the queue to it as well"
+        )
+    return f"{named}: no card quota, and the queue has none"
+
+
+def keys_unknown(keys: Sequence[str]) -> str:
+    """Annotations that look like ours and mean nothing."""
+    return f"{listed(keys)} means nothing"

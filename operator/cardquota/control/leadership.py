@@ -6,6 +6,7 @@ the term ends, all of this ends; the next term begins anew.
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -18,21 +19,30 @@ from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.watch.reflector import Reflector
 from ..cluster.writes.fenced_writer import FencedWriter
 from ..loop.ended import ended
-from ..loop.time_slice import LEADER_SLICE, TimeSlice
+from ..loop.time_slice import LEADER_SLICE, TimeSlice, in_slices
 from ..metrics import Metrics
+from ..quota.ledger.groups.group_condition import StoredCondition
+from ..quota.ledger.groups.group_facts import GroupFacts
+from ..quota.ledger.groups.pod_group_state import PodGroupState
 from ..quota.ledger.ledger import Ledger
+from ..quota.moments import read_moment
 from ..quota.reports.queue_report import QueueReport
+from ..quota.verdict import Verdict
 from ..settings import Settings
 from .later import Later, in_loop_later
+from .queues.queue_definition import QueueDefinition
 from .queues.queue_operator import QueueOperator
 from .queues.queue_reports import QueueReports
 from .release.gate import GateOpener
 from .release.gate_releaser import GateReleaser
 from .release.gate_reports import GateReports
 from .release.groups.group_conditions import GroupConditions
+from .release.groups.mixed_cards import MixedCards
 from .release.groups.pod_group_writer import PodGroupWriter
+from .release.groups.quota_conditions import QuotaConditions
 from .release.stamp_writer import StampWriter
 from .reports.audit import report_unadmitted
+from .reports.condition_events import tell_condition
 from .reports.memory_reports import MemoryReports
 from .reports.namespace_reports import NamespaceReports
 from .reports.node_reports import report_nodes
@@ -108,11 +118,19 @@ class Leadership:
         *,
         later: Later = in_loop_later,
         parts: Sequence[TermPart] = (),
+        definition: QueueDefinition | None = None,
+        phases_left_alone: Callable[[], bool] = lambda: False,
+        time_of_day: Callable[[], float] = time.time,
     ) -> None:
         """`clock`: seconds, monotonic. `later`: ends the time of reservations (E8). `parts`: what
-        else begins and ends with our terms.
+        else begins and ends with our terms. `definition`: of Queues, if it is watched.
+        `phases_left_alone`: whether another scheduler writes them (V6). `time_of_day`: seconds
+        since 1970.
         """
+        standalone = settings.scheduler == "standalone"
+        self._definition = definition or QueueDefinition(standalone=standalone)
         self._parts = parts
+        self._phases_left_alone = phases_left_alone
         self._ledger = ledger
         self._client = client
         self._elector = elector
@@ -121,6 +139,7 @@ class Leadership:
         self._metrics = metrics
         self._settings = settings
         self._clock = clock
+        self._time_of_day = time_of_day
         self._failed = failed
         self._later = later
         self._unsettled = False
@@ -200,8 +219,18 @@ class Leadership:
         operator = QueueOperator(
             standalone=self._standalone,
             ask_all=lambda: _in_loop(loop, self.report_all),
+            definition=self._definition,
+            seconds_refresh=self._settings.card_seconds_refresh,
+            told=lambda report, change: _in_loop(
+                loop, lambda: tell_condition(self._events, report, change)
+            ),
         )
-        await self.decide(term, operator)
+        self._definition.listen(operator.restart)
+        try:
+            await self.decide(term, operator)
+        finally:
+            # It may take so long to end that the next term of ours has begun.
+            self._definition.leave(operator.restart)
 
     @property
     def _standalone(self) -> bool:
@@ -211,7 +240,28 @@ class Leadership:
         """Decide in this term until cancelled. Only for who knows that the Lease is ours, and that
         all has been seen that was decided before.
         """
-        reports = self._reports = QueueReports(self._ledger, operator.post, clock=self._clock)
+        metering = self._ledger.card_metering
+        try:
+            await in_slices(
+                metering.begin(
+                    lambda: int(self._clock() * 1000),
+                    int(self._time_of_day() * 1000),
+                    renewed=read_moment(self._elector.predecessor_renewed),
+                    longest=int(2_000 * self._settings.card_seconds_refresh),
+                )
+            )
+            await self._decide(term, operator)
+        finally:
+            metering.end()
+
+    async def _decide(self, term: str, operator: ReportReceiver) -> None:
+        reports = self._reports = QueueReports(
+            self._ledger,
+            operator.post,
+            clock=self._clock,
+            time_of_day=self._time_of_day,
+            seconds_refresh=self._settings.card_seconds_refresh,
+        )
         releaser = self._releaser = self._make_releaser(term)
         self._metrics.leader.set(1)
         operator.start()
@@ -248,11 +298,24 @@ class Leadership:
             self._ledger, writer(), writer(), refused=told.refused, unsure=told.unsure
         )
         conditions = GroupConditions(
-            self._ledger, term=term, per_second=release.group_refreshes_per_second
+            self._ledger,
+            term=term,
+            per_second=release.group_refreshes_per_second,
+            stored=_of_ours if self._standalone else _beside_volcano,
         )
         groups = PodGroupWriter(
-            self._ledger, writer(), writer(), conditions=conditions if self._standalone else None
+            self._ledger,
+            writer(),
+            writer(),
+            conditions=conditions if self._standalone else None,
+            shared=not self._standalone,
+            left_alone=self._phases_left_alone,
         )
+        beside, mixed = None, None
+        if not self._standalone:
+            beside = QuotaConditions(self._ledger, writer(), conditions)
+            configuration = self._settings.volcano.configuration
+            mixed = MixedCards(self._client.get, configuration, self._clock)
         return GateReleaser(
             self._ledger,
             gate,
@@ -266,6 +329,9 @@ class Leadership:
             clock=self._clock,
             later=self._later,
             starvation_wait=release.starvation_wait,
+            quota_conditions=beside,
+            mixed_cards=mixed,
+            replacement_wait=release.replacement_wait,
         )
 
     def _ledger_changed(self) -> None:
@@ -303,11 +369,24 @@ class Leadership:
         self._unadmitted.look(changed)
         self._reports.changed(changed)
 
+    def tell_group(self, group: PodGroupState, verdict: Verdict) -> None:
+        """Tell a group why it is not enqueued, once per reason; outside a term it does nothing."""
+        if self._releaser is not None:
+            self._releaser.tell_group(group, verdict)
+
     def report_all(self) -> None:
         """Report every queue, whatever was reported before; outside a term it does nothing."""
         if self._reports is not None:
             self._unadmitted.look(account.name for account in self._ledger.accounts())
             self._reports.all()
+
+
+def _of_ours(facts: GroupFacts) -> StoredCondition:
+    return facts.condition
+
+
+def _beside_volcano(facts: GroupFacts) -> StoredCondition:
+    return facts.quota_condition.stored
 
 
 def _in_loop(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:

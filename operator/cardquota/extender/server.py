@@ -19,7 +19,7 @@ from ..cluster.serving.http_call import (
 )
 from ..cluster.serving.http_server import HttpServer
 from ..metrics import Metrics
-from .leader_call import PASSED_ON
+from .leader_client import PASSED_ON
 from .verbs import SchedulerVerbs
 from .wire import (
     WireError,

@@ -11,7 +11,18 @@ import yaml
 from ..settings import Settings
 from .policies.all_policies import policies
 from .policies.gate_setting import gate_is_set_by_policy, gate_mutations
-from .webhook_objects import mutating, mutating_scales, scales_name, validating
+from .webhook_objects import (
+    looks_at_refused,
+    looks_at_volcano_jobs,
+    mutating,
+    mutating_refused,
+    mutating_scales,
+    refused_name,
+    scales_name,
+    validating,
+    validating_volcano_jobs,
+    volcano_jobs_name,
+)
 
 _WIDTH = 100
 
@@ -28,7 +39,9 @@ def names(settings: Settings) -> WebhookNames:
     """The names of our rendered webhook configurations."""
     name, scales = settings.webhook.name, scales_name(settings)
     of_pods = () if gate_is_set_by_policy(settings) else (name,)
-    return WebhookNames((*of_pods, scales), (name,))
+    refused = (refused_name(settings),) if looks_at_refused(settings) else ()
+    jobs = (volcano_jobs_name(settings),) if looks_at_volcano_jobs(settings) else ()
+    return WebhookNames((*of_pods, scales, *refused), (name, *jobs))
 
 
 def render(settings: Settings) -> str:
@@ -50,6 +63,10 @@ def documents(settings: Settings) -> list[dict[str, Any]]:
     webhooks = [mutating_scales(settings), validating(settings)]
     if not gate_is_set_by_policy(settings):
         webhooks.insert(0, mutating(settings))
+    if looks_at_refused(settings):
+        webhooks.insert(-1, mutating_refused(settings))
+    if looks_at_volcano_jobs(settings):
+        webhooks.append(validating_volcano_jobs(settings))
     return [*_policy_documents(settings), *_gate_documents(settings), *webhooks]
 
 

@@ -38,6 +38,8 @@ NODES: Final = "system:nodes"
 
 _QUEUE_KEYS: Final = (QUEUE_NAME, QUEUE_NAME_VOLCANO_JOB, GROUP_NAME)
 _CARD_KEYS: Final = (CARD_NAME, CARD_NAME_ALIAS)
+_OF_VOLCANO_JOBS: Final = ("tasks", "minAvailable", "queue")
+"""What of a Job's specification says which pods it makes, where, and how many together."""
 
 
 def resource_pattern(settings: Settings) -> str:
@@ -144,6 +146,14 @@ def asks_anew() -> str:
     return any_of(
         "request.operation == 'CREATE'", "object.?spec != oldObject.?spec", changed((REQUEST,))
     )
+
+
+def volcano_job_asks_anew() -> str:
+    """The Job of Volcano being written is new, or makes other pods than before, or as many as it
+    did that start otherwise: no review is needed of a write of its status or metadata.
+    """
+    differ = (f"object.?spec.?{name} != oldObject.?spec.?{name}" for name in _OF_VOLCANO_JOBS)
+    return any_of("request.operation == 'CREATE'", *differ, changed((REQUEST,)))
 
 
 def may_be_refused() -> str:

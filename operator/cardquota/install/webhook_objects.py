@@ -22,7 +22,7 @@ from ..quota.vocabulary import (
     VERSION,
 )
 from ..settings import InstallationMode, Settings
-from .cel import all_of, annotation, any_of, gated, literals, same_but
+from .cel import all_of, annotation, any_of, gated, literals, same_but, user_is
 from .matching import (
     asks_anew,
     may_be_refused,
@@ -31,11 +31,15 @@ from .matching import (
     ours,
     ours_or_claims,
     ours_or_may_claim,
+    volcano_job_asks_anew,
 )
 from .namespaces import labelled, unlabelled, watched
+from .policies.binding_policies import repeats_notes
 from .policies.gate_setting import gate_is_set_by_policy
+from .policies.key_policies import by_volcano, group_given
 
 MUTATE: Final = "/mutate"
+OBSERVE: Final = "/observe"
 VALIDATE: Final = "/validate"
 SUFFIX: Final = "cardquota.volcano.sh"
 ENFORCED: Final = "pods-enforced"
@@ -50,6 +54,8 @@ _TO_BE_ANSWERED: Final = {
     "matchExpressions": [{"key": MANAGED, "operator": "In", "values": [TO_REVIEW]}]
 }
 
+_OBSERVED_WITHIN: Final = 2
+"""Seconds that the API server waits for an answer that decides nothing."""
 _NOT_BEING_DELETED: Final = "!has(object.metadata.deletionTimestamp)"
 _SPEC_CHANGED: Final = "request.operation == 'CREATE' || object.spec != oldObject.spec"
 
@@ -97,6 +103,89 @@ def mutating_scales(settings: Settings) -> dict[str, Any]:
 def scales_name(settings: Settings) -> str:
     """The name of that configuration."""
     return f"{settings.webhook.name}-scales"
+
+
+def mutating_refused(settings: Settings) -> dict[str, Any]:
+    """The MutatingWebhookConfiguration that changes nothing: it looks at what the policies refuse
+    to all but Volcano. The API server asks it before it asks them. Without an answer nothing waits
+    for long, and nothing is refused.
+
+    Only beside Volcano: elsewhere nobody binds pods with their annotations.
+    """
+    stranger = f"!({any_of(by_volcano(settings), user_is(settings.service_account_user))})"
+    # In namespaces in audit mode what users write is free; nobody need know of the rest.
+    where = watched(settings, NAMESPACE_AUDIT)
+    webhooks = [
+        _webhook(
+            "bindings",
+            settings,
+            path=OBSERVE,
+            rule=_rule("", "v1", "pods/binding", ["CREATE"], "Namespaced", "bindings"),
+            conditions={"notes-by-a-stranger": all_of(repeats_notes(settings), stranger)},
+            fail=False,
+            namespaces=where,
+        ),
+        _webhook(
+            "groups",
+            settings,
+            path=OBSERVE,
+            rule=_rule("", "v1", "pods", ["UPDATE"], "Namespaced"),
+            conditions={"group-by-a-stranger": all_of(group_given(), stranger)},
+            fail=False,
+            namespaces=where,
+        ),
+    ]
+    for webhook in webhooks:
+        # An event says so.
+        webhook["sideEffects"] = "NoneOnDryRun"
+        webhook["timeoutSeconds"] = _OBSERVED_WITHIN
+    found = _configuration("MutatingWebhookConfiguration", settings, webhooks)
+    found["metadata"]["name"] = refused_name(settings)
+    return found
+
+
+def refused_name(settings: Settings) -> str:
+    """The name of that configuration."""
+    return f"{settings.webhook.name}-refused"
+
+
+def looks_at_refused(settings: Settings) -> bool:
+    """Whether there is that configuration."""
+    return settings.scheduler == "volcano" and settings.mode is InstallationMode.ENFORCE
+
+
+def validating_volcano_jobs(settings: Settings) -> dict[str, Any]:
+    """The ValidatingWebhookConfiguration of Volcano's Jobs: refusals of what could never run, and
+    warnings. One of its own, since it is there only beside Volcano. It fails open: their pods wait
+    at their gates, or are refused one by one.
+
+    No owner is left out: Volcano makes no Jobs from Jobs, and whoever does is to be told as well.
+    """
+    webhook = _webhook(
+        "volcano-jobs",
+        settings,
+        path=VALIDATE,
+        rule=_rule("batch.volcano.sh", "v1alpha1", "jobs", ["CREATE", "UPDATE"], "Namespaced"),
+        conditions={
+            "not-being-deleted": _NOT_BEING_DELETED,
+            "asks-anew": volcano_job_asks_anew(),
+        },
+        fail=False,
+        namespaces=watched(settings),
+    )
+    found = _configuration("ValidatingWebhookConfiguration", settings, [webhook])
+    found["metadata"]["name"] = volcano_jobs_name(settings)
+    return found
+
+
+def volcano_jobs_name(settings: Settings) -> str:
+    """The name of that configuration."""
+    return f"{settings.webhook.name}-volcano-jobs"
+
+
+def looks_at_volcano_jobs(settings: Settings) -> bool:
+    """Whether there is that configuration."""
+    return settings.scheduler == "volcano"
 
 
 def validating(settings: Settings) -> dict[str, Any]:
@@ -298,12 +387,12 @@ def _configuration(kind: str, settings: Settings, webhooks: list[dict[str, Any]]
 
 
 def _rule(
-    group: str, version: str, resource: str, operations: list[str], scope: str
+    group: str, version: str, resource: str, operations: list[str], scope: str, *others: str
 ) -> dict[str, Any]:
     return {
         "apiGroups": [group],
         "apiVersions": [version],
-        "resources": [resource],
+        "resources": [resource, *others],
         "operations": operations,
         "scope": scope,
     }

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import ssl
 from collections.abc import Callable, Coroutine
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -30,6 +30,16 @@ _LOOK_AGAIN: Final = 1.0
 """The same while something is missing, wrong or under way."""
 
 
+class ListensBeside(Protocol):
+    """Another server under the same certificate, which follows a new one by itself."""
+
+    async def start(self, tls: ssl.SSLContext) -> None:
+        """Listen. Raises OSError if an address is in use."""
+
+    async def stop(self) -> None:
+        """Answer what is in flight, and close."""
+
+
 class AdmissionEndpoint:
     """Serves reviews under a certificate that the API server trusts."""
 
@@ -49,10 +59,20 @@ class AdmissionEndpoint:
         """In words for people: why certificates are not in order; empty if they are."""
         return self._certificates.problem or self._refused
 
+    @property
+    def bundle(self) -> bytes:
+        """The CAs by which others know our certificate, PEM; empty if they are not known."""
+        return self._certificates.bundle
+
     async def run(
-        self, server: web.Server, opened: Callable[[], Coroutine[Any, Any, None]]
+        self,
+        server: web.Server,
+        opened: Callable[[], Coroutine[Any, Any, None]],
+        *,
+        beside: ListensBeside | None = None,
     ) -> None:
-        """Serve until cancelled. `opened` runs once the server listens.
+        """Serve until cancelled. `opened` runs once the server listens. `beside`: what else listens
+        under the same certificate.
 
         Errors: OSError if the address is in use; those of `opened`.
         """
@@ -62,11 +82,15 @@ class AdmissionEndpoint:
             server, host=webhook.host, port=webhook.port, tls=tls, grace=self._grace
         )
         try:
+            if beside is not None:
+                await beside.start(tls)
             # Both at once: `opened` may wait long for the watches to sync.
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(opened())
                 tasks.create_task(self._reload(tls, served))
         finally:
+            if beside is not None:
+                await beside.stop()
             await runner.cleanup()
 
     async def _first(self) -> tuple[KeyPair, ssl.SSLContext]:
@@ -107,8 +131,14 @@ def _source(settings: Settings, client: Client) -> CertificateSource:
     if webhook.certificates == "own":
         return OwnSecret(client, namespace=settings.namespace, name=webhook.secret, names=names)
     # Its maker need not have included names that are not used.
-    used = names[-1:] if webhook.url else names[:1]
+    used = [used_name(settings)]
     return GivenSecret(client, namespace=settings.namespace, name=webhook.secret, names=used)
+
+
+def used_name(settings: Settings) -> str:
+    """The name that the API server uses, so that every certificate has it."""
+    names = serving_names(settings)
+    return names[-1] if settings.webhook.url else names[0]
 
 
 def serving_names(settings: Settings) -> list[str]:

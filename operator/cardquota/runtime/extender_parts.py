@@ -10,6 +10,7 @@ from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.writes.fenced_writer import FencedWriter
 from ..extender.binder import Binder
 from ..extender.leader_call import LeaderCall
+from ..extender.leader_client import LeaderClient
 from ..extender.server import ExtenderServer
 from ..extender.verbs import SchedulerVerbs
 from ..extender.waker import Waker
@@ -54,13 +55,13 @@ class ExtenderParts:
             ledger, notifier, writer, answer_within=within - _MARGIN / 2, spread=spread
         )
         self._endpoint = ExtenderEndpoint(settings, client, grace=grace)
-        self._call = LeaderCall(
-            self.binder,
-            lambda: elector.leader_address,
+        leader = LeaderClient(
+            elector.leader_address,
             lambda: self._endpoint.client_tls,
             server_name=extender_names(settings)[0],
             timeout=within,
         )
+        self._call = LeaderCall(self.binder, leader)
         self._waker = Waker(ledger, notifier, client, time.monotonic)
         verbs = SchedulerVerbs(
             ledger, notifier, self._call, synced, waker=self._waker, spread=spread

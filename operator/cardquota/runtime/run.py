@@ -17,11 +17,14 @@ from typing import Any, Final
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
-from cardquota_webhooks.recent_scale_ups import RecentScaleUps
+from cardquota_webhooks.refused.refused_write_reviews import RefusedWriteReviews
+from cardquota_webhooks.refused.refused_writes import RefusedWrites
 from cardquota_webhooks.resizes import ResizeReviews
-from cardquota_webhooks.scale_targets import ScaleTargets
-from cardquota_webhooks.scales import ScaleReviews
+from cardquota_webhooks.scaling.recent_scale_ups import RecentScaleUps
+from cardquota_webhooks.scaling.scale_targets import ScaleTargets
+from cardquota_webhooks.scaling.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
+from cardquota_webhooks.volcano_jobs.volcano_job_reviews import VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
 
 from ..cluster.api.access import AccessError
@@ -38,18 +41,23 @@ from ..cluster.watch.feed import watched_kinds
 from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.overdue_reads import AT_ONCE, OverdueReads
 from ..cluster.watch.reflector import Reflector
-from ..control.leadership import Leadership
+from ..control.leadership import Leadership, TermPart
+from ..control.queues.queue_definition import QueueDefinition
 from ..control.queues.queue_metrics import measure_drift
+from ..control.reports import phase_probe
 from ..control.reports.installation import InstallationCheck
+from ..control.reports.other_scheduler import OtherScheduler, OtherSchedulerError
+from ..control.reports.stuck_reports import StuckReports
 from ..control.waking.workload_waker import WorkloadWaker
 from ..loop.ended import ended
 from ..loop.loop_watch import LoopWatch
 from ..loop.timed_selector import TimedSelector
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
-from ..quota.vocabulary import LEASE, SCALE_CUT
+from ..quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, LEASE, SCALE_CUT
 from ..settings import InstallationMode, Settings
 from .admission_endpoint import AdmissionEndpoint
+from .enqueue_parts import EnqueueParts
 from .extender_parts import ExtenderParts
 from .garbage import GarbageCollector
 from .logs import configure
@@ -128,6 +136,7 @@ class Operator:
             self._notifier,
             self._count_undecodable,
             broken_cards=settings.extender.enabled,
+            probe=f"{settings.namespace}/{phase_probe.NAME}",
         )
         self._needed = [
             Reflector(client, path=w.path, kind=w.kind, delivery=w.delivery())
@@ -154,7 +163,7 @@ class Operator:
             duration=lease.duration,
             renew_deadline=lease.renew_deadline,
             retry_period=lease.retry_period,
-            extender=_advertised(settings) if settings.extender.enabled else "",
+            addresses=_addresses(settings),
         )
         self._extender: ExtenderParts | None = None
         if settings.extender.enabled:
@@ -168,9 +177,37 @@ class Operator:
                 lambda: all(reflector.synced for reflector in self._reflectors),
                 grace=_GRACE,
             )
+        self._definition = QueueDefinition(standalone=settings.scheduler == "standalone")
+        self._definition_watch = self._definition.reflector(client)
+        self._other_scheduler = OtherScheduler(
+            phase_probe.PhaseProbe(client, settings.namespace, clock=time.monotonic),
+            self._metrics,
+            lambda: self._elector.term is not None,
+            self._phases_changed_hands,
+        )
         waker = WorkloadWaker(
             self._ledger, self._notifier, client, time.monotonic, self._metrics.woken.inc
         )
+        stuck = StuckReports(self._ledger, self._events, self._metrics, settings, time.monotonic)
+        self._endpoint = AdmissionEndpoint(settings, client, grace=_GRACE)
+        self._enqueue: EnqueueParts | None = None
+        if settings.enqueues_for_volcano:
+            self._enqueue = EnqueueParts(
+                settings,
+                self._ledger,
+                self._notifier,
+                self._elector,
+                self._metrics,
+                lambda: all(reflector.synced for reflector in self._reflectors),
+                lambda group, verdict: self._leadership.tell_group(group, verdict),
+                lambda: self._endpoint.bundle,
+                grace=_GRACE,
+            )
+        parts: list[TermPart] = [waker, stuck]
+        if self._extender is not None:
+            parts.append(self._extender.binder)
+        if self._enqueue is not None:
+            parts.append(self._enqueue.votes)
         self._leadership = Leadership(
             self._ledger,
             client,
@@ -182,12 +219,14 @@ class Operator:
             settings,
             time.monotonic,
             self._part_failed,
-            parts=(waker,) if self._extender is None else (waker, self._extender.binder),
+            definition=self._definition,
+            parts=parts,
+            phases_left_alone=lambda: self._other_scheduler.here,
         )
-        self._endpoint = AdmissionEndpoint(settings, client, grace=_GRACE)
         self._installation = InstallationCheck(
             settings, client, self._metrics, self._events, lambda: self._elector.term is not None
         )
+        self._refused = RefusedWrites(self._events, self._metrics, time.monotonic)
         self._probes = Probes(
             self._ledger,
             self._metrics,
@@ -219,7 +258,10 @@ class Operator:
             return 1
         for reflector in self._reflectors:
             self._start(reflector.run())
+        self._start(self._definition_watch.run())
         self._start(self._events.run())
+        if self._settings.scheduler == "standalone":
+            self._start(self._other_scheduler.run())
         endpoint = self._start(self._serve())
         extender = self._start(self._serve_extender()) if self._extender is not None else None
         await self._stop.wait()
@@ -235,6 +277,8 @@ class Operator:
         self._admission.leave()
         if self._extender is not None:
             self._extender.server.http.leave()
+        if self._enqueue is not None:
+            self._enqueue.leave()
         _LOG.info("stopping: answering what is in flight")
         stopped = await self._leadership.stop(_GRACE)
         self._cancel(endpoint, extender)
@@ -253,7 +297,7 @@ class Operator:
 
     async def _serve(self) -> None:
         """The admission endpoint, and everything that begins once it listens."""
-        await self._endpoint.run(self._admission.http(), self._opened)
+        await self._endpoint.run(self._admission.http(), self._opened, beside=self._enqueue)
 
     async def _serve_extender(self) -> None:
         """The extender's endpoint. It answers only from a cluster that was read."""
@@ -266,7 +310,7 @@ class Operator:
         await self._extender.run(synced)
 
     async def _opened(self) -> None:
-        for reflector in self._reflectors:
+        for reflector in (*self._reflectors, self._definition_watch):
             await reflector.wait_synced()
         self._garbage.start()
         # Until here nothing waits for us, and reading a large cluster takes its time.
@@ -281,7 +325,18 @@ class Operator:
         certificates = [self._endpoint.problem] if self._endpoint.problem else []
         if self._extender is not None and self._extender.problem:
             certificates.append(self._extender.problem)
-        return [*certificates, *self._installation.faults]
+        return [
+            *certificates,
+            *self._installation.faults,
+            *self._refused.faults,
+            *self._other_scheduler.faults,
+        ]
+
+    def _phases_changed_hands(self) -> None:
+        """Every group may have another phase than it should."""
+        for key in self._ledger.groups:
+            self._ledger.dirty.mark_group(key)
+        self._notifier.notify()
 
     def _make_admission(self) -> AdmissionServer:
         def synced() -> bool:
@@ -299,10 +354,14 @@ class Operator:
         )
         targets = ScaleTargets(self._ledger, PodLookup(self._client).one)
         recent = RecentScaleUps(self._ledger, targets, time.monotonic)
+        beside_volcano = self._settings.scheduler == "volcano"
+        jobs = VolcanoJobReviews(
+            self._ledger, self._settings, self._notifier, exists, recent, known
+        )
         return AdmissionServer(
             pods,
             ResizeReviews(self._ledger, known),
-            QueueReviews(self._ledger),
+            QueueReviews(self._ledger, beside_volcano=beside_volcano),
             PodGroupReviews(self._ledger, self._settings, self._notifier, exists, known),
             WorkloadReviews(self._ledger, self._settings, self._notifier, exists, recent),
             ScaleReviews(
@@ -318,6 +377,8 @@ class Operator:
             ),
             self._metrics,
             audit=self._settings.mode is InstallationMode.AUDIT,
+            refused=RefusedWriteReviews(self._refused.note),
+            volcano_jobs=jobs if beside_volcano else None,
         )
 
     def _scale_cut(self, about: ObjectReference, text: str, topic: str) -> None:
@@ -345,7 +406,7 @@ class Operator:
 
     def _part_failed(self, error: BaseException | None) -> None:
         """Stop the process, to be restarted as a whole."""
-        if isinstance(error, OSError):
+        if isinstance(error, OSError | OtherSchedulerError):
             _LOG.error("stopping: %s", error)
         else:
             _LOG.error("a part of the operator ended; stopping", exc_info=error)
@@ -353,10 +414,17 @@ class Operator:
         self._stop.set()
 
 
-def _advertised(settings: Settings) -> str:
-    """Host and port at which the other replicas reach our extender."""
-    extender = settings.extender
-    if extender.advertise:
-        return extender.advertise
-    host = os.environ.get("POD_IP") or extender.host
-    return f"[{host}]:{extender.port}" if ":" in host else f"{host}:{extender.port}"
+def _addresses(settings: Settings) -> dict[str, str]:
+    """By annotation of the Lease: host and port at which the other replicas reach us."""
+    extender, enqueue = settings.extender, settings.volcano.enqueue
+    found = {}
+    if extender.enabled:
+        found[EXTENDER_ADDRESS] = extender.advertise or _address(extender.host, extender.port)
+    if settings.enqueues_for_volcano:
+        found[ENQUEUE_ADDRESS] = enqueue.advertise or _address(enqueue.host, enqueue.port)
+    return found
+
+
+def _address(host: str, port: int) -> str:
+    host = os.environ.get("POD_IP") or host
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

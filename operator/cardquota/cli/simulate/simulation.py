@@ -7,15 +7,19 @@ a node. No I/O.
 from collections.abc import Iterator
 from typing import Final
 
+import msgspec
+
 from ...install.matching import is_ours, known_to_policies
 from ...install.policies.gate_setting import gate_is_set_by_policy
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import QueueError, check_queue, queue_facts
 from ...quota.amounts import is_card
 from ...quota.decisions.create_judgement import judge_create
-from ...quota.decisions.group_write import judge_group_write
+from ...quota.decisions.groups.group_write import judge_group_write
 from ...quota.decisions.judgement import queue_not_named
-from ...quota.effect import Effect, effect_of
+from ...quota.decisions.volcano_jobs.job_pods import has_too_many_tasks
+from ...quota.decisions.volcano_jobs.job_write import judge_job_write
+from ...quota.effect import Effect, effect_of, effect_on_create
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import request_messages, shortfall_messages
@@ -23,6 +27,7 @@ from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.pod import Pod
 from ...quota.objects.pod_group import PodGroup, WrittenPodGroup
 from ...quota.objects.queue import Queue
+from ...quota.objects.volcano_job import WrittenVolcanoJob
 from ...quota.pods.card_alias import alias_warning
 from ...quota.pods.pod_facts import PodFacts, pod_facts
 from ...quota.pods.pod_request import card_devices
@@ -33,10 +38,12 @@ from ...quota.release.release_order import QueueOrder
 from ...quota.release.starvation import Starvation
 from ...quota.reports.queue_report import report
 from ...quota.stamp import Stamp
+from ...quota.steps import to_its_end
 from ...quota.verdict import Verdict
 from ...settings import InstallationMode, Settings
 from .. import sentences
-from ..files.inventory import Inventory, WrittenWorkload
+from ..files.inventory import VOLCANO_JOB, Inventory, WrittenWorkload
+from ..files.workload_objects import VolcanoJob
 from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
 from .fake_cluster import BEGINNING, FakeCluster, gated, ungated
 from .priorities import Priorities
@@ -147,11 +154,37 @@ class Simulation:
         self.answers.notes += [f"PodGroup {name}: {text}" for text in told]
         return True
 
+    def _accepts_job(self, job: VolcanoJob) -> bool:
+        """Whether the webhook lets a Job of Volcano by, which is there beside Volcano alone. What
+        its pods will wait for is told by their own answers; the rest is noted.
+        """
+        meta = job.metadata
+        mode = self.ledger.mode_in(meta.namespace)
+        unwatched = meta.namespace in self._settings.unwatched_namespaces
+        if self._settings.scheduler != "volcano" or unwatched or mode is v.Mode.OFF:
+            return True
+        written = msgspec.convert(msgspec.to_builtins(job), WrittenVolcanoJob)
+        if has_too_many_tasks(written):
+            return True
+        verdict = to_its_end(judge_job_write(self.ledger, written, namespace=meta.namespace))
+        name = f"{meta.namespace}/{meta.name}"
+        told = list(verdict.warnings)
+        if verdict.refusal and mode is v.Mode.ENFORCE:
+            self.answers.refused.append(RefusedObject(VOLCANO_JOB, name, verdict.refusal))
+            return False
+        if verdict.refusal:
+            told.append(shortfall_messages.audited(verdict.refusal))
+        self.answers.notes += [f"{VOLCANO_JOB} {name}: {text}" for text in told]
+        return True
+
     def _apply(self, workload: WrittenWorkload) -> None:
         made = expand(workload, self._nodes.matching)
         meta = workload.body.metadata
         found = WorkloadAnswer(workload.kind, meta.namespace, meta.name, note=made.note)
         self.answers.workloads.append(found)
+        if isinstance(workload.body, VolcanoJob) and not self._accepts_job(workload.body):
+            found.note = sentences.JOB_REFUSED
+            return
         if made.group is not None:
             if not self._accepts_group(made.group, by_controller=True):
                 found.note = sentences.GROUP_REFUSED
@@ -207,7 +240,8 @@ class Simulation:
             answer.queue = verdict.queue
             self._let_by(pod, answer, self._why_never_seen(facts, verdict, mode))
             return
-        effect = effect_of(verdict.outcome, self.ledger.policy_of(facts, verdict.queue), mode)
+        policy = self.ledger.policy_of(facts, verdict.queue)
+        effect = effect_on_create(verdict, policy, mode, gives_up=facts.gives_up)
         known = known_to_policies(pod, facts, self.ledger.vendors)
         if effect is Effect.GATE and not known and gate_is_set_by_policy(self._settings):
             verdict = queue_not_named(self.ledger, facts, verdict.queue)

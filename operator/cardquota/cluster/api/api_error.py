@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 _UNKNOWN_4XX: Final = 408
+_UNPROCESSABLE: Final = 422
 _REFUSED_5XX: Final = frozenset({501, 505})
 _REFUSED_TEXTS: Final = (
     "failed calling webhook",
@@ -22,6 +23,10 @@ _DENIAL: Final = re.compile(
 )
 """How the API server introduces what a webhook or a policy says. The webhook chooses status and
 reason freely: one with an internal failure denies with 500, without a reason.
+"""
+_INVALID: Final = re.compile(r'[^ ]+ "[^"]*" is invalid: ')
+"""How it introduces what is wrong with an object. Of a patch that cannot be applied it says no more
+than that it rejects the request.
 """
 
 
@@ -60,6 +65,14 @@ class ApiError(Exception):
         event is on the way. Not if a webhook says so.
         """
         return self.status in (404, 409) and not self.denied
+
+    @property
+    def failed_test(self) -> bool:
+        """For a JSON patch with tests: the object is not as it was seen. Not if what the patch made
+        of it is invalid.
+        """
+        refused = self.status == _UNPROCESSABLE and not self.denied
+        return refused and _INVALID.match(self.message) is None
 
     @property
     def absent(self) -> bool:

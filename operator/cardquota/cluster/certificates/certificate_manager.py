@@ -83,6 +83,11 @@ class CertificateManager:
             _tell(before, self._served)
         return self._served.serving if self._served else None
 
+    @property
+    def bundle(self) -> bytes:
+        """The CAs by which others know our certificate, PEM; empty if they are not known."""
+        return self._served.bundle if self._served is not None else b""
+
     async def _look(self) -> str:
         found = await self._source.look(self._served, self._is_known)
         holding = found.holding or self._served

@@ -12,7 +12,7 @@ may be set. Kopf's peering is no election.
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 import msgspec
@@ -60,12 +60,12 @@ class Elector:
         retry_period: float = 1.0,
         clock: Callable[[], float] = boottime,
         random: Callable[[int], str] = secrets.token_hex,
-        extender: str = "",
+        addresses: Mapping[str, str] | None = None,
     ) -> None:
-        """Times in seconds. `random(n)` returns n random bytes as text. `extender`: where others
-        reach our scheduler extender while we lead; empty: nowhere.
+        """Times in seconds. `random(n)` returns n random bytes as text. `addresses`: by
+        annotation of the Lease, where others reach us while we lead; empty: nowhere.
         """
-        self._extender = extender
+        self._addresses = addresses or {}
         if not 0 < retry_period < renew_deadline < duration:
             raise ValueError("0 < retry_period < renew_deadline < duration must hold")
         self._object = LeaseObject(client, namespace, name)
@@ -96,6 +96,9 @@ class Elector:
         self.handover: Revisions | None = None
         """What the predecessor left on the Lease, if it gave it up in order: what it had seen when
         it stopped deciding, all its own writes included."""
+        self.predecessor_renewed = ""
+        """The renewTime of the Lease when it was taken, by the predecessor's clock; empty if there
+        was none. To be counted with, and not to be decided by."""
         self.last_loss = ""
         """Why the last term ended, in words for people."""
 
@@ -110,13 +113,14 @@ class Elector:
             return 0.0
         return self._renewals.sent + self._renew_deadline - self._clock()
 
-    @property
-    def leader_address(self) -> str:
-        """Where the leader's scheduler extender is, as we last saw; empty if that is not known."""
+    def leader_address(self, annotation: str = EXTENDER_ADDRESS) -> str:
+        """Where the leader is called, as we last saw; empty if that is not known. `annotation`: of
+        the Lease; by default its scheduler extender.
+        """
         lease = self._lease
         if lease is None or not lease.holder:
             return ""
-        return (lease.metadata.annotations or {}).get(EXTENDER_ADDRESS, "")
+        return (lease.metadata.annotations or {}).get(annotation, "")
 
     @property
     def renewed_at(self) -> float:
@@ -235,7 +239,7 @@ class Elector:
         term = self._candidate
         sent = self._clock()
         self._lease = await self._object.take(
-            lease, term, self._duration, self._attempt, self._extender
+            lease, term, self._duration, self._attempt, self._addresses
         )
         self._term, self._observed_at = term, sent
         # Not earlier: while a write may still land, its term must be known as ours.
@@ -245,6 +249,7 @@ class Elector:
         notes = (lease.metadata.annotations if lease and given_up else None) or {}
         self.handover = read_handover(notes.get(HANDOVER))
         self.previous_renewal_seen = previous
+        self.predecessor_renewed = (lease.spec.renew_time if lease else None) or ""
         self.acquired_at = self._clock()
         self._renewals.begin(sent, self.acquired_at)
 

@@ -3,20 +3,26 @@
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Final
 
 import msgspec
 
-from ...quota.vocabulary import EXTENDER_ADDRESS, HANDOVER
+from ...quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, HANDOVER
 from ..api.api_error import ApiError
 from ..api.client import Client
 
+_NO_ADDRESSES: Final[Mapping[str, str]] = {}
+
 
 class LeaseSpec(msgspec.Struct, rename="camel"):
-    """Its holder and duration. The times are for people; no code reads them."""
+    """Its holder and duration. Who leads never depends on the times: they are for people, and say
+    until when a former leader has surely lived.
+    """
 
     holder_identity: str | None = None
     lease_duration_seconds: int | None = None
     lease_transitions: int | None = None
+    renew_time: str | None = None
 
 
 class LeaseMeta(msgspec.Struct, rename="camel"):
@@ -80,11 +86,11 @@ class LeaseObject:
         term: str,
         duration: float,
         timeout: float,
-        extender: str = "",
+        addresses: Mapping[str, str] = _NO_ADDRESSES,
     ) -> Lease:
         """Hold it from now on under `term`. What the last holder left on it is removed.
 
-        `extender`: where this replica's extender can be called; empty: it has none.
+        `addresses`: where this replica can be called, by annotation; empty: nowhere.
         """
         now = _now()
         spec = {
@@ -95,11 +101,12 @@ class LeaseObject:
             "leaseTransitions": (lease.spec.lease_transitions or 0) + 1 if lease else 0,
         }
         if lease is not None:
-            notes = {HANDOVER: None, EXTENDER_ADDRESS: extender or None}
+            left = dict.fromkeys((HANDOVER, EXTENDER_ADDRESS, ENQUEUE_ADDRESS))
+            notes = {**left, **{key: found or None for key, found in addresses.items()}}
             return await self._patch(lease, spec, notes, timeout)
         metadata: dict[str, object] = {"name": self._name}
-        if extender:
-            metadata["annotations"] = {EXTENDER_ADDRESS: extender}
+        if written := {key: found for key, found in addresses.items() if found}:
+            metadata["annotations"] = written
         body = {"metadata": metadata, "spec": spec}
         return _decode(await self._client.post(self._collection, body, timeout=timeout))
 

@@ -44,9 +44,18 @@ def client_context(cert_pem: bytes, key_pem: bytes, *, servers: bytes) -> ssl.SS
 
     Raises ssl.SSLError for an unusable pair or CA.
     """
+    context = trusting_context(servers)
+    _load_pair(context, cert_pem, key_pem)
+    return context
+
+
+def trusting_context(servers: bytes) -> ssl.SSLContext:
+    """A context of a client that shows no certificate, and trusts servers of these CAs alone.
+
+    Raises ssl.SSLError for CAs that cannot be read.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    _load_pair(context, cert_pem, key_pem)
     _trust(context, servers)
     return context
 

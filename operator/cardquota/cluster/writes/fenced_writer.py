@@ -6,6 +6,7 @@ from typing import Protocol
 
 from ...quota import vocabulary as v
 from ...settings import ANSWER_MARGIN
+from ..api.client import MERGE_PATCH
 
 
 class Writer(Protocol):
@@ -16,11 +17,12 @@ class Writer(Protocol):
         path: str,
         body: object,
         *,
+        content_type: str = ...,
         params: dict[str, str] | None = ...,
         timeout: float = ...,
         metadata_only: bool = ...,
     ) -> bytes:
-        """A merge patch. Raises ApiError or OutcomeUnknown."""
+        """A patch. Raises ApiError or OutcomeUnknown."""
 
     async def post(
         self,
@@ -69,8 +71,15 @@ class FencedWriter:
         """Whether a patch sent now would be answered before the renew deadline."""
         return self._time_left() >= self._timeout + ANSWER_MARGIN
 
-    async def patch(self, path: str, body: object, *, dry_run: bool = False) -> bytes:
-        """Send a merge patch when a slot is free. Returns the object's metadata.
+    async def patch(
+        self,
+        path: str,
+        body: object,
+        *,
+        content_type: str = MERGE_PATCH,
+        dry_run: bool = False,
+    ) -> bytes:
+        """Send a patch when a slot is free. Returns the object's metadata.
 
         `dry_run`: webhooks and policies are asked, and nothing is written. Raises ApiError,
         OutcomeUnknown, TooLateError.
@@ -84,6 +93,7 @@ class FencedWriter:
             return await self._client.patch(
                 path,
                 body,
+                content_type=content_type,
                 params=params,
                 timeout=self._timeout + ANSWER_MARGIN,
                 metadata_only=True,

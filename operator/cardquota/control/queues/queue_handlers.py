@@ -49,9 +49,7 @@ def queue_handlers(
     async def login(**_: Any) -> kopf.AiohttpSession:
         return kopf.AiohttpSession(server=access.server, aiohttp_session=session)
 
-    async def queue_seen(
-        event: Any, name: str | None, uid: str | None, status: Any, **_: Any
-    ) -> None:
+    async def queue_seen(event: Any, name: str | None, uid: str | None, **_: Any) -> None:
         if name is None:
             return
         if event["type"] == "DELETED":
@@ -60,7 +58,8 @@ def queue_handlers(
             seen = state_of(event["object"])
             if seen is not None:
                 version, others = seen
-                writer.see(name, dict(status), uid or "", version=version, others_state=others)
+                queue = event["object"]
+                writer.see(name, queue, uid or "", version=version, others_state=others)
 
     kopf.on.login(registry=registry)(login)
     kopf.on.event(v.API_GROUP, v.VERSION, "queues", registry=registry)(queue_seen)

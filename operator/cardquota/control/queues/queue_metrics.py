@@ -56,10 +56,18 @@ def _label_of(ledger: LedgerReader, card: str) -> str:
 
 def _cards(ledger: LedgerReader, account: AccountReader, queue: str, rows: _Rows) -> None:
     named, made_up = cards_of(ledger, account)
+    borrowed = {one.card: one.amount for one in account.borrowed()}
     for card in named:
         quota = account.quota.get(card, 0)
         share = ledger.shares.shown(account.name, card)
         _card(rows, (queue, card), account.row(card), quota, share)
+        if surge := account.lent(card):
+            rows["queue_card_surge"][queue, card] += surge
+            rows["queue_card_borrowed"][queue, card] += borrowed.get(card, 0)
+        counted = account.card_seconds
+        if counted is not None and counted.complete:
+            seconds = counted.seconds(card, account.row(card).allocated)
+            rows["queue_card_seconds"][queue, card] = seconds
     if made_up:
         _card(rows, (queue, UNKNOWN), sum_of([account.row(card) for card in made_up]), 0, 0)
 

@@ -19,8 +19,10 @@ from ...cluster.api.find_access import find_access
 from ...cluster.api.session import open_session
 from ...quota import vocabulary as v
 from ...quota.reports.queue_report import QueueReport
+from .condition_changes import ConditionChange
 from .lean_kopf import kopf
 from .posted_reports import PostedReports
+from .queue_definition import QueueDefinition
 from .queue_handlers import operator_settings, queue_handlers
 from .status_writer import StatusWriter
 
@@ -32,10 +34,24 @@ RESTART: Final = 1.0
 class QueueOperator:
     """Start it when a term begins, stop it when the term ends."""
 
-    def __init__(self, *, standalone: bool, ask_all: Callable[[], None]) -> None:
-        """`ask_all` is called in the Kopf thread when the reports of all queues are needed."""
+    def __init__(
+        self,
+        *,
+        standalone: bool,
+        ask_all: Callable[[], None],
+        definition: QueueDefinition,
+        seconds_refresh: float = 300.0,
+        told: Callable[[QueueReport, ConditionChange], None] = lambda _, __: None,
+    ) -> None:
+        """`ask_all` is called in the Kopf thread when the reports of all queues are needed.
+        `definition`: of Queues, as it is known when Kopf is started. `seconds_refresh` and
+        `told`: as in StatusWriter; the latter is called in the Kopf thread, too.
+        """
+        self._definition = definition
         self._standalone = standalone
+        self._seconds_refresh = seconds_refresh
         self._ask_all = ask_all
+        self._told = told
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._writer: StatusWriter | None = None
@@ -57,15 +73,22 @@ class QueueOperator:
         """
         self._posted.post(queue, report)
 
-    async def stop(self, timeout: float = 5.0) -> None:
-        """End it. Returns when the thread has ended or after `timeout` seconds."""
-        self._stop.set()
+    def restart(self) -> None:
+        """End Kopf, so that it is started again: the definition of Queues is another one."""
+        self._end_kopf()
+
+    def _end_kopf(self) -> None:
         loop, end = self._loop, self._end
         if loop is not None and end is not None:
             try:
                 loop.call_soon_threadsafe(end.set)
             except RuntimeError:
                 _LOG.debug("the Kopf loop is closed already")
+
+    async def stop(self, timeout: float = 5.0) -> None:
+        """End it. Returns when the thread has ended or after `timeout` seconds."""
+        self._stop.set()
+        self._end_kopf()
         thread, self._thread = self._thread, None
         if thread is not None:
             await asyncio.to_thread(thread.join, timeout)
@@ -106,8 +129,14 @@ class QueueOperator:
             return
         access = await find_access()
         client, session = Client(access), open_session(access)
-        applier = ServerSideApply(client)
-        writer = self._writer = StatusWriter(applier, _now, standalone=self._standalone)
+        writer = self._writer = StatusWriter(
+            QueuePatches(client),
+            _now,
+            standalone=self._standalone,
+            place=self._definition.place,
+            seconds_refresh=self._seconds_refresh,
+            told=self._told,
+        )
         try:
             if self._stop.is_set():
                 return
@@ -126,17 +155,19 @@ class QueueOperator:
             await session.close()
 
 
-class ServerSideApply:
-    """Server-side apply with our field manager."""
+class QueuePatches:
+    """Patches of queues with our field manager."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def apply(self, path: str, body: object) -> str:
+    async def patch(self, path: str, body: object, content_type: str) -> str:
         """As in Applier; the empty string if the answer does not tell the version."""
-        params = {"fieldManager": v.FIELD_MANAGER, "force": "true"}
+        params = {"fieldManager": v.FIELD_MANAGER}
+        if content_type == APPLY_PATCH:
+            params["force"] = "true"
         answer = await self._client.patch(
-            path, body, content_type=APPLY_PATCH, params=params, metadata_only=True
+            path, body, content_type=content_type, params=params, metadata_only=True
         )
         try:
             return wire.decode_identity(answer).metadata.resource_version

@@ -7,6 +7,7 @@ from ...api.condition import QueueCondition
 from ...api.queue_status import CardStatus, QueueStatusSchema, ResourceStatus, StatusColumns
 from ...quota import vocabulary as v
 from ...quota.messages import report_messages
+from ...quota.moments import read_moment
 from ...quota.quantity import LARGEST
 from ...quota.reports.queue_report import QueueReport, columns
 from ...quota.words import first_of
@@ -27,7 +28,8 @@ def queue_status(
         observed_generation=report.generation,
         cards=[CardStatus(**_bounded(_fields(row))) for row in report.cards],
         resources=[ResourceStatus(**_fields(row)) for row in report.resources],
-        conditions=_conditions(report, stored.get("conditions") or [], now),
+        conditions=_conditions(report, stored.get("conditions"), now),
+        card_seconds_until=report.seconds_until or None,
         columns=StatusColumns(**_fields(columns(report))),
     )
     return status.model_dump(by_alias=True, exclude_none=True)
@@ -62,13 +64,19 @@ def _unreadable(report: QueueReport) -> str:
     return report_messages.limit_unreadable(report.spec_problem) if report.spec_problem else ""
 
 
-def _conditions(
-    report: QueueReport, stored: list[Mapping[str, Any]], now: str
-) -> list[QueueCondition]:
+def _mappings(stored: object) -> list[Mapping[str, Any]]:
+    """Those with a type in a list of any origin."""
+    if not isinstance(stored, list):
+        return []
+    return [one for one in stored if isinstance(one, dict) and isinstance(one.get("type"), str)]
+
+
+def _conditions(report: QueueReport, stored: object, now: str) -> list[QueueCondition]:
     problem = report.quota_problem or report.spec_problem
     over = [report_messages.over_quota(report.name, *found) for found in report.over]
     oversold = [report_messages.oversold(*found) for found in report.oversold]
-    wanted = (
+    borrowed = [report_messages.borrowed(report.name, *found) for found in report.borrowed]
+    wanted: tuple[tuple[v.Condition, bool, str, str | list[str]], ...] = (
         (
             v.Condition.QUOTA_VALID,
             not problem,
@@ -83,17 +91,21 @@ def _conditions(
             oversold,
         ),
     )
-    before = {condition.get("type"): condition for condition in stored}
+    if report.lends:
+        reason = "RollingUpdate" if borrowed else "NothingBorrowed"
+        wanted = (*wanted, (v.Condition.BORROWED, bool(borrowed), reason, borrowed))
+    before = {one.get("type"): one for one in _mappings(stored)}
     found = []
     for kind, holds, reason, text in wanted:
         status, old = str(holds), before.get(kind, {})
-        same = old.get("status") == status and old.get("lastTransitionTime")
+        since = str(old.get("lastTransitionTime"))
+        same = old.get("status") == status and read_moment(since) is not None
         found.append(
             QueueCondition(
                 type=kind,
                 status=status,
                 observed_generation=report.generation,
-                last_transition_time=old["lastTransitionTime"] if same else now,
+                last_transition_time=since if same else now,
                 reason=reason,
                 message=text if isinstance(text, str) else first_of(text, "; "),
             )

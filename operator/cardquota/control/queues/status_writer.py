@@ -1,4 +1,4 @@
-"""Writes Queue status by server-side apply: at most once per queue and second, never unchanged.
+"""Writes the numbers of queues: at most once per queue and second, never unchanged.
 
 The status is computed when a write is due, so the work for a queue does not depend on how often its
 numbers change.
@@ -19,7 +19,7 @@ next one waits until the queue is seen again.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -28,6 +28,9 @@ from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.backoff import Backoff
 from ...quota import vocabulary as v
 from ...quota.reports.queue_report import QueueReport
+from .condition_changes import ConditionChange, condition_changes
+from .counted_seconds import UNTIL, counted_in, outdated, without_growth, without_seconds
+from .published_status import Published, StatusFields, StatusPlace, Write
 from .queue_status import queue_status
 
 _LOG = logging.getLogger(__name__)
@@ -35,16 +38,16 @@ INTERVAL: Final = 1.0
 """Seconds between two writes of one queue."""
 _LONGEST: Final = 60.0
 """Seconds between two tries of a write that keeps failing."""
+_NO_ROOM: Final = "queue %s: its other annotations leave no room for %s: take some away"
 TURN: Final = 0.05
 """Seconds between two writes that only other queues' quotas caused."""
-_PATH: Final = f"/apis/{v.API_GROUP}/{v.VERSION}/queues"
 
 
 class Applier(Protocol):
     """The part of a client that is needed here."""
 
-    async def apply(self, path: str, body: object) -> str:
-        """Server-side apply as our field manager. Returns the resourceVersion that this made.
+    async def patch(self, path: str, body: object, content_type: str) -> str:
+        """A patch as our field manager. Returns the resourceVersion that this made.
 
         Raises ApiError or OutcomeUnknown.
         """
@@ -53,21 +56,26 @@ class Applier(Protocol):
 @dataclass(slots=True)
 class _QueueEntry:
     report: QueueReport | None = None
-    stored: dict[str, Any] | None = None
-    """The status as last seen or written. None: not seen yet."""
+    seen: Published | None = None
+    """What is published, as last seen or written. None: not seen yet."""
     uid: str | None = None
-    """The uid of the queue whose status is `stored`; None if not known."""
+    """The uid of the queue of which that is; None if not known."""
     version: str = ""
     """The resourceVersion with which the queue was seen, or written; empty if not known."""
     others_state: bool = False
-    """Whether somebody else wrote the state in `stored`."""
+    """Whether somebody else wrote its state."""
     outdated: bool = False
     """Whether the queue has changed since it was seen: so nothing is written before it is seen
     again."""
+    counted: object = None
+    """What this writer has written of card-seconds; None if nothing that is known to have landed.
+    Where something else is stored, somebody else wrote it."""
     next_write: float = 0.0
     """On the loop's clock. Before then nothing is computed either."""
     stale: bool = False
     """Whether something has changed since the status was last computed."""
+    without_room: bool = False
+    """Whether nothing has room for what is to be published, which is told once."""
     writing: bool = field(default=False)
     backoff: Backoff = field(default_factory=lambda: Backoff(INTERVAL, _LONGEST))
     """For writes that failed."""
@@ -78,11 +86,27 @@ class _QueueEntry:
 class StatusWriter:
     """One entry per existing queue. `drop` forgets it."""
 
-    def __init__(self, applier: Applier, now: Callable[[], str], *, standalone: bool) -> None:
-        """`now` returns the time of day, RFC 3339."""
+    def __init__(
+        self,
+        applier: Applier,
+        now: Callable[[], str],
+        *,
+        standalone: bool,
+        place: StatusPlace | None = None,
+        seconds_refresh: float = 300.0,
+        told: Callable[[QueueReport, ConditionChange], None] = lambda _, __: None,
+    ) -> None:
+        """`now` returns the time of day, RFC 3339. `place`: where the numbers are published; the
+        fields of the status if None. `seconds_refresh`: seconds after which the card-seconds of a
+        queue that holds cards are written again, at the latest. `told` is called when a condition
+        was published that is news, where no status can show it; not if that write is not answered.
+        """
+        self._told = told
+        self._place = place or StatusFields()
+        self._seconds_refresh = seconds_refresh
         self._applier = applier
         self._now = now
-        self._standalone = standalone
+        self._standalone = standalone and self._place.has_state
         self._entries: dict[str, _QueueEntry] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._next_turn = 0.0
@@ -115,23 +139,26 @@ class StatusWriter:
     def see(
         self,
         name: str,
-        status: dict[str, Any],
+        queue: Mapping[str, Any],
         uid: str | None = None,
         *,
         version: str = "",
         others_state: bool = False,
     ) -> None:
-        """Take the status that the API server has, in the queue's `version`.
+        """Take the queue that the API server has, in its `version`.
 
         `others_state`: whether its state is not ours to write.
         """
         entry = self._entries.setdefault(name, _QueueEntry())
-        known = entry.stored is not None and entry.uid == uid and not entry.outdated
+        known = entry.seen is not None and entry.uid == uid and not entry.outdated
         if known and _older(version, entry.version):
             return  # than what we wrote ourselves
-        if entry.stored != status or entry.uid != uid:
+        seen = self._place.seen(queue, entry.seen if entry.uid == uid else None)
+        if entry.seen != seen or entry.uid != uid:
             entry.woken.set()
-        entry.stored, entry.uid = status, uid
+        if entry.uid != uid:
+            entry.counted = None
+        entry.seen, entry.uid = seen, uid
         entry.version, entry.others_state, entry.outdated = version, others_state, False
         self._start(name, entry)
 
@@ -150,8 +177,8 @@ class StatusWriter:
         if entry.report is not None and entry.report.uid == uid:
             entry.report = None
         if _same(entry.uid, uid):
-            entry.stored = None
-        if entry.report is None and entry.stored is None:
+            entry.seen = None
+        if entry.report is None and entry.seen is None:
             del self._entries[name]
 
     def close(self) -> None:
@@ -162,7 +189,7 @@ class StatusWriter:
 
     def _start(self, name: str, entry: _QueueEntry) -> None:
         entry.stale = True
-        if entry.writing or entry.report is None or entry.stored is None:
+        if entry.writing or entry.report is None or entry.seen is None:
             return
         entry.writing = True
         task = asyncio.get_running_loop().create_task(self._write(name, entry))
@@ -171,24 +198,36 @@ class StatusWriter:
 
     def _difference(self, entry: _QueueEntry) -> dict[str, Any] | None:
         """The status to write. None if nothing differs, or nothing was seen yet."""
-        if entry.report is None or entry.stored is None or not _same(entry.uid, entry.report.uid):
+        if entry.report is None or entry.seen is None or not _same(entry.uid, entry.report.uid):
             return None
         if entry.outdated:
             return None
-        wanted = queue_status(
-            entry.report, entry.stored, now=self._now(), standalone=self._standalone
-        )
+        before = entry.seen.status
+        status = queue_status(entry.report, before, now=self._now(), standalone=self._standalone)
         if entry.others_state:
-            wanted.pop("state", None)
+            status.pop("state", None)
+        wanted = self._place.fitted(status, entry.seen)
+        if wanted is None:
+            if not entry.without_room:
+                _LOG.warning(_NO_ROOM, entry.report.name, v.STATUS)
+            entry.without_room = True
+            return None
+        entry.without_room = False
         # Server-side apply omits an empty list: absent and empty are the same.
-        same = all((entry.stored.get(key) or None) == (wanted[key] or None) for key in wanted)
-        return None if same else wanted
+        stored, grown = without_growth(before), without_growth(wanted)
+        same = all((stored.get(key) or None) == (grown[key] or None) for key in grown)
+        if not self._place.has_state:  # all that stands there is ours
+            same = same and stored.keys() <= grown.keys()
+        ours = entry.counted in (None, counted_in(before))
+        if same and ours and not outdated(before, wanted, self._seconds_refresh):
+            return None
+        return wanted
 
     def _takes_turns(self, entry: _QueueEntry, wanted: dict[str, Any] | None) -> bool:
-        """Whether only other queues' quotas caused the difference to be written."""
-        if wanted is None or entry.stored is None:
+        """Whether only other queues' quotas, or time, caused the difference to be written."""
+        if wanted is None or entry.seen is None:
             return False
-        stored, own = _of_its_own(entry.stored), _of_its_own(wanted)
+        stored, own = _of_its_own(entry.seen.status), _of_its_own(wanted)
         return all((stored.get(key) or None) == (own[key] or None) for key in own)
 
     async def _turn(self, entry: _QueueEntry) -> None:
@@ -213,48 +252,66 @@ class StatusWriter:
                     await self._turn(entry)
                 entry.stale, entry.next_write = False, loop.time() + INTERVAL
                 wanted = self._difference(entry)
-                if self._entries.get(name) is entry and wanted is not None and entry.report:
-                    await self._apply(entry, entry.report, wanted)
+                if self._entries.get(name) is entry and entry.report and entry.seen:
+                    await self._put_right(entry, entry.report, wanted, entry.seen)
         finally:
             entry.writing = False
 
-    async def _apply(self, entry: _QueueEntry, report: QueueReport, wanted: dict[str, Any]) -> None:
-        metadata = {"name": report.name, "uid": report.uid}
-        seen = entry.version if "state" in wanted else ""
-        if seen:
-            metadata["resourceVersion"] = seen
-        body = {
-            "apiVersion": f"{v.API_GROUP}/{v.VERSION}",
-            "kind": "Queue",
-            "metadata": metadata,
-            "status": wanted,
-        }
+    async def _put_right(
+        self,
+        entry: _QueueEntry,
+        report: QueueReport,
+        wanted: dict[str, Any] | None,
+        before: Published,
+    ) -> None:
+        metadata, seen = {"name": report.name, "uid": report.uid}, ""
+        if wanted is None:
+            write = None if entry.outdated else self._place.leftover(metadata, before)
+        else:
+            # Nor may one whose term is over write what it counted over what its successor did.
+            seen = entry.version if "state" in wanted or UNTIL in wanted else ""
+            write = self._place.write(
+                {**metadata, "resourceVersion": seen} if seen else metadata, wanted, before
+            )
+        if write is not None and _same(entry.uid, report.uid):
+            await self._send(entry, report, write, before, seen)
+
+    async def _send(
+        self, entry: _QueueEntry, report: QueueReport, write: Write, before: Published, seen: str
+    ) -> None:
+        """`seen`: the resourceVersion that the write names, or empty."""
         self.writes += 1
-        before = entry.stored
         try:
-            version = await self._applier.apply(f"{_PATH}/{report.name}/status", body)
+            version = await self._applier.patch(write.path, write.body, write.content_type)
         except ApiError as error:
             if seen and error.moved:
                 entry.outdated = entry.outdated or entry.version == seen
                 return
             self._failed(entry, error.retry_after)
-            if not error.moved:
+            # What is there is seen before long, or somebody else leads.
+            if not error.moved and not (write.tests and error.failed_test):
                 _LOG.warning("status of queue %s was refused: %s", report.name, error)
         except OutcomeUnknown as error:
             self._failed(entry, error.retry_after)
             _LOG.warning("status of queue %s: %s", report.name, error)
         else:
             entry.backoff.reset()
+            if not self._place.has_state:
+                for change in condition_changes(before.status, write.published.status):
+                    self._told(report, change)
+            if not _same(entry.uid, report.uid):
+                return
+            entry.counted = counted_in(write.published.status)
             # A status seen meanwhile may be an edit after our write, or of another queue with this
             # name: then it stays.
-            no_news = entry.stored is before or _older(entry.version, version)
-            if entry.stored is not None and no_news and _same(entry.uid, report.uid):
-                entry.stored, entry.version = {**entry.stored, **wanted}, version
+            no_news = entry.seen is before or _older(entry.version, version)
+            if entry.seen is not None and no_news:
+                entry.seen, entry.version = write.published, version
                 entry.outdated = not version
 
     def _failed(self, entry: _QueueEntry, retry_after: float | None) -> None:
         """Retry after ever longer pauses, and not before the API server's Retry-After."""
-        entry.stale = True
+        entry.stale, entry.counted = True, None
         now = asyncio.get_running_loop().time()
         entry.next_write = max(entry.next_write, now + entry.backoff.next(retry_after))
 
@@ -274,13 +331,15 @@ def _own_numbers(report: QueueReport) -> tuple[object, ...]:
         (row.name, row.resource, row.quota, row.allocated, row.inqueue, row.requested, row.elastic)
         for row in report.cards
     ]
+    lent = (report.lends, report.borrowed, [row.surge for row in report.cards])
     about = (report.uid, report.generation, report.state, report.state_is_ours)
     wrong = (report.over, report.quota_problem, report.has_quota, report.spec_problem)
-    return (*about, *wrong, rows, report.resources)
+    return (*about, *wrong, rows, *lent, report.resources)
 
 
 def _of_its_own(status: dict[str, Any]) -> dict[str, Any]:
-    """A status without the parts that depend on other queues' quotas."""
+    """A status without the parts that depend on other queues' quotas, or grow by themselves."""
+    status = without_seconds(status)
     rows = [{**row, "deserved": None} for row in _mappings(status.get("cards"))]
     conditions = _mappings(status.get("conditions"))
     own = [condition for condition in conditions if condition.get("type") != v.Condition.OVERSOLD]

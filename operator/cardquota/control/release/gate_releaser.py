@@ -19,6 +19,7 @@ from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...metrics import Metrics
 from ...quota import vocabulary as v
 from ...quota.ledger.groups.pod_group_state import PodGroupState
+from ...quota.ledger.groups.vacancy import Vacancy
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import gate_messages
 from ...quota.pods.pod_facts import PodFacts
@@ -27,6 +28,7 @@ from ...quota.release.release_order import QueueOrder
 from ...quota.release.release_pass import ReleasePass
 from ...quota.release.starvation import Starvation
 from ...quota.stamp import Stamp
+from ...quota.verdict import Verdict
 from ..later import Later, in_loop_later
 from ..references import pod_reference
 from .background_writes import BackgroundWrites
@@ -34,8 +36,11 @@ from .gate import GateOpener, Opened
 from .groups.gang_reports import GangReports
 from .groups.gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending
 from .groups.group_enqueuer import GroupEnqueuer, waits_for_room
+from .groups.mixed_cards import MixedCards, mixtures
 from .groups.pod_group_writer import PodGroupWriter
+from .groups.quota_conditions import QuotaConditions
 from .groups.reservation_timeouts import ReservationTimeouts
+from .groups.vacancy_timeouts import VacancyTimeouts
 from .namespace_circuit_breaker import NamespaceCircuitBreaker, Start
 from .retries import Retries
 from .slots import Slot, Slots
@@ -46,6 +51,8 @@ TRY_AGAIN: Final = 1.0
 """Seconds before the first retry of what failed, if no news of it comes earlier."""
 AT_MOST: Final = 60.0
 """Seconds between two tries, at most."""
+_VACANCIES_AT_A_TIME: Final = 256
+"""Gangs that lost a member whose time begins in one pass: about a millisecond."""
 _PUTTING_BACK: Final = 0.25
 """Part of a time slice in which failed pods are put back, so that they may be tried again."""
 _DECIDING: Final = 0.75
@@ -70,14 +77,22 @@ class GateReleaser:
         clock: Callable[[], float],
         later: Later = in_loop_later,
         starvation_wait: float = 0.0,
+        replacement_wait: float = 0.0,
         wall_clock: Callable[[], float] = time.time,
+        quota_conditions: QuotaConditions | None = None,
+        mixed_cards: MixedCards | None = None,
     ) -> None:
         """`clock`: seconds, monotonic. `later`: ends the time of reservations (E8).
+        `quota_conditions`: written where the status of groups is not ours. `mixed_cards`: which
+        gangs may start there.
 
         `starvation_wait`: seconds after which nobody behind takes what one needs who lacks room
         (E6); 0: everybody does. `wall_clock`: seconds since 1970, as the API server counts them:
         the wait begins with the creation, so that it does not begin anew with a new leader. No
         timer ends it: at that moment nothing more can be let through, only less.
+
+        `replacement_wait`: seconds for which the place of a member that a running gang has lost is
+        kept (E6).
         """
         self._ledger = ledger
         self._gate = gate
@@ -87,14 +102,19 @@ class GateReleaser:
         self._timeouts = ReservationTimeouts(
             reservation_timeout, self._expired, waits=partial(waits_for_room, ledger), later=later
         )
-        self._reports = GangReports(ledger, events, groups.conditions, timeout=reservation_timeout)
+        self._vacancies = VacancyTimeouts(replacement_wait, self._nobody_came, later=later)
+        self._quota_conditions = quota_conditions
+        self._mixed_cards = mixed_cards
+        conditions = quota_conditions.conditions if quota_conditions else groups.conditions
+        self._conditions = conditions
+        self._reports = GangReports(ledger, events, conditions, timeout=reservation_timeout)
         self._term = term
         self._clock = clock
         loop = asyncio.get_running_loop()
         self._wait_reports = WaitReports(
             ledger,
             events,
-            groups.conditions,
+            conditions,
             clock=clock,
             later=lambda seconds: loop.call_later(seconds, self.wake),
         )
@@ -134,8 +154,8 @@ class GateReleaser:
             first=TRY_AGAIN,
             cap=AT_MOST,
         )
-        if groups.conditions is not None:
-            groups.conditions.listen(self._background.look_again)
+        if conditions is not None:
+            conditions.listen(self._background.look_again)
         self._gangs = GangStart(
             ledger,
             gate,
@@ -173,6 +193,10 @@ class GateReleaser:
         """Gates whose first patch is not answered yet."""
         return self._slots.taken
 
+    def tell_group(self, group: PodGroupState, verdict: Verdict) -> None:
+        """A group waits to be enqueued, and no place in the order is kept for it (V3)."""
+        self._wait_reports.tell_group(verdict, group)
+
     def wake(self) -> None:
         """The ledger changed."""
         if not self._wake.is_set():
@@ -195,14 +219,15 @@ class GateReleaser:
                 self._pass(self._woken_at)
                 await asyncio.sleep(0)
         finally:
+            self._vacancies.stop()
             self._timeouts.stop()  # first: the tasks cancelled below did not end in time, or at all
             await ended(self._tasks)
             retries = chain(
                 self._pod_retries.stop(), self._gang_retries.stop(), self._background.stop()
             )
             self._wait_reports.stop()
-            if self._groups.conditions is not None:
-                self._groups.conditions.stop()
+            if self._conditions is not None:
+                self._conditions.stop()
             if self._later is not None:
                 self._later.cancel()
             await self._in_slices(chain(self._ledger.decisions.end_term_in_steps(), retries))
@@ -241,7 +266,7 @@ class GateReleaser:
             return
         slice_ = TimeSlice(LEADER_SLICE, self._clock)
         self._background.go_on()
-        left = self._put_back(slice_)
+        left = self._look_at_vacancies() or self._put_back(slice_)
         self._order.add(self._ledger.dirty.take_pending())
         more = self._slots.hand_out(others_wait=bool(self._order))
         self._decide(slice_, since)
@@ -298,13 +323,34 @@ class GateReleaser:
                 if found.gang is not None and not self._slots.may_start(queue):
                     self._put_off[queue] = found.gang.key, self._clock() + TRY_AGAIN
                     return True
-                self._open(found, since)
+                if not self._is_mixed(queue, found):
+                    self._open(found, since)
             elif found.gang is not None:
                 self._hold_back_gang(queue, found.gang)
             else:
                 self._hold_back(found.pods[0][0].facts)
             if not self._slots.free or slice_.beyond(_DECIDING):
                 return False
+        return True
+
+    def _is_mixed(self, queue: str, opening: Opening) -> bool:
+        """Whether a gang would start as Volcano may never bind it. Then it is held back (V7)."""
+        mixed, gang = self._mixed_cards, opening.gang
+        if mixed is None or gang is None:
+            return False
+        by_task = ((record.facts.task, cards) for record, cards in opening.pods)
+        found = mixtures(by_task)
+        if not found:
+            return False
+        why = mixed.obstacle(found)
+        if mixed.is_due:
+            self._start(mixed.look())
+        if why is None:
+            return False
+        self._ledger.decisions.hold_back_gang(gang.key)
+        self._gang_retries.failed((queue, gang.key))
+        if why:
+            self._reports.mixed(gang, why)
         return True
 
     def _may_open(self, opening: Opening) -> bool:
@@ -449,13 +495,28 @@ class GateReleaser:
         self._timeouts.look(key, self._ledger.groups.get(key))
         over, opening = self._timeouts.over(key), self._timeouts.opening(key)
         objected = partial(self._reports.not_given_back, key)
-        return await self._groups.update(key, expired=over, opening=opening, objected=objected)
+        done = await self._groups.update(key, expired=over, opening=opening, objected=objected)
+        if self._quota_conditions is None:
+            return done
+        return await self._quota_conditions.update(key) and done
 
     def _expired(self, key: str) -> None:
         """A gang did not complete in time (E8)."""
         self._reports.expired(key)
         self._ledger.decisions.lose_place(key)
         self._background.look_again(key)
+
+    def _look_at_vacancies(self) -> bool:
+        """Begin the time of some. Returns whether there are more: those are kept until then."""
+        keys = self._ledger.dirty.take_vacated(_VACANCIES_AT_A_TIME)
+        groups = (self._ledger.groups.get(key) for key in keys)
+        self._vacancies.look(group for group in groups if group is not None)
+        return len(keys) == _VACANCIES_AT_A_TIME
+
+    def _nobody_came(self, key: str, vacancy: Vacancy) -> None:
+        """Nobody has replaced what a gang lost, or somebody long has."""
+        self._ledger.decisions.give_up_vacancy(key, vacancy)
+        self.wake()
 
     def _start_opening(
         self, group: str, work: Coroutine[Any, Any, object], start: Start | None = None

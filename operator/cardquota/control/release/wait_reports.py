@@ -171,6 +171,10 @@ class WaitReports:
             return
         self._record_gang(verdict, group, record.facts.uid)
 
+    def tell_group(self, verdict: Verdict, group: PodGroupState) -> None:
+        """A group waits to be enqueued, and no place in the order is kept for it (V3)."""
+        self._record_gang(verdict, group)
+
     def _record_gang(self, verdict: Verdict, gang: PodGroupState | None, pod: str = "") -> None:
         if verdict.reason is None or gang is None or gang.facts is None:
             return

@@ -24,7 +24,7 @@ from ...settings import Settings
 from ..cel import all_of, annotation, any_of, carries, literal, literals, of_term, user_is
 from ..namespaces import in_watched
 from .admission_policy import AdmissionPolicy, Check, Rule
-from .key_policies import GROUP_CONTROLLERS, written_by_us
+from .key_policies import by_volcano, written_by_us
 
 BINDINGS: Final = Rule("pods/binding", ("CREATE",), beside=("bindings",))
 BOUND_WITH: Final = (TERM, ALLOCATED, *PLACEMENT, *CARD_GIVEN)
@@ -48,9 +48,7 @@ def bindings(settings: Settings) -> AdmissionPolicy:
     One without them, as kube-scheduler's, costs two conversions of a small object. A Binding does
     not show what the pod already has, so Volcano's scheduler, which repeats that, is trusted.
     """
-    by_volcano = f"request.userInfo.username.startsWith({literal(GROUP_CONTROLLERS)})"
-    guarded = (*_kept_from_others(settings), *FIXED_ONCE_OPEN)
-    noted = all_of(carries("object", guarded), f"!{by_volcano}")
+    noted = all_of(repeats_notes(settings), f"!({by_volcano(settings)})")
     condition = any_of(noted, _LABELLED)
     ours = _of_ours() if settings.extender.enabled else ()
     if settings.extender.enabled:
@@ -99,6 +97,11 @@ def binding_term(settings: Settings) -> AdmissionPolicy:
         ),
         by_term=True,
     )
+
+
+def repeats_notes(settings: Settings) -> str:
+    """Whether a Binding has annotations that are refused to all but Volcano's scheduler and us."""
+    return carries("object", (*_kept_from_others(settings), *FIXED_ONCE_OPEN))
 
 
 def _kept_from_others(settings: Settings) -> tuple[str, ...]:

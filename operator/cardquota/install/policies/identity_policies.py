@@ -16,7 +16,7 @@ from ...quota.vocabulary import (
     CARD_GIVEN,
     LEASE,
     MANAGED,
-    RESERVATION,
+    OURS_ON_GROUPS,
     STATUS,
     VERSION,
 )
@@ -80,8 +80,8 @@ def service_account(settings: Settings) -> Clause:
 
 
 def groups_account(settings: Settings) -> Clause:
-    """Of a pod group the operator changes only the reservation."""
-    return _nothing_but("pod group", settings, (), (RESERVATION,))
+    """Of a pod group the operator changes only the reservation, and the mark of that write."""
+    return _nothing_but("pod group", settings, (), OURS_ON_GROUPS)
 
 
 def queues_account(settings: Settings) -> AdmissionPolicy:

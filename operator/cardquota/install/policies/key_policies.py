@@ -20,6 +20,7 @@ from ...quota.vocabulary import (
     GROUP_NAME,
     LEASE,
     MANAGED,
+    OURS_ON_GROUPS,
     OURS_ON_PODS,
     PLACEMENT,
     RESERVATION,
@@ -43,14 +44,27 @@ from ..matching import NODES
 from ..namespaces import in_watched
 from .admission_policy import AdmissionPolicy, Check, Clause, Rule
 
-GROUP_CONTROLLERS: Final = "system:serviceaccount:volcano-system:"
-"""Users with this name prefix may give a group to a running pod that has none.
-
-Volcano's controllers write the group of a pod after its creation, and its scheduler repeats all
-annotations of the pod in the Binding. A constant: no setting names others yet.
-"""
-
 GROUPS: Final = Rule("podgroups", ("CREATE", "UPDATE"), API_GROUP, VERSION)
+
+
+def by_volcano(settings: Settings) -> str:
+    """The user is Volcano's scheduler or one of its controllers. These write the group of a pod
+    after its creation, and the scheduler repeats all annotations of the pod in the Binding.
+    """
+    return f"request.userInfo.username in {literals(settings.volcano.accounts)}"
+
+
+def group_given() -> str:
+    """A pod without a group is given one when its gate is open, and nothing else of what is fixed
+    then changes.
+    """
+    others = [key for key in FIXED_ONCE_OPEN if key != GROUP_NAME]
+    return all_of(
+        f"{annotation('oldObject', GROUP_NAME)} == ''",
+        f"{annotation('object', GROUP_NAME)} != ''",
+        f"!{gated('oldObject')}",
+        f"!({changed_by_update(others)})",
+    )
 
 
 def written_by_us(settings: Settings) -> tuple[str, ...]:
@@ -193,7 +207,7 @@ def fixed(settings: Settings) -> Clause:
     group_given = all_of(
         f"!({changed_by_update(others)})",
         f"{annotation('oldObject', GROUP_NAME)} == ''",
-        f"request.userInfo.username.startsWith({literal(GROUP_CONTROLLERS)})",
+        by_volcano(settings),
     )
     return Clause(
         "fixedChanged",
@@ -214,19 +228,20 @@ def fixed(settings: Settings) -> Clause:
 
 
 def reservation_owner(settings: Settings) -> Clause:
-    """Only the operator writes the reservation of a pod group."""
-    leave = "it is written by cardquota alone; leave it out, and ask by minMember and card.request"
+    """Only the operator writes the reservation of a pod group, and the mark of its last write."""
+    names = " and ".join(OURS_ON_GROUPS)
+    leave = "cardquota alone writes them; leave them out, and ask by minMember and card.request"
     return Clause(
         "reservationChanged",
         ("CREATE", "UPDATE"),
-        changed([RESERVATION]),
+        changed(OURS_ON_GROUPS),
         checks_first=True,
         checks=(
             Check(
                 user_is(settings.service_account_user),
-                f"the annotation {RESERVATION} of a pod group may not be changed: {leave}",
-                "'user <' + request.userInfo.username + '> may not change the annotation "
-                f"{RESERVATION} of pod group <' + object.metadata.?name.orValue('')\n"
+                f"the annotations {names} of a pod group may not be changed: {leave}",
+                "'user <' + request.userInfo.username + '> may not change the annotations "
+                f"{names} of pod group <' + object.metadata.?name.orValue('')\n"
                 f"+ '>: ' + {literal(leave)}",
             ),
         ),

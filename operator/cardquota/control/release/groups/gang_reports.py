@@ -77,6 +77,10 @@ class GangReports:
         text = gang_messages.gang_held_back(namespace, failures)
         self._tell(gang, v.GATE_REFUSED, text, namespace, waits=True)
 
+    def mixed(self, gang: PodGroupState, text: str) -> None:
+        """It has room on several cards together, and Volcano may never bind it so (V7)."""
+        self._tell(gang, v.MIXED_CARDS, text, waits=True)
+
     def in_part(self, gang: PodGroupState, pod: PodFacts, opened: int) -> None:
         """A gate is refused after other pods of the gang were let through."""
         text = gang_messages.gang_in_part(pod.name, opened, gang.minimum, self._timeout)

@@ -21,6 +21,7 @@ from ....quota.ledger.groups.group_condition import (
     StoredCondition,
     digest_of,
 )
+from ....quota.ledger.groups.group_facts import GroupFacts
 from ....quota.ledger.groups.pod_group_state import PodGroupState
 from ....quota.ledger.ledger_reader import LedgerReader
 from ....quota.limits import GROUP_MESSAGE_TEXT
@@ -94,15 +95,18 @@ class GroupConditions:
         per_second: float,
         now: Callable[[], str] = _now,
         later: Later = in_loop_later,
+        stored: Callable[[GroupFacts], StoredCondition] = lambda facts: facts.condition,
     ) -> None:
         """`per_second`: groups that are written because of numbers alone, at most; 0: none.
-        `now`: the time of day, RFC 3339. `later` calls a function after a number of seconds.
+        `stored`: which condition of a group is ours. `now`: the time of day, RFC 3339. `later`
+        calls a function after a number of seconds.
         """
         self._ledger = ledger
         self._term = term
         self._per_second = per_second
         self._now = now
         self._later = later
+        self._stored = stored
         self._look_again: Callable[[str], None] = lambda _: None
         self._waits: dict[str, GroupWait] = {}
         """By key of the group."""
@@ -155,10 +159,8 @@ class GroupConditions:
         wait = GroupWait(facts.uid, queue or facts.queue, reason, cut(text), pod)
         self._waits[group.key] = wait
         self._take_turns(group.key)
-        if (facts.condition.type, facts.condition.reason) != (
-            v.GroupCondition.UNSCHEDULABLE,
-            reason,
-        ):
+        stored = self._stored(facts)
+        if (stored.type, stored.reason) != (v.GroupCondition.UNSCHEDULABLE, reason):
             self._look_again(group.key)
         return self._message(group, wait)
 
@@ -181,7 +183,7 @@ class GroupConditions:
             if wait is not None and wait.uid == facts.uid:
                 return WantedCondition(v.GroupCondition.UNSCHEDULABLE, wait.reason, None)
             begins = phase is v.GroupPhase.INQUEUE and facts.phase != phase
-            if facts.condition.type == v.GroupCondition.UNSCHEDULABLE and not begins:
+            if self._stored(facts).type == v.GroupCondition.UNSCHEDULABLE and not begins:
                 return None
         if phase is v.GroupPhase.UNKNOWN:
             running = group.bound + len(group.succeeded)
@@ -196,7 +198,7 @@ class GroupConditions:
         """
         if not wanted.type:
             return []
-        stored = group.facts.condition if group.facts is not None else NO_CONDITION
+        stored = self._stored(group.facts) if group.facts is not None else NO_CONDITION
         wait, message = self._waits.get(group.key), wanted.message
         if message is None:
             message = self._message(group, wait) if wait is not None else ""
@@ -276,7 +278,7 @@ class GroupConditions:
             return False
         if judge:
             wait = self._waits[key] = self._judged_again(group, wait)
-        return digest_of(self._message(group, wait)) != facts.condition.digest
+        return digest_of(self._message(group, wait)) != self._stored(facts).digest
 
     def _judged_again(self, group: PodGroupState, wait: GroupWait) -> GroupWait:
         """With the numbers of now, if it waits for room. What it waits for may have changed too:

@@ -22,6 +22,7 @@ from ....quota.reports.group_cards import group_cards
 from ....quota.stamp import Reservation, read_reservation, reservation_text
 from ....quota.words import logged
 from .group_conditions import GroupConditions, WantedCondition
+from .reservation_write import GroupWrite, reservation_write, settling_write, status_write
 
 _LOG = logging.getLogger(__name__)
 
@@ -37,6 +38,8 @@ class _Group(msgspec.Struct):
 
 
 _DECODER = msgspec.json.Decoder(_Group)
+_UNANSWERED = (OutcomeUnknown, msgspec.MsgspecError, ValueError)
+"""Nobody knows whether it was written: there is no answer, or none that can be read."""
 
 
 class GroupProgressReport(NamedTuple):
@@ -61,14 +64,22 @@ class PodGroupWriter:
         later: FencedWriter,
         *,
         conditions: GroupConditions | None,
+        shared: bool = False,
+        left_alone: Callable[[], bool] = lambda: False,
     ) -> None:
         """`later` sends writes that nothing waits for. `conditions` None: the status is not ours,
-        but Volcano's.
+        but Volcano's. `shared`: whether somebody else writes the groups all the time, so that our
+        writes must not name a version. `left_alone`: whether the status is, for the time being
+        (V6).
         """
         self._ledger = ledger
         self._writer = writer
         self._later = later
         self.conditions = conditions
+        self._shared = shared
+        self._removed: dict[str, int] = {}
+        """Revisions at which reservations were removed, by group, until their watch events come."""
+        self._left_alone = left_alone
 
     async def reserve(
         self,
@@ -87,40 +98,62 @@ class PodGroupWriter:
         While an unanswered write may still land, it keeps trying and the charge stays. `unsure` is
         called with the reason why it could not be written again. Any change of the group ends it.
         """
-        backoff = Backoff(cap=10.0)
         group = self._ledger.groups.get(facts.key)
         status = self._status(group, reserved=True) if group is not None else None
-        body = self._body(facts, reservation, group, status)
-        on_its_way = False
+        write = self._write(facts, reservation, group, status)
+        try:
+            revision = await self._send(self._writer, facts, write)
+        except ApiError as error:
+            _LOG.info("reservation of %s: %s", logged(facts.key), error)
+            if await self._as_it_was(facts, error, write):
+                objected(error.message)
+            return False
+        except _UNANSWERED as error:
+            _LOG.warning("reservation of %s: %s", logged(facts.key), error)
+            return await self._find_out(facts, reservation, write, _wait(error), unsure)
+        except TooLateError:
+            return False
+        self._ledger.decisions.confirm_reservation(facts.key, reservation, revision)
+        return True
+
+    async def _find_out(
+        self,
+        facts: GroupFacts,
+        reservation: Reservation,
+        write: GroupWrite,
+        wait: float | None,
+        unsure: Callable[[str], None],
+    ) -> bool:
+        """Whether a write of which nobody knows what became of it is stored. If not, it cannot be
+        any more.
+        """
+        backoff = Backoff(cap=10.0)
+        annotated = write.stored is not None and write.stored.annotated
         while True:
+            await asyncio.sleep(backoff.next(wait))
             wait = None
+            if write.stored is not None:
+                write = settling_write(facts, write.stored, annotated=annotated)
             try:
-                # After a lost answer, the same write under the same version: one of them wins.
-                answer = await self._writer.patch(_path(facts), body)
-                revision = int(_DECODER.decode(answer).metadata.resource_version)
-            except (ApiError, OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
+                # The same write under the same version: one of them wins. If it names none, another
+                # one that rules it out.
+                revision = await self._send(self._writer, facts, write)
+            except (ApiError, *_UNANSWERED) as error:
                 level = logging.INFO if isinstance(error, ApiError) else logging.WARNING
                 _LOG.log(level, "reservation of %s: %s", logged(facts.key), error)
-                if on_its_way:
-                    # A webhook may refuse the write before the API server sees that it changed.
-                    stands = await self._stands(facts, reservation)
-                    if stands is not None:
-                        return stands
-                    _tell(error, unsure)
-                elif isinstance(error, ApiError):
-                    if await self._as_it_was(facts, error):
-                        objected(error.message)
-                    break
-                on_its_way = True
-                wait = error.retry_after if isinstance(error, ApiError | OutcomeUnknown) else None
+                # A webhook may refuse the write before the API server sees that it changed.
+                stands, annotated = await self._stands(facts, reservation, write)
+                if stands is not None:
+                    return stands
+                _tell(error, unsure)
+                wait = _wait(error)
             except TooLateError:
-                if not on_its_way:
-                    break
+                pass
             else:
+                if write.stored is not None:
+                    return False
                 self._ledger.decisions.confirm_reservation(facts.key, reservation, revision)
                 return True
-            await asyncio.sleep(backoff.next(wait))
-        return False
 
     async def update(
         self,
@@ -142,8 +175,13 @@ class PodGroupWriter:
         if group is None or group.facts is None or group.assumed is not None:
             if self.conditions is not None and (group is None or group.facts is None):
                 self.conditions.drop(key)
+            if group is None or group.facts is None:
+                self._removed.pop(key, None)
             return True
         facts = group.facts
+        if facts.revision < self._removed.get(key, 0):
+            return True  # to remove it again would be in vain
+        self._removed.pop(key, None)
         over = facts.reservation is not None and (
             expired or reservation_over(group, opening=opening)
         )
@@ -152,27 +190,29 @@ class PodGroupWriter:
         if not over and not stale:
             return True
         reservation = None if over else facts.reservation
-        body = self._body(facts, reservation, group, status)
+        write = self._write(facts, reservation, group, status)
         try:
-            await self._later.patch(_path(facts), body)
+            revision = await self._send(self._later, facts, write)
         except ApiError as error:
-            if error.moved:
+            if write.is_stale(error):
                 return True  # its watch event is on the way
             _LOG.warning("pod group %s: %s", logged(key), error)
             if over and not error.busy:
                 objected(error.message)
-        except (OutcomeUnknown, TooLateError) as error:
+            return False
+        except (*_UNANSWERED, TooLateError) as error:
             _LOG.warning("pod group %s: %s", logged(key), error)
-        else:
-            return True
-        return False
+            return False
+        if over:
+            self._removed[key] = revision
+        return True
 
     def _status(self, group: PodGroupState, *, reserved: bool) -> GroupProgressReport | None:
         """None: it is not ours. What has succeeded and failed is counted as long as it exists; a
         group that is `Completed` keeps its counts when its pods are cleaned up.
         """
         facts = group.facts
-        if self.conditions is None or facts is None:
+        if self.conditions is None or facts is None or self._left_alone():
             return None
         phase = phase_of(
             group,
@@ -226,67 +266,83 @@ class PodGroupWriter:
             conditions.is_written(group.key)
         return False
 
-    def _body(
+    def _write(
         self,
         facts: GroupFacts,
         reservation: Reservation | None,
         group: PodGroupState | None,
         status: GroupProgressReport | None,
-    ) -> dict[str, Any]:
+    ) -> GroupWrite:
         text = reservation_text(reservation) if reservation else None
+        if self._shared:
+            return reservation_write(facts, text)
+        if status is None:
+            return status_write(facts, text, None)
         body: dict[str, Any] = {
-            "metadata": {
-                "uid": facts.uid,
-                "resourceVersion": str(facts.revision),
-                "annotations": {v.RESERVATION: text},
-            }
+            "phase": status.phase,
+            "running": status.running,
+            "succeeded": status.succeeded,
+            "failed": status.failed,
+            "columns": {"cards": status.cards},
         }
-        if status is not None:
-            body["status"] = {
-                "phase": status.phase,
-                "running": status.running,
-                "succeeded": status.succeeded,
-                "failed": status.failed,
-                "columns": {"cards": status.cards},
-            }
-            if self.conditions is not None and group is not None and status.condition is not None:
-                conditions = self.conditions.body(group, status.condition)
-                body["status"]["conditions"] = conditions
-        return body
+        conditions = self.conditions
+        if conditions is not None and group is not None and status.condition is not None:
+            body["conditions"] = conditions.body(group, status.condition)
+        return status_write(facts, text, body)
 
-    async def _as_it_was(self, facts: GroupFacts, error: ApiError) -> bool:
+    @staticmethod
+    async def _send(writer: FencedWriter, facts: GroupFacts, write: GroupWrite) -> int:
+        """Returns the group's new revision. Raises the errors of writing and of reading numbers."""
+        answer = await writer.patch(_path(facts), write.body, content_type=write.content_type)
+        return int(_DECODER.decode(answer).metadata.resource_version)
+
+    async def _as_it_was(self, facts: GroupFacts, error: ApiError, write: GroupWrite) -> bool:
         """Whether the group is unchanged since it was judged, so that the refusal is not ours."""
         if error.busy or (error.moved and error.status == 404):
             return False
+        if write.stored is not None:
+            return not write.is_stale(error)  # the tests come first
         try:
             return (await self._read(facts)).resource_version == str(facts.revision)
         except (ApiError, OutcomeUnknown, msgspec.MsgspecError):
             return False
 
-    async def _stands(self, facts: GroupFacts, reservation: Reservation) -> bool | None:
-        """Whether an earlier write of ours is stored after all.
+    async def _stands(
+        self, facts: GroupFacts, reservation: Reservation, write: GroupWrite
+    ) -> tuple[bool | None, bool]:
+        """Whether an earlier write of ours is stored after all, and whether it has annotations.
 
         None: it could not be read, or the group has not changed and the write was refused. Only a
         read proves that the group is gone: a webhook may refuse a write with 404.
         """
+        annotated = write.stored is not None and write.stored.annotated
         try:
             meta = await self._read(facts)
             revision = int(meta.resource_version)
         except ApiError as unread:
-            return False if unread.status == 404 else None
+            return (False if unread.status == 404 else None), annotated
         except (OutcomeUnknown, msgspec.MsgspecError, ValueError):
-            return None
+            return None, annotated
         if meta.uid != facts.uid:
-            return False
-        text = (meta.annotations or {}).get(v.RESERVATION)
-        if text is None or read_reservation(text) != reservation:
-            return None if revision == facts.revision else False
+            return False, annotated
+        notes = meta.annotations or {}
+        text = notes.get(v.RESERVATION)
+        same = text is not None and read_reservation(text) == reservation
+        unchanged = revision == facts.revision and not same
+        if write.stored is not None:
+            unchanged, annotated = notes.get(v.SETTLE) == write.stored.settled, bool(notes)
+        if unchanged or not same:
+            return (None if unchanged else False), annotated
         self._ledger.decisions.confirm_reservation(facts.key, reservation, revision)
-        return True
+        return True, annotated
 
     async def _read(self, facts: GroupFacts) -> _PatchedGroupMeta:
         """The stored group of that name. Raises the errors of reading."""
         return _DECODER.decode(await self._writer.get(_path(facts))).metadata
+
+
+def _wait(error: Exception) -> float | None:
+    return error.retry_after if isinstance(error, ApiError | OutcomeUnknown) else None
 
 
 def _tell(error: Exception, unsure: Callable[[str], None]) -> None:

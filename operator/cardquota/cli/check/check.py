@@ -1,0 +1,145 @@
+"""`cardquota check`: read the cluster, look at it section by section, print what was found."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from rich.text import Text
+
+from ...cluster.api.access import AccessError
+from ...cluster.api.client import Client
+from ...cluster.api.find_access import find_access
+from ...quota.stuck.stuck_finding import StuckFinding
+from ...quota.words import counted, lasting, show
+from ...settings import Settings
+from .. import sentences
+from ..cards.card_sources import ClusterError
+from ..printing import print_json, print_lines
+from ..table import table
+from .checked_cluster import CheckedCluster, read_cluster
+from .leftovers.leftover_objects import Leftovers, read_leftovers
+from .leftovers.leftover_section import leftover_section
+from .outside_section import outside_section
+from .refused_section import refused_section
+from .section import CheckSection
+from .stuck_section import STUCK, stuck_section
+
+FOUND: Final = 3
+"""The exit code if anything was found."""
+MOST_NAMED: Final = 4
+"""Objects of which one line says why. The rest are counted."""
+_COLUMNS: Final = ("FINDING", "OBJECT", "QUEUE", "CARDS", "FOR", "NODE")
+_NOTHING: Final = "-"
+_LONGEST_NOTE: Final = 1_000
+"""Characters: an API server, or what stands before it, may answer anything."""
+
+
+def check(
+    settings: Settings,
+    *,
+    terminating_after: float,
+    gated_after: float,
+    namespace: str,
+    kubeconfig: Path | None,
+    context: str,
+    as_json: bool,
+) -> int:
+    """The exit code: 0 if there is nothing, 3 if something was found, 1 if it failed or found
+    nothing and could not look for everything, 2 without a cluster.
+    """
+    try:
+        read, left = asyncio.run(_read(kubeconfig, context, namespace, settings))
+    except (AccessError, ClusterError) as error:
+        sys.stderr.write(f"cardquota: {_in_one_line(str(error))}\n")
+        return 2 if isinstance(error, AccessError) else 1
+    now = time.time()
+    stuck = stuck_section(
+        read,
+        now,
+        terminating_after=terminating_after,
+        gated_after=gated_after,
+        require_queue=settings.require_queue,
+    )
+    refused = refused_section(read.refused_events, now)
+    outside = outside_section(read)
+    left_over = leftover_section(read, left, now)
+    return show_sections([stuck, refused, outside, left_over], as_json=as_json)
+
+
+async def _read(
+    kubeconfig: Path | None, context: str, namespace: str, settings: Settings
+) -> tuple[CheckedCluster, Leftovers]:
+    read = await read_cluster(kubeconfig, context, namespace, settings)
+    client = Client(await find_access(kubeconfig, context))
+    try:
+        return read, await read_leftovers(client, namespace, settings)
+    finally:
+        await client.close()
+
+
+def show_sections(sections: list[CheckSection], *, as_json: bool) -> int:
+    """Print them. The exit code."""
+    if as_json:
+        print_json({"sections": [section.plain() for section in sections]})
+    else:
+        print_lines(lines(sections))
+    if any(section.findings for section in sections):
+        return FOUND
+    return 0 if all(section.complete for section in sections) else 1
+
+
+def lines(sections: Iterable[CheckSection]) -> Iterator[Text]:
+    """For people: of each section what could not be looked for, a table, and why, once for all that
+    are stuck for the same reason.
+    """
+    for section in sections:
+        for note in section.notes:
+            yield Text(f"note: {_in_one_line(note)}", style="dim")
+        if section.notes:
+            yield Text()
+        if not section.findings:
+            if section.name == STUCK:
+                yield Text(sentences.nothing_found(section.name, complete=section.complete))
+            continue
+        yield from table([_COLUMNS, *map(_row, section.findings)])
+        yield Text()
+        yield from _alike(section.findings)
+
+
+def _in_one_line(text: str) -> str:
+    return show(" ".join(text.split()), most=_LONGEST_NOTE)
+
+
+def _row(found: StuckFinding) -> tuple[str, ...]:
+    cards = ", ".join(f"{show(card)} {amount}" for card, amount in found.cards.items())
+    return (
+        found.finding.value,
+        _name(found),
+        show(found.queue or _NOTHING),
+        cards or _NOTHING,
+        "unknown" if found.age is None else lasting(found.age),
+        show(found.node or _NOTHING),
+    )
+
+
+def _name(found: StuckFinding) -> str:
+    name = f"{found.namespace}/{found.name}" if found.namespace else found.name
+    return show(f"{found.kind} {name}", most=120)
+
+
+def _alike(findings: Iterable[StuckFinding]) -> Iterator[Text]:
+    """One line for all with the same reason, in the order of the first of each."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for found in findings:
+        key = found.finding.value, found.why_and_advice
+        alike.setdefault(key, []).append(_name(found))
+    for (kind, why), names in alike.items():
+        which = ", ".join(names) if len(names) <= MOST_NAMED else _first_of(names)
+        yield Text(f"{kind}: {which}: {why}")
+
+
+def _first_of(names: list[str]) -> str:
+    return f"{counted(len(names), 'object')}, the first is {names[0]}"

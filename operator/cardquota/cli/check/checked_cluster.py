@@ -1,0 +1,181 @@
+"""A ledger of one moment, with all that the operator reads, as far as the user may list it."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from ...cluster.api.api_error import ApiError, OutcomeUnknown
+from ...cluster.api.client import Client
+from ...cluster.api.find_access import find_access
+from ...cluster.watch.change_notifier import ChangeNotifier
+from ...cluster.watch.feed import WatchedKind, watched_kinds
+from ...cluster.watch.listing import Unreadable, list_objects
+from ...quota import vocabulary as v
+from ...quota.ledger.ledger import Ledger
+from ...quota.pods.pod_facts import State
+from ...quota.words import logged, show
+from ...settings import InstallationMode, Settings
+from .. import sentences
+from ..cards.card_sources import ClusterError
+from .failed_create import first_refusals
+from .refused_section import RefusedEvent, refused_events
+
+PODS: Final = "pods"
+NODES: Final = "nodes"
+WORKLOADS: Final = ("replicasets", "statefulsets", "daemonsets", "jobs")
+"""Their pods may be refused. Of a Deployment its ReplicaSets tell."""
+JUDGED_BY: Final = frozenset({PODS, NODES, "queues", "podgroups", "namespaces"})
+"""Who may list all of these in the whole cluster learns for want of what pods wait."""
+_DEPLOYMENTS: Final = "deployments"
+"""Read only where a queue lends cards to their rolling updates (R6)."""
+_NAMESPACED: Final = frozenset({PODS, "podgroups", "limitranges", _DEPLOYMENTS, *WORKLOADS})
+_MANAGED: Final = {"labelSelector": v.MANAGED}
+
+
+@dataclass(slots=True)
+class CheckedCluster:
+    """What was read, and what was not."""
+
+    ledger: Ledger
+    namespace: str = ""
+    """All that is asked for is in it; empty: it is asked for the whole cluster."""
+    unread: dict[str, str] = field(default_factory=dict)
+    """By kind that may not be listed: the answer."""
+    partly: set[str] = field(default_factory=set)
+    """Kinds of which only the namespace was read, though others matter too."""
+    refused_since: dict[str, int] = field(default_factory=dict)
+    """By uid of a workload: the first event that is still there; seconds since 1970."""
+    refused_events: list[RefusedEvent] | str = field(default_factory=list)
+    """About what somebody may not schedule (V1); or why they are not read."""
+    unreadable: list[str] = field(default_factory=list)
+    """Objects that do not have the form of their kind."""
+    unreadable_kinds: set[str] = field(default_factory=set)
+    """Their kinds."""
+
+    @property
+    def judges(self) -> bool:
+        """Whether all is known that a verdict on a pod depends on."""
+        return JUDGED_BY.isdisjoint(self.unread) and JUDGED_BY.isdisjoint(self.partly)
+
+
+async def read_cluster(
+    kubeconfig: Path | None,
+    context: str,
+    namespace: str,
+    settings: Settings,
+    *,
+    only: frozenset[str] | None = None,
+) -> CheckedCluster:
+    """The cluster that the options select, page by page. What may not be listed is left out.
+
+    `only`: read no more than these kinds.
+    Errors: AccessError, ClusterError.
+    """
+    client = Client(await find_access(kubeconfig, context))
+    ledger = Ledger(
+        settings.vendor_table,
+        default_queue=settings.default_queue,
+        free_cpu_memory=settings.card_unlimited_cpu_memory,
+        audit=settings.mode is InstallationMode.AUDIT,
+        enqueues=settings.scheduler == "standalone",
+        late_binding=settings.extender.late_bound_schedulers,
+    )
+    found = CheckedCluster(ledger, namespace)
+    kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)
+    try:
+        # Pods come last: what decides on them is then known, and none is read twice.
+        for kind in sorted(kinds, key=lambda one: (one.kind == PODS, one.kind == _DEPLOYMENTS)):
+            wanted = kind.kind != _DEPLOYMENTS or _lends(ledger)
+            if wanted if only is None else kind.kind in only:
+                await _read(client, found, kind)
+        while ledger.behind:
+            ledger.catch_up()
+            await asyncio.sleep(0)
+        if only is None:
+            await _read_events(client, found)
+    finally:
+        await client.close()
+    return found
+
+
+def _lends(ledger: Ledger) -> bool:
+    return any(account.facts and account.facts.surge for account in ledger.accounts())
+
+
+async def _read(client: Client, found: CheckedCluster, kind: WatchedKind) -> None:
+    """One kind; in a namespace where only that is asked for, or may be read."""
+    paths = [kind.path, *kind.older]
+    inside = _inside(kind.path, found.namespace) if kind.kind in _NAMESPACED else ""
+    if inside and kind.kind not in JUDGED_BY:
+        paths = [inside]
+    elif inside:
+        paths.append(inside)
+    for path in paths:
+        try:
+            await _each(client, found, kind, path)
+        except ClusterError as error:
+            cause = error.__cause__
+            if not isinstance(cause, ApiError) or not cause.absent:
+                raise
+            found.unread.setdefault(kind.kind, str(cause))
+        else:
+            found.unread.pop(kind.kind, None)
+            if inside and path == inside:
+                found.partly.add(kind.kind)
+            return
+
+
+def _inside(path: str, namespace: str) -> str:
+    """The path of the same kind in a namespace; empty without one."""
+    head, _, kind = path.rpartition("/")
+    return f"{head}/namespaces/{namespace}/{kind}" if namespace else ""
+
+
+async def _each(client: Client, found: CheckedCluster, kind: WatchedKind, path: str) -> None:
+    take: Callable[[Any], None] = kind.sink.take
+    selector = _MANAGED if kind.kind == PODS else {}
+    try:
+        async for one in list_objects(client, path, kind.struct, selector=selector):
+            if isinstance(one, Unreadable):
+                _leave_out(found, kind.kind, (one.namespace, one.name), one.error)
+                continue
+            try:
+                take(one)
+            except (ValueError, TypeError) as error:
+                meta = one.metadata
+                _leave_out(found, kind.kind, (meta.namespace, meta.name), str(error))
+    except (ApiError, OutcomeUnknown) as error:
+        raise ClusterError(sentences.not_listed(kind.kind, str(error))) from error
+    except msgspec.MsgspecError as error:
+        raise ClusterError(sentences.not_listed(kind.kind, sentences.NO_LIST)) from error
+
+
+def _leave_out(found: CheckedCluster, kind: str, names: tuple[str, str], error: str) -> None:
+    name = logged(*filter(None, names)) or "one of them"
+    found.unreadable.append(f"{kind}: {name} cannot be read: {show(error)}")
+    found.unreadable_kinds.add(kind)
+
+
+async def _read_events(client: Client, found: CheckedCluster) -> None:
+    """Those that say since when pods are refused only if a workload does not say it itself; those
+    of Bindings only if a pod is let through and has no node.
+    """
+    refused = found.ledger.workloads.refused
+    uids = {uid for uid, facts in refused.items() if not facts.refused_since}
+    path = _inside("/api/v1/events", found.namespace) or "/api/v1/events"
+    try:
+        if any(one.facts.state is State.OPEN for one in found.ledger.pods.values()):
+            found.refused_events = await refused_events(client, path)
+        if not uids:
+            return
+        found.refused_since = await first_refusals(client, path, uids)
+    except (ApiError, OutcomeUnknown) as error:
+        if not isinstance(error, ApiError) or not error.absent:
+            raise ClusterError(sentences.not_listed("events", str(error))) from error
+        found.unread["events"] = str(error)
+    except msgspec.MsgspecError as error:
+        raise ClusterError(sentences.not_listed("events", sentences.NO_LIST)) from error

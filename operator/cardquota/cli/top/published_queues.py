@@ -1,0 +1,104 @@
+"""The queues of a cluster with what the operator has published of each: in the status, or in the
+annotation beside Volcano, whose definition of Queues has no fields for it.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from ...cluster.api.api_error import ApiError, OutcomeUnknown
+from ...cluster.api.client import Client
+from ...cluster.api.find_access import find_access
+from ...cluster.watch.listing import Unreadable, list_objects
+from ...control.queues.published_status import PATH, StatusAnnotation, StatusFields
+from ...quota.moments import read_moment
+from ...quota.objects.meta import Meta
+from ...quota.objects.wire import Wire
+from .. import sentences
+from ..cards.card_sources import ClusterError
+
+_NOT_FOUND: Final = 404
+_CARDS: Final = "cards"
+_COLUMNS: Final = "columns"
+
+
+class _TopMeta(Meta):
+    annotations: Any = None
+
+
+class _TopQueue(Wire):
+    metadata: _TopMeta
+    status: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedQueue:
+    """One queue."""
+
+    name: str
+    created: int | None
+    """Milliseconds since 1970; None if that cannot be read."""
+    state: str
+    """Empty: nobody has written one, so it is open."""
+    published: dict[str, Any]
+    """As in the status. Of the operator only if that `is_published`."""
+    in_annotation: bool
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the operator has published anything of it that can be read: a queue without a
+        quota has no cards.
+        """
+        return bool(self.published.get(_CARDS) or self.published.get(_COLUMNS))
+
+
+@dataclass(slots=True)
+class PublishedQueues:
+    """All of them, by name."""
+
+    queues: list[PublishedQueue]
+    unreadable: list[str]
+    """Queues that do not have the form of their kind, and why."""
+
+
+async def read_queues(kubeconfig: Path | None, context: str) -> PublishedQueues:
+    """Needs the right to list queues. Errors: AccessError, ClusterError."""
+    client = Client(await find_access(kubeconfig, context))
+    found = PublishedQueues([], [])
+    try:
+        async for queue in list_objects(client, PATH, _TopQueue):
+            if isinstance(queue, Unreadable):
+                found.unreadable.append(f"{queue.name}: {queue.error}")
+            else:
+                found.queues.append(_published(queue))
+    except ApiError as error:
+        if error.status == _NOT_FOUND:
+            raise ClusterError(sentences.NO_QUEUE_KIND) from error
+        raise ClusterError(sentences.not_listed("queues", str(error))) from error
+    except OutcomeUnknown as error:
+        raise ClusterError(sentences.not_listed("queues", str(error))) from error
+    except msgspec.MsgspecError as error:
+        raise ClusterError(sentences.not_listed("queues", sentences.NO_LIST)) from error
+    finally:
+        await client.close()
+    return found
+
+
+def _published(queue: _TopQueue) -> PublishedQueue:
+    meta = queue.metadata
+    annotations = meta.annotations if isinstance(meta.annotations, dict) else {}
+    status = queue.status if isinstance(queue.status, dict) else {}
+    raw = {"metadata": {"annotations": annotations}, "status": status}
+    fields = StatusFields().seen(raw).status
+    in_annotation = not fields.get(_CARDS)
+    published = StatusAnnotation().seen(raw).status if in_annotation else fields
+    state = status.get("state")
+    return PublishedQueue(
+        name=meta.name,
+        created=read_moment(meta.creation_timestamp),
+        state=state if isinstance(state, str) else "",
+        published=published or fields,
+        in_annotation=in_annotation and bool(published),
+    )

@@ -1,0 +1,140 @@
+"""Gangs beside Volcano of which one task would start on several cards: it may never bind them (V7).
+
+For each task Volcano's scheduler remembers, during a session, on which nodes a pod failed, and lets
+the task's other pods fail there as well, though they may go to other nodes. A setting of its action
+`allocate` ends that. Whether it is made is read from Volcano's configuration when it matters; else
+the gang waits until one card has room for all pods of each task.
+"""
+
+import logging
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from itertools import islice
+from typing import Final
+
+import msgspec
+import yaml
+
+from ....cluster.api.api_error import ApiError, OutcomeUnknown
+from ....quota.amounts import Charge, is_card
+from ....quota.messages import volcano_messages
+
+_LOG: Final = logging.getLogger(__name__)
+FRESH: Final = 30.0
+"""Seconds for which what was read is believed."""
+_LONGEST: Final = 16 * 1024
+"""Characters of a configuration that is read. Honest ones have two thousand."""
+_DEEPEST: Final = 100
+"""Brackets in all, and characters of an indentation."""
+_MOST_KEYS: Final = 4
+"""Of the ConfigMap. Volcano's has one."""
+_MERGES: Final = re.compile(r"<<|![!<\w]")
+"""A key that merges others into its mapping, by its name or by a tag: a few, in each other, make
+millions. Honest configurations have no tags either."""
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's takes a tenth of the time of the other one."""
+_ACTION, _SETTING = "allocate", "predicateErrorCacheEnable"
+
+
+class _ConfigMap(msgspec.Struct):
+    data: dict[str, str] | None = None
+
+
+_READ: Final = msgspec.json.Decoder(_ConfigMap)
+Mixtures = dict[str, dict[str, int]]
+"""By task: how many of its pods start on each card."""
+
+
+class MixedCards:
+    """Says whether a gang may start, of which one task would start on several cards. One term.
+
+    Guarantees: nothing waits for it. Volcano's configuration is read at most once in FRESH seconds,
+    and only while such a gang has room. While it is not known no such gang starts.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[str], Awaitable[bytes]],
+        configuration: str,
+        clock: Callable[[], float],
+    ) -> None:
+        """`read` gets an object by its path. `configuration`: namespace and name of the ConfigMap
+        of Volcano's scheduler. `clock`: seconds, monotonic.
+        """
+        self._read = read
+        self._configuration = configuration
+        self._clock = clock
+        self._allowed: bool | None = None
+        self._read_at: float | None = None
+
+    @property
+    def is_due(self) -> bool:
+        """Whether what was read is too old to be believed."""
+        return self._read_at is None or self._clock() - self._read_at >= FRESH
+
+    def obstacle(self, found: Mixtures) -> str | None:
+        """Why a gang with these mixtures may not start, for people; None: it may. Empty: that is to
+        be read first.
+        """
+        if not found or (self._allowed and not self.is_due):
+            return None
+        if self._read_at is None or self._allowed:
+            return ""
+        task, cards = next(iter(found.items()))
+        return volcano_messages.mixed_cards(
+            task, list(cards.items()), self._configuration, known=self._allowed is not None
+        )
+
+    async def look(self) -> None:
+        """Read the configuration, if that is due."""
+        if not self.is_due:
+            return
+        self._read_at = self._clock()
+        namespace, _, name = self._configuration.partition("/")
+        path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
+        try:
+            found = _READ.decode(await self._read(path)).data or {}
+        except (ApiError, OutcomeUnknown, msgspec.MsgspecError) as error:
+            _LOG.warning("Volcano's configuration <%s>: %s", self._configuration, error)
+            self._allowed = None
+            return
+        self._allowed = any(map(mixtures_allowed, islice(found.values(), _MOST_KEYS)))
+
+
+def mixtures(pods: Iterable[tuple[str, Charge]]) -> Mixtures:
+    """The tasks whose pods start on more than one card. Pods without a card do not matter."""
+    found: Mixtures = {}
+    for task, charge in pods:
+        for dimension, amount in charge:
+            if amount and is_card(dimension):
+                cards = found.setdefault(task, {})
+                cards[dimension] = cards.get(dimension, 0) + 1
+    return {task: cards for task, cards in found.items() if len(cards) > 1}
+
+
+def mixtures_allowed(text: str) -> bool:
+    """Whether this configuration of Volcano's scheduler ends what keeps mixtures from being bound.
+    What cannot be read, is longer than 16 KiB, nested deeply or merges mappings, does not.
+    """
+    if len(text) > _LONGEST or _is_deep(text) or _MERGES.search(text):
+        return False
+    try:
+        stored = yaml.load(text, _LOADER)  # noqa: S506 - it is a safe one
+    except Exception as error:  # noqa: BLE001
+        # A bad value behind a tag (`!!bool x`) is whatever Python says of it.
+        _LOG.debug("a configuration of Volcano's scheduler: %r", error)
+        return False
+    configurations = stored.get("configurations") if isinstance(stored, dict) else None
+    for one in configurations if isinstance(configurations, list) else ():
+        if isinstance(one, dict) and one.get("name") == _ACTION:
+            arguments = one.get("arguments")
+            said = arguments.get(_SETTING) if isinstance(arguments, dict) else None
+            return said is False or (isinstance(said, str) and said.lower() == "false")
+    return False
+
+
+def _is_deep(text: str) -> bool:
+    """Whether it may be nested so deeply that it takes long to read."""
+    if text.count("[") + text.count("{") > _DEEPEST:
+        return True
+    return any(len(line) - len(line.lstrip(" -?:")) > _DEEPEST for line in text.splitlines())

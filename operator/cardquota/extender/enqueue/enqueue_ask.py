@@ -1,0 +1,93 @@
+"""What Volcano's scheduler sends when it asks whether to enqueue a job, as far as it is needed.
+
+The whole job comes, with all its tasks: 2 KB before its pods are there, and megabytes of a large
+one. Only the name of its group is read; all else is in the ledger. Volcano writes that name first,
+so of its own calls, however large, only the beginning is looked at.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+import msgspec
+
+from ...quota.words import show
+
+PATH: Final = "/volcano/jobEnqueueable"
+"""Where it is sent to."""
+MOST_ELEMENTS: Final = 250_000
+"""Fields and list elements, by their commas, of a call that has to be decoded. Each may take 0.1
+microseconds."""
+
+
+class EnqueueAskError(ValueError):
+    """A call that cannot be read. The text says what is wrong."""
+
+
+class EnqueueAsk(NamedTuple):
+    """About which group is asked."""
+
+    namespace: str
+    name: str
+
+    @property
+    def key(self) -> str:
+        """As in the ledger."""
+        return f"{self.namespace}/{self.name}"
+
+
+class _AskedMeta(msgspec.Struct):
+    namespace: str = ""
+    name: str = ""
+
+
+class _AskedGroup(msgspec.Struct):
+    metadata: _AskedMeta | None = None
+
+
+class _AskedJob(msgspec.Struct):
+    uid: str = msgspec.field(default="", name="UID")
+    group: _AskedGroup | None = msgspec.field(default=None, name="PodGroup")
+
+
+class _EnqueueCall(msgspec.Struct):
+    job: _AskedJob
+
+
+_READ: Final = msgspec.json.Decoder(_EnqueueCall)
+_BEGINS: Final = re.compile(
+    rb'\s{0,9}{\s{0,9}"job"\s{0,9}:\s{0,9}{\s{0,9}"UID"\s{0,9}:\s{0,9}"'
+    rb'([a-z0-9.-]{1,253})/([a-z0-9.-]{1,253})"'
+)
+"""As Go writes it: the fields of a struct in their order, of which UID is the first."""
+_LONGEST: Final = 253
+"""Characters of a name."""
+
+
+def read_enqueue_ask(body: bytes) -> EnqueueAsk:
+    """Read a call. Raises EnqueueAskError.
+
+    What stands behind the name is not looked at, where the name stands first.
+    """
+    first = _BEGINS.match(body)
+    if first is not None:
+        return EnqueueAsk(first[1].decode(), first[2].decode())
+    if body.count(b",") > MOST_ELEMENTS:
+        raise EnqueueAskError(f"it has more than {MOST_ELEMENTS} elements, and no UID in front")
+    try:
+        job = _READ.decode(body).job
+    except RecursionError:
+        raise EnqueueAskError("it is nested too deeply") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise EnqueueAskError(show(str(error), most=200)) from None
+    meta = job.group.metadata if job.group is not None else None
+    namespace, _, name = job.uid.partition("/")
+    if meta is not None and meta.name:
+        namespace, name = meta.namespace, meta.name
+    if not (0 < len(namespace) <= _LONGEST and 0 < len(name) <= _LONGEST):
+        raise EnqueueAskError("job.PodGroup.metadata must have a namespace and a name")
+    return EnqueueAsk(namespace, name)
+
+
+def enqueue_call(ask: EnqueueAsk) -> bytes:
+    """The same call, as one replica passes it on to another."""
+    return msgspec.json.encode({"job": {"UID": ask.key}})

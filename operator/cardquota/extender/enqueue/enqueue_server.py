@@ -1,0 +1,95 @@
+"""The server that Volcano's scheduler asks: one verb of its plugin `extender`, and nothing else.
+
+A call that can be read gets HTTP 200 and a number. Any other gets a code and a sentence; Volcano
+then enqueues nothing, as long as its configuration says `extender.ignorable: false`.
+"""
+
+import asyncio
+import logging
+from contextlib import AbstractAsyncContextManager, nullcontext
+from http import HTTPStatus
+from time import perf_counter
+from typing import Final
+
+from ...cluster.serving.http_call import (
+    TEXT,
+    BodyLimits,
+    BodyTooLargeError,
+    HttpAnswer,
+    HttpCall,
+)
+from ...cluster.serving.http_server import HttpServer
+from ...metrics import Metrics
+from ..leader_client import PASSED_ON
+from .enqueue_answer import vote_answer
+from .enqueue_ask import PATH, EnqueueAskError, read_enqueue_ask
+from .enqueue_votes import EnqueueVotes
+
+_LOG = logging.getLogger(__name__)
+_MIB: Final = 2**20
+LARGEST_BODY: Final = 10 * _MIB
+"""Bytes that are read: what Volcano sends of a job at most."""
+_DRAINED: Final = 64 * _MIB
+"""Bytes that are taken in and dropped, so that the caller reads our answer."""
+_AT_A_TIME: Final = 4
+"""Larger bodies that are in memory at one time: nobody who calls shows a certificate."""
+_SMALL: Final = 64 * 1024
+"""Bytes of a body that is read at once. So much of each connection is taken in anyway, and before
+its pods are there Volcano sends 2 KB of a job: no stranger's slow body keeps it waiting.
+"""
+_DIGITS: Final = 9
+"""Of the size of a body that is small."""
+_LONGEST: Final = 5.0
+"""Seconds in which a body must have come."""
+_VERB: Final = "jobEnqueueable"
+_BROKEN: Final = "cardquota could not answer: this is a bug, see its log"
+
+
+class EnqueueServer:
+    """Routes calls to the votes. Memory is bounded, however many call."""
+
+    def __init__(self, votes: EnqueueVotes, metrics: Metrics) -> None:
+        self._votes = votes
+        self._seconds = metrics.extender_seconds
+        self._counter = metrics.enqueue_votes
+        self._bodies = asyncio.Semaphore(_AT_A_TIME)
+
+    def http(self) -> HttpServer:
+        """A server that does not listen yet. All of one object share its bounds."""
+        return HttpServer(self.answer, BodyLimits(LARGEST_BODY, _DRAINED))
+
+    async def answer(self, call: HttpCall) -> HttpAnswer:
+        """Answer one HTTP request, whatever it is; raises nothing."""
+        if call.path != PATH:
+            return _text(HTTPStatus.NOT_FOUND, f"nothing is here; there is {PATH}")
+        if call.method != "POST":
+            return _text(HTTPStatus.METHOD_NOT_ALLOWED, f"a call of {_VERB} is to be posted")
+        began = perf_counter()
+        try:
+            async with self._turn(call), asyncio.timeout(_LONGEST):
+                ask = read_enqueue_ask(await call.body())
+            passed_on = PASSED_ON.lower() in call.headers
+            vote = await self._votes.vote(ask, passed_on=passed_on)
+        except BodyTooLargeError:
+            most = f"at most {LARGEST_BODY // _MIB} MiB are read"
+            return _text(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is too large: {most}")
+        except TimeoutError:
+            return _text(HTTPStatus.REQUEST_TIMEOUT, f"the body did not come within {_LONGEST:g} s")
+        except EnqueueAskError as error:
+            return _text(HTTPStatus.BAD_REQUEST, f"the call cannot be read: {error}")
+        except Exception:  # noqa: BLE001
+            _LOG.exception("a call of %s could not be answered", _VERB)
+            return _text(HTTPStatus.SERVICE_UNAVAILABLE, _BROKEN)
+        self._seconds.labels(_VERB).observe(perf_counter() - began)
+        self._counter.labels(vote.name.lower()).inc()
+        return HttpAnswer(HTTPStatus.OK, vote_answer(vote))
+
+    def _turn(self, call: HttpCall) -> AbstractAsyncContextManager[object]:
+        """Within it the body may be read. Of one whose size is not said any size may come."""
+        size = call.headers.get("content-length", "")
+        small = size.isascii() and size.isdigit() and len(size) <= _DIGITS and int(size) <= _SMALL
+        return nullcontext() if small else self._bodies
+
+
+def _text(code: HTTPStatus, text: str) -> HttpAnswer:
+    return HttpAnswer(code, (text + "\n").encode(), TEXT)

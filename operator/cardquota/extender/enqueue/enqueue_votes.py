@@ -1,0 +1,152 @@
+"""Whether Volcano may enqueue a group: the vote, and what it makes the leader do (V3, E1).
+
+The first time that a group is asked about it gets a place in the order of its queue (E6), and the
+leader reserves what it asks for once it is its turn. So a vote is only a look at what is reserved:
+who asks most often gets nothing sooner.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from ...cluster.watch.change_notifier import ChangeNotifier
+from ...loop.time_slice import TimeSlice
+from ...quota.decisions.groups.enqueue_judgement import judge_enqueue
+from ...quota.decisions.groups.enqueue_vote import (
+    EnqueueRequest,
+    Vote,
+    enqueue_request,
+    vote_without_judgement,
+)
+from ...quota.ledger.groups.pod_group_state import PodGroupState
+from ...quota.ledger.ledger import Ledger
+from ...quota.verdict import Verdict
+from .enqueue_ask import EnqueueAsk
+from .seldom_in_vain import SeldomInVain
+
+UNSEEN: Final = 0.1
+"""Seconds that a vote waits for a group that our watch has not told of."""
+RESERVING: Final = 0.5
+"""Seconds that the first vote on a group waits for its reservation to be written."""
+
+
+class AsksLeader(Protocol):
+    """Passes a question on."""
+
+    async def ask(self, ask: EnqueueAsk) -> Vote:
+        """The leader's vote; REJECT if it cannot be had."""
+
+
+Told = Callable[[PodGroupState, Verdict], None]
+"""Called where a group has to wait of which nothing can be reserved."""
+
+
+class EnqueueVotes:
+    """Votes of this replica. Belongs to the ledger's loop; one term after the other.
+
+    Guarantees: nothing is permitted for which nothing is reserved, but for groups that do not say
+    which cards they will ask for. A vote takes one judgement at most, and RESERVING seconds; many
+    in a row that wait in vain do not add up, as all others of Volcano's session wait for them.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        notifier: ChangeNotifier,
+        leader: AsksLeader,
+        synced: Callable[[], bool],
+        told: Told,
+        *,
+        unseen: float = UNSEEN,
+        reserving: float = RESERVING,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`unseen`, `reserving`: seconds. `clock`: the same, monotonic."""
+        self._ledger = ledger
+        self._notifier = notifier
+        self._leader = leader
+        self._synced = synced
+        self._told = told
+        self._unseen = SeldomInVain(notifier, unseen, clock)
+        self._reserving = SeldomInVain(notifier, reserving, clock)
+        self._leads = False
+
+    # --- one term -----------------------------------------------------------------------------
+
+    def begin(self, term: str) -> None:
+        """Have what is asked about reserved from now on."""
+        self._leads = True
+
+    async def drain(self, timeout: float) -> bool:
+        """Have nothing reserved any more. Returns whether all is settled, which it is at once."""
+        self._leads = False
+        return True
+
+    async def end(self) -> None:
+        """The term is over. The next leader is asked again within a second."""
+        self._leads = False
+        slice_ = TimeSlice()
+        groups = self._ledger.groups.items()
+        for key in [key for key, group in groups if group.asked is not None or group.rejected]:
+            self._ledger.decisions.ask(key, None)
+            await slice_.give_way()
+
+    @property
+    def all_seen(self) -> bool:
+        """Nothing is decided here."""
+        return True
+
+    # --- one vote -----------------------------------------------------------------------------
+
+    async def vote(self, ask: EnqueueAsk, *, passed_on: bool = False) -> Vote:
+        """The vote on one group. `passed_on`: by another replica, so here or nowhere."""
+        if not self._synced():
+            return Vote.REJECT
+        group = await self._seen(ask.key)
+        if group is None or group.facts is None:
+            return Vote.REJECT  # it is not there any more, or will be seen before the next session
+        plain = vote_without_judgement(self._ledger, group)
+        if plain is not None:
+            self._reject(group, rejected=False)
+            return plain
+        found = enqueue_request(self._ledger, group.facts)
+        if found is None:
+            return Vote.ABSTAIN
+        if self._leads:
+            return await self._decide(group, found)
+        return Vote.REJECT if passed_on else await self._leader.ask(ask)
+
+    async def _seen(self, key: str) -> PodGroupState | None:
+        def there() -> bool:
+            group = self._ledger.groups.get(key)
+            return group is not None and group.facts is not None
+
+        await self._unseen.wait_for(there)
+        return self._ledger.groups.get(key)
+
+    async def _decide(self, group: PodGroupState, found: EnqueueRequest) -> Vote:
+        assert group.facts is not None  # noqa: S101 - for mypy
+        key = group.key
+        if found.exact and group.asked == found.request:
+            return Vote.REJECT  # it has its place, and nothing is reserved for it yet
+        verdict = judge_enqueue(self._ledger, group.facts, found.request).verdict
+        if not found.exact:
+            self._reject(group, rejected=not verdict.fits)
+            if not verdict.fits:
+                self._told(group, verdict)
+            return Vote.PERMIT if verdict.fits else Vote.REJECT
+        self._ledger.decisions.ask(key, found.request)
+        self._notifier.notify()
+        if verdict.fits:
+            await self._reserving.wait_for(lambda: self._vote_now(key) is not Vote.REJECT)
+        return self._vote_now(key)
+
+    def _reject(self, group: PodGroupState, *, rejected: bool) -> None:
+        if group.rejected is not rejected:
+            self._ledger.decisions.reject(group.key, rejected=rejected)
+            self._notifier.notify()
+
+    def _vote_now(self, key: str) -> Vote:
+        group = self._ledger.groups.get(key)
+        plain = vote_without_judgement(self._ledger, group) if group is not None else None
+        return Vote.REJECT if plain is None else plain

@@ -1,0 +1,95 @@
+"""What answers Volcano's scheduler, put together: the votes, and the server that hears them."""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Callable
+from typing import Final
+
+from ..cluster.election.elector import Elector
+from ..cluster.serving.http_server import HttpServer
+from ..cluster.serving.tls import trusting_context
+from ..cluster.watch.change_notifier import ChangeNotifier
+from ..extender.enqueue.enqueue_server import EnqueueServer
+from ..extender.enqueue.enqueue_votes import EnqueueVotes, Told
+from ..extender.enqueue.leader_votes import LeaderVotes
+from ..extender.leader_client import LeaderClient
+from ..metrics import Metrics
+from ..quota.ledger.ledger import Ledger
+from ..quota.vocabulary import ENQUEUE_ADDRESS
+from ..settings import Settings
+from .admission_endpoint import used_name
+
+_LOG = logging.getLogger(__name__)
+_LEADERS_ANSWER: Final = 1.5
+"""Seconds for the leader's vote. Volcano's plugin waits for a second or more, as configured."""
+LOOPBACK: Final = "127.0.0.1"
+
+
+class EnqueueParts:
+    """Listens beside the webhook, under its certificate, and on loopback without one if wanted."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: Ledger,
+        notifier: ChangeNotifier,
+        elector: Elector,
+        metrics: Metrics,
+        synced: Callable[[], bool],
+        told: Told,
+        bundle: Callable[[], bytes],
+        *,
+        grace: float,
+    ) -> None:
+        """`bundle`: the CAs by which replicas know each other, PEM. `grace`: seconds for calls in
+        flight when the server closes.
+        """
+        self._settings = settings.volcano.enqueue
+        self._bundle = bundle
+        self._grace = grace
+        self._trusted: tuple[bytes, ssl.SSLContext] | None = None
+        client = LeaderClient(
+            lambda: elector.leader_address(ENQUEUE_ADDRESS),
+            self._tls,
+            server_name=used_name(settings),
+            timeout=_LEADERS_ANSWER,
+        )
+        self._call = LeaderVotes(client)
+        self.votes: Final = EnqueueVotes(ledger, notifier, self._call, synced, told)
+        answers = EnqueueServer(self.votes, metrics)
+        self._server, self._plain = answers.http(), answers.http()
+
+    async def start(self, tls: ssl.SSLContext) -> None:
+        """Listen. Raises OSError if an address is in use."""
+        settings = self._settings
+        await self._server.start(settings.host, settings.port, tls)
+        _LOG.info("Volcano may ask on port %d which pod groups to enqueue", settings.port)
+        if settings.plain_port is not None:
+            await self._plain.start(LOOPBACK, settings.plain_port, None)
+
+    def leave(self) -> None:
+        """Close every connection once what came on it is answered."""
+        for server in self._servers:
+            server.leave()
+
+    async def stop(self) -> None:
+        """Answer what is in flight, and close."""
+        await asyncio.gather(*(server.stop(self._grace) for server in self._servers))
+        await self._call.close()
+
+    @property
+    def _servers(self) -> tuple[HttpServer, HttpServer]:
+        return self._server, self._plain
+
+    def _tls(self) -> ssl.SSLContext | None:
+        """Trusts the leader's certificate; None while no CA is known."""
+        bundle = self._bundle()
+        if not bundle:
+            return None
+        if self._trusted is None or self._trusted[0] != bundle:
+            try:
+                self._trusted = bundle, trusting_context(bundle)
+            except ssl.SSLError:
+                return None
+        return self._trusted[1]
