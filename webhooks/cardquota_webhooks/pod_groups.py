@@ -11,7 +11,7 @@ from collections.abc import Callable
 import msgspec
 
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.quota.decisions.group_write import judge_group_write
+from cardquota.quota.decisions.groups.group_write import judge_group_write
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import shortfall_messages

@@ -27,14 +27,15 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.amounts import Charge
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import queue_not_named
-from cardquota.quota.effect import Effect, effect_of
+from cardquota.quota.decisions.outside_volcano import told_of_default
+from cardquota.quota.effect import Effect, effect_on_create
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import GATES
 from cardquota.quota.messages import queue_messages, request_messages, shortfall_messages
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.card_alias import alias_warning
 from cardquota.quota.pods.pod_facts import PodFacts, State, memory_of, pod_facts
-from cardquota.quota.verdict import Verdict
+from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.settings import Settings
 
 from .large_bodies import answer_to_large
@@ -97,6 +98,7 @@ class PodReviews:
         if not self._synced():
             return self._unjudged(pod, facts, can_gate=True)
         verdict = self._visibility.at_once(facts) or await self._visibility.judge(facts)
+        verdict = self._beside_volcano(pod, facts, verdict)
         effect = self._effect(facts, verdict)
         gated = facts.state is State.GATED
         gate = effect is Effect.GATE
@@ -114,6 +116,11 @@ class PodReviews:
                 steps += _mark(pod, v.IS_MANAGED)
         warnings = self._warnings(verdict, effect, pod, facts)
         return AdmissionResponse(patch=_patch(steps), warnings=warnings)
+
+    def _beside_volcano(self, pod: Pod, facts: PodFacts, verdict: Verdict) -> Verdict:
+        if self._settings.scheduler != "volcano":
+            return verdict
+        return told_of_default(self._ledger, facts, verdict, pod.spec.scheduler_name)
 
     def _is_answered(self, facts: PodFacts, verdict: Verdict, *, dry_run: bool) -> bool:
         """Whether a pod that gets its gate needs no second review: pods that are not yet seen could
@@ -142,6 +149,7 @@ class PodReviews:
             known = gated or self._by_policy
             return AdmissionResponse() if known else self._unjudged(pod, facts, can_gate=False)
         verdict = self._visibility.at_once(facts) or await self._visibility.judge(facts)
+        verdict = self._beside_volcano(pod, facts, verdict)
         effect = self._effect(facts, verdict)
         if verdict.fits and effect is Effect.GATE:
             verdict, effect = await self._judge_beside_recent(facts, verdict, effect)
@@ -191,7 +199,8 @@ class PodReviews:
 
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
         policy = self._ledger.policy_of(facts, verdict.queue)
-        effect = effect_of(verdict.outcome, policy, self._ledger.mode_in(facts.namespace))
+        mode = self._ledger.mode_in(facts.namespace)
+        effect = effect_on_create(verdict, policy, mode, gives_up=facts.gives_up)
         if effect is Effect.DENY and self._late() and verdict.reason not in _CANNOT_WAIT:
             # What we know is old: a gate is safe, a refusal might be wrong.
             return Effect.GATE
@@ -229,6 +238,8 @@ class PodReviews:
         self, verdict: Verdict, effect: Effect, pod: Pod, facts: PodFacts
     ) -> tuple[str, ...]:
         warnings = verdict.warnings
+        if effect is Effect.GATE and verdict.outcome is Outcome.NEVER:
+            warnings += (verdict.text,)
         if effect is Effect.WARN:
             warnings += (shortfall_messages.audited(verdict.text),)
         warnings += alias_warning(pod.metadata.annotations)

@@ -4,7 +4,13 @@ deleted (Q8).
 
 import msgspec
 
-from cardquota.quota.accounts.queue_facts import QueueError, check_queue, doubts_about
+from cardquota.quota.accounts.ignored_cards import ignored_cards
+from cardquota.quota.accounts.queue_facts import (
+    QueueError,
+    check_queue,
+    doubts_about,
+    not_deserved,
+)
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import queue_write_messages
 from cardquota.quota.objects.queue import Queue
@@ -18,8 +24,10 @@ _DECODER = msgspec.json.Decoder(Queue)
 class QueueReviews:
     """Answers reviews of queues; a pure function of the request and the ledger's view."""
 
-    def __init__(self, ledger: LedgerReader) -> None:
+    def __init__(self, ledger: LedgerReader, *, beside_volcano: bool = False) -> None:
+        """`beside_volcano`: whether Volcano has a webhook for queues, too."""
         self._ledger = ledger
+        self._beside_volcano = beside_volcano
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """Refuse a queue that cannot be used, or a deletion while it is used."""
@@ -31,7 +39,21 @@ class QueueReviews:
             return deny(queue_write_messages.queue_refused(request.name, too_large))
         queue = _read(request.object)
         text = _wrong(queue, request.name)
-        return deny(text) if text else AdmissionResponse(warnings=doubts_about(queue))
+        return deny(text) if text else AdmissionResponse(warnings=self._doubts(queue))
+
+    def _doubts(self, queue: Queue) -> tuple[str, ...]:
+        less = not_deserved(queue) if self._beside_volcano else ()
+        refused = (queue_write_messages.guarantee_not_deserved(less),) if less else ()
+        return (*refused, *self._ignored(queue), *doubts_about(queue))
+
+    def _ignored(self, queue: Queue) -> tuple[str, ...]:
+        found = ignored_cards(queue.spec, self._ledger.counts)
+        if not found:
+            return ()
+        notes = queue.metadata.annotations
+        has_quota = notes is not None and notes.quota is not None
+        where = [(one.field, one.resource) for one in found]
+        return (queue_write_messages.cards_ignored(where, has_quota=has_quota),)
 
     def _in_use(self, name: str) -> str:
         """Why a queue cannot be deleted. Checks every pod: deletions of queues are rare."""

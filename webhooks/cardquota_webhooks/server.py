@@ -1,4 +1,5 @@
-"""The HTTPS server of the admission webhooks: `/mutate` and `/validate`.
+"""The HTTPS server of the admission webhooks: `/mutate` and `/validate`, and `/observe` for what
+is refused by others than us.
 
 Every body gets an AdmissionReview or a 4xx. An internal error is logged, and the answer is "try
 again".
@@ -20,15 +21,18 @@ from cardquota.quota.messages import shortfall_messages
 from .pod_groups import PodGroupReviews
 from .pods import PodReviews
 from .queues import QueueReviews
+from .refused.refused_write_reviews import BINDINGS, RefusedWriteReviews
 from .resizes import ResizeReviews
 from .review import AdmissionResponse, Request, ReviewError, decode, deny, encode, try_again
-from .scales import SCALE, ScaleReviews
+from .scaling.scales import SCALE, ScaleReviews
+from .volcano_jobs.volcano_job_reviews import JOBS, VolcanoJobReviews
 from .workloads import WORKLOADS, WorkloadReviews
 
 LARGEST_BODY: Final = 8 * 1024 * 1024
 """Bytes. The API server's own limit on an object is about 3 MiB; a review may contain two."""
 
 _LOG = logging.getLogger(__name__)
+OBSERVE: Final = "/observe"
 _PODS: Final = ("", "pods")
 _RESIZES: Final = ("", "pods/resize")
 _QUEUES: Final = ("scheduling.volcano.sh", "queues")
@@ -36,7 +40,10 @@ _POD_GROUPS: Final = ("scheduling.volcano.sh", "podgroups")
 _LONGEST_NAME: Final = 253
 """Characters of a resource's name that answers repeat."""
 _KNOWN: Final = frozenset(
-    {"pods", "pods/resize", "queues", "podgroups", SCALE, *(name for _, name in WORKLOADS)}
+    {
+        *("pods", "pods/resize", "queues", "podgroups", SCALE),
+        *(name for _, name in (*WORKLOADS, *BINDINGS)),
+    }
 )
 
 Review = Callable[[Request], Awaitable[AdmissionResponse]]
@@ -60,7 +67,12 @@ class AdmissionServer:
         metrics: Metrics,
         *,
         audit: bool,
+        refused: RefusedWriteReviews | None = None,
+        volcano_jobs: VolcanoJobReviews | None = None,
     ) -> None:
+        """`refused`: whoever looks at what others are refused, if anybody does. `volcano_jobs`: of
+        Jobs of Volcano, beside it.
+        """
         self._tally = metrics.reviews
         self._audit = audit
         self._asked_at = perf_counter()
@@ -72,10 +84,15 @@ class AdmissionServer:
             _POD_GROUPS: pod_groups.validate,
         }
         validators.update(dict.fromkeys(WORKLOADS, workloads.validate))
+        if volcano_jobs is not None:
+            validators[JOBS] = volcano_jobs.validate
         self._routes: dict[str, dict[tuple[str, str], Review]] = {
             "/mutate": {_PODS: pods.mutate},
             "/validate": validators,
         }
+        if refused is not None:
+            self._routes[OBSERVE] = {_PODS: refused.group}
+            self._routes[OBSERVE].update(dict.fromkeys(BINDINGS, refused.binding))
         self._scales: dict[str, Review] = {"/mutate": scales.mutate, "/validate": scales.validate}
         """Reviews of the scale subresource of whatever kind, by path."""
 
@@ -125,7 +142,7 @@ class AdmissionServer:
         except ReviewError as error:
             self._tally.add("unknown", "malformed", perf_counter() - began)
             return _refuse(HTTPStatus.BAD_REQUEST, str(error))
-        scaled = request.sub_resource == SCALE
+        scaled = request.sub_resource == SCALE and http.path in self._scales
         kind = SCALE if scaled else request.what
         review = (
             self._scales[http.path]
@@ -133,6 +150,8 @@ class AdmissionServer:
             else routes.get((request.resource.group, request.what))
         )
         answer = await self._answer(review, request)
+        if http.path == OBSERVE and not answer.allowed:
+            answer = AdmissionResponse()  # whatever came, or went wrong: others decide there
         if self._audit and not answer.allowed:
             answer = AdmissionResponse(warnings=(shortfall_messages.audited(answer.text),))
         seconds = perf_counter() - began

@@ -4,8 +4,9 @@ It is advice from the present view; each pod gets its own answer when it is crea
 template is judged by how many new pods fit once the old ones are gone. For a Deployment it is also
 judged whether the first of them finds room at all.
 
-Its own pods are counted at once if few are in its namespace, else in slices. Then pods that change
-meanwhile may be counted as they were.
+One is judged after the other, and others have their answers in between. Its own pods are counted in
+its turn if few are in its namespace, else before it in slices; then pods that change meanwhile may
+be counted as they were.
 
 Not known here: which waiting pods of others come first (E6), and whether the update of a DaemonSet
 with a surge can begin.
@@ -13,17 +14,19 @@ with a surge can begin.
 
 import logging
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.loop.turns import Turns
 from cardquota.quota.accounts.account_reader import AccountReader
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.assignment.on_the_way import OnTheWay
 from cardquota.quota.decisions.create_judgement import on_the_way
 from cardquota.quota.decisions.first_step import must_go_first
 from cardquota.quota.decisions.judgement import judge_new
+from cardquota.quota.decisions.outside_volcano import told_of_default
 from cardquota.quota.decisions.room import room_for
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.groups.pod_group_state import set_aside
@@ -40,10 +43,10 @@ from cardquota.settings import Settings
 
 from .controllers import KINDS, is_made_by
 from .large_bodies import is_large, too_large
-from .own_pods import OwnPods
-from .recent_scale_ups import RecentScaleUps
 from .review import AdmissionResponse, Request
 from .rolling_update import UpdatedDeployment, may_be_gone
+from .scaling.own_pods import Makers, OwnPods, PodCount
+from .scaling.recent_scale_ups import RecentScaleUps
 from .visibility_wait import Exists, VisibilityWait
 from .workload_objects import ReviewedWorkload, StoredWorkload, pods_of_job
 
@@ -65,6 +68,17 @@ _STORED: Final[msgspec.json.Decoder[StoredWorkload | None]] = msgspec.json.Decod
 )
 
 
+class _Change(NamedTuple):
+    """What is written."""
+
+    request: Request
+    workload: ReviewedWorkload
+    stored: StoredWorkload | None
+    """None: it is new."""
+    template: bool
+    """Whether its template changes."""
+
+
 class WorkloadReviews:
     """Warnings on Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs."""
 
@@ -79,9 +93,11 @@ class WorkloadReviews:
         """`recent`: what other workloads were scaled to a moment ago."""
         self._ledger = ledger
         self._require_queue = settings.require_queue
+        self._beside_volcano = settings.scheduler == "volcano"
         self._visibility = VisibilityWait(ledger, settings, notifier, exists)
         self._own_pods = OwnPods(ledger)
         self._recent = recent
+        self._turns = Turns[tuple[str, ...]]()
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """Always allowed. A Warning says how many of the pods fit, and why not more.
@@ -104,6 +120,9 @@ class WorkloadReviews:
         kind = KINDS.get(request.resource.resource, "")
         facts = pod_of_template(template, request.namespace, kind, self._ledger.defaults)
         verdict = await self._visibility.judge(facts)
+        if self._beside_volcano:
+            scheduler = template.spec.scheduler_name
+            verdict = told_of_default(self._ledger, facts, verdict, scheduler)
         words = await self._words(request, workload, facts, verdict)
         words += alias_warning(template.metadata.annotations)
         if verdict.reason is not Reason.DEVICE_CLAIMED and self._ledger.claims_devices(facts):
@@ -125,11 +144,31 @@ class WorkloadReviews:
         stored = _stored(request.old_object)
         changed = stored is not None and stored.differs_from(_STORED.decode(request.object))
         # Where nothing is enforced, the existing pods were let by whether they fit or not.
-        own = WorkloadUsage(None if changed or effect is Effect.WARN else facts)
-        counted = stored is None or await self._count(request, name, queue, own)
-        account = self._ledger.account(queue)
-        if account is None or not counted:
+        pods = self._own_pods.of(
+            queue,
+            request.namespace,
+            _makers(request, name) if stored is not None else {},
+            None if changed or effect is Effect.WARN else facts,
+        )
+        if not await pods.before_turn():
             return verdict.warnings
+        change = _Change(request, workload, stored, changed)
+        return await self._turns.do(lambda: self._judge(change, facts, verdict, effect, pods))
+
+    def _judge(
+        self,
+        change: _Change,
+        facts: PodFacts,
+        verdict: Verdict,
+        effect: Effect,
+        pods_of_it: PodCount,
+    ) -> tuple[str, ...]:
+        request, workload, stored, changed = change
+        queue, name = verdict.queue, workload.metadata.name
+        account = self._ledger.account(queue)
+        if account is None:
+            return verdict.warnings
+        own = pods_of_it.in_turn()
         group = self._ledger.groups.get(facts.group) if facts.group else None
         # Its pods replace what was reserved before they came (E2).
         with set_aside(group, account):
@@ -172,12 +211,6 @@ class WorkloadReviews:
         )
         return shortfall_messages.shortfalls(queue, next_one.shortfalls) or next_one.text
 
-    async def _count(self, request: Request, name: str, queue: str, own: WorkloadUsage) -> bool:
-        """Add up its pods that are charged to this queue. Returns whether it finished in time."""
-        resource = request.resource.resource
-        makers = {KINDS.get(resource, ""): partial(is_made_by, resource, name)}
-        return await self._own_pods.count(queue, request.namespace, makers, own)
-
     def _asked(
         self,
         request: Request,
@@ -201,6 +234,11 @@ class WorkloadReviews:
         """How many members the gang of these pods, if any, still needs to start."""
         group = self._ledger.groups.get(facts.group) if facts.group else None
         return max(0, group.missing) if group is not None and group.gang else 0
+
+
+def _makers(request: Request, name: str) -> Makers:
+    resource = request.resource.resource
+    return {KINDS.get(resource, ""): partial(is_made_by, resource, name)}
 
 
 def _stored(body: bytes) -> StoredWorkload | None:
@@ -228,7 +266,7 @@ def _needed_to_begin(
     if request.resource.resource != "deployments" or not asked:
         return 0
     gone = may_be_gone(_UPDATED.decode(request.object).spec, asked)
-    first = must_go_first(account, pods, own, on_the_way=way)
+    first = must_go_first(account, pods, own, wanted=asked, on_the_way=way)
     if gone is None or first is None:
         return 0
     surplus = own.holding - asked

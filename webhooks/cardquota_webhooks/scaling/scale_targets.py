@@ -17,9 +17,9 @@ from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.workloads.template_pod import pod_of_template
 from cardquota.quota.workloads.workload_facts import WorkloadFacts, pod_of
 
-from .controllers import KINDS, is_made_by
+from ..controllers import KINDS, is_made_by
+from ..review import Request
 from .own_pods import Makers
-from .review import Request
 from .scale_objects import Scale
 
 PodLookup = Callable[[str, str], Awaitable[Pod | None]]

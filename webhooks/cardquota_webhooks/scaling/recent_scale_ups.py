@@ -15,13 +15,12 @@ from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.pods.pod_request import PodRequest
 from cardquota.quota.workloads.workload_facts import WorkloadFacts
 
+from .remembered import Remembered
 from .scale_targets import ScaleTarget, ScaleTargets
 
 LIFETIME: Final = 5.0
 """Seconds in which a controller has usually made the pods that it was told to make."""
-MOST: Final = 1_000
-"""How many are remembered: then the oldest is forgotten."""
-MOST_OF_QUEUE: Final = 8
+LOOKED_AT: Final = 8
 """How many of one queue an answer looks at."""
 
 
@@ -30,7 +29,6 @@ class _ScaleUp:
     target: ScaleTarget
     queue: str
     replicas: int
-    until: float
 
 
 class RecentScaleUps:
@@ -46,36 +44,32 @@ class RecentScaleUps:
         """`clock`: seconds, monotonic."""
         self._ledger = ledger
         self._targets = targets
-        self._clock = clock
-        self._found: dict[str, _ScaleUp] = {}
-        """By uid, the oldest first."""
+        self._found = Remembered[_ScaleUp](LIFETIME, clock)
         ledger.workloads.listen(self._seen)
 
     def __len__(self) -> int:
         return len(self._found)
 
     def add(self, target: ScaleTarget, queue: str, replicas: int) -> None:
-        """It may have so many replicas from now on."""
-        self._forget_old()
-        self._found.pop(target.uid, None)
-        if len(self._found) >= MOST:
-            del self._found[next(iter(self._found))]
-        until = self._clock() + LIFETIME
-        self._found[target.uid] = _ScaleUp(target, queue, replicas, until)
+        """It may have so many replicas from now on. Nothing comes of it in a queue that is not
+        there.
+        """
+        account = self._ledger.account(queue)
+        if account is not None and account.facts is not None:
+            self._found.put(queue, target.uid, _ScaleUp(target, queue, replicas))
 
     def to_come(self, queue: str, target: ScaleTarget | None = None, *, but: str = "") -> ToCome:
         """What the missing pods of a queue will ask for, as far as they would be let by; without
         those of this target and what belongs to it, and of the object with the uid `but`.
         """
-        self._forget_old()
         out = {but, *((target.uid, *target.follow) if target is not None else ())}
         of_queue = [
             one
-            for one in self._found.values()
-            if one.queue == queue and out.isdisjoint((one.target.uid, *one.target.follow))
+            for one in self._found.of_queue(queue).values()
+            if out.isdisjoint((one.target.uid, *one.target.follow))
         ]
         found: list[tuple[PodRequest, int]] = []
-        for one in of_queue[-MOST_OF_QUEUE:]:
+        for one in of_queue[-LOOKED_AT:]:
             missing = self._missing(one)
             number = missing and number_let_by(self._ledger, one.target.pod, queue, missing, found)
             if number:
@@ -96,7 +90,7 @@ class RecentScaleUps:
         if known is not None and workload.replicas <= known.replicas:
             # What we granted has landed, or is taken back.
             if workload.replicas < before:
-                del self._found[workload.uid]
+                self._found.drop(workload.uid)
             return
         if workload.replicas < before or (workload.owner and self._is_scaled(workload.owner)):
             return  # what follows its owner is counted there
@@ -106,11 +100,3 @@ class RecentScaleUps:
 
     def _is_scaled(self, uid: str) -> bool:
         return uid in self._found or self._ledger.workloads.get(uid) is not None
-
-    def _forget_old(self) -> None:
-        now = self._clock()
-        while self._found:
-            uid, oldest = next(iter(self._found.items()))
-            if oldest.until > now:
-                return
-            del self._found[uid]

@@ -10,7 +10,6 @@ One review for each scale-up: the mutating one of autoscalers, which alone may c
 and the validating one of all others.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,6 +19,7 @@ import msgspec
 
 from cardquota.cluster.events.event import ObjectReference
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.loop.turns import Turns
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts.account_reader import AccountReader
 from cardquota.quota.amounts import Amounts
@@ -36,14 +36,14 @@ from cardquota.quota.pods.workload_usage import WorkloadUsage
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.settings import Settings
 
-from .large_bodies import is_large
-from .own_pods import OwnPods
+from ..large_bodies import is_large
+from ..review import AdmissionResponse, Request, deny, json_patch, try_again
+from ..visibility_wait import Exists, VisibilityWait
+from .own_pods import OwnPods, PodCount
 from .recent_scale_ups import RecentScaleUps
 from .refused_autoscalers import RefusedAutoscalers
-from .review import AdmissionResponse, Request, deny, json_patch, try_again
 from .scale_objects import Scale
 from .scale_targets import ScaleTarget, ScaleTargets
-from .visibility_wait import Exists, VisibilityWait
 
 SCALE: Final = "scale"
 """The subresource."""
@@ -64,6 +64,10 @@ class _Asks(NamedTuple):
     asked: int
     before: int
     """Replicas that it wants until now."""
+    kept: int | None
+    """Replicas that hold their quota already; None: its pods tell."""
+    counted: bool
+    """Whether its pods can be counted."""
     grants: bool
     """Whether a part may be granted."""
     dry_run: bool
@@ -109,7 +113,7 @@ class ScaleReviews:
         self._cut = cut
         self._known = known
         self._own_pods = OwnPods(ledger)
-        self._turn = asyncio.Lock()
+        self._turns = Turns[AdmissionResponse]()
         self._waiting = Counter[str]()
         """By namespace."""
 
@@ -138,20 +142,16 @@ class ScaleReviews:
         self._waiting[target.namespace] += 1
         try:
             verdict = await self._visibility.judge(target.pod)
-            own = WorkloadUsage()
-            kept = await self._kept(target, verdict.queue, before, own)
-            # One after the other, so that other reviews are answered in between.
-            async with self._turn:
-                await asyncio.sleep(0)
-                if verdict.outcome is not Outcome.UNSEEN:
-                    verdict = self._judged_as_created(target)  # much may have changed since
-                asks = _Asks(
-                    asked=scale.replicas,
-                    before=before.replicas,
-                    grants=grants and request.user_info.username in self._autoscalers,
-                    dry_run=bool(request.dry_run),
-                )
-                return self._judge(target, verdict, asks, kept, own)
+            own = self._own_pods.of(verdict.queue, target.namespace, target.makers or {})
+            asks = _Asks(
+                asked=scale.replicas,
+                before=before.replicas,
+                kept=min(before.replicas, before.present) if target.makers is None else None,
+                counted=await own.before_turn(),
+                grants=grants and request.user_info.username in self._autoscalers,
+                dry_run=bool(request.dry_run),
+            )
+            return await self._turns.do(lambda: self._judge(target, verdict, asks, own))
         finally:
             self._waiting[target.namespace] -= 1
             if not self._waiting[target.namespace]:
@@ -160,33 +160,22 @@ class ScaleReviews:
     def _judged_as_created(self, target: ScaleTarget) -> Verdict:
         return judge_create(self._ledger, target.pod, require_queue=self._require_queue)
 
-    async def _kept(
-        self, target: ScaleTarget, queue: str, before: Scale, own: WorkloadUsage
-    ) -> int | None:
-        """How many replicas hold their quota already; None if its pods could not be counted."""
-        if target.makers is None:
-            return min(before.replicas, before.present)
-        if await self._own_pods.count(queue, target.namespace, target.makers, own):
-            return own.holding
-        return None
-
     def _judge(
-        self,
-        target: ScaleTarget,
-        verdict: Verdict,
-        asks: _Asks,
-        kept: int | None,
-        own: WorkloadUsage,
+        self, target: ScaleTarget, verdict: Verdict, asks: _Asks, pods: PodCount
     ) -> AdmissionResponse:
+        if verdict.outcome is not Outcome.UNSEEN:
+            verdict = self._judged_as_created(target)  # much may have changed since
         if verdict.outcome is Outcome.NEVER:
             text = scale_messages.scale_never_fits(verdict.text, target.what, target.name)
             return self._answer_by(self._effect(target, verdict), verdict, text, ())
         account = self._ledger.account(verdict.queue)
-        if verdict.outcome not in _JUDGED or account is None or kept is None:
+        if verdict.outcome not in _JUDGED or account is None or not asks.counted:
             return AdmissionResponse(warnings=verdict.warnings)
         effect = self._effect(target, verdict._replace(outcome=Outcome.WAITS))
         if effect is Effect.ALLOW:
             return AdmissionResponse(warnings=verdict.warnings)
+        own = pods.in_turn()
+        kept = own.holding if asks.kept is None else asks.kept
         room = self._room(target, account, asks.asked, kept, own)
         grants = asks.grants and effect is Effect.DENY
         fits = self._part(target, account, asks, room) if grants else room.fits

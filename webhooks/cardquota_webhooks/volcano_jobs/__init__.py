@@ -1,0 +1,1 @@
+"""Reviews of Jobs of Volcano, which it ends when their pods are refused."""
