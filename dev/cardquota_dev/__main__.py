@@ -17,6 +17,7 @@ from .plane.folder import Folder
 from .plane.launch import absolute, end, start_detached
 from .plane.options import DEFAULT_NODES, Options
 from .plane.supervisor import supervise
+from .plane.volcano.definitions import CHOICES
 
 app = typer.Typer(
     help="The local control plane: real etcd, API server, controllers, scheduler and kwok.",
@@ -50,7 +51,8 @@ def up(
     ] = None,
     replicas: Annotated[int, typer.Option(min=1, max=9, help="Of the product.")] = 1,
     without_product: Annotated[
-        bool, typer.Option("--without-product", help="The bare plane, without CRDs.")
+        bool,
+        typer.Option("--without-product", help="The bare plane, without CRDs unless --crds says."),
     ] = False,
     extender: Annotated[
         bool, typer.Option("--extender", help="The scheduler asks the product which card to take.")
@@ -63,6 +65,49 @@ def up(
             "its annotation cardquota.dev/usage says, or its namespace's, or what it requests.",
         ),
     ] = False,
+    crds: Annotated[
+        str,
+        typer.Option(
+            help="Whose queues and pod groups: none, volcano (as Volcano's, without our fields), "
+            "ours.",
+            show_default="ours with the product, volcano with --volcano alone, else none",
+        ),
+    ] = "",
+    volcano: Annotated[
+        bool,
+        typer.Option(
+            "--volcano",
+            help="A stand-in for Volcano, which does to the API server what was seen of it: jobs, "
+            "pod groups, queues and commands, a scheduler that binds gangs, webhooks.",
+        ),
+    ] = False,
+    volcano_namespace: Annotated[
+        str, typer.Option(help="The namespace of its service accounts.")
+    ] = "volcano-system",
+    volcano_config: Annotated[
+        Path | None, typer.Option(help="Its scheduler's configuration, in Volcano's form.")
+    ] = None,
+    volcano_ca: Annotated[
+        Path | None, typer.Option(help="What its scheduler trusts: its SSL_CERT_FILE.")
+    ] = None,
+    volcano_asks: Annotated[
+        bool,
+        typer.Option(
+            help="Its scheduler asks the product which groups to enqueue; needs a --config with "
+            "scheduler: volcano."
+        ),
+    ] = False,
+    volcano_period: Annotated[
+        float, typer.Option(min=0.05, help="Seconds between two of its sessions.")
+    ] = 1.0,
+    volcano_longest_pause: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="The most seconds until it tries a refused pod again.",
+            show_default="doubling from 5 ms, 2 min 44 s in all",
+        ),
+    ] = None,
     bin_dir: Annotated[
         Path | None, typer.Option(help="Use the binaries in this folder, and no others.")
     ] = None,
@@ -73,10 +118,15 @@ def up(
     until_stdin_closes: Annotated[bool, typer.Option("--until-stdin-closes", hidden=True)] = False,
     product: Annotated[str, typer.Option(hidden=True)] = "",
     store_json: Annotated[bool, typer.Option("--store-json", hidden=True)] = False,
+    audit: Annotated[bool, typer.Option("--audit", hidden=True)] = False,
 ) -> None:
     """Start a plane, and print the path of its administrator's kubeconfig once all is ready."""
     if extender and without_product:
         raise typer.BadParameter("needs the product", param_hint="--extender")
+    if crds not in ("", *CHOICES):
+        raise typer.BadParameter(f"is one of {', '.join(CHOICES)}", param_hint="--crds")
+    if crds == "none" and not without_product:
+        raise typer.BadParameter("the product needs queues", param_hint="--crds")
     options = Options(
         folder=Folder(absolute(folder)),
         nodes=tuple(map(absolute, nodes or [DEFAULT_NODES])),
@@ -89,6 +139,14 @@ def up(
         until_stdin_closes=until_stdin_closes,
         product=tuple(shlex.split(product)),
         store_json=store_json,
+        audit=audit,
+        crds=crds,
+        volcano=volcano_namespace if volcano else "",
+        volcano_config=absolute(volcano_config) if volcano_config else None,
+        volcano_ca=absolute(volcano_ca) if volcano_ca else None,
+        volcano_asks=volcano_asks,
+        volcano_period=volcano_period,
+        volcano_longest_pause=volcano_longest_pause,
     )
     if detach:
         start_detached(options)

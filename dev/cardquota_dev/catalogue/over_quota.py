@@ -63,6 +63,32 @@ OVER_QUOTA: Final = (
     ),
     Entry(
         under=Reason.INSUFFICIENT_CARD,
+        when="A rolling update starts a new pod before an old one ends, and the quota is in use.",
+        says=say(
+            shortfall_messages.shortfalls,
+            _QUEUE,
+            [Shortfall(_H200, 1, 4, 3)],
+            say(shortfall_messages.advice_rollout, 0, 1),
+        ),
+        where=POD,
+        rule="R6",
+        do="Let an old pod go first, as the message says, or have `card.surge` set on the queue.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
+        when="The same where the queue lends cards to rolling updates, and all of them are in use.",
+        says=say(
+            shortfall_messages.shortfalls,
+            _QUEUE,
+            [Shortfall(_H200, 1, 5, 3)],
+            say(shortfall_messages.advice_rollout, 1, 1),
+        ),
+        where=POD,
+        rule="R6",
+        do="Wait: the update goes on when an old pod is gone.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
         when="Behind each sentence that says why a PodGroup waits: its place in the order.",
         says=say(order_messages.waits_in_order, _QUEUE, 2, 14),
         where=(Where.GROUP_EVENT, Where.GROUP_CONDITION),

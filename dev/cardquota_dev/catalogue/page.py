@@ -17,6 +17,9 @@ from .queue_writes import QUEUE_WRITES
 from .scaling import SCALE_CUTS
 from .scheduling import SCHEDULING
 from .sentences import sentences
+from .stuck import STUCK_OTHERS, STUCK_PODS
+from .volcano import VOLCANO
+from .volcano_jobs import VOLCANO_JOBS
 
 ENTRIES: Final = (
     *OVER_QUOTA,
@@ -34,6 +37,10 @@ ENTRIES: Final = (
     *reports.AUDITED,
     *SCHEDULING,
     *SCALE_CUTS,
+    *STUCK_PODS,
+    *STUCK_OTHERS,
+    *VOLCANO,
+    *VOLCANO_JOBS,
 )
 """In the order of the page."""
 

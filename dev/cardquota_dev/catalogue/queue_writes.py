@@ -34,6 +34,12 @@ QUEUE_WRITES: Final = (
         "Correct what the message quotes.",
     ),
     _refused(
+        "What rolling updates may borrow cannot be read.",
+        say(queue_write_messages.surge_refused, "it is a list, not a JSON object"),
+        "R6",
+        "Write a number, the same for each card of the quota, or one for each card.",
+    ),
+    _refused(
         "`card.namespaces` is no list of names.",
         say(queue_write_messages.namespaces_refused),
         "section 2",

@@ -38,6 +38,11 @@ class Folder:
         return self.path / "state.json"
 
     @property
+    def audit_log(self) -> Path:
+        """What was asked of the API server, if that is wanted."""
+        return self.path / "logs" / "audit.log"
+
+    @property
     def lock(self) -> Path:
         """Held by the process that keeps the plane alive, or ends it."""
         return self.path / "lock"
@@ -46,6 +51,16 @@ class Folder:
     def private(self) -> Path:
         """Keys, tokens, component configuration."""
         return self.path / "private"
+
+    @property
+    def volcano_config(self) -> Path:
+        """The configuration of the stand-in for Volcano's scheduler, where it asks the product."""
+        return self.path / "volcano-scheduler.conf"
+
+    @property
+    def volcano_ca(self) -> Path:
+        """The CA by which that scheduler knows the product."""
+        return self.path / "volcano-ca.crt"
 
     @property
     def extender(self) -> Path:

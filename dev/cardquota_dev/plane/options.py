@@ -19,7 +19,7 @@ class Options:
     config: Path | None = None
     """The product's configuration. The plane's own settings override it."""
     replicas: int = 1
-    """Replicas of the product. 0: none, and its CRDs are not applied."""
+    """Replicas of the product. 0: none."""
     quick_autoscaler: bool = False
     """Whether the autoscaler acts within seconds, and a stand-in serves its metrics."""
     bin_dir: Path | None = None
@@ -33,6 +33,33 @@ class Options:
     """Whether the product is the scheduler's extender."""
     store_json: bool = False
     """Have the API server store JSON, so that a test can read etcd itself."""
+    audit: bool = False
+    """Have the API server log who asked for what, and what it answered: `logs/audit.log`."""
+    crds: str = ""
+    """Whose definitions of queues and pod groups there are: `none`, `volcano` or `ours`. Empty: the
+    product's where it runs, else Volcano's where the stand-in for it runs, else none.
+    """
+    volcano: str = ""
+    """The namespace of the stand-in for Volcano. Empty: there is none."""
+    volcano_config: Path | None = None
+    """The configuration of its scheduler, read again whenever it changes. It need not exist yet."""
+    volcano_ca: Path | None = None
+    """The CAs that its scheduler trusts when it asks an extender. The file need not exist yet."""
+    volcano_asks: bool = False
+    """Whether its scheduler asks the product which groups to enqueue, by the component's block."""
+    volcano_period: float = 1.0
+    """Seconds between two sessions of its scheduler."""
+    volcano_longest_pause: float | None = None
+    """Seconds that its controllers pause at most before a refused pod is tried again. None: as
+    Volcano, whose 15 pauses add up to 2 min 44 s.
+    """
+
+    @property
+    def definitions(self) -> str:
+        """Whose definitions there are: `none`, `volcano` or `ours`."""
+        if self.crds:
+            return self.crds
+        return "ours" if self.replicas else "volcano" if self.volcano else "none"
 
     def arguments(self) -> list[str]:
         """The same options as a command line of `up`."""
@@ -54,4 +81,22 @@ class Options:
             flags.append(f"--product={shlex.join(self.product)}")
         if self.store_json:
             flags.append("--store-json")
-        return flags
+        if self.audit:
+            flags.append("--audit")
+        if self.crds:
+            flags.append(f"--crds={self.crds}")
+        return [*flags, *self._of_volcano()]
+
+    def _of_volcano(self) -> list[str]:
+        if not self.volcano:
+            return []
+        flags = ["--volcano", f"--volcano-namespace={self.volcano}"]
+        if self.volcano_config is not None:
+            flags.append(f"--volcano-config={self.volcano_config}")
+        if self.volcano_ca is not None:
+            flags.append(f"--volcano-ca={self.volcano_ca}")
+        if self.volcano_asks:
+            flags.append("--volcano-asks")
+        if self.volcano_longest_pause is not None:
+            flags.append(f"--volcano-longest-pause={self.volcano_longest_pause}")
+        return [*flags, f"--volcano-period={self.volcano_period}"]

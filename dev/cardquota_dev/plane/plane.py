@@ -1,8 +1,9 @@
 """One control plane: what is started, in which order, and what must be true before the next.
 
 etcd and the API server together; then controllers, scheduler and kwok, while nodes and the tenant's
-role are applied; then, if wanted, the stand-in for metrics and the product. A scheduler that asks
-the product is started after it. `stop` uses the reverse order.
+role are applied; then, if wanted, the stand-in for metrics, the definitions of queues and pod
+groups, the stand-in for Volcano, and the product. A scheduler that asks the product is started
+after it. `stop` uses the reverse order.
 """
 
 import asyncio
@@ -23,6 +24,8 @@ from .product.product import Product
 from .state import PlaneState
 from .usage.registration import HOST
 from .usage.start import start_usage
+from .volcano.definitions import install_definitions
+from .volcano.start import start_volcano
 
 TENANT = Path(__file__).with_name("tenant.yaml")
 """The tenant's role."""
@@ -55,6 +58,7 @@ class Plane:
             store.address,
             ports[2],
             store_json=self._options.store_json,
+            audit=self._options.audit,
         )
         write_kubeconfigs(identities, server.address, keys)
         self._state.server, self._state.bin_dir = server.address, str(found["kubectl"].parent)
@@ -94,6 +98,11 @@ class Plane:
             if metered:
                 await start_usage(
                     self._children, probe, found["kubectl"], self._folder, keys, identities["usage"]
+                )
+            await install_definitions(self._options, self._children, probe, found["kubectl"])
+            if self._options.volcano:
+                await start_volcano(
+                    self._options, self._children, probe, found["kubectl"], keys, server.address
                 )
             if self._options.replicas:
                 product = await self._start_product(found["kubectl"], identities, probe)

@@ -23,6 +23,8 @@ class PlaneState:
     """The URL of the product for the API server: the one replica, or the balancer."""
     extender: str = ""
     """The URL of the product for the scheduler. Empty if that does not ask it."""
+    enqueue: str = ""
+    """The URL where Volcano may ask the product which groups to enqueue. Empty: nowhere."""
     bin_dir: str = ""
     """The folder with kubectl."""
     processes: list[Process] = field(default_factory=list)
@@ -57,6 +59,7 @@ class PlaneState:
                 "server": self.server,
                 "webhook": self.webhook,
                 "extender": self.extender,
+                "enqueue": self.enqueue,
                 "binDir": self.bin_dir,
                 "kubeconfigs": {
                     "admin": str(folder.kubeconfig),
@@ -81,6 +84,7 @@ def read_state(folder: Folder) -> PlaneState | None:
             server=str(stored["server"]),
             webhook=str(stored["webhook"]),
             extender=str(stored["extender"]),
+            enqueue=str(stored.get("enqueue", "")),
             bin_dir=str(stored["binDir"]),
             processes=[Process.read(one) for one in stored["processes"]],
         )

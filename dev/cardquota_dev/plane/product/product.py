@@ -8,6 +8,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,12 @@ from ..probe import Probe
 from ..process import Process
 from ..state import PlaneState
 from .balancer import Backend, Balancer
+from .enqueue import enqueue_config, write_volcano_configuration
 from .extender import extender_config, listen, write_credentials
 
 _PATIENCE = 120.0
 _GRACE = 20.0
 _BASE = ("namespace.yaml", "rbac.yaml", "roles.yaml", "flowschema.yaml")
-_KUSTOMIZATION = "kustomization.yaml"
 _CLI = (sys.executable, "-m", "cardquota.cli")
 _QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
 _BROKEN_QUEUE = {
@@ -81,13 +82,15 @@ class Product:
             self._replicas.append(program.name)
             await self._children.start(program)
         if len(programs) > 1:
-            await self._start_balancer("balancer", "webhook", self._state.webhook, configs)
-            if self._options.extender:
-                before = "extender-balancer", "extender", self._state.extender
-                await self._start_balancer(*before, configs)
+            await self._start_balancers(configs)
         for program in programs:
             await self._until_ready(program)
         await self._children.until(lambda: self._live(configs[0]), "admission live", _PATIENCE)
+        if self._options.volcano_asks and self._state.enqueue:
+            asking = partial(
+                write_volcano_configuration, self._probe, self._folder, self._state.enqueue
+            )
+            await self._children.until(asking, "Volcano's scheduler asks", _PATIENCE)
 
     async def stop(self) -> None:
         """End the replicas, then the balancer: until then they may still get requests."""
@@ -114,8 +117,8 @@ class Product:
     def _write_configs(self) -> list[dict[str, Any]]:
         count = self._options.replicas
         theirs = read_config(self._options.config)
-        front, extenders_front, *ports = free_ports(2 + 3 * count)
-        webhooks, metrics, extenders = (ports[start::3] for start in range(3))
+        front, extenders_front, votes_front, *ports = free_ports(3 + 4 * count)
+        webhooks, metrics, extenders, votes = (ports[start::4] for start in range(4))
         port = front if count > 1 else webhooks[0]
         self._state.webhook = f"https://127.0.0.1:{port}"
         configs = [
@@ -127,22 +130,27 @@ class Product:
             self._state.extender = f"https://127.0.0.1:{port}"
             pairs = zip(configs, extenders, strict=True)
             configs = [laid_over(config, extender_config(own, port)) for config, own in pairs]
+        if theirs.get("scheduler") == "volcano":
+            port = votes_front if count > 1 else votes[0]
+            self._state.enqueue = f"https://127.0.0.1:{port}"
+            pairs = zip(configs, votes, strict=True)
+            configs = [laid_over(config, enqueue_config(own)) for config, own in pairs]
         self._configs = configs
         for number, config in enumerate(configs):
             write_private(self._config(number), yaml.safe_dump(config, sort_keys=False))
         return configs
 
     async def _apply(self) -> None:
-        """Apply what an administrator would: the base, the CRDs, then the rendered manifests."""
-        crds = (path for path in (CHECKOUT / "crds").glob("*.yaml") if path.name != _KUSTOMIZATION)
-        files = [*(CHECKOUT / "manifests" / "base" / name for name in _BASE), *sorted(crds)]
+        """Apply what an administrator would besides the CRDs: the base, the rendered manifests."""
+        files = [CHECKOUT / "manifests" / "base" / name for name in _BASE]
         if self._options.extender:
             files.append(CHECKOUT / "manifests" / "components" / "extender" / "rbac.yaml")
+        if self._configs[0].get("scheduler") == "volcano":
+            files.append(CHECKOUT / "manifests" / "components" / "volcano" / "rbac.yaml")
         admin = self._folder.kubeconfig
         rendered = self._folder.private / "manifests.yaml"
         _, text = await asyncio.gather(apply(self._kubectl, admin, files), self._print("manifests"))
         write_private(rendered, text)
-        await self._children.until(self._established, "CRDs established", _PATIENCE)
         await apply(self._kubectl, admin, [rendered])
 
     async def _print(self, command: str, *options: str) -> str:
@@ -168,10 +176,6 @@ class Product:
             raise PlaneError(f"`cardquota {command}` failed:\n{words}")
         return text.decode()
 
-    async def _established(self) -> bool:
-        crds = await self._probe.read("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
-        return crds is not None and all(map(_is_established, crds["items"]))
-
     def _program(self, number: int, config: Mapping[str, Any]) -> Program:
         metrics = config["metrics"]
         return Program(
@@ -187,14 +191,25 @@ class Product:
         url = f"{program.address}{program.ready}"
         await self._children.until(lambda: self._probe.ok(url), f"{program.name} ready", _PATIENCE)
 
+    async def _start_balancers(self, configs: list[dict[str, Any]]) -> None:
+        """One before each server that the replicas have."""
+        webhooks = [one["webhook"]["port"] for one in configs]
+        await self._start_balancer("balancer", webhooks, self._state.webhook, configs)
+        if self._options.extender:
+            extenders = [one["extender"]["port"] for one in configs]
+            await self._start_balancer(
+                "extender-balancer", extenders, self._state.extender, configs
+            )
+        if self._state.enqueue:
+            votes = [one["volcano"]["enqueue"]["port"] for one in configs]
+            await self._start_balancer("enqueue-balancer", votes, self._state.enqueue, configs)
+
     async def _start_balancer(
-        self, name: str, section: str, url: str, configs: list[dict[str, Any]]
+        self, name: str, ports: list[int], url: str, configs: list[dict[str, Any]]
     ) -> None:
+        probes = [f"http://127.0.0.1:{one['metrics']['port']}/readyz" for one in configs]
         self._balancers[name] = balancer = Balancer(
-            [
-                Backend(one[section]["port"], f"http://127.0.0.1:{one['metrics']['port']}/readyz")
-                for one in configs
-            ]
+            [Backend(port, probe) for port, probe in zip(ports, probes, strict=True)]
         )
         await balancer.start(_port(url))
         self._state.put(Process.of(name, os.getpid(), url))
@@ -273,9 +288,3 @@ def laid_over(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, An
 
 def _port(url: str) -> int:
     return int(url.rpartition(":")[2])
-
-
-def _is_established(crd: Mapping[str, Any]) -> bool:
-    # In the first moments of a CRD both are null, not absent.
-    conditions = (crd.get("status") or {}).get("conditions") or ()
-    return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)

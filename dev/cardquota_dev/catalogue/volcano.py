@@ -1,0 +1,88 @@
+"""Messages about Volcano beside us."""
+
+from typing import Final
+
+from cardquota.quota.messages import volcano_messages
+from cardquota.quota.vocabulary import MIXED_CARDS, OTHER_SCHEDULER, VOLCANO_UNKNOWN
+
+from .entry import Entry, Where, say
+
+_SCHEDULER: Final = "system:serviceaccount:batch:volcano-scheduler"
+_CONTROLLERS: Final = "system:serviceaccount:batch:volcano-controllers"
+_DO: Final = (
+    "As it says, if it is Volcano. If not, whoever it is should leave these annotations out."
+)
+
+VOLCANO: Final = (
+    Entry(
+        under=VOLCANO_UNKNOWN,
+        when="Somebody who is not in `volcano.accounts` binds a pod with its annotations.",
+        says=say(volcano_messages.binding_refused, _SCHEDULER),
+        where=(Where.EVENT, Where.CHECK_ONLY),
+        rule="V1",
+        do=_DO,
+    ),
+    Entry(
+        under=VOLCANO_UNKNOWN,
+        when="Such a user gives a group to a pod that is past its gate.",
+        says=say(volcano_messages.group_refused, _CONTROLLERS),
+        where=(Where.EVENT, Where.CHECK_ONLY),
+        rule="V1",
+        do=_DO,
+    ),
+    Entry(
+        under=VOLCANO_UNKNOWN,
+        when="A replica was asked about such Bindings in the last ten minutes.",
+        says=say(volcano_messages.strangers_bind, _SCHEDULER, 12),
+        where=(Where.READY,),
+        rule="V1",
+        do=_DO,
+    ),
+    Entry(
+        under=VOLCANO_UNKNOWN,
+        when="The same of groups.",
+        says=say(volcano_messages.strangers_group, _CONTROLLERS, 1),
+        where=(Where.READY,),
+        rule="V1",
+        do=_DO,
+    ),
+    Entry(
+        under=MIXED_CARDS,
+        when="A gang has room, but one of its tasks on several cards together, and on none alone.",
+        says=say(
+            volcano_messages.mixed_cards,
+            "worker",
+            [("NVIDIA-H200", 1), ("NVIDIA-H800", 2)],
+            "volcano-system/volcano-scheduler-configmap",
+            known=True,
+        ),
+        where=(Where.GROUP_EVENT, Where.GROUP_CONDITION),
+        rule="V7, E7",
+        do="As it says. It is looked at again after some seconds, ever more rarely up to a minute.",
+    ),
+    Entry(
+        under=OTHER_SCHEDULER,
+        when="At the start of a replica with `scheduler: standalone`: it ends with this line.",
+        says=say(volcano_messages.other_scheduler_at_start, "vc-scheduler"),
+        where=(Where.LOG,),
+        rule="V6",
+        do="As it says. Nothing is refused because of it until then but pods of which no replica "
+        "answers.",
+    ),
+    Entry(
+        under=OTHER_SCHEDULER,
+        when="The other scheduler came later.",
+        says=say(volcano_messages.other_scheduler, "vc-scheduler"),
+        where=(Where.READY,),
+        rule="V6",
+        do="As it says.",
+    ),
+    Entry(
+        under=OTHER_SCHEDULER,
+        when="It has gone.",
+        says=say(volcano_messages.other_scheduler_gone, "vc-scheduler"),
+        where=(Where.LOG,),
+        rule="V6",
+        do="Nothing.",
+    ),
+)
