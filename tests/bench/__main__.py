@@ -30,6 +30,8 @@ BENCHES = {
     "review": "one admission review",
     "pod_groups": "one review of a pod group",
     "workloads": "what makes pods: to know 20,000 of them, to scale one, to wake some",
+    "scale_flood": "1,000 scale requests a second, and pods beside them",
+    "stuck": "to find what is stuck, among 20,000 pods",
     "extender": "a call of kube-scheduler, and packing by card memory",
     "scheduling": "binds, and pods through kube-scheduler, with the extender and without",
     "price": "what a pod costs the API server",
@@ -38,6 +40,7 @@ BENCHES = {
     "creates": "pods created through the API server",
     "freed": "quota freed to gate opened",
     "gang_release": "a gang of 1,000 released against plain patches",
+    "volcano_jobs": "50 Volcano Jobs of 10 pods, with us and without",
 }
 """Modules of this package, each with `run(report)`; first the one that measures its own memory."""
 

@@ -20,6 +20,7 @@ from builders import H200, H800, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.extender.leader_call import LeaderCall
+from cardquota.extender.leader_client import LeaderClient
 from cardquota.extender.verbs import SchedulerVerbs
 from cardquota.extender.wire import filter_answer, read_args, scores_answer
 from cardquota.quota.card_memory.memory_node import MemoryPod
@@ -113,7 +114,7 @@ def _verbs(ledger: Ledger) -> SchedulerVerbs:
     return SchedulerVerbs(
         ledger,
         ChangeNotifier(),
-        LeaderCall(_NoBinder(), str, lambda: None, server_name="", timeout=1),
+        LeaderCall(_NoBinder(), LeaderClient(str, lambda: None, server_name="", timeout=1)),
         lambda: True,
     )
 

@@ -29,7 +29,7 @@ from builders.certificates import issue
 from cardquota.quota.vocabulary import GATE
 from cardquota_dev.plane.ports import free_ports
 
-from .bodies.job_pod import to_create
+from .bodies.job_pod import UID, create_review
 from .figure import Figure, Report, median
 from .processes.admission_process import FEW, MANY, PRODUCTS, queue_with
 from .processes.child import Child
@@ -40,7 +40,6 @@ _ROUNDS: Final = 5
 _TURNS: Final = 4
 """Of one second each, per round and contestant."""
 _PATIENCE: Final = 30.0
-_UID: Final = "705ab4f5-6393-11e8-b7cc-42010a800002"
 _PATCH: Final = [{"op": "add", "path": "/spec/schedulingGates", "value": [{"name": GATE}]}]
 
 
@@ -54,7 +53,7 @@ class _Contestant:
     cpu: float = 0.0
     latencies: list[float] = field(default_factory=list)
 
-    def per_review(self, idle: float) -> float:
+    def percreate_review(self, idle: float) -> float:
         """Microseconds of processor time; `idle`: seconds it takes in a second of its own."""
         return (self.cpu - idle * _TURNS) / len(self.latencies) * 1e6
 
@@ -81,15 +80,15 @@ def run(report: Report) -> None:
         url = f"https://127.0.0.1:{port}/mutate"
         few, many = queue_with(FEW), queue_with(MANY)
         contestants = {
-            "ours": _Contestant(ours, url, _review(few, named=True)),
+            "ours": _Contestant(ours, url, create_review(few, PRODUCTS[0], named=True)),
             "constant": _Contestant(
                 constant,
                 f"https://127.0.0.1:{constant_port}/mutate",
-                _review(few, named=True),
+                create_review(few, PRODUCTS[0], named=True),
             ),
-            "many": _Contestant(ours, url, _review(many, named=True)),
-            "few unnamed": _Contestant(ours, url, _review(few, named=False)),
-            "many unnamed": _Contestant(ours, url, _review(many, named=False)),
+            "many": _Contestant(ours, url, create_review(many, PRODUCTS[0], named=True)),
+            "few unnamed": _Contestant(ours, url, create_review(few, PRODUCTS[0], named=False)),
+            "many unnamed": _Contestant(ours, url, create_review(many, PRODUCTS[0], named=False)),
         }
         found = asyncio.run(
             _drive(contestants, ssl.create_default_context(cadata=keys.ca_pem.decode()))
@@ -120,34 +119,6 @@ def _tell(report: Report, found: dict[str, list[float]], size: int) -> None:
     report(median(f"{what}, no card named", ratios("many unnamed", "few unnamed"), "", 1.2))
     report(median(f"processor time, {FEW} rows, no card named", found["few unnamed"], "us"))
     report(median(f"processor time, {MANY:,} rows, no card named", found["many unnamed"], "us"))
-
-
-def _review(queue: str, *, named: bool) -> bytes:
-    """An AdmissionReview as the API server sends it."""
-    pod = {"kind": "Pod", "apiVersion": "v1"}
-    pods = {"group": "", "version": "v1", "resource": "pods"}
-    kind = {"group": "", "version": "v1", "kind": "Pod"}
-    controller = "system:serviceaccount:kube-system:job-controller"
-    request = {
-        "uid": _UID,
-        "kind": kind,
-        "resource": pods,
-        "requestKind": kind,
-        "requestResource": pods,
-        "namespace": "team",
-        "operation": "CREATE",
-        "userInfo": {
-            "username": controller,
-            "uid": "c5a3ac11-5c0e-4d0a-8c0b-2c3d4e5f6a7b",
-            "groups": ["system:serviceaccounts", "system:authenticated"],
-        },
-        "object": {**pod, **to_create(queue, "team", PRODUCTS[0], named=named)},
-        "oldObject": None,
-        "dryRun": False,
-        "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},
-    }
-    body = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}
-    return json.dumps(body, separators=(",", ":")).encode()
 
 
 async def _drive(
@@ -190,7 +161,7 @@ async def _round(
         for name in names[first:] + names[:first]:
             await _turn(client, contestants[name], 1)
     for name, contestant in contestants.items():
-        found[name].append(contestant.per_review(idle[id(contestant.child)]))
+        found[name].append(contestant.percreate_review(idle[id(contestant.child)]))
         for hundredths in (50, 99):
             found[f"{name} p{hundredths}"].append(contestant.quantile(hundredths))
 
@@ -203,7 +174,7 @@ async def _turn(client: aiohttp.ClientSession, contestant: _Contestant, seconds:
         for number in range(RATE * seconds):
             await asyncio.sleep(begun + number / RATE - loop.time())
             uid = f"{time.monotonic_ns():032x}"
-            body = contestant.body.replace(_UID.encode(), uid.encode())
+            body = contestant.body.replace(UID.encode(), uid.encode())
             group.create_task(_ask(client, contestant, uid, body))
     contestant.cpu += contestant.child.cpu() - before
 
@@ -225,7 +196,7 @@ async def _first(client: aiohttp.ClientSession, contestant: _Contestant) -> None
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:
-            await _ask(client, contestant, _UID, contestant.body)
+            await _ask(client, contestant, UID, contestant.body)
         except aiohttp.ClientConnectionError:
             if time.monotonic() > deadline:
                 raise RuntimeError(f"never served: {contestant.child.last_words()}") from None

@@ -6,12 +6,9 @@ processor time; reviews are of the worst kinds that we could think of.
 """
 
 import asyncio
-import json
 import time
 import tracemalloc
 from typing import Any, Final
-
-from msgspec import Raw
 
 from builders import H200, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
@@ -20,11 +17,12 @@ from cardquota.cluster.watch.feed import watched_kinds
 from cardquota.control.waking.workload_waker import WorkloadWaker
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.settings import Settings
-from cardquota_webhooks.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.review import decode, encode
-from cardquota_webhooks.scale_targets import ScaleTargets
-from cardquota_webhooks.scales import ScaleReviews
+from cardquota_webhooks.scaling.recent_scale_ups import RecentScaleUps
+from cardquota_webhooks.scaling.scale_targets import ScaleTargets
+from cardquota_webhooks.scaling.scales import ScaleReviews
 
+from .bodies.workload_bodies import scale_review, workload
 from .figure import Figure, Report, median
 
 MANY: Final = 20_000
@@ -32,7 +30,6 @@ PODS: Final = 2_000
 ROUNDS: Final = 9
 BOUND: Final = 50.0
 """Milliseconds (I5)."""
-_REFUSED: Final = 'admission webhook "pods.cardquota.volcano.sh" denied the request: no room'
 
 
 def run(report: Report) -> None:
@@ -49,7 +46,7 @@ def _memory(report: Report) -> None:
         tracemalloc.start()
         for number in range(MANY):
             kind = "replicasets" if number % 2 else "deployments"
-            deliveries[kind].changed(_workload(number, ours=ours))
+            deliveries[kind].changed(workload(number, ours=ours))
         size = tracemalloc.get_traced_memory()[0] / 2**20
         tracemalloc.stop()
         assert len(ledger.workloads) == (MANY if ours else 0)
@@ -59,7 +56,7 @@ def _memory(report: Report) -> None:
 def _events(report: Report) -> None:
     for what, ours in (("with cards", True), ("without", False)):
         _, deliveries = _watches()
-        raw = [_workload(number, ours=ours, replicas=number % 9) for number in range(2_000)]
+        raw = [workload(number, ours=ours, replicas=number % 9) for number in range(2_000)]
         rounds = []
         for _ in range(ROUNDS):
             begun = time.thread_time()
@@ -79,13 +76,13 @@ def _reviews(report: Report) -> None:
         pods = PODS if f"{PODS:,}" in what else 100
         ledger, deliveries = _watches(room=pods + 5)
         for number in range(recent + 1):
-            deliveries["deployments"].changed(_workload(number, replicas=1))
+            deliveries["deployments"].changed(workload(number, replicas=1))
         reviews, scaled = _scale_reviews(ledger)
         for number in range(pods):
             made_by = f"w-{number % controllers}-7c5f8bd9c"
             see(ledger, _pod(number).owned_by("ReplicaSet", name=made_by))
         for number in range(1, recent + 1):
-            deliveries["deployments"].changed(_workload(number, replicas=3, revision=9))
+            deliveries["deployments"].changed(workload(number, replicas=3, revision=9))
         assert len(scaled) == recent
         taken = [_timed(reviews, ledger, number) for number in range(ROUNDS)]
         report(median(f"a scale-up, {what}", taken, "ms", BOUND))
@@ -96,7 +93,7 @@ async def _looks(report: Report) -> None:
         ledger, deliveries = _watches(room=1)
         see(ledger, _pod(0))
         for number in range(asleep):
-            deliveries["replicasets"].changed(_workload(number, refused=True))
+            deliveries["replicasets"].changed(workload(number, refused=True))
         notifier = ChangeNotifier()
         loop = asyncio.get_running_loop()
         waker = WorkloadWaker(ledger, notifier, _Takes(), loop.time, lambda: None)
@@ -130,58 +127,6 @@ def _pod(number: int) -> Any:
     return pod.with_uid(f"pod-{number}").stamped("queue", {H200: 1}).on_node("h200")
 
 
-def _workload(
-    number: int,
-    *,
-    ours: bool = True,
-    replicas: int = 1,
-    revision: int = 1,
-    refused: bool = False,
-) -> Raw:
-    name = f"w-{number}"
-    notes = {"volcano.sh/card.name": H200, "scheduling.volcano.sh/queue-name": "queue"}
-    limits = {"nvidia.com/gpu": "1"} if ours else {}
-    environment = [{"name": f"VARIABLE_{n}", "value": "x" * 40} for n in range(20)]
-    failed = {"type": "ReplicaFailure", "status": "True", "message": _REFUSED}
-    body = {
-        "metadata": {
-            "name": name,
-            "namespace": "team",
-            "uid": f"{name}-11e8-b7cc-42010a800002",
-            "resourceVersion": str(revision * MANY + number),
-            "creationTimestamp": "2026-01-01T00:00:00Z",
-            "labels": {"app": name},
-            "managedFields": [{"manager": "x", "fieldsV1": {"f:spec": {"f:x": {}}}}] * 10,
-        },
-        "spec": {
-            "replicas": replicas,
-            "template": {
-                "metadata": {
-                    "labels": {"app": name, "pod-template-hash": str(number)},
-                    "annotations": {"checksum/config": f"{number:064}", **(notes if ours else {})},
-                },
-                "spec": {
-                    "containers": [
-                        {
-                            "name": "main",
-                            "image": f"registry.example/{name}:1",
-                            "command": ["serve", "--model", name],
-                            "env": environment,
-                            "resources": {
-                                "requests": {"cpu": "4", "memory": f"{number % 64 + 1}Gi"},
-                                "limits": {"memory": "64Gi", **limits},
-                            },
-                        }
-                    ],
-                    "nodeSelector": {"pool": f"p-{number % 10}"},
-                },
-            },
-        },
-        "status": {"replicas": 0, "conditions": [failed] if refused else []},
-    }
-    return Raw(json.dumps(body, separators=(",", ":")).encode())
-
-
 def _scale_reviews(ledger: Ledger) -> tuple[ScaleReviews, RecentScaleUps]:
     async def there(_: str) -> bool | None:
         return True
@@ -210,27 +155,7 @@ def _timed(reviews: ScaleReviews, ledger: Ledger, number: int) -> float:
     see(ledger, _pod(PODS + number).owned_by("ReplicaSet", name="other"))
     ledger.pod_gone(_pod(PODS + number).uid)
 
-    def scale(replicas: int) -> dict[str, Any]:
-        return {
-            "metadata": {"name": "w-0", "uid": "w-0-11e8-b7cc-42010a800002"},
-            "spec": {"replicas": replicas},
-            "status": {"replicas": 1, "selector": "app=w-0"},
-        }
-
-    request = {
-        "uid": "705ab4f5-6393-11e8-b7cc-42010a800002",
-        "resource": {"group": "apps", "version": "v1", "resource": "deployments"},
-        "subResource": "scale",
-        "operation": "UPDATE",
-        "name": "w-0",
-        "namespace": "team",
-        "userInfo": {"username": "tenant"},
-        "object": scale(10 * PODS),
-        "oldObject": scale(1),
-    }
-    body = json.dumps(
-        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
-    ).encode()
+    body = scale_review(0, 10 * PODS)
 
     async def one() -> float:
         begun = time.thread_time()

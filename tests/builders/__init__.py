@@ -8,6 +8,7 @@ from .namespace import a_namespace
 from .node import a_node
 from .pod import a_pod
 from .queue import a_queue
+from .volcano_job import a_volcano_job
 
 __all__ = [
     "CARDS",
@@ -26,5 +27,6 @@ __all__ = [
     "a_node",
     "a_pod",
     "a_queue",
+    "a_volcano_job",
     "see",
 ]

@@ -106,6 +106,13 @@ class PodBody(Body):
         owner = {"apiVersion": group, "kind": kind, "name": name, "uid": "o", "controller": True}
         return self.put([{"kind": "Other", "uid": "h"}, owner], "metadata", "ownerReferences")
 
+    def made_for(self, *nodes: str) -> Self:
+        """As a DaemonSet's controller does it."""
+        field = {"key": "metadata.name", "operator": "In", "values": list(nodes)}
+        key = "requiredDuringSchedulingIgnoredDuringExecution"
+        required = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+        return self.with_spec(affinity={"nodeAffinity": {key: required}})
+
     def with_priority(self, priority: int) -> Self:
         return self.put(priority, "spec", "priority")
 

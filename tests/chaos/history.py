@@ -168,6 +168,8 @@ def slim(thing: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {name: thing[name] for name in ("spec", "status") if name in thing}
     kept = ("name", "namespace", "uid", "annotations", "creationTimestamp", "deletionTimestamp")
     found["metadata"] = {key: thing["metadata"].get(key) for key in kept}
+    if owners := thing["metadata"].get("ownerReferences"):
+        found["metadata"]["ownerReferences"] = owners
     if "data" in thing:
         found["data"] = {key: text for key, text in thing["data"].items() if key == "gpus"}
     if "capacity" in found.get("status", {}):

@@ -9,6 +9,7 @@ import msgspec
 from .history import HistoryError
 from .judging.denials import Denial
 from .judging.leeway import Trouble
+from .judging.pauses import AT_ALL
 from .judging.verdicts import RESERVATION_TIMEOUT
 from .replay import replay
 from .report import Report
@@ -30,6 +31,7 @@ class Beside(msgspec.Struct, kw_only=True):
     troubles: list[Trouble] = []
     denials: list[Denial] = []
     reservation_timeout: float = RESERVATION_TIMEOUT
+    longest_pause: float = AT_ALL
     invalid: str = ""
 
 
@@ -61,6 +63,7 @@ def judged(folder: Path) -> Report:
                 beside.troubles,
                 wrong_times,
                 beside.reservation_timeout,
+                beside.longest_pause,
             )
         except HistoryError as error:
             report.invalid = str(error)

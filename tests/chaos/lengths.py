@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from .judging.pauses import AT_ALL
+
 Span = tuple[float, float]
 
 
@@ -30,6 +32,8 @@ class Lengths:
     webhook: float = 12
     refusals: float = 4
     between_faults: Span = (2, 8)
+    longest_pause: float = AT_ALL
+    """For so long at most nothing may be let through that would fit, whatever is wrong."""
     quiet: float = 30
     """After the end something may be on its way for so long without any progress."""
     faults: tuple[str, ...] = ()
@@ -63,6 +67,9 @@ SHORT = Lengths(
     webhook=3,
     refusals=1,
     between_faults=(1.0, 2.5),
+    # One fault follows the other, and a term is short: on a full machine leaders lose it again and
+    # again, and how long that goes on is up to the machine.
+    longest_pause=240,
     faults=("patches held", "leader paused", "connections cut", "ResourceQuota refuses"),
     config={
         "leaderElection": {"duration": 4, "renewDeadline": 3, "retryPeriod": 0.4, "settle": 1},

@@ -15,7 +15,7 @@ from .judging.calm import Calm, Span, without_a_leader
 from .judging.denials import Denial, Rooms, wrong
 from .judging.leeway import Trouble
 from .judging.memory_judge import MemoryJudge
-from .judging.pauses import Pauses
+from .judging.pauses import AT_ALL, Pauses
 from .judging.recount import Recount
 from .judging.stored import Group, StoredPod
 from .judging.verdicts import RESERVATION_TIMEOUT, Judge, Violation
@@ -45,11 +45,13 @@ def replay(
     troubles: Sequence[Trouble] = (),
     wrong_times: Sequence[Span] = (),
     reservation_timeout: float = RESERVATION_TIMEOUT,
+    longest_pause: float = AT_ALL,
 ) -> Replay:
     """Judge a whole history. Raises HistoryError if it has a gap.
 
     `troubles`: when views were old, or answers late; `wrong_times`: when anything at all was wrong.
-    `reservation_timeout`: the product's setting, seconds.
+    `reservation_timeout`: the product's setting, seconds. `longest_pause`: seconds for which
+    nothing may be let through that would fit, whatever is wrong.
     """
     recount = Recount(NAMESPACE, CARD_OF_NODE)
     behind = [(trouble.begin, trouble.over) for trouble in troubles]
@@ -82,7 +84,7 @@ def replay(
         counts,
         pauses.worst,
         pauses.worst_at,
-        pauses.too_long(calm),
+        pauses.too_long(calm, longest_pause),
         found,
         unsaid,
     )

@@ -21,6 +21,7 @@ from .clients.clients import WorkloadClient
 from .clients.everybody import all_clients
 from .clients.node_changer import put_nodes_right
 from .clients.steady import Steady
+from .clients.updates import wake_the_sleepers
 from .faults.schedule import Kills, everything_else
 from .history import History
 from .judging.agreement import disagreements
@@ -161,6 +162,7 @@ async def _on(
         troubles=scene.troubles,
         denials=[denial for client in clients for denial in client.denials],
         reservation_timeout=lengths.config.get("reservationTimeout", RESERVATION_TIMEOUT),
+        longest_pause=lengths.longest_pause,
         invalid=invalid,
     )
     write(folder, beside)
@@ -232,6 +234,7 @@ async def _quiet(scene: Scene, lengths: Lengths) -> list[str]:
     """
     await scene.until_served()
     await put_nodes_right(scene.api)
+    await wake_the_sleepers(scene.api)
     await scene.until_deciding()
     began = changed = time.monotonic()
     before: list[str] = []

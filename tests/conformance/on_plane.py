@@ -110,8 +110,9 @@ class OnPlane:
                 self._alter(thing)
                 altered = altered or thing.kind == "queue"
                 continue
-            if altered:
-                # The webhook hears of the queue a moment later. A dry run leaves nothing behind.
+            if altered or ("group" in thing.row and _refused(thing)):
+                # The webhook hears of the queue, and of a gang that has started, a moment later.
+                # A dry run leaves nothing behind.
                 self._wait(lambda t=thing: self._create(t, dry=True).ok != _refused(t))
             reply = self._create(thing)
             if thing.kind == "pod":

@@ -84,6 +84,8 @@ class Inputs:
                 name = chance.choice(list(self._workloads))
                 group = "batch" if name in ("jobs", "cronjobs") else "apps"
                 resource, text = (group, "v1", name), self._workloads[name]
+                if name == seeds.VOLCANO_JOBS:
+                    resource = ("batch.volcano.sh", "v1alpha1", "jobs")
             case "queues" | "podgroups":
                 resource = QUEUES if kind == "queues" else GROUPS
                 text = chance.choice(self._kinds[kind])

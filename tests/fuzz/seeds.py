@@ -16,9 +16,11 @@ from builders import (
     a_node,
     a_pod,
     a_queue,
+    a_volcano_job,
 )
 from builders.group import GroupBody
 from builders.pod import PodBody
+from builders.volcano_job import VolcanoJobBody
 
 NAMESPACES: Final = ("team", "other", "audited", "off")
 QUEUES: Final = ("queue", "other", "shut", "narrow", "gangs")
@@ -109,6 +111,10 @@ def announced_members(number: int) -> list[tuple[str, dict[str, Any]]]:
     return [("pods", member.body) for member in members]
 
 
+VOLCANO_JOBS: Final = "volcano-jobs"
+"""Their resource is called `jobs`, too."""
+
+
 def workloads() -> dict[str, dict[str, Any]]:
     """By resource: what is reviewed besides pods and queues."""
     template = a_pod().in_queue("queue").naming(H200).asking_for(1)
@@ -122,8 +128,14 @@ def workloads() -> dict[str, dict[str, Any]]:
         "daemonsets": {**meta, "spec": {"template": template.body}},
         "replicasets": {**meta, "spec": spec},
         "jobs": {**meta, "spec": job, "status": {"succeeded": 1}},
+        VOLCANO_JOBS: _volcano_job(template).body,
         "cronjobs": {**meta, "spec": {"jobTemplate": {"spec": job}}},
     }
+
+
+def _volcano_job(template: PodBody) -> VolcanoJobBody:
+    job = a_volcano_job("web").in_queue("queue").of(3).requesting({H200: 3})
+    return job.with_task("head", 1, a_pod().with_cpu("1")).with_task("worker", 4, template, 2)
 
 
 def _rich(pod: PodBody) -> PodBody:

@@ -24,11 +24,12 @@ from cardquota.settings import Settings
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
-from cardquota_webhooks.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.resizes import ResizeReviews
-from cardquota_webhooks.scale_targets import ScaleTargets
-from cardquota_webhooks.scales import ScaleReviews
+from cardquota_webhooks.scaling.recent_scale_ups import RecentScaleUps
+from cardquota_webhooks.scaling.scale_targets import ScaleTargets
+from cardquota_webhooks.scaling.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
+from cardquota_webhooks.volcano_jobs.volcano_job_reviews import VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
 
 from .direct_review import ask
@@ -171,6 +172,9 @@ class Replica:
             ),
             self.metrics,
             audit=False,
+            volcano_jobs=VolcanoJobReviews(
+                self.ledger, self.settings, self.notifier, _no_queue, recent, lambda: True
+            ),
         )
 
 
@@ -190,6 +194,7 @@ class _Posted:
 
 class _AlwaysLeading:
     term = TERM
+    predecessor_renewed = ""
 
     def time_left(self) -> float:
         return 60.0

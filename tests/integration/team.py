@@ -42,7 +42,7 @@ def of_a_job(pod: PodBody) -> PodBody:
     Of an API group that the plane does not have: it would end pods whose Job is not there.
     """
     owner = {
-        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "apiVersion": "example.com/v1",
         "kind": "Job",
         "name": "train",
         "uid": "train",

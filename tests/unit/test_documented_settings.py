@@ -21,6 +21,14 @@ def keys(model: BaseModel, prefix: str = "") -> Iterator[str]:
             yield key
 
 
+def section() -> str:
+    return DOCUMENT.read_text().partition("## Configuration")[2].partition("\n### ")[0]
+
+
 def test_every_setting_is_documented() -> None:
-    text = DOCUMENT.read_text().partition("## Configuration")[2].partition("\n### ")[0]
-    assert ROW.findall(text) == list(keys(Settings()))
+    assert ROW.findall(section()) == list(keys(Settings()))
+
+
+def test_every_row_has_all_columns() -> None:
+    rows = [line for line in section().splitlines() if line.startswith("|")]
+    assert [row for row in rows if len(re.findall(r"(?<!\\)\|", row)) != 5] == []

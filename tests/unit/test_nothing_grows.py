@@ -92,7 +92,7 @@ class Silent:
     async def post(self, *_: object, **__: object) -> bytes:
         return b"{}"
 
-    async def apply(self, *_: object) -> str:
+    async def patch(self, *_: object) -> str:
         return ""
 
 

@@ -13,6 +13,8 @@ SHARE: Final = "nvidia.com/gpu.shared"
 WHOLE: Final = "nvidia.com/gpu"
 TERM: Final = "cardquota-6f9c7d5b8-x2k4p_0a1b2c3d4e"
 """Of whom its gate was opened by."""
+UID: Final = "705ab4f5-6393-11e8-b7cc-42010a800002"
+"""Of a review."""
 
 
 def template(state: Literal["gated", "open", "bound"]) -> bytes:
@@ -218,3 +220,31 @@ def to_create(queue: str, namespace: str, product: str, *, named: bool) -> dict[
         }
     ]
     return {**pod, "status": {}}
+
+
+def create_review(queue: str, card: str, *, named: bool) -> bytes:
+    """The review of its create, as the API server sends it."""
+    pod = {"kind": "Pod", "apiVersion": "v1"}
+    pods = {"group": "", "version": "v1", "resource": "pods"}
+    kind = {"group": "", "version": "v1", "kind": "Pod"}
+    controller = "system:serviceaccount:kube-system:job-controller"
+    request = {
+        "uid": UID,
+        "kind": kind,
+        "resource": pods,
+        "requestKind": kind,
+        "requestResource": pods,
+        "namespace": "team",
+        "operation": "CREATE",
+        "userInfo": {
+            "username": controller,
+            "uid": "c5a3ac11-5c0e-4d0a-8c0b-2c3d4e5f6a7b",
+            "groups": ["system:serviceaccounts", "system:authenticated"],
+        },
+        "object": {**pod, **to_create(queue, "team", card, named=named)},
+        "oldObject": None,
+        "dryRun": False,
+        "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},
+    }
+    body = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}
+    return json.dumps(body, separators=(",", ":")).encode()

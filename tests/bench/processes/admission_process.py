@@ -1,11 +1,12 @@
 """Our admission webhooks as a process of its own, over a ledger that is not empty.
 
-`python -m bench.processes.admission_process PORT CERTIFICATE KEY` serves the real `AdmissionServer`
-on 127.0.0.1 until standard input ends, and says `serving` once it does. The ledger holds 20 queues
-with 5 quota rows, 5,000 pods in them, and two queues with room that differ in nothing but the
-number of rows in their quota. All other rows are of cards that a queue's status remembers: as after
-a restart in a cluster whose pools are scaled to zero. All are of one resource name, so that none of
-them can be passed over.
+`python -m bench.processes.admission_process PORT CERTIFICATE KEY [busy]` serves the real
+`AdmissionServer` on 127.0.0.1 until standard input ends, and says `serving` once it does. The
+ledger holds 20 queues with 5 quota rows, 5,000 pods in them, and two queues with room that differ
+in nothing but the number of rows in their quota. All other rows are of cards that a queue's status
+remembers: as after a restart in a cluster whose pools are scaled to zero. All are of one resource
+name, so that none of them can be passed over. 100 Deployments share one more queue; with `busy` as
+one more argument, a pod of it comes and goes a hundred times a second.
 """
 
 import asyncio
@@ -18,11 +19,12 @@ from builders import a_ledger, see
 from builders.names import GPU
 from builders.namespace import a_namespace
 from builders.node import a_node
-from builders.pod import a_pod
+from builders.pod import PodBody, a_pod
 from builders.queue import QueueBody, a_queue
 from cardquota.cluster.serving.serve import serve
 from cardquota.cluster.serving.tls import server_context
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.cluster.watch.feed import watched_kinds
 from cardquota.loop.timed_selector import TimedSelector
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
@@ -31,12 +33,14 @@ from cardquota.settings import Settings
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
-from cardquota_webhooks.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.resizes import ResizeReviews
-from cardquota_webhooks.scale_targets import ScaleTargets
-from cardquota_webhooks.scales import ScaleReviews
+from cardquota_webhooks.scaling.recent_scale_ups import RecentScaleUps
+from cardquota_webhooks.scaling.scale_targets import ScaleTargets
+from cardquota_webhooks.scaling.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
 from cardquota_webhooks.workloads import WorkloadReviews
+
+from ..bodies.workload_bodies import name_of, workload
 
 PRODUCTS: Final = tuple(f"NVIDIA-MODEL-{number}" for number in range(5))
 """What the nodes have."""
@@ -45,6 +49,14 @@ MANY: Final = 1_000
 _QUEUES: Final = 20
 _PODS: Final = 5_000
 _ROOM: Final = 1_000_000
+
+
+DEPLOYMENTS: Final = 100
+SCALED: Final = "scaled"
+"""Their queue. It has room for one pod more of each, and for one of all that comes and goes."""
+_OF_EACH: Final = 20
+_PAUSE: Final = 0.01
+"""Seconds between two changes."""
 
 
 def queue_with(rows: int) -> str:
@@ -69,7 +81,33 @@ def ledger() -> Ledger:
         pod = a_pod(f"pod-{number}").in_queue(queue).naming(product).asking_for(1).owned_by("Job")
         pod = pod.with_cpu("8").with_memory("32Gi").stamped(queue, {product: 1})
         see(found, pod.on_node(f"node-{product}-{number % 200}"))
+    _deployments(found)
     return found
+
+
+def _deployments(held: Ledger) -> None:
+    card = PRODUCTS[0]
+    see(held, a_queue(SCALED).with_quota({card: DEPLOYMENTS * (_OF_EACH + 1) + 1}))
+    watched = watched_kinds(held, ChangeNotifier(), lambda _: None)
+    deployments = next(kind.delivery() for kind in watched if kind.kind == "deployments")
+    for number in range(DEPLOYMENTS):
+        deployments.changed(workload(number, queue=SCALED, card=card, replicas=_OF_EACH))
+        for one in range(_OF_EACH):
+            see(held, _scaled_pod(f"{name_of(number)}-7c5f8bd9c", str(one)))
+
+
+def _scaled_pod(controller: str, name: str) -> PodBody:
+    pod = a_pod(f"{controller}-{name}").in_queue(SCALED).naming(PRODUCTS[0]).asking_for(1)
+    pod = pod.owned_by("ReplicaSet", name=controller).stamped(SCALED, {PRODUCTS[0]: 1})
+    return pod.on_node(f"node-{PRODUCTS[0]}-0")
+
+
+async def _busy(held: Ledger) -> None:
+    pod = _scaled_pod("other", "pod")
+    while True:
+        see(held, pod)
+        held.pod_gone(pod.uid)
+        await asyncio.sleep(_PAUSE)
 
 
 def _queue(rows: int) -> QueueBody:
@@ -89,7 +127,9 @@ async def no_pod(_: str, __: str) -> None:
     """No labels of pods are looked up."""
 
 
-async def _main(port: int, certificate: bytes, key: bytes, selector: TimedSelector) -> None:
+async def _main(
+    port: int, certificate: bytes, key: bytes, selector: TimedSelector, *, busy: bool
+) -> None:
     settings, notifier, metrics, held = Settings(), ChangeNotifier(), Metrics(), ledger()
     pods = PodReviews(held, settings, notifier, no_queue, lambda: True, time.monotonic)
     targets = ScaleTargets(held, no_pod)
@@ -113,13 +153,17 @@ async def _main(port: int, certificate: bytes, key: bytes, selector: TimedSelect
     tls = server_context(certificate, key)
     runner = await serve(server.http(), host="127.0.0.1", port=port, tls=tls, grace=0.1)
     GarbageCollector(selector).start()  # as the operator does once it knows the cluster
+    changes = asyncio.create_task(_busy(held)) if busy else None
     print("serving", flush=True)
     await asyncio.to_thread(sys.stdin.read)
+    if changes is not None:
+        changes.cancel()
     await runner.cleanup()
 
 
 if __name__ == "__main__":
     pair = [Path(name).read_bytes() for name in sys.argv[2:4]]
+    with_changes = "busy" in sys.argv[4:]
     selector = TimedSelector()
     with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner:
-        runner.run(_main(int(sys.argv[1]), pair[0], pair[1], selector))
+        runner.run(_main(int(sys.argv[1]), pair[0], pair[1], selector, busy=with_changes))

@@ -30,13 +30,17 @@ from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.control.release.groups.gang_start import Chosen
 from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
 from cardquota.control.release.groups.reservation_timeouts import ReservationTimeouts
+from cardquota.control.waking.workload_waker import WorkloadWaker
 from cardquota.quota import vocabulary as v
 from cardquota.quota.amounts import Charge, MutableAmounts, canonical
 from cardquota.quota.assignment.flexible_claims import Others
-from cardquota.quota.decisions import create_judgement
-from cardquota.quota.decisions.enqueue_judgement import EnqueueVerdict, judge_enqueue
+from cardquota.quota.decisions import borrowing, create_judgement
+from cardquota.quota.decisions.groups.enqueue_judgement import EnqueueVerdict, judge_enqueue
 from cardquota.quota.decisions.quota_check import QuotaCheck
+from cardquota.quota.decisions.waking import RefusedWorkload
+from cardquota.quota.ledger import charges
 from cardquota.quota.ledger.groups.group_facts import GroupFacts
+from cardquota.quota.ledger.groups.group_request import GroupRequest
 from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.ledger.ledger_reader import LedgerReader
@@ -45,6 +49,7 @@ from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.release import release_judge
 from cardquota.quota.stamp import Reservation, Stamp, choice_of, choice_text
 from cardquota.quota.verdict import Outcome, Verdict
+from cardquota.quota.workloads.live_holdings import REPLICA_SET, UpdatePart
 
 from . import broken_cards
 from .breaker import Breaker
@@ -201,12 +206,15 @@ def _added_reservation(breaker: Breaker) -> None:
 
 
 def _unjudged_enqueue(breaker: Breaker) -> None:
-    def room_or_not(ledger: LedgerReader, facts: GroupFacts) -> EnqueueVerdict:
-        found = judge_enqueue(ledger, facts)
+    def room_or_not(
+        ledger: LedgerReader, facts: GroupFacts, request: GroupRequest | None = None
+    ) -> EnqueueVerdict:
+        found = judge_enqueue(ledger, facts, request)
         if found.verdict.outcome is not Outcome.WAITS:
             return found
         breaker.count(release_judge, "judge_enqueue")
-        asked = {choice_text(cards): number for cards, number in facts.request.cards}
+        cards_asked = (request or facts.request).cards
+        asked = {choice_text(cards): number for cards, number in cards_asked}
         return EnqueueVerdict(Verdict(Outcome.FITS, facts.queue), canonical(asked))
 
     breaker.replace(release_judge, "judge_enqueue", room_or_not, always=False)
@@ -215,8 +223,10 @@ def _unjudged_enqueue(breaker: Breaker) -> None:
 def _undecided_blind(breaker: Breaker) -> None:
     fits = QuotaCheck._fits
 
-    def of_what_is_not_covered(self: Any, card: str, amount: int, others: Others | None) -> bool:
-        if fits(self, card, amount, others):
+    def of_what_is_not_covered(
+        self: Any, card: str, amount: int, others: Others | None, lent: int
+    ) -> bool:
+        if fits(self, card, amount, others, lent):
             return True
         if others is None or amount > self._covered(card, amount):
             return False
@@ -246,6 +256,29 @@ def _strangers_in_the_way(breaker: Breaker) -> None:
         return True
 
     breaker.replace(create_judgement, "_could_go", whatever_it_waits_for, always=False)
+
+
+def _lent_to_all(breaker: Breaker) -> None:
+    surplus = borrowing.is_surplus
+
+    def anybody(ledger: LedgerReader, facts: PodFacts, queue: str, card: str, amount: int) -> bool:
+        if not surplus(ledger, facts, queue, card, amount):
+            breaker.count(borrowing, "is_surplus")
+        return True
+
+    def part(facts: PodFacts) -> UpdatePart:
+        return UpdatePart(facts.namespace, REPLICA_SET, facts.uid)
+
+    breaker.replace(borrowing, "is_surplus", anybody, always=False)
+    breaker.replace(borrowing, "part_of", part)
+    breaker.replace(charges, "part_of", part)
+
+
+def _sleepers_sleep(breaker: Breaker) -> None:
+    def nobody(self: Any, one: RefusedWorkload, number: int) -> None:
+        pass
+
+    breaker.replace(WorkloadWaker, "_wake", nobody)
 
 
 BREAKAGES = {
@@ -284,6 +317,8 @@ BREAKAGES = {
     "strangers-in-the-way": Breakage(
         "at create everybody at the gate counts, whatever they wait for", _strangers_in_the_way
     ),
+    "lent-to-all": Breakage("what a queue lends to rolling updates is lent to all", _lent_to_all),
+    "sleepers-sleep": Breakage("nobody is woken that was refused", _sleepers_sleep),
     "uncharged-binding": Breakage(
         "what a pod gets of a card does not count before it is seen", broken_cards.uncharged_binding
     ),

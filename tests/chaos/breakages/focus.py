@@ -38,6 +38,8 @@ FOCUS = {
     "undecided-blind": Focus(("node labels gone",)),
     "endless-reservation": Focus(("node labels gone",)),
     "strangers-in-the-way": Focus(("node labels gone",)),
+    "lent-to-all": Focus(("node labels gone",)),
+    "sleepers-sleep": Focus(("node labels gone",)),
     "uncharged-binding": Focus(("node labels gone",)),
     "unsettled-binding": Focus(("patches held",)),
     "unnamed-pod": Focus(("patches held",)),

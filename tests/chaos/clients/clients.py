@@ -140,15 +140,17 @@ class ServingClient(WorkloadClient):
     """Pods that are told at once whether there is room."""
 
     most = 8
+    queue = "serve"
+    cards: tuple[str, ...] = (A, B)
 
     async def work(self) -> bool:
         pods = await self._own()
         if pods is None:
             return False
         if len(pods) < self.most and self._dice.random() < 0.7:
-            card, amount = self._dice.choice((A, B)), self._dice.choice((1, 1, 2))
-            body = objects.pod(self._new(), self.name, "serve", card, amount)
-            reply = await self.create(body, "serve", card, amount)
+            card, amount = self._dice.choice(self.cards), self._dice.choice((1, 1, 2))
+            body = objects.pod(self._new(), self.name, self.queue, card, amount)
+            reply = await self.create(body, self.queue, card, amount)
             if not reply.ok:
                 await asyncio.sleep(0.3)  # nobody asks again in the same breath
             return reply.code != 0

@@ -8,6 +8,7 @@ from .changes import Administrator, Incomplete, Mover, Stranger
 from .clients import GangClient, Scaler, ServingClient, Trainer, WorkloadClient
 from .memory_clients import MemoryClient, MemoryScaler, WholeCardClient
 from .node_changer import NodeChanger
+from .updates import SleepingSets, Updater, Visitor
 
 _KINDS: list[type[WorkloadClient]] = [
     *[Trainer] * 5,
@@ -24,6 +25,9 @@ _KINDS: list[type[WorkloadClient]] = [
     MemoryScaler,
     WholeCardClient,
     NodeChanger,
+    *[Updater] * 2,
+    Visitor,
+    SleepingSets,
 ]
 
 

@@ -18,13 +18,19 @@ QUEUES = {
     "spare": ("Gate", {A: 5, B: 4}),
     "steady": ("Gate", {A: 6}),
     "shared": ("Gate", {C: 3}),
+    "roll": ("Deny", {A: 6}),
+    "sleep": ("Deny", {A: 1, B: 1}),
 }
 """Their policies and quotas: much less than is asked for, so that somebody always waits."""
+
+LENT = {"roll": "2"}
+"""What rolling updates may borrow of each card."""
 
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 GROUPS = f"/apis/scheduling.volcano.sh/v1beta1/namespaces/{NAMESPACE}/podgroups"
 QUEUE_PATH = "/apis/scheduling.volcano.sh/v1beta1/queues"
 DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
+REPLICA_SETS = f"/apis/apps/v1/namespaces/{NAMESPACE}/replicasets"
 PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 URGENT = "chaos-urgent"
 NOWHERE = "nowhere"
@@ -32,6 +38,7 @@ NOWHERE = "nowhere"
 
 _QUEUE = "scheduling.volcano.sh/queue-name"
 _QUOTA = "volcano.sh/card.quota"
+_SURGE = "volcano.sh/card.surge"
 _CARD = "volcano.sh/card.name"
 _REQUEST = "volcano.sh/card.request"
 _GROUP = "scheduling.k8s.io/group-name"
@@ -60,6 +67,8 @@ def queue(name: str) -> Object:
     """With its policy and quota."""
     policy, quota = QUEUES[name]
     notes = {_QUOTA: json.dumps(quota), "volcano.sh/card.policy": policy}
+    if name in LENT:
+        notes[_SURGE] = LENT[name]
     return {
         "apiVersion": "scheduling.volcano.sh/v1beta1",
         "kind": "Queue",
@@ -138,18 +147,51 @@ def group(
     }
 
 
-def deployment(name: str, queue_name: str, card: str) -> Object:
-    """A service that is scaled."""
-    labels = {"app": name, "client": name}
-    template = {
-        "metadata": {"labels": labels, "annotations": {_QUEUE: queue_name, _CARD: card}},
+def _template(name: str, queue_name: str, card: str) -> Object:
+    return {
+        "metadata": {
+            "labels": {"app": name, "client": name},
+            "annotations": {_QUEUE: queue_name, _CARD: card},
+        },
         "spec": {"containers": [_container(1)], "terminationGracePeriodSeconds": 1},
     }
+
+
+def replica_set(name: str, queue_name: str, card: str) -> Object:
+    """One pod, of nobody's Deployment."""
+    template = _template(name, queue_name, card)
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": name},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"app": name}}, "template": template},
+    }
+
+
+def another_template(version: str) -> Object:
+    """A change of a Deployment's template."""
+    metadata = {"annotations": {"version": version}}
+    return {"spec": {"template": {"metadata": metadata}}}
+
+
+def deployment(
+    name: str, queue_name: str, card: str, *, replicas: int = 0, surge: bool = False
+) -> Object:
+    """A service that is scaled. `surge`: when it is updated, new pods come before old ones go."""
+    template = _template(name, queue_name, card)
+    way: Object = {"type": "RollingUpdate"}
+    if surge:
+        way["rollingUpdate"] = {"maxSurge": 1, "maxUnavailable": 0}
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"name": name},
-        "spec": {"replicas": 0, "selector": {"matchLabels": {"app": name}}, "template": template},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": {"app": name}},
+            "template": template,
+            "strategy": way,
+        },
     }
 
 

@@ -10,6 +10,7 @@ from ..scene import REPLICAS, Scene
 from .fitting import fitting, may_stay
 from .memory_agreement import memory_disagreements
 from .recount import Recount
+from .sleepers import asleep
 from .stored import Place
 
 Totals = dict[Place, tuple[int, int, int]]
@@ -33,6 +34,8 @@ async def disagreements(scene: Scene) -> list[str]:
         if group.reserved_in and not may_stay(recount, group):
             # Each gang is through with it, or its time is over: nobody begins any more.
             found.append(f"{key} still reserves {group.reserved}")
+    replica_sets = await scene.api.get(objects.REPLICA_SETS)
+    found += asleep(recount, replica_sets.body.get("items", ()))
     expected = totals(recount)
     for replica in range(REPLICAS):
         page = await scene.page(replica)

@@ -38,12 +38,12 @@ class Pauses:
         for queue in self._since:
             self._look(queue, at)
 
-    def too_long(self, calm: Calm) -> list[str]:
-        """What nothing excuses."""
+    def too_long(self, calm: Calm, at_all: float = AT_ALL) -> list[str]:
+        """What nothing excuses. `at_all`: seconds, whatever is wrong."""
         found = []
         for (queue, since), until in self._long.items():
             of_calm = calm.seconds(since, until)
-            if of_calm > IN_CALM or until - since > AT_ALL:
+            if of_calm > IN_CALM or until - since > at_all:
                 found.append(
                     f"nothing of {queue} was let through for {until - since:.1f} s although"
                     f" something would have fit; for {of_calm:.1f} s of them nothing was wrong"

@@ -12,6 +12,7 @@ from .stored import Asks, Group, Object, Place, StoredPod, cards_of, read_group,
 
 QUOTA = "volcano.sh/card.quota"
 POLICY = "volcano.sh/card.policy"
+SURGE = "volcano.sh/card.surge"
 
 Free = Mapping[frozenset[str], int]
 """By set of a queue's cards: how many more may be given of these."""
@@ -29,6 +30,8 @@ class Recount:
         """Pods that exist, finished or not, by group and key."""
         self.quota: dict[str, dict[str, int]] = {}
         self.policy: dict[str, str] = {}
+        self.lent: dict[str, int] = {}
+        """What rolling updates may borrow of each card, by queue."""
         self.held: defaultdict[Place, int] = defaultdict(int)
         """Let through or bound, and not finished."""
         self._reserving: dict[str, Group] = {}
@@ -161,6 +164,15 @@ class Recount:
             if not pod.group or pod.group in self.groups
         )
 
+    def versions(self, pod: StoredPod) -> frozenset[str]:
+        """The ReplicaSets of a pod's Deployment that have pods in its queue, by their names."""
+        of = pod.maker.rpartition("-")[0]
+        return frozenset(
+            one.maker
+            for one in self.pods.values()
+            if of and one.maker.rpartition("-")[0] == of and one.own_queue == pod.own_queue
+        )
+
     def waiting(self, queue: str) -> list[StoredPod]:
         """Pods at the gate."""
         return [p for p in self.pods.values() if p.waits and self.queue_of(p) == queue]
@@ -239,6 +251,7 @@ class Recount:
         notes = (thing or {"metadata": {}})["metadata"].get("annotations") or {}
         self.quota[name] = json.loads(notes.get(QUOTA, "{}"))
         self.policy[name] = notes.get(POLICY, "")
+        self.lent[name] = int(notes.get(SURGE, "0"))
 
 
 def _bound_as(pod: StoredPod) -> tuple[str, str, str]:

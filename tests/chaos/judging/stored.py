@@ -1,7 +1,7 @@
 """Pods and pod groups as they are stored, read by the keys as they are documented."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +44,8 @@ class StoredPod:
     """What is written on it; None: nothing that can be read."""
     charged_queue: str
     term: str
+    maker: str = ""
+    """The ReplicaSet that made it."""
     bound_as: tuple[str, str, str] = ("", "", "")
     """Its place among the members of its group, in the order in which they were bound."""
     charge: dict[Place, int] = field(default_factory=dict)
@@ -116,8 +118,14 @@ def read_pod(key: str, thing: Object) -> StoredPod:
         stamp=_amounts(notes.get(ALLOCATED)),
         charged_queue=notes.get(CHARGED_QUEUE, ""),
         term=notes.get(TERM, ""),
+        maker=_maker(meta.get("ownerReferences") or ()),
         bound_as=(next(scheduled, ""), meta.get("creationTimestamp") or "", uid),
     )
+
+
+def _maker(owners: Iterable[Object]) -> str:
+    made_by = (o for o in owners if o.get("controller") and o.get("kind") == "ReplicaSet")
+    return str(next((owner["name"] for owner in made_by), ""))
 
 
 def read_group(thing: Object) -> Group:

@@ -71,6 +71,8 @@ class Judge:
         """By queue and several of its cards: what is reserved of them and cannot be given out."""
         self._queues = Lately[str, str]()
         """Of groups, by key."""
+        self._versions = Lately[str, frozenset[str]]()
+        """Of Deployments, by the beginning of their ReplicaSets' names: those that have pods."""
         self._standings = Lately[str, _Standing | None]()
         """Of groups, by key; None: the group is not there."""
         self._starts = Starts(recount, calm or Calm(), reservation_timeout)
@@ -98,6 +100,10 @@ class Judge:
         for queue in sorted({queue for queue, _ in touched}):
             self._choices(change, queue)
         pod = self._recount.pods.get(change.key) if change.kind == "pod" else None
+        for one in (before, pod):
+            if one is not None and one.maker:
+                of = one.maker.rpartition("-")[0]
+                self._versions.note(of, change.at, self._recount.versions(one))
         if pod is not None and not pod.gated:
             self._let_through(change, before, pod)
         keys = {found.group for found in (before, pod) if found is not None and found.group}
@@ -119,7 +125,7 @@ class Judge:
         """
         quota = self._recount.quota.get(place[0], {}).get(place[1], 0)
         self._quotas.note(place, change.at, quota)
-        most = max(self._quotas.values(place, self._since))
+        most = max(self._quotas.values(place, self._since)) + self._recount.lent.get(place[0], 0)
         held, reserved = self._recount.held[place], self._recount.reserved(place)
         over = self._recount.reserved(place, enqueued=True)
         now = self._recount.elastic(place[0]).get(place[1], 0) if over else 0
@@ -188,9 +194,21 @@ class Judge:
         if sum(pod.stamp.values()) != pod.amount or not set(pod.stamp) <= set(pod.cards):
             asked = f"{pod.amount} of {'|'.join(pod.cards)}"
             self._say(change, f"{pod.key} is charged {pod.stamp} and asks for {asked}")
+        for place in pod.charge:
+            self._beyond(change, pod, place)
         if pod.charged_queue not in queues:
             found = " or ".join(dict.fromkeys(queues))
             self._say(change, f"{pod.key} is charged to {pod.charged_queue}, not {found}")
+
+    def _beyond(self, change: Change, pod: StoredPod, place: Place) -> None:
+        """R6: what is lent is for rolling updates alone."""
+        held, quotas = self._recount.held[place], self._quotas.values(place, self._since)
+        if not self._recount.lent.get(place[0]) or held <= max(quotas):
+            return
+        lately = self._versions.values(pod.maker.rpartition("-")[0], self._since)
+        if not pod.maker or len(frozenset().union(*lately)) < 2:
+            told = f"{pod.key} is let through beyond the quota of {place[0]}"
+            self._say(change, f"{told}, and is of no rolling update")
 
     def _on_its_card(self, change: Change, before: StoredPod | None, pod: StoredPod) -> None:
         """E3: it runs on what it is charged for."""

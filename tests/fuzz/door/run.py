@@ -16,6 +16,7 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.writes.fenced_writer import FencedWriter
 from cardquota.extender.binder import Binder
 from cardquota.extender.leader_call import LeaderCall
+from cardquota.extender.leader_client import LeaderClient
 from cardquota.extender.server import LARGEST_BODY, ExtenderServer
 from cardquota.extender.verbs import SchedulerVerbs
 from cardquota.metrics import Metrics
@@ -75,7 +76,7 @@ class _Door:
             unseen=0.0,
         )
         self._binder.begin(_TERM)
-        call = LeaderCall(self._binder, str, lambda: None, server_name="x", timeout=1)
+        call = LeaderCall(self._binder, LeaderClient(str, lambda: None, server_name="x", timeout=1))
         verbs = SchedulerVerbs(self._ledger, self._notifier, call, lambda: True, unseen=0.0)
         self._server = ExtenderServer(verbs, Metrics())
         self.changes: tuple[Callable[[], None], ...] = (

@@ -174,3 +174,22 @@ def test_a_queue_name_that_a_pod_was_quick_to_use(team: Team) -> None:
         assert not let_through(reply.body)
     listed = ask(team.cluster, "GET", QUEUES).body["items"]
     assert len([q for q in listed if q["metadata"]["name"].startswith(team.prefix)]) == 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "-1", "1.5", "null", "[1]", '{"NVIDIA-H200": -1}', '{"NVIDIA-H200": 1' + "0" * 9_000],
+)
+def test_r6_what_may_be_borrowed_is_refused_where_it_cannot_be_read(team: Team, text: str) -> None:
+    queue = team.a_queue({H200: 3})
+    team.has_queue(queue)
+    for reply in (
+        team.create(team.a_queue({H200: 3}, "new").annotated(v.SURGE, text)),
+        team.annotate(queue, v.SURGE, text),
+    ):
+        assert reply.code == 403, reply
+        assert f"annotation {v.SURGE} cannot be read: " in reply.message
+        assert len(reply.message) < 600
+    reply = team.annotate(queue, v.SURGE, '{"NVIDIA-H800": 1}')
+    assert reply.ok
+    assert any("of which the queue has no quota" in text for text in reply.warnings), reply

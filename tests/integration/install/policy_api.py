@@ -29,6 +29,8 @@ WITH_EXTENDER = Settings.model_construct(extender=Extender(enabled=True))
 US = f"--as={SETTINGS.service_account_user}"
 NODE = ("--as=system:node:n1", "--as-group=system:nodes")
 VOLCANO = "--as=system:serviceaccount:volcano-system:volcano-controllers"
+BESIDE_VOLCANO = "--as=system:serviceaccount:volcano-system:default"
+"""In its namespace, and none of its accounts."""
 TENANT = "--as=tenant"
 TEAM = "team"
 OWN = SETTINGS.namespace
@@ -144,7 +146,7 @@ CLAUSES = {
     "card-given": ("pods", "annotations ALIYUN_COM_GPU_MEM_ASSIGNED, ALIYUN_COM_GPU_MEM_ASSUME"),
     "fixed": ("pods", "they are fixed once the pod is past its gate"),
     "service-account": ("pods", "of a pod cardquota may change nothing"),
-    "reservation-owner": ("podgroups", "written by cardquota alone"),
+    "reservation-owner": ("podgroups", "cardquota alone writes them"),
     "groups-account": ("podgroups", "of a pod group cardquota may change nothing"),
 }
 """For each clause of a policy that has several: which one, and what it says when it refuses."""
@@ -192,7 +194,7 @@ def many_containers() -> list[dict[str, Any]]:
 
 def _namespace(api: PolicyApi, name: str, label: str | None) -> None:
     labels = {"volcano.sh/card-quota": label} if label else {}
-    people = [("User", user.removeprefix("--as=")) for user in (TENANT, VOLCANO)]
+    people = [("User", user.removeprefix("--as=")) for user in (TENANT, VOLCANO, BESIDE_VOLCANO)]
     people.append(("Group", "system:nodes"))
     binding = {
         "apiVersion": "rbac.authorization.k8s.io/v1",

@@ -6,7 +6,7 @@ from builders import GPU, a_ledger, a_queue
 from builders.pod import PodBody
 from cardquota.cluster.api.client import Client
 from cardquota.cluster.api.kubeconfig import from_kubeconfig
-from cardquota.control.queues.queue_operator import ServerSideApply
+from cardquota.control.queues.queue_operator import QueuePatches
 from cardquota.control.queues.status_writer import StatusWriter
 from cardquota.quota import vocabulary as v
 from cardquota.quota.reports.queue_report import report
@@ -38,6 +38,7 @@ def test_a_row_per_card(team: Team) -> None:
     team.until_row(T1000, allocated=2)
     rows = team.status()["cards"]
     assert [row["name"] for row in rows] == [T1000, T2000]
+    assert rows[0].pop("seconds") >= 0
     assert rows[0] | {"deserved": 3} == {
         "name": T1000,
         "resource": GPU,
@@ -108,10 +109,15 @@ def test_a_condition_keeps_its_time_while_it_does_not_change(team: Team) -> None
 def test_a_quota_of_a_thousand_cards_has_a_status(team: Team) -> None:
     """Q4: none of them is on a node, so all are oversold, and each is told of by its row."""
     cards = {f"{team.prefix}-{number:03}": 1 for number in range(999)}
-    team.has_queue({T1000: 2, **cards})
+    queue = team.a_queue({T1000: 2, **cards})
+    team.has_queue(queue)
     team.until_row(T1000, quota=2)
     assert len(team.status()["cards"]) == 1_000
-    assert condition(team, v.Condition.OVERSOLD)["message"].endswith(" and 994 more")
+    # Of T1000 all queues of this plane together may have more than there are.
+    message = condition(team, v.Condition.OVERSOLD)["message"]
+    assert message.endswith((" and 994 more", " and 995 more")), message
+    # Each card is some series of the metrics, which the tests after this one read.
+    assert team.delete(queue).ok
 
 
 def test_a_queue_that_is_being_deleted_takes_nothing_new(team: Team) -> None:
@@ -237,7 +243,7 @@ async def test_a_queue_closed_while_a_write_is_on_its_way_stays_closed(team: Tea
     team.has_queue(queue)
     team.until_row(T1000, quota=3)
     client = Client(await from_kubeconfig([team.cluster.kubeconfig]))
-    writer = StatusWriter(ServerSideApply(client), lambda: "2026-01-01T00:00:00Z", standalone=True)
+    writer = StatusWriter(QueuePatches(client), lambda: "2026-01-01T00:00:00Z", standalone=True)
     found = report(a_ledger(queue.with_uid(team.queue()["metadata"]["uid"])), queue.name)
     assert found is not None
     version = team.queue()["metadata"]["resourceVersion"]

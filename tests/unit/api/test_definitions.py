@@ -79,7 +79,7 @@ QUEUE_SPEC = """weight capability reclaimable extendClusters guarantee affinity 
 NODE_GROUPS = """requiredDuringSchedulingIgnoredDuringExecution
     preferredDuringSchedulingIgnoredDuringExecution"""
 QUEUE_STATUS = """state unknown pending running inqueue completed reservation allocated
-    observedGeneration cards resources conditions columns"""
+    observedGeneration cards cardSecondsUntil resources conditions columns"""
 GROUP_SPEC = """minMember minTaskMember queue priorityClassName minResources networkTopology
     subGroupPolicy topologyAffinity"""
 
@@ -106,8 +106,11 @@ def test_rows_of_a_queues_status() -> None:
     assert cards["x-kubernetes-list-map-keys"] == ["name"]
     kinds = {name: node["type"] for name, node in cards["items"]["properties"].items()}
     assert kinds == {"name": "string", "resource": "string"} | dict.fromkeys(
-        CARD_NUMBERS, "integer"
+        [*CARD_NUMBERS, "surge", "borrowed", "seconds"], "integer"
     )
+    seconds = cards["items"]["properties"]["seconds"]
+    assert (seconds["format"], seconds["minimum"], seconds["maximum"]) == ("int64", 0, 2**53 - 1)
+    assert field(QUEUE, "status.cardSecondsUntil")["format"] == "date-time"
     resources = field(QUEUE, "status.resources")
     assert resources["x-kubernetes-list-map-keys"] == ["name"]
     assert list(resources["items"]["properties"]) == ["name", *CARD_NUMBERS]

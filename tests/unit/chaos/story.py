@@ -39,8 +39,12 @@ class Story:
         self._lines.pop()
         return self
 
-    def queue(self, name: str, quota: Mapping[str, int], policy: str = "Gate") -> Self:
+    def queue(
+        self, name: str, quota: Mapping[str, int], policy: str = "Gate", *, lent: int = 0
+    ) -> Self:
         notes = {"volcano.sh/card.quota": json.dumps(quota), "volcano.sh/card.policy": policy}
+        if lent:
+            notes["volcano.sh/card.surge"] = str(lent)
         return self.put("queue", name, {"metadata": {"name": name, "annotations": notes}})
 
     def group(
@@ -75,17 +79,25 @@ class Story:
         return self
 
     def waits(
-        self, name: str, amount: int = 1, cards: str = A, queue: str = "q", group: str = ""
+        self,
+        name: str,
+        amount: int = 1,
+        cards: str = A,
+        queue: str = "q",
+        group: str = "",
+        maker: str = "",
     ) -> Self:
         notes = {"scheduling.volcano.sh/queue-name": queue, "volcano.sh/card.name": cards}
         if group:
             del notes["scheduling.volcano.sh/queue-name"]  # it goes where its group goes
         if group:
             notes["scheduling.k8s.io/group-name"] = group
-        meta = {
+        meta: dict[str, Any] = {
             "name": name, "namespace": NAMESPACE, "annotations": notes,
             "uid": f"{name}-{self.revision}",
         }  # fmt: skip
+        if maker:
+            meta["ownerReferences"] = [{"kind": "ReplicaSet", "name": maker, "controller": True}]
         spec = {
             "schedulingGates": [{"name": "volcano.sh/card-quota"}],
             "containers": [{"resources": {"limits": {"nvidia.com/gpu": str(amount)}}}],

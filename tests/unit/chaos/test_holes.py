@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
-from builders import CARDS, H200, H800, a_group, a_ledger, a_pod, a_queue
+from builders import CARDS, H200, H800, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import judge_release
 from cardquota.quota.release.openings import openings
 from cardquota.quota.release.release_judge import Opening
+from cardquota.quota.vocabulary import SURGE
 from chaos.breakages.breaker import Breaker
 from chaos.breakages.broken import BREAKAGES
 
@@ -76,6 +77,15 @@ def strangers_in_the_way() -> bool:
     return not judge_create(ledger, waits("new", 1).ungated().facts()).fits
 
 
+def lent_to_all() -> bool:
+    """Whether a pod of no update goes beyond the quota, by what the queue lends (R6)."""
+    quota = a_queue("red").with_quota({H200: 1}).annotated(SURGE, "1")
+    held = a_pod("x").in_queue("red").stamped("red", {H200: 1}).on_node("h200-a")
+    ledger = a_ledger(*CARDS, quota, held)
+    see(ledger, waits("new", 1))
+    return isinstance(next(openings(ledger, "red"), None), Opening)
+
+
 @pytest.mark.parametrize(
     "scenario",
     [
@@ -84,6 +94,7 @@ def strangers_in_the_way() -> bool:
         added_reservation,
         undecided_blind,
         strangers_in_the_way,
+        lent_to_all,
     ],
     ids=lambda s: s.__name__,
 )

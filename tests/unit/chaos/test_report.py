@@ -8,6 +8,7 @@ import pytest
 from chaos.clients.objects import A
 from chaos.judging.leeway import Trouble
 from chaos.judging.pauses import AT_ALL, IN_CALM
+from chaos.lengths import SHORT
 from chaos.replay import replay
 from chaos.report import Report
 
@@ -79,6 +80,17 @@ def test_but_not_for_ever(story: Story) -> None:
     begun = story.now
     story.pause(AT_ALL).opens("a")
     assert not report_of(story, wrong=(begun, story.now)).clean
+
+
+def test_a_short_run_leaves_more_time(story: Story) -> None:
+    """One fault follows the other there; in calm it leaves no more."""
+    story.waits("a")
+    begun = story.now
+    story.pause(AT_ALL).opens("a")
+    wrong = [(begun, story.now)]
+    assert replay(story.file, wrong_times=wrong).too_long
+    assert not replay(story.file, wrong_times=wrong, longest_pause=SHORT.longest_pause).too_long
+    assert replay(story.file, longest_pause=SHORT.longest_pause).too_long
 
 
 def test_who_waits_for_room_is_no_pause(story: Story) -> None:

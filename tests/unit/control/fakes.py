@@ -13,6 +13,7 @@ from typing import Any, Literal
 from builders import CARDS, Body, a_ledger
 from builders.pod import PodBody
 from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
+from cardquota.cluster.api.client import MERGE_PATCH
 from cardquota.cluster.events.event import ObjectReference
 from cardquota.cluster.writes.fenced_writer import FencedWriter
 from cardquota.quota import vocabulary as v
@@ -73,6 +74,7 @@ class Call:
     body: Any = None
     params: dict[str, str] = field(default_factory=dict)
     timeout: float = 0.0
+    content_type: str = ""
 
     @property
     def asks(self) -> bool:
@@ -81,7 +83,8 @@ class Call:
 
     @property
     def settles(self) -> bool:
-        written = self.body["metadata"] if self.method == "PATCH" else {}
+        merges = self.method == "PATCH" and self.content_type == MERGE_PATCH
+        written = self.body["metadata"] if merges else {}
         return v.SETTLE in written.get("annotations", {})
 
 
@@ -106,11 +109,12 @@ class Script:
         path: str,
         body: object,
         *,
+        content_type: str = MERGE_PATCH,
         params: dict[str, str] | None = None,
         timeout: float = 0.0,
         metadata_only: bool = False,
     ) -> bytes:
-        call = Call("PATCH", path, body, params or {}, timeout)
+        call = Call("PATCH", path, body, params or {}, timeout, content_type)
         answer = self.would(call) if call.asks else await self._answer(call)
         if isinstance(answer, Exception):
             raise answer

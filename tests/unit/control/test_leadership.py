@@ -17,6 +17,7 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.control import leadership as module
 from cardquota.control.leadership import Leadership
 from cardquota.metrics import Metrics
+from cardquota.quota.reports.queue_report import report
 from cardquota.settings import Settings
 
 from .fakes import Script, Told, a_world, charged, lost, no_charge_is_left, until
@@ -32,6 +33,8 @@ class SilentStatusWriter:
     def start(self) -> None: ...
 
     def post(self, *_: Any) -> None: ...
+
+    def restart(self) -> None: ...
 
     async def stop(self) -> None: ...
 
@@ -55,7 +58,7 @@ class LeadingReplica:
         self.told = Told()
         self.metrics = Metrics()
         self.failures: list[BaseException] = []
-        self.elector = SimpleNamespace(time_left=lambda: 60.0, term=None)
+        self.elector = SimpleNamespace(time_left=lambda: 60.0, term=None, predecessor_renewed="")
         self.notifier = ChangeNotifier()
         self.leadership = Leadership(
             self.ledger,
@@ -90,6 +93,31 @@ async def test_an_orderly_exit_may_give_the_lease_up(replica: LeadingReplica) ->
     assert replica.leads == 0
     assert replica.failures == []
     assert no_charge_is_left(replica.ledger)
+
+
+async def test_t5_card_seconds_are_counted_for_the_term_alone(replica: LeadingReplica) -> None:
+    def counts() -> bool:
+        account = replica.ledger.account("queue")
+        return account is not None and account.card_seconds is not None
+
+    assert not counts()
+    replica.leadership.acquired("term")
+    await until(lambda: replica.leads)
+    assert counts()
+    await replica.leadership.stop(1.0)
+    assert not counts()
+
+
+async def test_t5_what_is_gone_counts_for_two_refreshes_at_most(replica: LeadingReplica) -> None:
+    held = a_queue().with_quota({H200: 3}).having_counted(H200, 0, 2, "2020-01-01T00:00:00Z")
+    see(replica.ledger, held.at_revision(5))
+    replica.elector.predecessor_renewed = "2020-01-02T00:00:00Z"
+    replica.leadership.acquired("term")
+    await until(lambda: replica.leads)
+    found = report(replica.ledger, "queue")
+    assert found is not None
+    assert found.cards[0].seconds == 2 * 2 * int(Settings().card_seconds_refresh)
+    await replica.leadership.stop(1.0)
 
 
 async def test_the_successor_is_told_what_to_have_seen(replica: LeadingReplica) -> None:

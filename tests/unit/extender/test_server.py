@@ -18,6 +18,7 @@ from cardquota.cluster.serving.http_server import PROTOCOLS
 from cardquota.cluster.serving.tls import client_context, load, server_context
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.extender.leader_call import LeaderCall
+from cardquota.extender.leader_client import LeaderClient
 from cardquota.extender.server import LARGEST_BODY, ExtenderServer
 from cardquota.extender.verbs import SchedulerVerbs
 from cardquota.extender.wire import BindArgs
@@ -59,13 +60,8 @@ async def serving(
     *things: Body, binder: FixedBinder | None = None, leader: str = "", synced: bool = True
 ) -> AsyncIterator[str]:
     """The address of an extender over these nodes and pods."""
-    call = LeaderCall(
-        binder or FixedBinder(),
-        lambda: leader,
-        lambda: tls(CLIENT),
-        server_name=NAME,
-        timeout=5,
-    )
+    client = LeaderClient(lambda: leader, lambda: tls(CLIENT), server_name=NAME, timeout=5)
+    call = LeaderCall(binder or FixedBinder(), client)
     verbs = SchedulerVerbs(a_ledger(*things), ChangeNotifier(), call, lambda: synced, unseen=0.01)
     server = ExtenderServer(verbs, Metrics())
     context = server_context(
@@ -80,7 +76,8 @@ async def serving(
 
 
 def of_an_empty_cluster() -> ExtenderServer:
-    call = LeaderCall(FixedBinder(), str, lambda: None, server_name=NAME, timeout=1)
+    client = LeaderClient(str, lambda: None, server_name=NAME, timeout=1)
+    call = LeaderCall(FixedBinder(), client)
     return ExtenderServer(
         SchedulerVerbs(a_ledger(), ChangeNotifier(), call, lambda: True), Metrics()
     )

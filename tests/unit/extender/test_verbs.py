@@ -7,6 +7,7 @@ import pytest
 from builders import a_ledger, a_node, a_pod, see
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.extender.leader_call import LeaderCall
+from cardquota.extender.leader_client import LeaderClient
 from cardquota.extender.verbs import SchedulerVerbs
 from cardquota.extender.wire import BindArgs, ExtenderArgs
 
@@ -22,7 +23,7 @@ class NoBinder:
 
 async def test_b4_a_node_that_is_not_known_yet() -> None:
     ledger, notifier = a_ledger(), ChangeNotifier()
-    call = LeaderCall(NoBinder(), str, lambda: None, server_name="x", timeout=1)
+    call = LeaderCall(NoBinder(), LeaderClient(str, lambda: None, server_name="x", timeout=1))
     verbs = SchedulerVerbs(ledger, notifier, call, lambda: True)
     args = ExtenderArgs(a_pod().asking_for_memory(5).wire(), ["n"])
     waiting = asyncio.create_task(verbs.filter(args))

@@ -8,7 +8,15 @@ import yaml
 
 from builders import H200, a_pod
 from builders.pod import PodBody
-from cardquota.install.generate import COMMITTED, COMPONENT, EXTENDER, committed, default_text, main
+from cardquota.install.generate import (
+    COMMITTED,
+    COMPONENT,
+    EXTENDER,
+    VOLCANO,
+    committed,
+    default_text,
+    main,
+)
 from cardquota.install.manifests import names, render, render_policies
 from cardquota.install.matching import is_ours, ours, ours_or_may_claim, resource_pattern
 from cardquota.quota.vocabulary import (
@@ -18,9 +26,10 @@ from cardquota.quota.vocabulary import (
     GPU_MEMORY_ASSIGNED,
     GPU_MEMORY_CARD,
     MANAGED,
+    NAMESPACE_MODE,
     QUEUE_NAME_VOLCANO_JOB,
 )
-from cardquota.settings import Extender, GateSetter, InstallationMode, Settings, Webhook
+from cardquota.settings import Extender, GateSetter, InstallationMode, Settings, Volcano, Webhook
 from cardquota.vendor_row import VendorRow
 
 DEFAULTS = Settings.model_construct()
@@ -56,7 +65,9 @@ def test_same_settings_same_bytes() -> None:
 
 def test_committed_files_are_what_is_generated() -> None:
     assert COMMITTED.read_text() == default_text()
-    assert {path.parent for path in committed()} == {COMMITTED.parent, COMPONENT, EXTENDER}
+    assert {path.parent for path in committed()} == {
+        *(COMMITTED.parent, COMPONENT, EXTENDER, VOLCANO)
+    }
     assert main(["--check"]) == 0
 
 
@@ -427,3 +438,53 @@ def test_whose_pods_reach_us_by_what_they_say_is_asked_in_code_too(
 ) -> None:
     """An annotation counts even if it is empty, as in the conditions."""
     assert is_ours(pod.wire(), pod.facts(), DEFAULTS.vendor_table) is ours
+
+
+def test_volcanos_accounts_are_those_of_the_settings() -> None:
+    """Whoever else has an account in its namespace is a stranger, as everybody is."""
+    accounts = ("system:serviceaccount:batch:scheduler", "system:serviceaccount:batch:o'neill")
+    settings = Settings(volcano=Volcano(accounts=accounts))
+    policies = render_policies(settings)
+    for account in accounts:
+        assert policies.count(account.replace("'", "''")) + policies.count(account) > 1
+    assert "volcano-system" not in policies
+    nobody = render_policies(Settings(volcano=Volcano(accounts=())))
+    assert "request.userInfo.username in []" in nobody
+
+
+def test_v4_jobs_of_volcano_are_looked_at_beside_volcano_alone() -> None:
+    """It fails open: each pod gets an answer of its own. No write of a status is asked about."""
+    settings = Settings(scheduler="volcano")
+    assert names(settings).validating == ("cardquota", "cardquota-volcano-jobs")
+    found = {d["metadata"]["name"]: d for d in documents(render(settings))}
+    (webhook,) = found["cardquota-volcano-jobs"]["webhooks"]
+    assert (webhook["failurePolicy"], webhook["sideEffects"]) == ("Ignore", "None")
+    assert webhook["clientConfig"]["service"]["path"] == "/validate"
+    (rule,) = webhook["rules"]
+    assert (rule["apiGroups"], rule["resources"]) == (["batch.volcano.sh"], ["jobs"])
+    assert {"key": NAMESPACE_MODE, "operator": "NotIn", "values": ["off"]} in (
+        webhook["namespaceSelector"]["matchExpressions"]
+    )
+    assert names(DEFAULTS).validating == ("cardquota",)
+    assert "volcano-jobs" not in render(DEFAULTS)
+
+
+def test_v1_what_others_are_refused_is_looked_at_beside_volcano_alone() -> None:
+    """It decides nothing, is asked about nothing else, and nobody waits long for it."""
+    settings = Settings(scheduler="volcano")
+    assert names(settings).mutating == ("cardquota", "cardquota-scales", "cardquota-refused")
+    found = {d["metadata"]["name"]: d for d in documents(render(settings))}
+    webhooks = found["cardquota-refused"]["webhooks"]
+    assert [w["name"].partition(".")[0] for w in webhooks] == ["bindings", "groups"]
+    for webhook in webhooks:
+        assert (webhook["failurePolicy"], webhook["timeoutSeconds"]) == ("Ignore", 2)
+        assert webhook["sideEffects"] == "NoneOnDryRun"
+        assert webhook["clientConfig"]["service"]["path"] == "/observe"
+        (condition,) = webhook["matchConditions"]
+        for account in settings.volcano.accounts:
+            assert account in condition["expression"]
+        assert settings.service_account_user in condition["expression"]
+    others = (DEFAULTS, Settings(scheduler="volcano", mode=InstallationMode.AUDIT))
+    for other in others:
+        assert "cardquota-refused" not in render(other)
+        assert "cardquota-refused" not in names(other).mutating

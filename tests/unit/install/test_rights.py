@@ -45,6 +45,13 @@ EVERYWHERE = {
     # what people see
     ("scheduling.volcano.sh", "queues/status", "", "patch"),
     ("", "events", "", "create"),
+    # what the definition of Queues keeps
+    (
+        "apiextensions.k8s.io",
+        "customresourcedefinitions",
+        "queues.scheduling.volcano.sh",
+        "list watch",
+    ),
     # CA bundles
     ("admissionregistration.k8s.io", "mutatingwebhookconfigurations", "cardquota", "get patch"),
     ("admissionregistration.k8s.io", "validatingwebhookconfigurations", "cardquota", "get patch"),
@@ -68,6 +75,9 @@ IN_ITS_OWN_NAMESPACE = {
     ("coordination.k8s.io", "leases", "cardquota", "get patch watch"),
     # events about the installation stand on the namespace
     ("", "namespaces", "cardquota-system", "get"),
+    # whether another scheduler writes phases: it is shown a group of ours
+    ("scheduling.volcano.sh", "podgroups", "", "create"),
+    ("scheduling.volcano.sh", "podgroups", "cardquota-phase-probe", "delete"),
     ("", "secrets", "", "create"),
     ("", "secrets", "cardquota-webhook", "get patch"),
 }
@@ -80,7 +90,24 @@ WITH_THE_EXTENDER = [
     # broken cards, in kube-system; a part of a name cannot restrict it
     ("", "configmaps", "", "list watch"),
 ]
-BESIDE_VOLCANO = {("scheduling.volcano.sh", "queues", "", "patch")}
+BESIDE_VOLCANO = {
+    ("scheduling.volcano.sh", "queues", "", "patch"),
+    # whether its scheduler binds tasks on several cards
+    ("", "configmaps", "volcano-scheduler-configmap", "get"),
+    (
+        "admissionregistration.k8s.io",
+        "mutatingwebhookconfigurations",
+        "cardquota-refused",
+        "get patch",
+    ),
+    # the CA bundle of the webhook for Volcano's Jobs
+    (
+        "admissionregistration.k8s.io",
+        "validatingwebhookconfigurations",
+        "cardquota-volcano-jobs",
+        "get patch",
+    ),
+}
 
 
 def documents(path: str) -> list[dict[str, Any]]:

@@ -12,12 +12,14 @@ from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.charge_state import ChargeState
+from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.release.openings import openings
 from cardquota.quota.release.refusals import Refusal
 from cardquota.quota.release.release_order import queue_order
 from cardquota.quota.reports.drift import drift, ledger_totals
 from cardquota.quota.reports.recount import Totals
 from cardquota.quota.stamp import Stamp
+from cardquota.quota.workloads.live_holdings import UpdatePart
 
 XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"
 A10_MEMORY = "NVIDIA-A10/gpu-mem"
@@ -137,9 +139,70 @@ def state_of(ledger: Ledger) -> dict[str, Any]:
         },
         "waiting": {a.name: sorted(a.pending.uids()) for a in ledger.accounts()},
         "quotas": {card: ledger.cluster_quota(card) for card in CARDS if ledger.in_any_quota(card)},
+        "live": live(ledger),
+        "made": made(ledger),
+        "borrowing": {
+            a.name: (a.borrowed(), a.name in ledger.borrowing, len(a.pending.borrowers))
+            for a in ledger.accounts()
+        },
         "nodes": ledger.nodes.totals(),
         "namespaces": ledger.namespaces,
     }
+
+
+def made(ledger: Ledger) -> dict[tuple[str, str], dict[tuple[str, str], int]]:
+    """How many pods each controller has, by queue and namespace; counted anew, and held against
+    what the ledger says, which it keeps up to date from one call to the next.
+    """
+    found: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
+    for one in ledger.pods.values():
+        facts = one.facts
+        if not facts.controller:
+            continue
+        numbers = found.setdefault((one.queue, facts.namespace), {})
+        keys = [(facts.controller, facts.controller_name)]
+        if facts.controller == "ReplicaSet":
+            keys.append(("Deployment", "-".join(facts.controller_name.split("-")[:-1])))
+        for key in () if facts.terminating else keys:
+            numbers[key] = numbers.get(key, 0) + 1
+    for (queue, namespace), numbers in found.items():
+        assert ledger.made_pods.numbers(queue, namespace) == numbers
+    return found
+
+
+def live(ledger: Ledger) -> dict[tuple[str, UpdatePart], tuple[int, int, dict[str, int]]]:
+    """What is held of each queue by the pods of one ReplicaSet, or of a DaemonSet on one node, that
+    are not being deleted; counted anew as well.
+    """
+    found: dict[tuple[str, UpdatePart], list[PodRecord]] = {}
+    for one in ledger.pods.values():
+        facts = one.facts
+        if facts.controller == "ReplicaSet":
+            part = UpdatePart(facts.namespace, "ReplicaSet", facts.controller_name)
+        elif facts.controller == "DaemonSet" and (facts.node or facts.name):
+            part = UpdatePart(
+                facts.namespace, "DaemonSet", facts.controller_name, facts.node or "h200-1"
+            )
+        else:
+            continue
+        found.setdefault((one.queue, part), [])
+        if not facts.terminating:
+            found[one.queue, part].append(one)
+    counted = {}
+    for (queue, part), pods in found.items():
+        held = [one for one in pods if not one.gated]
+        cards = {
+            card: sum(dict(one.charge).get(card, 0) for one in held if one.claim is None)
+            for card in CARDS
+        }
+        counted[queue, part] = (len(pods), len(held), cards)
+        holdings = ledger.live_holdings
+        assert counted[queue, part] == (
+            holdings.pods(queue, part),
+            holdings.holders(queue, part),
+            {card: holdings.held(queue, part, card) for card in CARDS},
+        )
+    return counted
 
 
 def releases(ledger: Ledger) -> tuple[list[Any], dict[str, Any]]:

@@ -10,7 +10,7 @@ from builders.group import GroupBody
 from builders.namespace import NamespaceBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
-from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT
+from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT, SURGE
 
 from .events import A10_MEMORY, CARDS, XPU, XPU_RESOURCE, Class, History, ToldEvent
 
@@ -19,6 +19,7 @@ NAMESPACES = ("team", "other")
 GROUPS = ("gang-a", "gang-b")
 CLASSES = ("urgent", "usual")
 PRODUCT = f"{GPU}.product"
+MAKERS = (None, "Job/t", "ReplicaSet/web-1", "ReplicaSet/b", "DaemonSet/d")
 NAMED = (None, None, H200, f"{H800}|{H200}", XPU, A10_MEMORY, "Never-Seen")
 
 FIXED = {
@@ -75,10 +76,14 @@ def lives(draw: st.DrawFn, name: str, uid: str) -> list[ToldEvent]:
     device = draw(st.sampled_from((None, GPU, GPU, GPU, XPU_RESOURCE, GPU_MEMORY)))
     if device is not None:
         pod = pod.asking_for(draw(amounts), device)
-    if draw(st.booleans()):
-        pod = pod.owned_by("Job")
     if draw(st.integers(0, 3)) == 0:
         pod = pod.requiring([(PRODUCT, "In", [H800, H200])])
+    maker = draw(st.sampled_from(MAKERS))
+    if maker is not None:
+        kind, _, of = maker.partition("/")
+        pod = pod.owned_by(kind, name=of)
+    if maker == "DaemonSet/d":
+        pod = pod.made_for("h200-1")
     steps: list[PodBody] = []
     if draw(st.booleans()):
         steps.append(pod.gated())
@@ -128,6 +133,9 @@ def queues(draw: st.DrawFn, name: str) -> History:
             queue = queue.having_reported(XPU, draw(amounts), XPU_RESOURCE)
         if draw(st.integers(0, 3)) == 0:
             queue = queue.fifo()
+        queue = queue.annotated(
+            SURGE, draw(st.sampled_from((None, "1", '{"NVIDIA-H200": 2}', "-")))
+        )
         broken = draw(st.integers(0, 4)) == 0  # Q4
         return queue.with_quota_text("{") if broken else queue.with_quota(draw(quotas))
 

@@ -114,8 +114,8 @@ def test_every_limit_is_tested() -> None:
     tested = {*OF_PODS, *OF_QUEUES, *OF_NODES, *OF_OURS, *limits.OF_REVIEWS, *limits.OF_GANGS}
     # What a pod group may ask for: `test_group_request` and `test_group_minimum`.
     tested |= {*limits.OF_ALL, *limits.OF_FLEXIBLE, *limits.OF_GROUPS}
-    # What is kept of a workload: `test_workload_facts`.
-    assert found == tested | {*limits.OF_WORKLOADS}
+    # What is kept of a workload: `test_workload_facts`; what is read of a Job: `test_job_pods`.
+    assert found == tested | {*limits.OF_WORKLOADS, *limits.OF_VOLCANO_JOBS}
     assert {*limits.OF_PODS} == {*OF_PODS}
     assert {*limits.OF_QUEUES} == {*OF_QUEUES}
     assert {*limits.OF_NODES} == {*OF_NODES}

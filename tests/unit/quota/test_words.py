@@ -8,6 +8,7 @@ from cardquota.quota.words import (
     cores_text,
     counted,
     first_of,
+    lasting,
     listed,
     logged,
     memory_text,
@@ -77,3 +78,8 @@ def test_names_in_a_line_of_the_log_have_a_bound() -> None:
     assert logged("team", "gang") == "team/gang"
     assert logged("n" * 253, "p" * 253) == f"{'n' * 253}/{'p' * 253}"
     assert len(logged("n" * 10_000, "gang")) == 507
+
+
+def test_how_long_something_lasts() -> None:
+    found = [lasting(seconds) for seconds in (0, 119, 120, 7_199, 7_200, 172_799, 172_800)]
+    assert found == ["0 s", "119 s", "2 min", "119 min", "2 h", "47 h", "2 d"]

@@ -14,6 +14,7 @@ from builders import CARDS, Body, a_ledger, a_namespace, see
 from builders.group import GroupBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
+from builders.volcano_job import VolcanoJobBody
 from cardquota.cluster.events.event import ObjectReference
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.metrics import Metrics
@@ -23,17 +24,21 @@ from cardquota.settings import Settings
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
-from cardquota_webhooks.recent_scale_ups import RecentScaleUps
+from cardquota_webhooks.refused.refused_write_reviews import RefusedWriteReviews
+from cardquota_webhooks.refused.refused_writes import RefusedWrite
 from cardquota_webhooks.resizes import ResizeReviews
-from cardquota_webhooks.scale_targets import ScaleTargets
-from cardquota_webhooks.scales import ScaleReviews
+from cardquota_webhooks.scaling.recent_scale_ups import RecentScaleUps
+from cardquota_webhooks.scaling.scale_targets import ScaleTargets
+from cardquota_webhooks.scaling.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
+from cardquota_webhooks.volcano_jobs.volcano_job_reviews import VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
 
 RESOURCES = {
     PodBody: ("", "v1", "pods"),
     QueueBody: ("scheduling.volcano.sh", "v1beta1", "queues"),
     GroupBody: ("scheduling.volcano.sh", "v1beta1", "podgroups"),
+    VolcanoJobBody: ("batch.volcano.sh", "v1alpha1", "jobs"),
 }
 UID = "review-1"
 
@@ -110,6 +115,10 @@ class Endpoint:
         self.synced = True
         self.late = False
         self.now = 100.0
+        self.refused: list[tuple[RefusedWrite, str]] = []
+        """What was noticed of writes that others refuse."""
+        self.broken = ""
+        """What goes wrong when something is noticed."""
         self.there: bool | None = None
         """Whether the API server has the queue that is asked for; None: it does not answer."""
         self.asked: list[str] = []
@@ -156,10 +165,32 @@ class Endpoint:
             self.exists,
             lambda: self.synced and not self.late,
         )
+        jobs = VolcanoJobReviews(
+            self.ledger,
+            self.settings,
+            self.notifier,
+            self.exists,
+            self.recent,
+            lambda: self.synced and not self.late,
+        )
         self.server = AdmissionServer(
-            pods, resizes, queues, groups, workloads, scales, self.metrics, audit=audit
+            pods,
+            resizes,
+            queues,
+            groups,
+            workloads,
+            scales,
+            self.metrics,
+            audit=audit,
+            refused=RefusedWriteReviews(self.note_refused),
+            volcano_jobs=jobs,
         )
         self.client: TestClient[web.BaseRequest, None] = TestClient(_Listening(self.server.http()))
+
+    def note_refused(self, what: RefusedWrite, user: str, pod: ObjectReference) -> None:
+        if self.broken:
+            raise ValueError(self.broken)
+        self.refused.append((what, pod.name))
 
     async def exists(self, queue: str) -> bool | None:
         self.asked.append(queue)

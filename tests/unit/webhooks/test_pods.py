@@ -16,6 +16,7 @@ from builders import (
 )
 from builders.namespace import NamespaceBody
 from builders.pod import PodBody
+from builders.queue import QueueBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import queue_messages, request_messages
 from cardquota.quota.verdict import Outcome
@@ -308,6 +309,20 @@ async def test_the_default_queue_of_the_settings() -> None:
     async with Endpoint(THREE, defaultQueue="queue") as endpoint:
         assert await effect(endpoint, a_pod().asking_for(1)) == GATED
         assert await effect(endpoint, a_pod()) == LET_BY
+
+
+async def test_v5_beside_volcano_a_pod_without_a_queue_is_told_who_counts_it() -> None:
+    pod = a_pod().asking_for(1).with_spec(schedulerName="volcano")
+    async with Endpoint(THREE, scheduler="volcano") as endpoint:
+        said = await endpoint.mutate(pod)
+        assert (said.allowed, len(said.warnings)) == (True, 1)
+        assert "Volcano runs it in <default>" in said.warnings[0]
+        assert (await endpoint.validate(pod)).warnings == []  # it was said
+        assert (await endpoint.mutate(a_pod().asking_for(1))).warnings == []
+    async with Endpoint(THREE) as endpoint:
+        assert (await endpoint.mutate(pod)).warnings == []
+    async with Endpoint(THREE, scheduler="volcano", requireQueue=True) as endpoint:
+        assert (await endpoint.mutate(pod)).reason == v.Reason.QUEUE_NOT_FOUND
 
 
 # --- cards of no vendor row -------------------------------------------------------------------
@@ -667,3 +682,70 @@ async def test_with_an_old_view_claims_that_no_quota_counts_are_refused_all_the_
             said = await endpoint.review(path, request_of(claims))
             assert (said.allowed, said.reason) == (False, v.Reason.DEVICE_CLAIMED)
             assert request_messages.device_claimed() in said.text
+
+
+# --- controllers that give up ---------------------------------------------------------------
+
+VOLCANO_JOB = "batch.volcano.sh/v1alpha1"
+
+
+def of_volcano(cards: int = 1, card: str = H200) -> PodBody:
+    return pod(cards, card).owned_by("Job", VOLCANO_JOB)
+
+
+@pytest.mark.parametrize("path", ["/mutate", "/validate"])
+@pytest.mark.parametrize(
+    ("asked", "queue", "reason"),
+    [
+        (of_volcano(), THREE.annotated(v.QUEUE_STATE, "Closed"), "QueueNotOpen"),
+        (of_volcano(), THREE.open_to("elsewhere"), "QueueNotOpen"),
+        (of_volcano(card=H800), THREE, "CardNotInQuota"),
+        (of_volcano().in_queue("missing"), THREE, "QueueNotFound"),
+        (of_volcano(), a_queue(), "CardNotInQuota"),
+    ],
+)
+async def test_e5_what_an_administrator_can_change_ends_no_job_of_volcano(
+    asked: PodBody, queue: QueueBody, reason: str, path: str
+) -> None:
+    """Its controller ends a Job after 15 refusals: so its pods wait, and say for what. Pods of
+    others are refused, as they always are.
+    """
+    node = a_node("h800-a").with_cards(H800, 8)
+    async with Endpoint(queue, node) as endpoint:
+        endpoint.there = False
+        if path == "/mutate":
+            said = await endpoint.mutate(asked)
+            assert patched(asked.body, said.patch) == [v.GATE]
+            other = await endpoint.mutate(asked.owned_by("Job"))
+        else:
+            marked = asked.gated().labelled(v.MANAGED, v.TO_REVIEW)
+            said = await endpoint.validate(marked)
+            other = await endpoint.validate(marked.owned_by("Job"))
+        assert said.allowed
+        assert (other.allowed, other.reason) == (False, reason)
+        if path == "/mutate":
+            assert other.text in said.warnings[0] or said.warnings[0] in other.text
+
+
+async def test_e5_a_queue_that_denies_lets_them_wait_too() -> None:
+    queue = THREE.with_policy("Deny")
+    async with Endpoint(queue, running("a", 3)) as endpoint:
+        assert (await endpoint.mutate(of_volcano())).allowed
+        refused = await endpoint.mutate(pod().owned_by("Job"))
+        assert (refused.allowed, refused.reason) == (False, "InsufficientCardQuota")
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        (of_volcano(4), "InsufficientCardQuota"),
+        (of_volcano(card="NVIDIA-H2000"), "InvalidCardAnnotation"),
+        (of_volcano().annotated(v.CARD_NAME, "A|" * 3), "InvalidCardAnnotation"),
+    ],
+)
+async def test_e5_what_can_never_be_right_is_refused_to_them_as_well(
+    asked: PodBody, reason: str
+) -> None:
+    async with Endpoint(THREE) as endpoint:
+        said = await endpoint.mutate(asked)
+        assert (said.allowed, said.reason) == (False, reason)

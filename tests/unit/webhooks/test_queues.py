@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import H200, a_group, a_pod, a_queue
+from builders import GPU, H200, a_group, a_pod, a_queue
 from builders.queue import QueueBody
 from cardquota.quota.messages import queue_write_messages
 
@@ -38,6 +38,21 @@ async def test_a_queue_that_can_be_used(queue: QueueBody) -> None:
         said = await endpoint.validate(queue)
         assert said.allowed
         assert said.warnings == []
+
+
+async def test_q2_card_resources_in_the_specification_are_spoken_of() -> None:
+    """Whoever comes from Volcano's plugin `capacity` has written his quota there."""
+    spec = {"capability": {"cpu": "8", GPU: "4"}, "deserved": {GPU: 4}}
+    plain = a_queue().put(spec, "spec")
+    async with Endpoint() as endpoint:
+        (said,) = (await endpoint.validate(plain)).warnings
+        assert said == (
+            f"spec.capability <{GPU}>, spec.deserved <{GPU}> is no card quota, and the queue has "
+            "none: write volcano.sh/card.quota"
+        )
+        (said,) = (await endpoint.validate(plain.with_quota({H200: 4}))).warnings
+        assert said.endswith("is no card quota; that of volcano.sh/card.quota counts: take it out")
+        assert (await endpoint.validate(a_queue().limited_to(cpu="8"))).warnings == []
 
 
 async def test_rows_that_can_never_be_used_are_taken_with_a_warning_each() -> None:

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from cardquota.install.webhook_objects import mutating, validating
+from cardquota.install.webhook_objects import (
+    mutating,
+    mutating_refused,
+    validating,
+    validating_volcano_jobs,
+)
 from cardquota.settings import Settings, Webhook
 
 from .endpoint import Endpoint
@@ -16,7 +21,8 @@ def sent_to_us() -> list[tuple[str, str, str]]:
     """Path, API group and resource of every rule that an administrator applies."""
     found = []
     settings = Settings(webhook=Webhook(url="https://127.0.0.1:1"))
-    for configuration in (mutating(settings), validating(settings)):
+    rendered = (mutating, validating, mutating_refused, validating_volcano_jobs)
+    for configuration in (one(settings) for one in rendered):
         webhook: dict[str, Any]
         for webhook in configuration["webhooks"]:
             path = webhook["clientConfig"]["url"].removeprefix("https://127.0.0.1:1")
@@ -41,3 +47,29 @@ async def test_what_we_ask_for_is_answered(path: str, group: str, resource: str)
     async with Endpoint() as endpoint:
         said = await endpoint.review(path, request)
     assert said.allowed
+
+
+@pytest.mark.parametrize(
+    ("resource", "sub", "broken"),
+    [
+        *(("pods", "binding", ""), ("bindings", "", ""), ("pods", "", ""), ("pods", "", "no room")),
+        *(("pods", "resize", ""), ("deployments", "scale", ""), ("queues", "", "")),
+    ],
+)
+async def test_where_others_decide_nothing_is_refused(resource: str, sub: str, broken: str) -> None:
+    """Not even what does not belong there, nor when we have made a mistake."""
+    request = {
+        "uid": "u",
+        "resource": {"group": "", "version": "v1", "resource": resource},
+        "subResource": sub,
+        "operation": "UPDATE",
+        "name": "web",
+        "namespace": "team",
+        "object": [],
+    }
+    async with Endpoint() as endpoint:
+        endpoint.broken = broken
+        said = await endpoint.review("/observe", request)
+    noticed = resource == "bindings" or (resource == "pods" and sub != "resize")
+    assert said.allowed
+    assert len(endpoint.refused) == (noticed and not broken)

@@ -200,6 +200,16 @@ async def test_a_required_queue_is_spoken_of() -> None:
         assert "names no queue" in text
 
 
+async def test_v5_beside_volcano_pods_without_a_queue_are_spoken_of() -> None:
+    template = a_pod().asking_for(1).with_spec(schedulerName="volcano")
+    async with Endpoint(THREE, scheduler="volcano") as endpoint:
+        (text,) = await warned(endpoint, "deployments", template)
+        assert "Volcano runs it in <default>" in text
+        assert await warned(endpoint, "deployments", a_pod().asking_for(1)) == []
+    async with Endpoint(THREE) as endpoint:
+        assert await warned(endpoint, "deployments", template) == []
+
+
 async def test_what_the_api_server_adds_to_pods_is_in_the_numbers() -> None:
     """A template says nothing of it: 500m by the LimitRange and 250m by the RuntimeClass."""
     template = pod().with_spec(runtimeClassName="kata")

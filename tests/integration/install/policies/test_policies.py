@@ -32,6 +32,7 @@ from integration.asking import MERGE, ask
 from ..answer import WriteResponse, from_reply
 from ..policy_api import (
     AUDITED,
+    BESIDE_VOLCANO,
     EXEMPT,
     GATES,
     LEASE,
@@ -310,7 +311,8 @@ class TestFixed:
 
     def test_volcano_gives_a_group_to_a_pod_that_has_none(self, api: PolicyApi) -> None:
         api.open_pod("grouped", QUEUE)
-        refused(api.annotate("grouped", {GROUP_NAME: "g"}, TENANT), "fixed")
+        for other in (TENANT, BESIDE_VOLCANO):
+            refused(api.annotate("grouped", {GROUP_NAME: "g"}, other), "fixed")
         refused(api.annotate("grouped", {GROUP_NAME: "g", QUEUE_NAME: "r"}, VOLCANO), "fixed")
         allowed(api.annotate("grouped", {GROUP_NAME: "g"}, VOLCANO))
         refused(api.annotate("grouped", {GROUP_NAME: "h"}, VOLCANO), "fixed")

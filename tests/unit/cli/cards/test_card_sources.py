@@ -7,20 +7,18 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import pytest
-from aiohttp import web
 
 from builders import GPU, H200, a_namespace, a_node, a_queue
 from cardquota.cli.cards.card_sources import ClusterError, from_cluster
 from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
 
+from ..answering_api import NOT_SERVED, Answer, answering
+
 NODES = "/api/v1/nodes"
 QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
 NAMESPACES = "/api/v1/namespaces"
 CLASSES = "/apis/resource.k8s.io/v1beta1/deviceclasses"
-NOT_SERVED = (404, "404 page not found\n")
 """As an API server says it of a kind that is not defined."""
-
-Answer = tuple[int, str]
 
 
 def a_list(*bodies: object) -> Answer:
@@ -38,24 +36,8 @@ def answers() -> dict[str, Answer]:
 
 @pytest.fixture
 async def kubeconfig(answers: Mapping[str, Answer], tmp_path: Path) -> AsyncIterator[Path]:
-    async def answer(request: web.Request) -> web.Response:
-        status, text = answers.get(request.path, NOT_SERVED)
-        return web.Response(status=status, text=text)
-
-    app = web.Application()
-    app.router.add_get("/{path:.*}", answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    port = runner.addresses[0][1]
-    path = tmp_path / "config"
-    path.write_text(
-        "current-context: x\n"
-        f"clusters: [{{name: c, cluster: {{server: 'http://127.0.0.1:{port}'}}}}]\n"
-        "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
-    )
-    yield path
-    await runner.cleanup()
+    async with answering(answers, tmp_path) as path:
+        yield path
 
 
 async def test_a_cluster_without_the_definition_of_queue_has_cards(

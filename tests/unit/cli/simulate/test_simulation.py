@@ -371,3 +371,40 @@ value: 1000
     simulation = Simulation(Settings.model_construct(), inventory)
     simulation.run()
     assert simulation.ledger.priorities == {"urgent": 1000}
+
+
+def test_v4_a_volcano_job_that_can_never_run_is_refused_as_by_the_webhook(
+    simulate: Simulate,
+) -> None:
+    def large(text: str) -> str:
+        return text.replace("replicas: 1", "replicas: 2").replace("Available: 2", "Available: 4")
+
+    beside = Settings(scheduler="volcano")
+    answers = simulate("volcano-job.yaml", edit=large, settings=beside)
+    (refused,) = answers.refused
+    assert (refused.kind, refused.name) == ("Volcano Job", "default/train")
+    assert "its minimum of 4 pods, which start together: Queue <research> has" in refused.text
+    assert named(answers, "train").pods == []
+    assert simulate("volcano-job.yaml", edit=large).refused == []
+    audit = Settings(scheduler="volcano", mode=InstallationMode.AUDIT)
+    answers = simulate("volcano-job.yaml", edit=large, settings=audit)
+    assert any("audit: would not be let through: Job <default/train>" in n for n in answers.notes)
+    answers = simulate("volcano-job.yaml", settings=beside)
+    assert given(named(answers, "train")) == [ADMITTED] * 2
+    assert not any("Volcano Job" in note for note in answers.notes)
+
+
+def test_v4_a_volcano_job_of_too_many_tasks_is_let_by_unread(simulate: Simulate) -> None:
+    task = "{replicas: 0, template: {spec: {containers: []}}}"
+    many = VOLCANO_JOB_OF.format(tasks=", ".join([task] * 257))
+    answers = simulate(text=many, settings=Settings(scheduler="volcano"))
+    assert answers.refused == []
+
+
+VOLCANO_JOB_OF = """
+---
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {{name: many}}
+spec: {{queue: research, tasks: [{tasks}]}}
+"""

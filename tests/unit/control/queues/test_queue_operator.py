@@ -6,13 +6,14 @@ The real Kopf, against a server of a few lines: a real API server sends no such 
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
 from cardquota.control.queues import queue_operator as module
+from cardquota.control.queues.queue_definition import QueueDefinition
 from cardquota.control.queues.queue_operator import QueueOperator
 from cardquota.quota import vocabulary as v
 
@@ -96,11 +97,16 @@ async def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
     await runner.cleanup()
 
 
+def an_operator(ask_all: Callable[[], None] = lambda: None) -> QueueOperator:
+    definition = QueueDefinition(standalone=True)
+    return QueueOperator(standalone=True, ask_all=ask_all, definition=definition)
+
+
 @pytest.mark.slow
 async def test_kopf_is_started_again_in_the_same_term(server: QueueServer) -> None:
     """Without it no status of any queue would be written until the next term."""
     asked: list[bool] = []
-    operator = QueueOperator(standalone=True, ask_all=lambda: asked.append(True))
+    operator = an_operator(lambda: asked.append(True))
     operator.start()
     await until(lambda: server.watches == 1)
     server.fails = False
@@ -110,9 +116,26 @@ async def test_kopf_is_started_again_in_the_same_term(server: QueueServer) -> No
     assert not [thread for thread in threading.enumerate() if thread.name == "kopf"]
 
 
+@pytest.mark.slow
+async def test_it_is_started_again_when_the_definition_of_queues_is_another(
+    server: QueueServer,
+) -> None:
+    """In time for the next write: all reports are asked for again."""
+    asked: list[bool] = []
+    operator = an_operator(lambda: asked.append(True))
+    operator.restart()  # not up yet: what it starts with is what is known then
+    server.fails = False
+    operator.start()
+    await until(lambda: server.watches == 1)
+    operator.restart()
+    await until(lambda: server.watches == 2)
+    assert len(asked) == 2
+    await operator.stop(60)
+
+
 async def test_it_ends_at_once_when_the_term_does(server: QueueServer) -> None:
     server.fails = False
-    operator = QueueOperator(standalone=True, ask_all=lambda: None)
+    operator = an_operator()
     operator.start()
     await until(lambda: server.watches)
     loop = asyncio.get_running_loop()
@@ -125,7 +148,7 @@ async def test_it_ends_at_once_when_the_term_does(server: QueueServer) -> None:
 
 @pytest.mark.slow
 async def test_a_term_that_ends_before_kopf_is_up(server: QueueServer) -> None:
-    operator = QueueOperator(standalone=True, ask_all=lambda: None)
+    operator = an_operator()
     operator.start()
     await operator.stop(60)
     # Kopf, if it was on its way up, tries to reach its closed server a few times more.

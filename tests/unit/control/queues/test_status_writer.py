@@ -13,9 +13,10 @@ from cardquota.control.queues import status_writer as module
 from cardquota.control.queues.queue_status import queue_status
 from cardquota.control.queues.status_writer import StatusWriter
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.reports.queue_report import QueueReport, report
+from cardquota.quota.reports.queue_report import report
 
 from ..fakes import a_world, denied, lost, refused, until
+from .queue_numbers import numbers, one_more
 
 pytestmark = pytest.mark.fake_clock
 
@@ -36,7 +37,7 @@ class StatusServer:
         self.unreadable = False
         """Whether the version cannot be read from its answers."""
 
-    async def apply(self, path: str, body: Any) -> str:
+    async def patch(self, path: str, body: Any, content_type: str) -> str:
         self.writes.append((asyncio.get_running_loop().time(), path, body))
         await asyncio.sleep(0)
         if self.hold is not None:
@@ -66,17 +67,6 @@ async def writer(server: StatusServer) -> AsyncIterator[StatusWriter]:
 @pytest.fixture
 def ledger() -> Ledger:
     return a_world(a_queue().with_quota({H200: 100}))
-
-
-def numbers(ledger: Ledger) -> QueueReport:
-    found = report(ledger, "queue")
-    assert found is not None
-    return found
-
-
-def one_more(ledger: Ledger, name: str) -> QueueReport:
-    see(ledger, a_pod(name).in_queue("queue").naming(H200).asking_for(1).gated())
-    return numbers(ledger)
 
 
 async def test_numbers_are_written_once_the_queue_has_been_seen(
@@ -132,7 +122,7 @@ async def test_nothing_is_written_without_a_change(
     await until(lambda: server.writes)
     for _ in range(3):
         writer.want(numbers(ledger))
-        writer.see("queue", server.status)
+        writer.see("queue", {"status": server.status})
         await asyncio.sleep(INTERVAL * 1.2)
     assert len(server.writes) == writer.writes == 1
 
@@ -145,7 +135,7 @@ async def test_an_empty_list_that_the_server_leaves_out_is_no_change(
     writer.want(numbers(a_world(a_queue())))
     await until(lambda: server.writes)
     assert server.status["cards"] == []
-    writer.see("queue", {key: value for key, value in server.status.items() if value})
+    writer.see("queue", {"status": {key: value for key, value in server.status.items() if value}})
     await asyncio.sleep(INTERVAL * 1.5)
     assert len(server.writes) == 1
 
@@ -216,7 +206,7 @@ async def test_an_edit_by_hand_is_put_right(
     writer.want(numbers(ledger))
     await until(lambda: server.writes, 10)
     right = server.status
-    writer.see("queue", {**right, **edit})
+    writer.see("queue", {"status": {**right, **edit}})
     await until(lambda: len(server.writes) == 2, 10)
     assert server.status == right
 
@@ -230,7 +220,7 @@ async def test_an_edit_seen_before_our_write_is_answered_is_put_right(
     writer.want(numbers(ledger))
     await until(lambda: server.writes, 10)
     right = server.status
-    writer.see("queue", {**right, "cards": []})
+    writer.see("queue", {"status": {**right, "cards": []}})
     server.hold.set()
     await until(lambda: len(server.writes) == 2, 10)
     assert server.status == right
@@ -245,7 +235,7 @@ async def test_what_others_write_beside_ours_is_left_alone(
     writer.see("queue", {})
     writer.want(numbers(ledger))
     await until(lambda: server.writes)
-    writer.see("queue", {**server.status, "pending": 3, "reservation": {}})
+    writer.see("queue", {"status": {**server.status, "pending": 3, "reservation": {}}})
     await asyncio.sleep(INTERVAL * 1.5)
     assert len(server.writes) == 1
 
@@ -369,11 +359,11 @@ async def test_a_state_that_somebody_else_closed_is_left_alone(
 ) -> None:
     """Q6: never taken back, and never counted as a difference."""
     ledger = a_world(a_queue().with_quota({H200: 3}).in_state("Closed"))
-    writer.see("queue", {"state": "Closed"})
+    writer.see("queue", {"status": {"state": "Closed"}})
     writer.want(numbers(ledger))
     await until(lambda: server.writes)
     assert "state" not in server.status
-    writer.see("queue", {**server.status, "state": "Closed"})
+    writer.see("queue", {"status": {**server.status, "state": "Closed"}})
     await asyncio.sleep(INTERVAL * 1.5)
     assert len(server.writes) == 1
 
@@ -387,7 +377,7 @@ async def test_a_state_is_written_only_on_the_queue_as_it_was_seen(
     writer.want(numbers(ledger))
     await asyncio.sleep(5 * INTERVAL)
     assert len(server.writes) == 1, "what the queue is by now has not been seen"
-    writer.see("queue", {"state": "Closed"}, version="8", others_state=True)
+    writer.see("queue", {"status": {"state": "Closed"}}, version="8", others_state=True)
     await until(lambda: len(server.writes) == 2)
     before, after = (body for _, _, body in server.writes)
     assert (before["metadata"]["resourceVersion"], before["status"]["state"]) == ("7", "Open")
@@ -416,7 +406,7 @@ async def test_an_older_status_seen_while_we_write_is_no_news(
     writer.see("queue", {}, version="7")
     writer.want(numbers(ledger))
     await until(lambda: server.writes)
-    writer.see("queue", {"pending": 1}, version="8")
+    writer.see("queue", {"status": {"pending": 1}}, version="8")
     server.hold.set()
     await asyncio.sleep(3 * INTERVAL)
     assert len(server.writes) == 1
@@ -452,7 +442,7 @@ async def test_without_a_version_in_the_answer_the_next_write_waits_until_ours_i
     writer.want(one_more(ledger, "p"))
     await asyncio.sleep(3 * INTERVAL)
     assert len(server.writes) == 1
-    writer.see("queue", server.status, version="8")
+    writer.see("queue", {"status": server.status}, version="8")
     await until(lambda: len(server.writes) == 2)
     assert server.writes[1][2]["metadata"]["resourceVersion"] == "8"
 
@@ -548,9 +538,20 @@ def test_beside_volcano_its_fields_are_volcanos() -> None:
     assert not {"state", "allocated"} & wanted(ledger, {}, standalone=False).keys()
 
 
-@pytest.mark.parametrize("stored", [{}, {"conditions": None}, {"conditions": [{}]}])
-def test_odd_stored_conditions_are_no_trouble(stored: dict[str, Any]) -> None:
-    assert len(wanted(a_world(a_queue()), stored)["conditions"]) == 3
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        *(None, [{}], "x", 7, {"a": 1}, ["x", None, [1]], [{"type": []}]),
+        *(
+            [{"type": "QuotaValid", "status": "True", "lastTransitionTime": time}]
+            for time in (5, [1], "", "yesterday", "x" * 97_000)
+        ),
+    ],
+)
+def test_odd_stored_conditions_are_no_trouble(conditions: object) -> None:
+    """Of any origin, as in an annotation: nothing of it stays that is no time."""
+    found = wanted(a_world(a_queue()), {"conditions": conditions})["conditions"]
+    assert [one["lastTransitionTime"] for one in found] == ["2026-02-02T00:00:00Z"] * 3
 
 
 async def test_what_is_to_be_written_is_worked_out_when_a_write_is_due(
@@ -568,7 +569,7 @@ async def test_what_is_to_be_written_is_worked_out_when_a_write_is_due(
     began = asyncio.get_running_loop().time()
     for number in range(300):
         writer.want(one_more(ledger, f"p{number}"))
-        writer.see("queue", {**server.status} if server.writes else {})
+        writer.see("queue", {"status": {**server.status} if server.writes else {}})
         if number % 10 == 0:
             await asyncio.sleep(0.01)
     await until(lambda: server.status["cards"][0]["requested"] == 300)

@@ -5,7 +5,12 @@ import pytest
 from builders import GPU, H200, H800, a_ledger, a_node, a_queue, see
 from builders.queue import QueueBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts.queue_facts import QueueError, check_queue, doubts_about
+from cardquota.quota.accounts.queue_facts import (
+    QueueError,
+    check_queue,
+    doubts_about,
+    not_deserved,
+)
 from cardquota.quota.messages import queue_write_messages
 
 
@@ -220,3 +225,34 @@ def test_d9_rows_that_no_node_can_have_are_doubtful() -> None:
     assert found == tuple(queue_write_messages.row_impossible(name) for name in odd[:5])
     for quiet in (a_queue(), a_queue().with_quota({H200: 1}), a_queue().with_quota_text("{")):
         assert doubts_about(quiet.wire()) == ()
+
+
+def test_v2_a_guarantee_has_to_be_deserved() -> None:
+    """Volcano's webhook refuses such a queue, whatever the resource."""
+    queue = a_queue().guaranteeing(cpu="2", memory="2Gi")
+    assert not_deserved(a_queue().wire()) == ()
+    assert not_deserved(queue.wire()) == (("cpu", "2"), ("memory", "2Gi"))
+    less = queue.put({"cpu": "1999m", "memory": "2048Mi", "x": "1"}, "spec", "deserved")
+    assert not_deserved(less.wire()) == (("cpu", "2"),)
+    assert not_deserved(queue.put({"cpu": "2", "memory": "1e400"}, "spec", "deserved").wire()) == ()
+
+
+def test_r6_what_may_be_borrowed_is_read_and_checked() -> None:
+    queue = a_queue().with_quota({H200: 3})
+    assert not queue.facts().surge
+    assert queue.annotated(v.SURGE, "2").facts().surge.of(H200) == 2
+    check_queue(queue.annotated(v.SURGE, f'{{"{H200}": 1}}').wire())
+    with pytest.raises(QueueError, match=r"card\.surge cannot be read: .*whole number of cards"):
+        check_queue(queue.annotated(v.SURGE, "some").wire())
+
+
+def test_r6_what_is_stored_and_cannot_be_read_lends_nothing_and_is_reported() -> None:
+    facts = a_queue().annotated(v.SURGE, "-1").facts()
+    assert not facts.surge
+    assert v.SURGE in facts.spec_problem
+
+
+def test_r6_a_card_without_quota_is_doubted() -> None:
+    queue = a_queue().with_quota({H200: 3}).annotated(v.SURGE, f'{{"{H800}": 1, "{H200}": 1}}')
+    assert doubts_about(queue.wire()) == (queue_write_messages.surge_without_quota(H800),)
+    assert doubts_about(queue.annotated(v.SURGE, "[").wire()) == ()

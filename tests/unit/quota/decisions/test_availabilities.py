@@ -6,7 +6,7 @@ from builders import H200, H800, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota.decisions import availabilities
 from cardquota.quota.decisions.availabilities import Availabilities
-from cardquota.quota.decisions.gang_judgement import judge_gang
+from cardquota.quota.decisions.groups.gang_judgement import judge_gang
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import GANG_KINDS, TOLERATIONS
 from cardquota.quota.nodes.free_cards import FreeCards

@@ -20,7 +20,7 @@ from builders import (
 )
 from builders.pod import PodBody
 from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.decisions.gang_judgement import judge_gang
+from cardquota.quota.decisions.groups.gang_judgement import judge_gang
 from cardquota.quota.decisions.judgement import (
     judge_presence,
     judge_release,

@@ -5,7 +5,7 @@ import pytest
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.decisions.gang_judgement import judge_gang
+from cardquota.quota.decisions.groups.gang_judgement import judge_gang
 from cardquota.quota.decisions.judgement import judge_release
 from cardquota.quota.decisions.resize import judge_resize
 from cardquota.quota.ledger.ledger import Ledger

@@ -7,7 +7,7 @@ from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota.accounts.account import OUTSIDE
 from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.decisions.group_judgement import judge_group
+from cardquota.quota.decisions.groups.group_judgement import judge_group
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.release.openings import openings
 from cardquota.quota.release.release_judge import Opening

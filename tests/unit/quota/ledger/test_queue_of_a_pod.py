@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, see
+from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.accounts.account import OUTSIDE
 from cardquota.quota.pods.charge_state import ChargeState
@@ -61,6 +61,49 @@ def test_a_pod_follows_its_namespace_until_it_is_stamped() -> None:
     ledger.namespace_gone("team")
     assert totals(ledger, queue=OUTSIDE) == (1, 1, 0, 0)
     assert totals(ledger) == (1, 1, 0, 0)
+
+
+# --- V5: the group that Volcano makes for pods that have none ---------------------------------
+
+VOLCANOS = "podgroup-0d9c39a2-8a4b-4c39-9d0e-3f4d2f0e6a11"
+
+
+@pytest.mark.parametrize(
+    ("own", "namespace", "default", "queue"),
+    [
+        ("own", "teams", "all", "own"),
+        (None, "teams", "all", "teams"),
+        (None, None, "all", "all"),
+        (None, None, "", OUTSIDE),
+        ("default", "teams", "all", "default"),
+    ],
+)
+def test_v5_volcanos_default_changes_nobodys_queue(
+    own: str | None, namespace: str | None, default: str, queue: str
+) -> None:
+    late = a_group(VOLCANOS).in_queue("default")
+    pod = UNNAMED.in_group(VOLCANOS).in_queue(own)
+    team = a_namespace().with_default_queue(namespace)
+    assert queue_of(pod, team, late, default=default) == queue
+    assert queue_of(pod.in_group(None), team, default=default) == queue
+
+
+def test_v5_another_queue_of_such_a_group_counts() -> None:
+    late = a_group(VOLCANOS).in_queue("groups")
+    assert queue_of(UNNAMED.in_group(VOLCANOS), late, default="all") == "groups"
+
+
+@pytest.mark.parametrize("default", ["", "red"])
+def test_v5_a_pod_is_counted_once_and_stays_where_it_is_when_the_group_comes(default: str) -> None:
+    ledger = a_ledger(*CARDS, RED, a_queue("default"), UNNAMED, default_queue=default)
+    counted = totals(ledger, queue=default)
+    assert counted == (1, 1, 0, 0)
+    see(ledger, a_group(VOLCANOS).in_queue("default"), UNNAMED.in_group(VOLCANOS).at_revision(9))
+    assert totals(ledger, queue=default) == counted
+    assert totals(ledger, queue="default") == (0, 0, 0, 0)
+    account = ledger.account("default")
+    assert account is not None
+    assert len(account.unadmitted) == 0
 
 
 def test_a_pod_moves_with_its_late_group() -> None:

@@ -32,6 +32,18 @@ from cardquota.quota.verdict import Shortfall
             "number <2> of <14> that wait in Queue <red>",
         ),
         (order_messages.waits_in_order("red", 0, 1_000), "more than <1000> wait in Queue <red>"),
+        (
+            report_messages.condition_over(v.Condition.QUOTA_VALID),
+            "quota and limits can be read again",
+        ),
+        (
+            report_messages.condition_over(v.Condition.OVER_QUOTA),
+            "no more is held than the quota allows",
+        ),
+        (
+            report_messages.condition_over(v.Condition.OVERSOLD),
+            "the cluster has what all quotas together promise",
+        ),
         (gang_messages.group_let_through("red"), "Queue <red> has let the group start"),
         (
             gang_messages.group_runs_in_part(1, 2),
@@ -52,6 +64,14 @@ from cardquota.quota.verdict import Shortfall
             (
                 "Queue <red> holds 4.5 of <cpu>, its quota is 4: "
                 "nothing new is let through until it fits; free some of it, or raise the quota"
+            ),
+        ),
+        (
+            report_messages.borrowed("red", H200, 1, 2),
+            (
+                "Queue <red> holds 1 <NVIDIA-H200> beyond its quota, of 2 that rolling updates may "
+                "borrow until their old pods are gone: if that takes long, look at them with "
+                "`kubectl rollout status`"
             ),
         ),
         (

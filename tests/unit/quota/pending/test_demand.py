@@ -18,7 +18,8 @@ CHANGES = st.lists(st.tuples(NUMBERS, st.integers(-5, 5)), max_size=120)
 
 def place(number: int) -> ReleaseKey:
     created = f"{number % 7}"
-    return ReleaseKey(Readiness.NOT_BEGUN, number // 7, 0, created, "", f"uid-{number:05}")
+    uid = f"uid-{number:05}"
+    return ReleaseKey(Readiness.NOT_BEGUN, number // 7, 0, created, "", created, "", uid)
 
 
 class PlainDemand:

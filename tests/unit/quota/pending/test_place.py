@@ -21,7 +21,7 @@ def a_world(*things: Body) -> Ledger:
 def gang(name: str, minute: int, cards: int = 1) -> tuple[GroupBody, PodBody, PodBody]:
     """Two pods that start together."""
     when = f"2026-05-01T12:{minute:02}:00Z"
-    group = a_group(name).in_queue("red").of(2)
+    group = a_group(name).in_queue("red").of(2).created(when)
     one, two = (
         a_pod(f"{name}-{n}").in_queue("red").in_group(name).naming(H200).asking_for(cards)
         for n in (1, 2)

@@ -1,15 +1,17 @@
 """E6: who goes first within a queue."""
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders import CARDS, H200, H800, a_group, a_ledger, a_pod, a_queue, see
+from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pending.pending_queue import AT_A_TIME
+from cardquota.quota.release.starvation import Starvation
 
 from ..counting import counted_calls
 from ..releasing import (
@@ -133,6 +135,12 @@ class WaitingPod:
     card: str
     number: int
     holds: bool
+    group_created: int = 0
+
+    def place(self, *, gang: bool) -> tuple[int, int, str, int, str]:
+        """Of a gang, the group's age and name come first."""
+        first = (self.group_created, self.group) if gang else (self.created, self.name)
+        return (-self.priority, *first, self.created, self.name)
 
     def body(self) -> PodBody:
         pod = a_pod(self.name).in_queue("red").naming(self.card).asking_for(self.number)
@@ -156,12 +164,12 @@ def in_order(pods: list[WaitingPod], minimum: dict[str, int]) -> list[list[str]]
 
 def a_way(
     pod: WaitingPod, pods: list[WaitingPod], minimum: dict[str, int]
-) -> tuple[tuple[int, int, int, int, str], list[WaitingPod]] | None:
+) -> tuple[tuple[int, int, int, tuple[int, int, str, int, str]], list[WaitingPod]] | None:
     """Its place by E6, and who goes with it; None while its gang is not complete."""
     least = minimum.get(pod.group, 1)
-    own = (-pod.priority, pod.created, pod.name)
+    own = pod.place(gang=least > 1)
     if least == 1:
-        return (1, own[0], 0, *own[1:]), [pod]
+        return (1, own[0], 0, own), [pod]
     members = [one for one in pods if one.group == pod.group]
     held = {
         card: sum(one.number for one in members if one.holds and one.card == card) for card in QUOTA
@@ -169,14 +177,12 @@ def a_way(
     share = max(100 * held[card] // most for card, most in QUOTA.items())
     lacking = least - sum(one.holds for one in members)
     if lacking <= 0:
-        return (2, own[0], share, *own[1:]), [pod]
-    waits = sorted(
-        (one for one in members if not one.holds), key=lambda x: (-x.priority, x.created, x.name)
-    )
+        return (2, own[0], share, own), [pod]
+    waits = sorted((one for one in members if not one.holds), key=lambda one: one.place(gang=True))
     if len(waits) < lacking:
         return None
     readiness = 0 if lacking < least else 1
-    return (readiness, own[0], share, *own[1:]), waits[:lacking]
+    return (readiness, own[0], share, own), waits[:lacking]
 
 
 @st.composite
@@ -194,6 +200,9 @@ def plain_queues(draw: st.DrawFn) -> tuple[list[WaitingPod], dict[str, int]]:
         )
         for number in range(draw(st.integers(1, 12)))
     ]
+    created = {name: draw(st.integers(0, 4)) for name in minimum}
+    for pod in pods:
+        pod.group_created = created.get(pod.group, 0)
     return pods, minimum
 
 
@@ -205,10 +214,67 @@ def test_e6_the_order_of_a_pass_is_that_of_a_plain_sort(
 ) -> None:
     pods, minimum = found
     queue = a_queue("red").with_quota(QUOTA)
+    created = dict.fromkeys(minimum, 0) | {pod.group: pod.group_created for pod in pods}
     ledger: Ledger = a_ledger(
         *CARDS,
         queue.fifo() if fifo else queue,
-        *(a_group(name).in_queue("red").of(least) for name, least in minimum.items()),
+        *(
+            a_group(name).in_queue("red").of(least).created(f"2026-01-01T00:00:0{created[name]}Z")
+            for name, least in minimum.items()
+        ),
         *(pod.body() for pod in pods),
     )
     assert release(ledger)[0] == in_order([replace(pod) for pod in pods], minimum)
+
+
+def of_a_job(number: int, name: str, made: str, *, second: int = 0) -> list[Body]:
+    """A job of one pod, with its group, as Volcano has it: the pod is made some time later."""
+    group = a_group(name).in_queue("red").of(1).created(f"2026-01-01T00:00:{second:02}Z")
+    pod = waiting(f"{name}-{number}").in_group(name).owned_by("Job", "batch.volcano.sh/v1alpha1")
+    return [group, pod.created(made)]
+
+
+def test_e6_jobs_go_in_the_order_in_which_they_were_created_whenever_their_pods_are_made() -> None:
+    one = a_queue("red").with_quota({H200: 1})
+    jobs = [
+        *of_a_job(0, "c", "2026-01-01T00:00:09Z", second=1),
+        *of_a_job(0, "b", "2026-01-01T00:00:08Z", second=2),
+        *of_a_job(0, "a", "2026-01-01T00:00:07Z", second=2),
+    ]
+    ledger = a_cluster(one, *jobs)
+    for name in ("c-0", "a-0", "b-0"):
+        assert release(ledger)[0] == [[name]]
+        ledger.pod_gone(f"uid-{name}")
+
+
+def test_e6_a_gang_goes_by_the_creation_of_its_group() -> None:
+    older, younger = (a_group(n).in_queue("red").of(2) for n in ("z", "a"))
+    ledger = a_cluster(
+        a_queue("red").with_quota({H200: 2}),
+        older.created("2026-01-01T00:00:01Z"),
+        younger.created("2026-01-01T00:00:02Z"),
+        *(later(waiting(f"z-{n}").in_group("z")) for n in range(2)),
+        *(waiting(f"a-{n}").in_group("a") for n in range(2)),
+    )
+    assert release(ledger)[0] == [["z-0", "z-1"]]
+
+
+def test_e6_a_pod_of_a_service_goes_by_its_own_creation() -> None:
+    """Its group is as old as the service, and pods come and go."""
+    group = a_group("web").in_queue("red").of(1).created("2025-01-01T00:00:00Z")
+    pod = waiting("web-1").in_group("web").owned_by("ReplicaSet", "apps/v1")
+    ledger = a_cluster(a_queue("red").with_quota({H200: 1}), group, later(pod), waiting("z"))
+    assert release(ledger)[0] == [["z"]]
+
+
+def test_e6_a_job_that_begins_anew_has_its_place_and_has_not_waited_since() -> None:
+    """Its group is old; what it needs is set aside once its pods have waited."""
+    group = a_group("old").in_queue("red").of(1).created("2025-01-01T00:00:00Z")
+    pod = later(waiting("old-0", 2)).in_group("old").owned_by("Job")
+    ledger = a_cluster(
+        a_queue("red").with_quota({H200: 2}), runs("r", 1).in_queue("red"), group, pod
+    )
+    early = Starvation(datetime.fromisoformat("2026-02-01T00:01:00Z").timestamp(), 600)
+    assert release(ledger, "red", early)[0] == []
+    see(ledger, waiting("small"))
+    assert release(ledger, "red", early)[0] == [["small"]]

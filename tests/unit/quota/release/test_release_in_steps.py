@@ -136,8 +136,9 @@ def test_a_pass_ends_before_a_gang_that_is_not_to_be_judged(
             judged.append(candidate.whole.key)
         return judge(self, candidate)
 
+    gang = GANG.created("2026-01-01T00:00:00Z")
     ledger = a_cluster(
-        waiting("first").created(LONG_AGO), GANG, member("m1"), member("m2"), later(waiting("last"))
+        waiting("first").created(LONG_AGO), gang, member("m1"), member("m2"), later(waiting("last"))
     )
     if inadmissible:
         see(ledger, waiting("large", 3).stamped("red", {H200: 3}).on_node("h200-a"))

@@ -7,7 +7,7 @@ import pytest
 from builders import H200, H800, R4090, Body, a_group, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.accounts.account import Account
-from cardquota.quota.decisions.gang_judgement import judge_gang
+from cardquota.quota.decisions.groups.gang_judgement import judge_gang
 from cardquota.quota.decisions.judgement import judge_release
 from cardquota.quota.decisions.room_together import RoomTogether, room_together
 from cardquota.quota.ledger.ledger import Ledger

@@ -22,6 +22,7 @@ def workload(
         owner=owner,
         owner_kind="Custom" if owner else "",
         replicas=replicas,
+        desired=0,
         present=0,
         refused=False,
         certain=True,
@@ -153,4 +154,18 @@ def test_nothing_is_left_of_what_is_gone() -> None:
     cache.gone("a")
     cache.gone("a")
     kept = [one for one in vars(cache).values() if not isinstance(one, int)]
-    assert [len(one) for one in kept] == [0] * 7
+    assert [len(one) for one in kept] == [0] * 8
+
+
+def test_r6_a_refused_replica_set_is_news_when_its_deployment_wants_another_number() -> None:
+    cache = WorkloadCache()
+    cache.see(workload("d"))
+    cache.see(replace(workload("r", "ReplicaSet", "web-1", owner="d"), refused=True))
+    cache.ask(asked=True)
+    cache.take_refused_news()
+    cache.see(workload("d"))
+    assert cache.take_refused_news() == []
+    cache.see(workload("d", replicas=2))
+    assert cache.take_refused_news() == ["r"]
+    cache.gone("d")
+    assert cache.take_refused_news() == ["r"]

@@ -323,7 +323,10 @@ async def test_a_gang_that_is_put_off_is_not_judged_at_every_news_of_its_queue(
     world = (a_queue().with_quota({H200: NUMBER + 5}), GANG.of(NUMBER), *members())
     more = [waiting(n).in_group("more").created("2026-03-01T00:00:00Z") for n in "xy"]
     async with leading(
-        *world, a_group("more").in_queue("queue").of(2), *more, in_flight=4
+        *world,
+        a_group("more").in_queue("queue").of(2).created("2026-03-01T00:00:00Z"),
+        *more,
+        in_flight=4,
     ) as leader:
         held = Held(leader)
         await until(lambda: len(held.under_way) == 4)

@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from builders import a_group
-from cardquota.quota.ledger.groups.group_condition import FOREIGN, NO_CONDITION, digest_of
+from cardquota.quota.ledger.groups.group_condition import (
+    FOREIGN,
+    NO_CONDITION,
+    NO_QUOTA_CONDITION,
+    QUOTA_CONDITION,
+    digest_of,
+)
 from cardquota.quota.ledger.groups.group_facts import group_facts
 from cardquota.quota.limits import ELEMENTS, GROUP_MESSAGE_TEXT
 from cardquota.quota.objects.pod_group import PodGroup
@@ -76,7 +82,45 @@ def test_of_very_many_tasks_none_counts() -> None:
     many = {f"t{n}": 1 for n in range(ELEMENTS.most + 2)}
     group = a_group().of(len(many)).of_tasks(many)
     found = PodGroup.decode(json.dumps(group.body).encode())
-    assert found.spec.min_task_member is None
+    assert found.spec.min_task_member == {}
     assert group_facts(found).tasks == {}
     long = a_group().of(2).of_tasks({"a": 1}).annotated("x", "," * (ELEMENTS.most + 1))
     assert group_facts(PodGroup.decode(json.dumps(long.body).encode())).tasks == {"a": 1}
+
+
+# --- beside Volcano -------------------------------------------------------------------------------
+
+BESIDE = {**OURS, "type": QUOTA_CONDITION, "status": "False"}
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [("False", "Unschedulable"), ("True", "Scheduled"), (None, "Unschedulable")]
+)
+def test_beside_volcano_ours_is_found_with_its_place(status: str | None, kind: str) -> None:
+    found = group_facts(decoded(OURS, {**BESIDE, "status": status}, {"type": "Ready"}))
+    beside = found.quota_condition
+    assert (beside.place, beside.first) == (1, "Unschedulable")
+    assert (beside.stored.type, beside.stored.reason) == (kind, "QueueNotOpen")
+    assert beside.stored.digest == digest_of("closed")
+    # Volcano's own has the words of the one that we write without it.
+    assert found.condition.type == "Unschedulable"
+
+
+def test_beside_volcano_of_several_the_first_counts() -> None:
+    assert group_facts(decoded(BESIDE, BESIDE)).quota_condition.place == 0
+
+
+@pytest.mark.parametrize("kind", ["Unschedulable", "volcano.sh/Ready_1"])
+def test_beside_volcano_of_a_list_without_ours_the_first_is_known(kind: str) -> None:
+    found = group_facts(decoded({"type": kind}, {"type": "Other"})).quota_condition
+    assert found == NO_QUOTA_CONDITION._replace(first=kind)
+
+
+@pytest.mark.parametrize("kind", [None, "", "a<b", "\u00e9", "a b", "x" * 400])
+def test_beside_volcano_what_is_no_plain_word_cannot_be_tested(kind: str | None) -> None:
+    assert group_facts(decoded({"type": kind})).quota_condition == NO_QUOTA_CONDITION
+
+
+def test_beside_volcano_there_may_be_no_list() -> None:
+    assert group_facts(decoded()).quota_condition == NO_QUOTA_CONDITION
+    assert a_group().facts().quota_condition == NO_QUOTA_CONDITION

@@ -7,7 +7,7 @@ import pytest
 from builders import CARDS, GPU, H200, H800, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.body import Body
 from builders.group import GroupBody
-from cardquota.quota.decisions.group_write import judge_group_write
+from cardquota.quota.decisions.groups.group_write import judge_group_write
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.messages import group_messages
 from cardquota.quota.verdict import Outcome, Verdict
@@ -123,6 +123,18 @@ def test_a_group_without_a_queue_is_one_of_the_default_queue_where_there_is_one(
     assert (found.outcome, found.queue) == (Outcome.NEVER, "default")
     same = judge_group_write(ledger, moved.written(), group.written(), default_queue="default")
     assert same.fits
+
+
+def test_v5_one_that_volcano_made_for_pods_is_not_judged_in_its_default_queue() -> None:
+    """Its pods may have another one, and `default` may have no quota."""
+    made = GANG.in_queue("default").put(
+        "podgroup-0d9c39a2-8a4b-4c39-9d0e-3f4d2f0e6a11", "metadata", "name"
+    )
+    ledger = a_world(a_queue("default").with_quota({H200: 1}))
+    for group in (made, made.in_queue(None)):
+        assert judge_group_write(ledger, group.written(), default_queue="default").fits
+    changed = made.of(2).written()
+    assert judge_group_write(ledger, changed, made.written(), default_queue="default").fits
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,13 @@ import pytest
 from builders import H200
 from cardquota.loop import time_slice
 from cardquota.quota.pods import pods_by_controller as made_pods
-from cardquota_webhooks import own_pods
 from cardquota_webhooks.review import AdmissionResponse, decode
+from cardquota_webhooks.scaling import own_pods
 from cardquota_webhooks.workloads import WorkloadReviews
 
-from .endpoint import Endpoint, review_of
-from .workload_review import THREE, asked, own, pod, running, stored, warned
+from ..endpoint import Endpoint, review_of
+from ..workload_review import THREE, asked, own, pod, running, stored, warned
+from .scale_review import Watches, scaling
 
 MANY = 200
 QUEUE = THREE.with_quota({H200: MANY})
@@ -20,7 +21,8 @@ QUEUE = THREE.with_quota({H200: MANY})
 
 @pytest.fixture(autouse=True)
 def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_pods, "FEW", MANY // 2)
+    for module in (own_pods, made_pods):
+        monkeypatch.setattr(module, "FEW", MANY // 2)
     monkeypatch.setattr(made_pods, "AT_A_TIME", 2)
     monkeypatch.setattr(time_slice, "SLICE", 0.0)
 
@@ -90,3 +92,17 @@ async def test_nobody_waits_long_for_a_word(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(own_pods, "COUNT_TIMEOUT", 0.0)
     async with Endpoint(QUEUE, *own(MANY)) as endpoint:
         assert await warned(endpoint, "deployments", pod(), stored(pod()), replicas=MANY + 5) == []
+
+
+async def test_a_queue_that_closes_meanwhile_is_closed() -> None:
+    """What was found before the pods were counted may be old when they are."""
+    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
+        Watches(endpoint).show(name="web", replicas=MANY)
+        request = decode(review_of(scaling(MANY, MANY + 1)))
+        task = asyncio.create_task(endpoint.scales.validate(request))
+        for _ in range(MANY // 4):
+            await asyncio.sleep(0)
+        assert not task.done()
+        endpoint.see(QUEUE.closed().at_revision(2))
+        said = await task
+    assert (said.allowed, said.reason) == (False, "QueueNotOpen")

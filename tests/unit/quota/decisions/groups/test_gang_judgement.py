@@ -10,7 +10,7 @@ from cardquota.quota.amounts import Charge
 from cardquota.quota.assignment import assignment
 from cardquota.quota.assignment.assignment import Assignment
 from cardquota.quota.decisions.availabilities import MOST_SELECTORS
-from cardquota.quota.decisions.gang_judgement import GangTrial, Kind, judge_gang, kinds_of
+from cardquota.quota.decisions.groups.gang_judgement import GangTrial, Kind, judge_gang, kinds_of
 from cardquota.quota.decisions.room_together import room_together
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import GANG_KINDS
@@ -19,8 +19,8 @@ from cardquota.quota.release.openings import openings
 from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.verdict import Outcome
 
-from ..brute_force import plainly
-from ..releasing import cards_of, release
+from ...brute_force import plainly
+from ...releasing import cards_of, release
 
 EITHER = f"{H200}|{H800}"
 POOL = "example.com/pool"

@@ -10,12 +10,12 @@ from builders import CARDS, GPU, H200, H800, R4090, a_group, a_ledger, a_node, a
 from builders.body import Body
 from builders.group import GroupBody
 from cardquota.quota.assignment.claim import Claim
-from cardquota.quota.decisions.group_judgement import judge_group
+from cardquota.quota.decisions.groups.group_judgement import judge_group
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.verdict import Outcome
 from cardquota.quota.vocabulary import Reason
 
-from ..brute_force import BruteForceQueue
+from ...brute_force import BruteForceQueue
 
 SLICE = "NVIDIA-H200/mig-1g.18gb-mixed"
 MIG_NODE = a_node("mig-a").showing(H200).with_slices("1g.18gb", 7)

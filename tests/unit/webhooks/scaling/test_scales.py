@@ -10,10 +10,11 @@ from builders import H200, H800, a_group, a_namespace, a_pod, a_queue
 from cardquota.quota import vocabulary as v
 from cardquota.quota.limits import TEMPLATE_TEXT
 from cardquota.quota.objects.pod import Pod
-from cardquota_webhooks import recent_scale_ups, scales
 from cardquota_webhooks.review import decode
+from cardquota_webhooks.scaling import recent_scale_ups, remembered, scales
 
-from .endpoint import Endpoint, request_of, review_of
+from ..endpoint import Endpoint, request_of, review_of
+from ..workload_review import THREE, made, own, own_gated, pod, running
 from .scale_review import (
     KIND,
     Watches,
@@ -23,7 +24,6 @@ from .scale_review import (
     scaling,
     uid_of,
 )
-from .workload_review import THREE, made, own, own_gated, pod, running
 
 CUSTOM = {"group": "argoproj.io"}
 
@@ -357,6 +357,18 @@ async def test_r4_what_another_replica_granted_is_seen_in_the_watch() -> None:
         assert (await by_people(endpoint, 0, 3)).allowed
 
 
+async def test_r4_what_was_granted_long_ago_and_never_came_hides_nothing() -> None:
+    """The write failed after our answer. Nobody asked since, so nothing was forgotten."""
+    async with Endpoint(THREE) as endpoint:
+        watches = Watches(endpoint)
+        watches.show(name="web", replicas=0)
+        watches.show(name="second", replicas=0)
+        assert (await by_people(endpoint, 0, 3, name="second")).allowed
+        endpoint.now += 10 * recent_scale_ups.LIFETIME
+        watches.show(name="second", replicas=2)  # granted by another replica
+        assert "1 of 3 replicas" in (await by_people(endpoint, 0, 3)).text
+
+
 async def test_r4_who_may_not_use_a_queue_takes_nothing_away() -> None:
     """By a word in the template of a workload anybody could hold up all others."""
     queue = THREE.open_to("team")
@@ -456,13 +468,16 @@ async def test_r4_a_replica_set_is_not_counted_beside_the_deployment_that_makes_
 
 
 async def test_what_is_remembered_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recent_scale_ups, "MOST", 5)
-    async with Endpoint(a_queue().with_quota({H200: 100})) as endpoint:
+    """Of each queue; and in queues that are not there it is nothing."""
+    monkeypatch.setattr(remembered, "MOST_OF_QUEUE", 5)
+    async with Endpoint(*(a_queue(q).with_quota({H200: 100}) for q in ("a", "b"))) as endpoint:
         watches = Watches(endpoint)
-        for number in range(9):
-            watches.show(name=f"web-{number}", replicas=0)
-            assert (await by_people(endpoint, 0, 1, name=f"web-{number}")).allowed
-        assert len(endpoint.recent) == 5
+        for queue, many in (("a", 2), ("b", 9), ("c", 9)):
+            for number in range(many):
+                name, template = f"web-{queue}-{number}", pod().in_queue(queue)
+                watches.show(name=name, template=template, replicas=0)
+                watches.show(name=name, template=template, replicas=1)
+        assert len(endpoint.recent) == 2 + 5
 
 
 BAD: list[tuple[object, bool]] = [

@@ -9,7 +9,7 @@ import pytest
 from builders import H200, H800, R4090, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.node import NodeBody
 from builders.pod import PodBody
-from cardquota.quota.decisions.gang_judgement import judge_gang
+from cardquota.quota.decisions.groups.gang_judgement import judge_gang
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import GANG_KINDS
 
@@ -81,6 +81,30 @@ def test_a_task_leaves_the_card_that_another_one_needs() -> None:
     pods = [member(f"a{n}", EITHER, "a") for n in range(3)]
     must = [member(f"b{n}", H200, "b") for n in range(2)]
     assert start(QUOTA, *nodes(h200=8, h800=8), *pods, *must) == [H800] * 3 + [H200] * 2
+
+
+def test_a_small_task_leaves_the_card_that_a_larger_one_needs_for_all_of_its_pods() -> None:
+    """Both may use either. Beside Volcano it would wait for ever, in a queue that nobody uses."""
+    small = [member("a0", EITHER, "a")]
+    large = [member(f"b{n}", f"{H800}|{H200}", "b") for n in range(3)]
+    quota = {H200: 3, H800: 2}
+    assert start(quota, *nodes(h200=8, h800=8), *small, *large) == [H800] + [H200] * 3
+    larger = [member(f"b{n}", EITHER, "b", amount=2) for n in range(2)]
+    several = [member(f"a{n}", EITHER, "a") for n in range(3)]
+    quota = {H200: 5, H800: 3}
+    assert start(quota, *nodes(h200=8, h800=8), *several, *larger) == [H800] * 3 + [H200] * 2
+    plain = a_pod("c0").in_queue("red").gated().in_group("gang").of_task("c")
+    must = member("d0", H800, "d")
+    found = start({H200: 3, H800: 3}, *nodes(h200=8, h800=8), *small, *large, plain, must)
+    assert found == [H800] + [H200] * 3 + [H800]
+
+
+def test_where_not_all_can_have_one_each_they_get_what_comes_first() -> None:
+    small = [member(f"a{n}", EITHER, "a") for n in range(2)]
+    large = [member(f"b{n}", EITHER, "b") for n in range(3)]
+    quota = {H200: 4, H800: 1}
+    found = start(quota, *nodes(h200=8, h800=8), *small, *large)
+    assert found == [H200] * 4 + [H800]
 
 
 def test_and_waits_for_no_node_where_several_cards_start_at_once() -> None:

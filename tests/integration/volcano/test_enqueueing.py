@@ -1,0 +1,276 @@
+"""Volcano asks which pod groups to enqueue: who has to wait creates no pods (V3, E1)."""
+
+import json
+import ssl
+from collections.abc import Iterator
+from http.client import HTTPSConnection
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import pytest
+import yaml
+
+from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
+from integration.asking import MERGE, ask
+from integration.roomy_nodes import T1000, T2000, add_roomy_nodes
+from integration.team import Team, notes
+
+from .conftest import ACCOUNTS, NAMESPACE
+from .volcano_jobs import phase, running, submit, volcano_job
+
+pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
+PATH = "/volcano/jobEnqueueable"
+GROUPS = "/apis/scheduling.volcano.sh/v1beta1/namespaces"
+REQUEST, RESERVATION = "volcano.sh/card.request", "volcano.sh/card.reservation"
+PERMIT, ABSTAIN, REJECT = 1, 0, -1
+
+
+@pytest.fixture(scope="module")
+def asked_by_volcano(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Two replicas: whoever is asked passes it on to the leader."""
+    config = tmp_path_factory.mktemp("asked") / "config.yaml"
+    settings = {"scheduler": "volcano", "volcano": {"accounts": list(ACCOUNTS)}}
+    config.write_text(yaml.safe_dump(settings))
+    with running_plane(
+        tmp_path_factory.mktemp("asked-plane"),
+        config=config,
+        replicas=2,
+        crds="volcano",
+        volcano=NAMESPACE,
+        volcano_asks=True,
+        volcano_period=0.2,
+        volcano_longest_pause=0.2,
+    ) as cluster:
+        add_roomy_nodes(cluster)
+        cluster.warm()
+        yield cluster
+
+
+@pytest.fixture
+def team(asked_by_volcano: Cluster, unique: str) -> Iterator[Team]:
+    with fresh_namespace(asked_by_volcano, unique) as namespace:
+        yield Team(asked_by_volcano, namespace, unique)
+
+
+class VolcanoCalls:
+    """Asks as its scheduler does: over HTTPS, and without a certificate of its own."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        assert cluster.folder is not None
+        state = json.loads(cluster.folder.state.read_text())
+        self._url = urlsplit(state["enqueue"])
+        self._tls = ssl.create_default_context(cafile=str(cluster.folder.volcano_ca))
+
+    def call(self, body: bytes, method: str = "POST", path: str = PATH) -> tuple[int, str]:
+        there = HTTPSConnection(
+            self._url.hostname or "", self._url.port, context=self._tls, timeout=20
+        )
+        try:
+            there.request(method, path, body, {"Content-Type": "application/json"})
+            answer = there.getresponse()
+            return answer.status, answer.read().decode()
+        finally:
+            there.close()
+
+    def vote(self, group: dict[str, Any], **more: Any) -> int:
+        meta = group["metadata"]
+        uid = f"{meta['namespace']}/{meta['name']}"
+        job = {"UID": uid, "Name": meta["name"], "PodGroup": group, **more}
+        code, text = self.call(json.dumps({"job": job}).encode())
+        assert code == 200, text
+        return int(json.loads(text)["status"])
+
+
+@pytest.fixture
+def volcano(asked_by_volcano: Cluster) -> VolcanoCalls:
+    return VolcanoCalls(asked_by_volcano)
+
+
+def groups(team: Team) -> list[dict[str, Any]]:
+    return list(ask(team.cluster, "GET", f"{GROUPS}/{team.namespace}/podgroups").body["items"])
+
+
+def group_of(team: Team, job: str) -> dict[str, Any]:
+    found = [one for one in groups(team) if one["metadata"]["name"].startswith(f"{job}-")]
+    return found[0] if found else {}
+
+
+def a_group(team: Team, name: str, **spec: Any) -> dict[str, Any]:
+    """One of which no pods will come."""
+    text = spec.pop("request", None)
+    body = {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": name, "annotations": {REQUEST: text} if text else {}},
+        "spec": {"queue": team.queue_name(), "minMember": 2, **spec},
+    }
+    reply = ask(team.cluster, "POST", f"{GROUPS}/{team.namespace}/podgroups", body)
+    assert reply.ok, reply
+    return reply.body
+
+
+def why(group: dict[str, Any]) -> dict[str, Any]:
+    """Our condition of a group."""
+    conditions = group.get("status", {}).get("conditions", ())
+    return next((one for one in conditions if one["type"] == "CardQuota"), {})
+
+
+def asking_for(job: dict[str, Any], request: dict[str, int]) -> dict[str, Any]:
+    job["metadata"]["annotations"] = {REQUEST: json.dumps(request)}
+    return job
+
+
+@pytest.mark.slow
+def test_jobs_that_wait_have_no_pods_and_are_told_why(team: Team) -> None:
+    """Three of two pods on a quota of three; the others run one after the other."""
+    team.has_queue({T1000: 3})
+    names = ("a", "b", "c")
+    for name in names:
+        # The first runs until the others were told, also on a busy machine.
+        runs = 10 if name == "a" else 4
+        job = asking_for(volcano_job(team, name, 2, T1000, runs=runs), {T1000: 2})
+        assert submit(team, job).ok
+        # Volcano may ask about the second one before the first one is seen.
+        team.until(lambda: running(team, "a") == 2, "the first runs")
+    team.until(
+        lambda: all(why(group_of(team, name)).get("status") == "False" for name in ("b", "c")),
+        "the others are told why they wait",
+    )
+    assert {pod["metadata"]["labels"]["volcano.sh/job-name"] for pod in team.pods()} == {"a"}
+    told = why(group_of(team, "b"))
+    assert told["reason"] == "InsufficientCardQuota"
+    assert "requested <2>, total would be <4>, but capability is <3>" in told["message"]
+    most, seen, let_through = 0, set[str](), set[str]()
+
+    def all_done() -> bool:
+        nonlocal most
+        by_job = {name: running(team, name) for name in names}
+        most = max(most, sum(by_job.values()))
+        seen.update(name for name, number in by_job.items() if number)
+        said = {name: why(group_of(team, name)).get("status") for name in names}
+        let_through.update(name for name, status in said.items() if status == "True")
+        return all(phase(team, name) == "Completed" for name in names)
+
+    team.until(all_done, "all are completed", 120)
+    assert most == 2
+    assert seen == set(names)
+    assert let_through == {"b", "c"}, "the first never waited"
+
+
+@pytest.mark.slow
+def test_a_job_that_names_no_cards_waits_where_its_queue_has_one_card(team: Team) -> None:
+    """`spec.minResources` has a resource name, and the quota one card behind it."""
+    team.has_queue({T1000: 2})
+    for name in ("a", "b"):
+        assert submit(team, volcano_job(team, name, 2, T1000, runs=4)).ok
+    team.until(lambda: running(team, "a") == 2, "the first runs")
+    team.until(lambda: why(group_of(team, "b")).get("status") == "False", "the other waits")
+    assert running(team, "b") == 0
+    team.until(lambda: phase(team, "b") == "Completed", "it has run too", 60)
+
+
+def test_what_fits_is_permitted_and_reserved(team: Team, volcano: VolcanoCalls) -> None:
+    team.has_queue({T1000: 3})
+    first = a_group(team, "first", request=json.dumps({T1000: 2}))
+    assert volcano.vote(first) == PERMIT
+    # Its scheduler asks about every group as well, so the other one is made only now.
+    second = a_group(team, "second", request=json.dumps({T1000: 2}))
+    stored = next(one for one in groups(team) if one["metadata"]["name"] == "first")
+    assert json.loads(notes(stored)[RESERVATION])["cards"] == {T1000: 2}
+    assert volcano.vote(second) == REJECT
+    assert volcano.vote(first) == PERMIT
+    # What is given back goes to who waits, and the next question hears of it.
+    path = f"{GROUPS}/{team.namespace}/podgroups/first"
+    assert ask(team.cluster, "DELETE", path).ok
+    team.until(lambda: volcano.vote(second) == PERMIT, "the second one is next")
+
+
+def test_groups_without_cards_are_none_of_ours(team: Team, volcano: VolcanoCalls) -> None:
+    team.has_queue({T1000: 3})
+    plain = a_group(team, "plain", minResources={"cpu": "2", "memory": "1Gi"})
+    other = a_group(team, "other", minResources={"cpu": "2", "example.com/licence": "1"})
+    assert volcano.vote(plain) == ABSTAIN
+    assert volcano.vote(other) == ABSTAIN
+
+
+def test_which_of_several_cards_is_not_known_before_the_pods_are_there(
+    team: Team, volcano: VolcanoCalls
+) -> None:
+    """Permitted while any of them has room; nothing is reserved, and the gates decide."""
+    team.has_queue({T1000: 1, T2000: 1})
+    fits = a_group(team, "fits", minResources={"nvidia.com/gpu": "2"})
+    large = a_group(team, "large", minResources={"nvidia.com/gpu": "3"})
+    assert volcano.vote(fits) == PERMIT
+    assert all(RESERVATION not in notes(one) for one in groups(team))
+    assert volcano.vote(large) == REJECT
+
+    def told() -> dict[str, Any]:
+        return next(why(one) for one in groups(team) if one["metadata"]["name"] == "large")
+
+    team.until(lambda: told().get("status") == "False", "it is told why it waits")
+    assert "requested <3>" in told()["message"]
+
+
+def test_a_group_whose_pods_come_first_is_none_of_ours(team: Team, volcano: VolcanoCalls) -> None:
+    """Volcano makes one for each ReplicaSet: its pods are there, and each has its gate."""
+    team.has_queue({T1000: 1})
+    name = f"podgroup-{uuid4()}"
+    made = a_group(team, name, minResources={"nvidia.com/gpu": "4"})
+    assert volcano.vote(made) == ABSTAIN
+
+
+def test_a_group_that_nobody_has_seen_waits(team: Team, volcano: VolcanoCalls) -> None:
+    meta = {"namespace": team.namespace, "name": "nowhere"}
+    assert volcano.vote({"metadata": meta}) == REJECT
+
+
+def test_where_nothing_is_enforced_it_is_none_of_ours(team: Team, volcano: VolcanoCalls) -> None:
+    team.has_queue({T1000: 1})
+    label = {"metadata": {"labels": {"volcano.sh/card-quota": "audit"}}}
+    path = f"/api/v1/namespaces/{team.namespace}"
+    assert ask(team.cluster, "PATCH", path, label, content_type=MERGE).ok
+    found = a_group(team, "any", request=json.dumps({T1000: 1}))
+    team.until(lambda: volcano.vote(found) == ABSTAIN, "its namespace is only audited")
+
+
+def test_a_request_that_can_never_fit_is_rejected(team: Team, volcano: VolcanoCalls) -> None:
+    """The quota was lowered after it was written."""
+    team.has_queue({T1000: 2})
+    found = a_group(team, "large", request=json.dumps({T1000: 2}))
+    team.set_quota({T1000: 1})
+    team.until(lambda: volcano.vote(found) == REJECT, "it waits")
+
+
+def test_calls_that_cannot_be_read_get_a_sentence(volcano: VolcanoCalls) -> None:
+    name = {"metadata": {"namespace": "n", "name": "g"}}
+    deep = b'{"job":' + b"[" * 100_000
+    for body, said in (
+        (b"", "cannot be read"),
+        (b"no json", "cannot be read"),
+        (b'{"job": {}}', "must have a namespace and a name"),
+        (b'{"job": {"UID": 7}}', "cannot be read"),
+        (b"\xff\xfe", "cannot be read"),
+        (deep, "cannot be read"),
+        (b'{"job": {"Tasks": [' + b"1," * 300_000 + b"1]}}", "elements"),
+        (json.dumps({"job": {"UID": f"{'n' * 300}/g"}}).encode(), "must have a namespace"),
+    ):
+        code, text = volcano.call(body)
+        assert code == 400, text
+        assert said in text
+    call = json.dumps({"job": {"PodGroup": name}}).encode()
+    assert volcano.call(call, "PUT")[0] == 405
+    assert volcano.call(call, path="/volcano/predicate")[0] == 404
+    assert volcano.call(call, path="/scheduler/bind")[0] == 404
+    code, text = volcano.call(b" " * (11 * 2**20))
+    assert code == 413
+    assert "at most 10 MiB" in text
+
+
+def test_a_body_of_ten_megabytes_is_no_matter(team: Team, volcano: VolcanoCalls) -> None:
+    """A large Deployment comes with all its tasks."""
+    team.has_queue({T1000: 1})
+    found = a_group(team, "large", request=json.dumps({T1000: 1}))
+    task = {"UID": "u" * 36, "Resreq": {"MilliCPU": 1000}, "Pod": {"spec": {"x": "y" * 800}}}
+    tasks = {str(number): task for number in range(10_000)}
+    assert volcano.vote(found, Tasks=tasks) == PERMIT

@@ -1,0 +1,206 @@
+"""V4: Whoever writes a Job of Volcano is told at once what it can have, on a real API server."""
+
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+
+import pytest
+
+from builders import a_namespace
+from cardquota.quota import vocabulary as v
+from cardquota_dev.testing import Cluster, fresh_namespace
+from integration.asking import MERGE, ApiReply, Object, ask, metric
+from integration.roomy_nodes import T1000
+from integration.team import Team, notes
+
+from .volcano_jobs import running, submit, volcano_job
+
+pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
+JOBS = "/apis/batch.volcano.sh/v1alpha1/namespaces"
+
+
+@pytest.fixture
+def team(beside_volcano: Cluster, unique: str) -> Iterator[Team]:
+    with fresh_namespace(beside_volcano, unique) as namespace:
+        team = Team(beside_volcano, namespace, unique)
+        team.has_queue({T1000: 3})
+        until_published(team)
+        yield team
+
+
+def until_published(team: Team) -> None:
+    """The operator has seen the queue."""
+
+    def published() -> bool:
+        shown = json.loads(notes(team.queue()).get(v.STATUS, "{}"))
+        return [row["quota"] for row in shown.get("cards", ())] == [3]
+
+    team.until(published, "the queue is seen")
+
+
+def two_tasks(team: Team) -> Object:
+    """A master and a worker, as in an example of everyday: each task with its own template."""
+    job = volcano_job(team, "cr-job", 1, T1000)
+    job["metadata"]["annotations"] = {v.REQUEST: json.dumps({T1000: 2})}
+    (task,) = job["spec"]["tasks"]
+    master, worker = deepcopy(task), deepcopy(task)
+    master["name"], worker["name"] = "master", "worker"
+    labels = [{"key": "nvidia.com/gpu.product", "operator": "In", "values": [T1000]}]
+    required = {"nodeSelectorTerms": [{"matchExpressions": labels}]}
+    master["template"]["spec"]["affinity"] = {
+        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}
+    }
+    policy = {"action": "CompleteJob", "event": "TaskCompleted"}
+    job["spec"].update(minAvailable=2, tasks=[master, worker], policies=[policy])
+    return job
+
+
+def try_out(team: Team, job: Object) -> ApiReply:
+    path = f"{JOBS}/{team.namespace}/jobs?dryRun=All"
+    return ask(team.cluster, "POST", path, job)
+
+
+def change(team: Team, name: str, change: Object, sub: str = "") -> ApiReply:
+    path = f"{JOBS}/{team.namespace}/jobs/{name}{sub}"
+    return ask(team.cluster, "PATCH", path, change, content_type=MERGE)
+
+
+def sized(job: Object, replicas: int, together: int) -> Object:
+    found = deepcopy(job)
+    found["spec"]["minAvailable"] = together
+    found["spec"]["tasks"][0]["replicas"] = replicas
+    return found
+
+
+@pytest.mark.slow
+def test_v4_a_job_of_two_tasks_that_fits_is_created_in_silence_and_runs(team: Team) -> None:
+    reply = submit(team, two_tasks(team))
+    assert (reply.ok, reply.warnings) == (True, ())
+    team.until(lambda: running(team, "cr-job") == 2, "both are bound")
+    second = two_tasks(team)
+    second["metadata"]["name"] = "second"
+    reply = try_out(team, second)
+    assert reply.ok
+    assert reply.warnings[0] == "second: 0 of 2 pods fit the quota now, the rest waits at the gate"
+    assert "requested <2>, total would be <4>, but capability is <3>" in reply.warnings[1]
+    part = sized(volcano_job(team, "part", 1, T1000), 5, 1)
+    assert try_out(team, part).warnings[0].startswith("part: 1 of 5 pods fit the quota now")
+
+
+@pytest.mark.slow
+def test_v4_what_can_never_run_is_refused_and_nothing_of_it_exists(team: Team) -> None:
+    job = volcano_job(team, "wrong", 1, T1000)
+    unknown = volcano_job(team, "wrong", 1, "NVIDIA-T1O00")
+    large = sized(job, 4, 4)
+    asked = deepcopy(job)
+    asked["metadata"]["annotations"] = {v.REQUEST: json.dumps({T1000: 4})}
+    unreadable = deepcopy(job)
+    unreadable["metadata"]["annotations"] = {v.REQUEST: "[]"}
+    for one, reason, says in (
+        (unknown, "InvalidCardAnnotation", "a pod of task <worker>: Queue"),
+        (large, "InsufficientCardQuota", "its minimum of 4 pods, which start together"),
+        (asked, "InsufficientCardQuota", "requested <4>"),
+        (unreadable, "InvalidCardAnnotation", "cannot be read"),
+    ):
+        reply = submit(team, one)
+        assert (reply.code, reply.reason) == (403, reason)
+        assert f"Job <{team.namespace}/wrong> can never run: " in reply.message
+        assert says in reply.message
+    assert ask(team.cluster, "GET", f"{JOBS}/{team.namespace}/jobs/wrong").code == 404
+    assert team.pods() == []
+    disagreeing = deepcopy(job)
+    disagreeing["metadata"]["annotations"] = {v.REQUEST: json.dumps({T1000: 2})}
+    (told,) = try_out(team, disagreeing).warnings
+    assert f"says <2> of <{T1000}>, but its minimum of 1 pod asks for <1> of <{T1000}>" in told
+
+
+@pytest.mark.slow
+def test_v4_a_change_is_refused_for_what_it_makes_worse_alone(team: Team) -> None:
+    assert submit(team, volcano_job(team, "train", 3, T1000)).ok
+    team.until(lambda: running(team, "train") == 3, "all are bound")
+    grown = {"spec": sized(volcano_job(team, "train", 3, T1000), 4, 4)["spec"]}
+    assert change(team, "train", grown).code == 403
+    # One more than fits, without which the others run.
+    grown["spec"]["minAvailable"], grown["spec"]["tasks"][0]["minAvailable"] = 3, 3
+    reply = change(team, "train", grown)
+    assert reply.ok, reply.message
+    assert reply.warnings[0].startswith("train: 3 of 4 pods fit the quota now")
+    team.set_quota({T1000: 1})
+    team.until(
+        lambda: any("could not run" in text for text in scaled(team, 3).warnings),
+        "what is wrong with it now is told",
+    )
+    before = reviews(team)
+    for harmless in (
+        {"metadata": {"finalizers": ["example.com/keep"], "labels": {"a": "b"}}},
+        {"metadata": {"finalizers": None}},
+        {"spec": {"ttlSecondsAfterFinished": 60}},
+    ):
+        reply = change(team, "train", harmless)
+        assert (reply.ok, reply.warnings) == (True, ())
+    assert change(team, "train", {"status": {"running": 3}}, "/status").ok
+    assert reviews(team) == before
+    assert scaled(team, 2).ok
+    path = f"{JOBS}/{team.namespace}/jobs/train"
+    assert ask(team.cluster, "DELETE", path).ok
+
+
+def scaled(team: Team, pods: int) -> ApiReply:
+    body = volcano_job(team, "train", pods, T1000)
+    body["spec"]["tasks"][0]["minAvailable"] = pods
+    return change(team, "train", {"spec": body["spec"]})
+
+
+def reviews(team: Team) -> float:
+    return metric(team.cluster, "cardquota_admission_reviews_total", kind="jobs")
+
+
+@pytest.mark.slow
+def test_v4_by_the_mode_of_the_namespace(team: Team) -> None:
+    large = sized(volcano_job(team, "large", 1, T1000), 4, 4)
+    assert not try_out(team, large).ok
+    put_in_mode(team, "off")
+    team.until(lambda: try_out(team, large).ok, "the namespace is left alone")
+    assert try_out(team, large).warnings == ()
+    put_in_mode(team, "audit")
+    team.until(lambda: try_out(team, large).warnings, "what would be refused is told")
+    (told,) = try_out(team, large).warnings
+    assert told.startswith("audit: would not be let through: Job <")
+
+
+def put_in_mode(team: Team, mode: str) -> None:
+    marked = a_namespace(team.namespace).in_mode(mode).body["metadata"]["labels"]
+    path = f"/api/v1/namespaces/{team.namespace}"
+    body = {"metadata": {"labels": marked}}
+    assert ask(team.cluster, "PATCH", path, body, content_type=MERGE).ok
+
+
+@pytest.mark.slow
+def test_v4_odd_jobs_get_an_answer(team: Team) -> None:
+    """Whatever the API server lets by: never an error of ours."""
+    job = volcano_job(team, "odd", 1, T1000)
+    (task,) = job["spec"]["tasks"]
+    many = [{**task, "name": f"t{n}"} for n in range(1_000)]
+    long = deepcopy(task)
+    long["template"]["metadata"]["annotations"]["example.com/long"] = "x" * 200_000
+    for tasks in (None, [], [{"name": "bare", "replicas": 1}], many, [long]):
+        odd = deepcopy(job)
+        odd["spec"]["tasks"] = tasks
+        assert try_out(team, odd).code < 500
+    for number in (-1, 0, 2**31 - 1):
+        reply = try_out(team, sized(job, number, 1))
+        assert reply.code < 500
+        assert "bug" not in reply.message
+    many_told = deepcopy(job)
+    many_told["spec"].update(tasks=many, minAvailable=1)
+    assert any("at most <256> are read" in text for text in try_out(team, many_told).warnings)
+
+
+@pytest.mark.slow
+def test_v4_what_an_administrator_can_change_is_told(team: Team) -> None:
+    assert team.annotate(team.a_queue({}), v.QUOTA, json.dumps({})).ok
+    job = volcano_job(team, "early", 1, T1000)
+    team.until(lambda: try_out(team, job).warnings, "the quota is seen")
+    (told,) = try_out(team, job).warnings
+    assert told.startswith("early: its pods will wait at the gate: Queue <")
+    assert "not in the queue's quota" in told

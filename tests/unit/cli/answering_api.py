@@ -1,0 +1,44 @@
+"""An API server for the commands that says what a test has written down. A fake: it stands for
+answers that a real one does not give on demand (refusals, nonsense, pages).
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from aiohttp import web
+
+Answer = tuple[int, str]
+"""Status and body."""
+NOT_SERVED: Answer = (404, "404 page not found\n")
+
+
+@asynccontextmanager
+async def answering(
+    answers: Mapping[str, Answer],
+    folder: Path,
+    asked: Callable[[str, dict[str, str]], None] = lambda _, __: None,
+) -> AsyncIterator[Path]:
+    """The kubeconfig for it. `answers`: by path; `asked` hears of each path and its query."""
+
+    async def answer(request: web.Request) -> web.Response:
+        asked(request.path, dict(request.query))
+        status, text = answers.get(request.path, NOT_SERVED)
+        return web.Response(status=status, text=text)
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    port = runner.addresses[0][1]
+    path = folder / "config"
+    path.write_text(
+        "current-context: x\n"
+        f"clusters: [{{name: c, cluster: {{server: 'http://127.0.0.1:{port}'}}}}]\n"
+        "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
+    )
+    try:
+        yield path
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,193 @@
+"""What `top` prints of queues, wherever their numbers are published."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from builders import H200, a_node, a_pod
+from cardquota.cli.app import app
+from cardquota.cli.plugin import plugin
+from cardquota.cli.top.published_queues import PublishedQueue, PublishedQueues
+from cardquota.cli.top.top import lines
+from cardquota.quota import vocabulary as v
+from cardquota.quota.reports.outside_use import OutsideUse
+
+from ..answering_api import NOT_SERVED, Answer, answering
+
+PATH = "/apis/scheduling.volcano.sh/v1beta1/queues"
+STATUS: dict[str, Any] = {
+    "cards": [{"name": H200, "quota": 3, "allocated": 2}],
+    "columns": {"cards": f"{H200} 2/3", "inqueue": "-", "elastic": "-", "cpu": "1/4"},
+}
+TEXT = json.dumps(STATUS)
+NOBODY = OutsideUse(0, {})
+
+
+def queue(name: str, status: object = None, note: object = None) -> dict[str, Any]:
+    meta: dict[str, Any] = {"name": name, "uid": name, "creationTimestamp": "2026-01-01T00:00:00Z"}
+    if note is not None:
+        meta["annotations"] = {v.STATUS: note}
+    return {"metadata": meta, "spec": {}, "status": status}
+
+
+def listing(*items: object) -> Answer:
+    return 200, json.dumps({"metadata": {"resourceVersion": "1"}, "items": items})
+
+
+GROUP = "/apis/scheduling.volcano.sh/v1beta1"
+NO_PODS = {"/api/v1/pods": listing(), "/api/v1/nodes": listing()}
+
+
+async def top(
+    answer: Answer, folder: Path, *options: str, pods: Mapping[str, Answer] = NO_PODS
+) -> Result:
+    others = {"/api/v1/namespaces": listing(), f"{GROUP}/podgroups": listing()}
+    async with answering({PATH: answer, **others, **pods}, folder) as kubeconfig:
+        arguments = ["top", "--kubeconfig", str(kubeconfig), *options]
+        return await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
+
+
+@pytest.mark.parametrize(
+    "published",
+    [
+        queue("q", {**STATUS, "state": "Closing"}),
+        queue("q", {"state": "Closing", "allocated": {"cpu": "1"}}, TEXT),
+        # What the status says is newer: our definition took the place of Volcano's.
+        queue("q", {**STATUS, "state": "Closing"}, json.dumps({**STATUS, "columns": {}})),
+    ],
+)
+async def test_the_numbers_are_shown_wherever_they_are(
+    tmp_path: Path, published: dict[str, Any]
+) -> None:
+    found = await top(listing(published), tmp_path)
+    assert found.exit_code == 0, found.output
+    head, row = found.output.splitlines()
+    assert head.split() == [
+        *("NAME", "STATE", "CARDS", "INQUEUE", "ELASTIC", "REQUESTED", "CPU", "MEMORY", "AGE")
+    ]
+    assert row.split()[:4] == ["q", "Closing", H200, "2/3"]
+    assert row.split()[-1].endswith("d")
+
+
+async def test_for_programs_it_is_the_whole_status(tmp_path: Path) -> None:
+    bare = {"cards": [], "columns": {"cards": "-"}}  # as Volcano's queue without a quota
+    noted = queue("d", {"allocated": {"cpu": "1"}}, json.dumps(bare))
+    answer = listing(queue("a", STATUS), queue("b", {}, TEXT), queue("c"), noted, queue("e", bare))
+    found = await top(answer, tmp_path, "-o", "json")
+    assert json.loads(found.stdout) == {
+        "queues": [
+            {"name": "a", "state": "Open", "publishedIn": "status", "status": STATUS},
+            {"name": "b", "state": "Open", "publishedIn": "annotation", "status": STATUS},
+            {"name": "c", "state": "Open", "publishedIn": None, "status": {}},
+            {"name": "d", "state": "Open", "publishedIn": "annotation", "status": bare},
+            {"name": "e", "state": "Open", "publishedIn": "status", "status": bare},
+        ],
+        "outside": {"pods": 0, "cards": {}},
+        "unreadable": [],
+    }
+
+
+async def test_a_queue_without_numbers_is_named(tmp_path: Path) -> None:
+    found = await top(listing(queue("a"), queue("b", {}, TEXT)), tmp_path)
+    note, _, _, silent, _ = found.output.splitlines()
+    assert note == (
+        "note: nothing is published of a: see that an operator leads (cardquota_leader), and what "
+        "its log says"
+    )
+    assert silent.split()[:3] == ["a", "Open", "-"]
+
+
+FREE = a_pod("free").managed().asking_for(2).on_node("n")
+OURS = a_pod("ours").with_uid("ours").in_queue("q").managed().asking_for(1).on_node("n")
+
+
+async def test_v5_what_is_used_outside_every_queue_stands_below(tmp_path: Path) -> None:
+    node = a_node("n").with_cards(H200, 8)
+    used = {"/api/v1/pods": listing(FREE.body, OURS.body), "/api/v1/nodes": listing(node.body)}
+    found = await top(listing(queue("q", STATUS)), tmp_path, pods=used)
+    assert (found.exit_code, found.output.splitlines()[2:]) == (
+        0,
+        ["", f"used outside every queue: {H200} 2, by 1 pod (team/free)"],
+    )
+    found = await top(listing(queue("q", STATUS)), tmp_path, "-o", "json", pods=used)
+    assert json.loads(found.stdout)["outside"] == {"pods": 1, "cards": {H200: 2}}
+
+
+@pytest.mark.parametrize("kind", ["pods", "nodes"])
+@pytest.mark.parametrize("status", [403, 500])
+async def test_v5_where_it_is_not_known_the_queues_are_shown_all_the_same(
+    tmp_path: Path, kind: str, status: int
+) -> None:
+    hidden = {**NO_PODS, f"/api/v1/{kind}": (status, '{"reason": "Forbidden", "message": "no"}')}
+    found = await top(listing(queue("q", STATUS)), tmp_path, pods=hidden)
+    assert found.exit_code == 0
+    note, _, _, row = found.output.splitlines()
+    assert note.startswith(f"note: cannot list {kind}: ")
+    assert note.endswith(": what is used outside every queue is not shown")
+    assert row.split()[0] == "q"
+    found = await top(listing(queue("q", STATUS)), tmp_path, "-o", "json", pods=hidden)
+    assert json.loads(found.stdout)["outside"] is None
+
+
+async def test_no_queues(tmp_path: Path) -> None:
+    found = await top(listing(), tmp_path)
+    assert (found.exit_code, found.output) == (0, "No queues.\n")
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (NOT_SERVED, "cardquota: the cluster has no definition of Queue; apply the manifests"),
+        ((403, '{"code": 403, "reason": "Forbidden", "message": "no"}'), "queues"),
+        ((500, "oops"), "queues"),
+        ((200, "no list"), "the answer is no list of Kubernetes objects"),
+    ],
+)
+async def test_what_cannot_be_listed_is_said_in_one_line(
+    tmp_path: Path, answer: Answer, says: str
+) -> None:
+    found = await top(answer, tmp_path)
+    assert found.exit_code == 1
+    assert says in found.stderr
+    assert found.stderr.count("\n") == 1
+
+
+async def test_one_bad_queue_costs_no_other(tmp_path: Path) -> None:
+    """And nothing of it reaches the terminal as it is."""
+    odd: list[Any] = [
+        queue("a", {"cards": "x", "columns": {"cards": "\x1b[31mred", "cpu": 7}}),
+        queue("b", [1], 7),
+        queue("c", {"state": {"a": 1}, "columns": []}, "[" * 50_000),
+        queue("d", STATUS),
+        {"metadata": 7},
+    ]
+    found = await top(listing(*odd), tmp_path)
+    assert found.exit_code == 0, found.output
+    assert "\x1b" not in found.output
+    assert "left out: queue" in found.output
+    assert f"{H200} 2/3" in found.output
+
+
+@pytest.mark.parametrize(
+    ("seconds", "age"), [(0, "0s"), (119, "119s"), (120, "2m"), (7_200, "2h"), (200_000, "2d")]
+)
+def test_ages_are_short(seconds: int, age: str) -> None:
+    one = PublishedQueue("q", 5_000, "", STATUS, in_annotation=False)
+    text = [
+        line.plain for line in lines(PublishedQueues([one], []), 5_000 + seconds * 1_000, NOBODY)
+    ]
+    assert text[-1].endswith(f" {age}")
+    unknown = PublishedQueue("q", None, "", STATUS, in_annotation=False)
+    assert next(reversed(list(lines(PublishedQueues([unknown], []), 0, NOBODY)))).plain.endswith(
+        " -"
+    )
+
+
+def test_no_cluster_is_another_exit_code(tmp_path: Path) -> None:
+    found = CliRunner().invoke(app, ["top", "--kubeconfig", str(tmp_path / "none")])
+    assert found.exit_code == 2

@@ -1,0 +1,211 @@
+"""V7: a gang that Volcano may never bind waits, unless its scheduler's configuration lets it."""
+
+import json
+from time import perf_counter
+
+import pytest
+import yaml
+
+from builders import H200, H800, a_group, a_node, a_pod, a_queue
+from builders.pod import PodBody
+from cardquota.cluster.api.api_error import ApiError
+from cardquota.control.release.groups.mixed_cards import (
+    FRESH,
+    MixedCards,
+    mixtures,
+    mixtures_allowed,
+)
+from cardquota.quota import vocabulary as v
+
+from ...fakes import until
+from ...leader import leading
+
+pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
+
+WHERE = "volcano-system/volcano-scheduler-configmap"
+ALLOWS = {
+    "configurations": [
+        {"name": "enqueue", "arguments": {"x": 1}},
+        {"name": "allocate", "arguments": {"predicateErrorCacheEnable": False}},
+    ]
+}
+MIXED = {"worker": {H200: 1, H800: 2}}
+
+
+class VolcanoConfiguration:
+    """What a read of the ConfigMap gives, and how often it was read."""
+
+    def __init__(self, stored: object = None, *, error: ApiError | None = None) -> None:
+        self.stored = stored
+        self.error = error
+        self.paths: list[str] = []
+
+    async def read(self, path: str) -> bytes:
+        self.paths.append(path)
+        if self.error is not None:
+            raise self.error
+        data = {"volcano-scheduler.conf": yaml.safe_dump(self.stored)}
+        return json.dumps({"metadata": {"name": "x"}, "data": data}).encode()
+
+
+class Watchdial:
+    """A clock that stands."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def mixed(configuration: VolcanoConfiguration, clock: Watchdial) -> MixedCards:
+    return MixedCards(configuration.read, WHERE, clock)
+
+
+# --- what is a mixture ----------------------------------------------------------------------------
+
+
+def test_a_task_on_several_cards_is_one() -> None:
+    pods = [
+        ("worker", ((H200, 1), ("cpu", 4_000))),
+        ("worker", ((H800, 2),)),
+        ("worker", ((H800, 2),)),
+        ("head", ((H200, 1),)),
+        ("driver", ()),
+    ]
+    assert mixtures(pods) == MIXED
+    assert mixtures(pods[1:]) == {}
+    assert mixtures([]) == {}
+
+
+# --- what Volcano's configuration says ------------------------------------------------------------
+
+
+def test_where_the_memory_of_its_scheduler_is_off_mixtures_are_bound() -> None:
+    assert mixtures_allowed(yaml.safe_dump(ALLOWS))
+    assert mixtures_allowed(yaml.safe_dump(ALLOWS).replace("false", "'false'"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "- a",
+        "configurations: 3",
+        "configurations: [3, {name: allocate}]",
+        "configurations: [{name: allocate, arguments: [1]}]",
+        "configurations: [{name: allocate, arguments: {predicateErrorCacheEnable: true}}]",
+        "configurations: [{name: backfill, arguments: {predicateErrorCacheEnable: false}}]",
+        "configurations: [{name: allocate, arguments: {}}]",
+        "configurations: [{name: allocate",
+        "[" * 5_000,
+        "configurations: [{name: allocate, arguments: {predicateErrorCacheEnable: false}}]"
+        + "\n#{" * 100,
+        "- " * 5_000,
+        "? " * 5_000,
+    ],
+)
+def test_else_they_are_not(text: str) -> None:
+    assert not mixtures_allowed(text)
+
+
+SAYS = "configurations:\n- name: allocate\n  arguments:\n    predicateErrorCacheEnable: "
+
+
+@pytest.mark.parametrize(
+    "value", ["!!bool x", "!!int ''", "!!timestamp x", "0x" + "f" * 8_000, "2001-99-99", "1e999"]
+)
+def test_a_value_that_cannot_be_read_is_no_word(value: str) -> None:
+    """Nor an error: one would end the leader's term, and the next one's."""
+    assert mixtures_allowed(SAYS + "false")
+    assert not mixtures_allowed(SAYS + value)
+
+
+@pytest.mark.parametrize("key", ["<<", "!!merge x", "!<tag:yaml.org,2002:merge> x"])
+def test_mappings_that_merge_each_other_are_not_worked_out(key: str) -> None:
+    """Each level makes nine times as many: a dozen lines more would take minutes."""
+    merged = "".join(f"b{n}: &a{n + 1}\n  {key}:\n" + f"  - *a{n}\n" * 9 for n in range(6))
+    began = perf_counter()
+    assert not mixtures_allowed("a: &a0 {k: v}\n" + merged + SAYS + "false")
+    assert perf_counter() - began < 0.05
+
+
+# --- whether it is known --------------------------------------------------------------------------
+
+
+async def test_it_is_read_first_and_then_believed_for_a_time() -> None:
+    configuration, clock = VolcanoConfiguration(ALLOWS), Watchdial()
+    cards = mixed(configuration, clock)
+    assert cards.obstacle({}) is None
+    assert cards.obstacle(MIXED) == ""
+    await cards.look()
+    assert cards.obstacle(MIXED) is None
+    await cards.look()
+    name = "/api/v1/namespaces/volcano-system/configmaps/volcano-scheduler-configmap"
+    assert configuration.paths == [name]
+    configuration.stored = {}
+    clock.now += FRESH
+    assert cards.is_due
+    assert cards.obstacle(MIXED) == ""  # that it was allowed is no longer believed
+    await cards.look()
+    text = cards.obstacle(MIXED)
+    assert text is not None
+    assert f"task <worker> have room on <{H200}> <1>, <{H800}> <2> together" in text
+    assert f"which ConfigMap <{WHERE}> does not say" in text
+
+
+async def test_what_cannot_be_read_says_nothing() -> None:
+    cards = mixed(VolcanoConfiguration(error=ApiError(403, "Forbidden", "not yours")), Watchdial())
+    await cards.look()
+    assert "could not be read" in (cards.obstacle({"": {H200: 1, H800: 1}}) or "")
+    assert "the pods of the group have room" in (cards.obstacle({"": {H200: 1, H800: 1}}) or "")
+
+
+async def test_a_configuration_that_is_very_long_says_nothing() -> None:
+    long = {**ALLOWS, "comment": "x" * 40_000}
+    cards = mixed(VolcanoConfiguration(long), Watchdial())
+    await cards.look()
+    assert cards.obstacle(MIXED)
+
+
+# --- and the gang ---------------------------------------------------------------------------------
+
+
+EITHER = f"{H200}|{H800}"
+ONE_OF_EACH = a_queue().with_quota({H200: 1, H800: 1})
+NODES = a_node("a").with_cards(H200, 8), a_node("b").with_cards(H800, 8)
+GANG = a_group().in_queue("queue").of(2)
+
+
+def member(name: str) -> PodBody:
+    pod = a_pod(name).in_queue("queue").in_group("gang").naming(EITHER)
+    return pod.asking_for(1).gated().annotated("volcano.sh/task-spec", "worker")
+
+
+async def test_a_gang_waits_and_is_told_what_to_set() -> None:
+    cards = mixed(VolcanoConfiguration({}), Watchdial())
+    things = (ONE_OF_EACH, GANG, member("a"), member("b"))
+    async with leading(*NODES, *things, mixed_cards=cards) as leader:
+        await until(lambda: leader.tells("gang") == [v.MIXED_CARDS])
+        assert leader.opened == []
+        assert leader.ledger.groups["team/gang"].reservation is None
+        # One card has room for all of them now.
+        leader.see(a_queue().with_quota({H200: 1, H800: 2}).at_revision(900))
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+
+
+async def test_where_volcano_binds_it_it_starts() -> None:
+    cards = mixed(VolcanoConfiguration(ALLOWS), Watchdial())
+    things = (ONE_OF_EACH, GANG, member("a"), member("b"))
+    async with leading(*NODES, *things, mixed_cards=cards) as leader:
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+        assert v.MIXED_CARDS not in leader.tells("gang")
+
+
+async def test_others_go_on_meanwhile() -> None:
+    cards = mixed(VolcanoConfiguration({}), Watchdial())
+    alone = a_pod("alone").in_queue("queue").naming(H200).asking_for(1).gated()
+    things = (ONE_OF_EACH, GANG, member("a"), member("b"))
+    async with leading(*NODES, *things, mixed_cards=cards) as leader:
+        await until(lambda: leader.tells("gang") == [v.MIXED_CARDS])
+        leader.see(alone)
+        await until(lambda: leader.opened == ["alone"])

@@ -1,0 +1,238 @@
+"""V3: beside Volcano one condition of a group is ours, and nothing else of its status."""
+
+from typing import Any
+
+import pytest
+
+from builders import H200, a_group, a_pod, a_queue, see
+from builders.group import GroupBody
+from builders.pod import PodBody
+from cardquota.cluster.api.client import JSON_PATCH
+from cardquota.control.release.groups.group_conditions import GroupConditions
+from cardquota.control.release.groups.quota_conditions import QuotaConditions
+from cardquota.quota import vocabulary as v
+from cardquota.quota.ledger.groups.group_condition import QUOTA_CONDITION
+from cardquota.quota.ledger.ledger import Ledger
+
+from ...fakes import TERM, Answer, Script, a_world, a_writer, denied, lost, refused, stored
+
+pytestmark = pytest.mark.fake_clock
+
+KEY = "team/gang"
+NOW, EARLIER = "2026-05-01T12:00:00Z", "2026-05-01T11:00:00Z"
+GANG = a_group().in_queue("queue").of(2).in_phase("Pending")
+UID = {"op": "test", "path": "/metadata/uid", "value": GANG.uid}
+THEIRS = {"type": "Unschedulable", "status": "True", "reason": "NotEnoughTasks"}
+CLOSED = {"type": QUOTA_CONDITION, "status": "False", "reason": "QueueNotOpen", "message": "closed"}
+
+
+def with_conditions(*conditions: dict[str, Any]) -> GroupBody:
+    return GANG.put([dict(one) for one in conditions], "status", "conditions")
+
+
+def runs(name: str) -> PodBody:
+    pod = a_pod(name).in_queue("queue").in_group("gang").naming(H200).asking_for(1)
+    return pod.stamped("queue", {H200: 1}).on_node("h200-a")
+
+
+def waits(name: str) -> PodBody:
+    return a_pod(name).in_queue("queue").in_group("gang").naming(H200).asking_for(1).gated()
+
+
+class ConditionTerm:
+    """One term over a group and its pods."""
+
+    def __init__(self, group: GroupBody, *pods: PodBody, answers: tuple[Answer, ...] = ()) -> None:
+        self.ledger: Ledger = a_world(a_queue().with_quota({H200: 3}), group, *pods)
+        self.script = Script(*answers)
+        self.conditions = GroupConditions(
+            self.ledger,
+            term=TERM,
+            per_second=2.0,
+            now=lambda: NOW,
+            stored=lambda facts: facts.quota_condition.stored,
+        )
+        writer = a_writer(self.script, lambda: 60.0)
+        self.writes = QuotaConditions(self.ledger, writer, self.conditions)
+
+    def told(self, reason: str = v.Reason.INSUFFICIENT_CARD, text: str = "no room") -> None:
+        self.conditions.waits(self.ledger.groups[KEY], reason, text)
+
+    async def update(self) -> list[Any]:
+        """What was sent."""
+        before = len(self.script.patches)
+        assert await self.writes.update(KEY)
+        return [call.body for call in self.script.patches[before:]]
+
+
+def ours(status: str, reason: str, message: str, since: str = NOW) -> dict[str, Any]:
+    return {
+        "type": QUOTA_CONDITION,
+        "status": status,
+        "transitionID": TERM,
+        "lastTransitionTime": since,
+        "reason": reason,
+        "message": message,
+    }
+
+
+FIRST = {"op": "test", "path": "/status/conditions/0/type", "value": "Unschedulable"}
+
+
+async def test_why_it_waits_is_put_before_what_volcano_says() -> None:
+    term = ConditionTerm(with_conditions(THEIRS), waits("a"), waits("b"))
+    term.told()
+    ((uid, first, change),) = await term.update()
+    assert uid == UID
+    assert first == FIRST
+    assert (change["op"], change["path"]) == ("add", "/status/conditions/0")
+    assert change["value"]["message"].startswith("no room")
+    assert {**change["value"], "message": ""} == ours("False", "InsufficientCardQuota", "")
+    call = term.script.patches[0]
+    assert call.content_type == JSON_PATCH
+    assert call.path.endswith("/namespaces/team/podgroups/gang")
+
+
+async def test_where_there_is_no_list_one_is_made_if_there_is_none_still() -> None:
+    term = ConditionTerm(GANG, waits("a"), waits("b"))
+    term.told()
+    # Volcano will say something soon: until its turn comes it waits for that.
+    assert await term.update() == []
+    term.conditions._due.add(KEY)  # noqa: SLF001 - stands for its turn
+    ((_, none, change),) = await term.update()
+    assert none == {"op": "test", "path": "/status/conditions", "value": None}
+    assert (change["op"], change["path"]) == ("add", "/status/conditions")
+    assert [one["type"] for one in change["value"]] == [QUOTA_CONDITION]
+
+
+async def test_before_volcano_has_looked_at_it_there_is_no_status_to_write_to() -> None:
+    term = ConditionTerm(a_group().in_queue("queue").of(2), waits("a"), waits("b"))
+    term.told()
+    assert await term.update() == []
+
+
+async def test_another_reason_takes_its_place() -> None:
+    term = ConditionTerm(with_conditions(THEIRS, CLOSED), waits("a"), waits("b"))
+    term.told()
+    ((_, kind, change),) = await term.update()
+    assert kind == {"op": "test", "path": "/status/conditions/1/type", "value": QUOTA_CONDITION}
+    assert (change["op"], change["path"]) == ("replace", "/status/conditions/1")
+    assert change["value"]["reason"] == "InsufficientCardQuota"
+
+
+async def test_that_it_was_let_through_is_said_if_it_has_waited() -> None:
+    term = ConditionTerm(with_conditions(CLOSED), runs("a"), runs("b"))
+    ((_, _, change),) = await term.update()
+    assert (change["value"]["status"], change["value"]["reason"]) == ("True", v.RELEASED)
+    see(term.ledger, with_conditions(change["value"]).at_revision(10_000))
+    assert await term.update() == []
+
+
+async def test_of_a_group_that_never_waited_nothing_is_written() -> None:
+    term = ConditionTerm(with_conditions(THEIRS), runs("a"), runs("b"))
+    assert await term.update() == []
+
+
+async def test_what_is_no_longer_true_is_taken_away() -> None:
+    term = ConditionTerm(with_conditions(THEIRS, CLOSED))
+    ((_, kind, change),) = await term.update()
+    assert kind["path"] == "/status/conditions/1/type"
+    assert change == {"op": "remove", "path": "/status/conditions/1"}
+
+
+async def test_numbers_alone_wait_for_its_turn() -> None:
+    same = {**CLOSED, "reason": "InsufficientCardQuota", "lastTransitionTime": EARLIER}
+    term = ConditionTerm(with_conditions(same), waits("a"), waits("b"))
+    term.told(text="closed")
+    assert await term.update() == []
+    due = term.conditions._due  # noqa: SLF001 - stands for its turn
+    due.add(KEY)
+    ((_, _, change),) = await term.update()
+    # It waits for the same reason as before: the time is that of the first.
+    assert change["value"]["lastTransitionTime"] == EARLIER
+
+
+async def test_nothing_is_written_again_before_the_last_write_is_seen() -> None:
+    """A second condition of ours would be added behind the first."""
+    term = ConditionTerm(with_conditions(THEIRS), waits("a"), waits("b"), answers=(stored(500),))
+    term.told()
+    assert len(await term.update()) == 1
+    term.told(v.Reason.QUEUE_NOT_OPEN, "closed")
+    assert await term.update() == []
+    see(term.ledger, with_conditions(THEIRS, CLOSED).at_revision(500))
+    term.told(v.Reason.INSUFFICIENT_CARD)
+    assert len(await term.update()) == 1
+
+
+async def test_one_is_added_only_in_front_of_what_was_seen_there() -> None:
+    """A write that was not answered may have landed: then ours is the first."""
+    term = ConditionTerm(with_conditions(THEIRS), waits("a"), waits("b"), answers=(lost(),))
+    term.told()
+    assert not await term.writes.update(KEY)
+    assert await term.writes.update(KEY)
+    first, second = (call.body for call in term.script.patches)
+    assert FIRST in first
+    assert FIRST in second
+
+
+@pytest.mark.parametrize(
+    ("answer", "done"),
+    [
+        (refused(422), True),
+        (refused(409), True),
+        (refused(404), True),
+        (refused(403), False),
+        (denied(422), False),
+        (denied(404), False),
+        (lost(), False),
+    ],
+)
+async def test_what_is_stale_comes_again_and_what_is_refused_is_tried_again(
+    answer: Answer, *, done: bool
+) -> None:
+    term = ConditionTerm(with_conditions(THEIRS), waits("a"), waits("b"), answers=(answer,))
+    term.told()
+    assert await term.writes.update(KEY) is done
+
+
+async def test_a_group_that_is_gone_is_forgotten() -> None:
+    term = ConditionTerm(with_conditions(THEIRS), waits("a"), waits("b"), answers=(stored(500),))
+    term.told()
+    await term.update()
+    term.ledger.group_gone(KEY)
+    assert await term.update() == []
+    assert term.writes._written == {}  # noqa: SLF001 - nothing is kept of it
+    assert await term.writes.update("team/nowhere")
+
+
+async def test_whose_reason_this_term_does_not_know_yet_keeps_what_stands_there() -> None:
+    term = ConditionTerm(with_conditions(CLOSED), waits("a"), waits("b"))
+    assert await term.update() == []
+
+
+async def test_one_of_which_nothing_can_be_reserved_is_told_too() -> None:
+    """Volcano asked about it, none of its pods is there, and no place is kept for it (V3)."""
+    term = ConditionTerm(with_conditions(THEIRS))
+    term.ledger.decisions.reject(KEY, rejected=True)
+    term.told()
+    ((_, _, change),) = await term.update()
+    assert change["value"]["message"] == "no room"
+    see(term.ledger, with_conditions(THEIRS, change["value"]).at_revision(10_000))
+    assert await term.update() == []
+    term.ledger.decisions.reject(KEY, rejected=False)
+    ((_, _, change),) = await term.update()
+    assert change["op"] == "remove"
+
+
+async def test_who_waited_keeps_his_condition_from_his_reservation_until_he_is_let_through() -> (
+    None
+):
+    """Volcano makes his pods only then. Without it nobody would be told that he was let through."""
+    stored_group = with_conditions(CLOSED).asking({H200: 2}).enqueued("queue", {H200: 2}, TERM)
+    term = ConditionTerm(stored_group)
+    assert await term.update() == []
+    see(term.ledger, waits("a"), waits("b"))
+    assert await term.update() == []
+    see(term.ledger, runs("a"), runs("b"))
+    ((_, _, change),) = await term.update()
+    assert (change["op"], change["value"]["status"]) == ("replace", "True")

@@ -1,0 +1,176 @@
+"""The server over real sockets and real TLS: without a certificate of the caller."""
+
+import asyncio
+import io
+import json
+import logging
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+import aiohttp
+import pytest
+
+from builders.certificates import issue
+from cardquota.cluster.serving.tls import server_context, trusting_context
+from cardquota.extender.enqueue.enqueue_ask import PATH, EnqueueAsk
+from cardquota.extender.enqueue.enqueue_server import LARGEST_BODY, EnqueueServer
+from cardquota.extender.enqueue.leader_votes import LeaderVotes
+from cardquota.extender.leader_client import LeaderClient
+from cardquota.metrics import Metrics
+from cardquota.quota.decisions.groups.enqueue_vote import Vote
+
+NAME = "cardquota-webhook.cardquota-system.svc"
+SERVER = issue([NAME, "127.0.0.1"], now=datetime.now(UTC), days=1)
+STRANGER = issue([NAME, "127.0.0.1"], now=datetime.now(UTC), days=1)
+CALL = b'{"job": {"UID": "team/train"}}'
+
+
+class FixedVotes:
+    """Votes as it is told; `None`: it fails."""
+
+    def __init__(self, vote: Vote | None = Vote.PERMIT) -> None:
+        self.says = vote
+        self.asked: list[tuple[EnqueueAsk, bool]] = []
+
+    async def vote(self, ask: EnqueueAsk, *, passed_on: bool = False) -> Vote:
+        self.asked.append((ask, passed_on))
+        if self.says is None:
+            raise RuntimeError("a bug")
+        return self.says
+
+
+@asynccontextmanager
+async def serving(votes: FixedVotes, *, tls: bool = True) -> AsyncIterator[str]:
+    server = EnqueueServer(votes, Metrics()).http()  # type: ignore[arg-type]
+    context = server_context(SERVER.cert_pem, SERVER.key_pem) if tls else None
+    await server.start("127.0.0.1", 0, context)
+    try:
+        yield f"127.0.0.1:{server.addresses[0][1]}"
+    finally:
+        await server.stop(0.1)
+
+
+async def post(url: str, body: bytes, method: str = "POST") -> tuple[int, str]:
+    connector = aiohttp.TCPConnector(ssl=trusting_context(SERVER.ca_pem))
+    async with (
+        aiohttp.ClientSession(connector=connector) as session,
+        session.request(method, url, data=io.BytesIO(body)) as answer,
+    ):
+        return answer.status, await answer.text()
+
+
+@pytest.mark.parametrize("tls", [True, False])
+async def test_a_call_gets_a_number(*, tls: bool) -> None:
+    votes = FixedVotes(Vote.REJECT)
+    async with serving(votes, tls=tls) as address:
+        scheme = "https" if tls else "http"
+        code, text = await post(f"{scheme}://{address}{PATH}", CALL)
+    assert (code, json.loads(text)) == (200, {"status": -1})
+    assert votes.asked == [(EnqueueAsk("team", "train"), False)]
+
+
+async def test_other_calls_get_a_code_and_a_sentence() -> None:
+    async with serving(FixedVotes()) as address:
+        url = f"https://{address}{PATH}"
+        assert (await post(url, b"no"))[0] == 400
+        assert (await post(url, CALL, "GET"))[0] == 405
+        for path in ("/", "/volcano/predicate", "/scheduler/bind", PATH + "/"):
+            code, text = await post(f"https://{address}{path}", CALL)
+            assert (code, text) == (404, f"nothing is here; there is {PATH}\n")
+        code, text = await post(url, b" " * (LARGEST_BODY + 1))
+        assert (code, text) == (413, "the body is too large: at most 10 MiB are read\n")
+
+
+async def test_a_bug_is_no_http_500(caplog: pytest.LogCaptureFixture) -> None:
+    votes = FixedVotes(None)
+    async with serving(votes) as address:
+        code, text = await post(f"https://{address}{PATH}", CALL)
+    assert (code, "this is a bug" in text) == (503, True)
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]
+
+
+@asynccontextmanager
+async def slow_bodies(
+    address: str, size: int
+) -> AsyncIterator[list[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]:
+    """Eight calls whose bodies do not come."""
+    host, _, port = address.partition(":")
+    head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n\r\n".encode()
+    slow = []
+    for _ in range(8):
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(head)
+        slow.append((reader, writer))
+    await asyncio.sleep(0)
+    yield slow
+    for _, writer in slow:
+        writer.close()
+
+
+@pytest.mark.parametrize("size", [1_000, 100_000])
+async def test_who_sends_slowly_holds_up_nobody_for_long(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four larger bodies are read at a time; one that does not come is given up."""
+    monkeypatch.setattr("cardquota.extender.enqueue.enqueue_server._LONGEST", 0.05)
+    large = CALL + b" " * 100_000
+    async with serving(FixedVotes(), tls=False) as address, slow_bodies(address, size) as slow:
+        assert (await post(f"http://{address}{PATH}", large))[0] == 200
+        for reader, _ in slow:
+            assert b" 408 " in await reader.readline()
+
+
+@pytest.mark.parametrize("size", [1_000, 100_000])
+async def test_who_sends_slowly_does_not_hold_up_small_calls_at_all(size: int) -> None:
+    """As Volcano's are, of jobs whose pods are not there yet."""
+    async with serving(FixedVotes(), tls=False) as address, slow_bodies(address, size):
+        async with asyncio.timeout(2):
+            assert (await post(f"http://{address}{PATH}", CALL))[0] == 200
+
+
+# --- passed on to the leader ----------------------------------------------------------------------
+
+
+def leader(address: str, ca: bytes | None = SERVER.ca_pem) -> LeaderVotes:
+    def tls() -> ssl.SSLContext | None:
+        return trusting_context(ca) if ca is not None else None
+
+    return LeaderVotes(LeaderClient(lambda: address, tls, server_name=NAME, timeout=5))
+
+
+async def test_the_leader_is_asked_with_a_mark_that_it_was_passed_on() -> None:
+    votes = FixedVotes()
+    async with serving(votes) as address:
+        call = leader(address)
+        assert await call.ask(EnqueueAsk("team", "other")) is Vote.PERMIT
+        assert await call.ask(EnqueueAsk("team", "train")) is Vote.PERMIT
+        await call.close()
+    assert votes.asked == [
+        (EnqueueAsk("team", "other"), True),
+        (EnqueueAsk("team", "train"), True),
+    ]
+
+
+async def test_without_a_leader_nothing_is_permitted() -> None:
+    assert await leader("").ask(EnqueueAsk("team", "train")) is Vote.REJECT
+    assert await leader("127.0.0.1:1", None).ask(EnqueueAsk("team", "train")) is Vote.REJECT
+    nobody = leader("127.0.0.1:1")
+    assert await nobody.ask(EnqueueAsk("team", "train")) is Vote.REJECT
+    await nobody.close()
+    await nobody.close()
+
+
+async def test_who_only_says_that_he_leads_is_not_believed() -> None:
+    async with serving(FixedVotes()) as address:
+        call = leader(address, STRANGER.ca_pem)
+        assert await call.ask(EnqueueAsk("team", "train")) is Vote.REJECT
+        await call.close()
+
+
+async def test_a_leader_that_cannot_answer_permits_nothing() -> None:
+    async with serving(FixedVotes(None)) as address:
+        call = leader(address)
+        assert await call.ask(EnqueueAsk("team", "train")) is Vote.REJECT
+        await call.close()

@@ -1,0 +1,32 @@
+"""Volcano makes a pod group for pods that have none, and writes `default` into it (V5)."""
+
+import pytest
+
+from cardquota.quota.ledger.groups.made_for_pods import queue_said
+
+UID = "0d9c39a2-8a4b-4c39-9d0e-3f4d2f0e6a11"
+
+
+def test_v5_default_in_a_group_of_volcanos_making_says_nothing() -> None:
+    assert queue_said(f"podgroup-{UID}", "default") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "queue"),
+    [
+        (f"podgroup-{UID}", "research"),
+        (f"train-{UID}", "default"),
+        ("podgroup-mine", "default"),
+        (f"podgroup-{UID}-x", "default"),
+        (f"podgroup-{UID.upper()}", "default"),
+        ("gang", "research"),
+    ],
+)
+def test_v5_whatever_somebody_has_written_counts(name: str, queue: str) -> None:
+    assert queue_said(name, queue) == queue
+
+
+@pytest.mark.parametrize("queue", [None, ""])
+def test_a_group_without_a_queue_says_none(queue: str | None) -> None:
+    assert queue_said(f"podgroup-{UID}", queue) == ""
+    assert queue_said("gang", queue) == ""

@@ -1,0 +1,224 @@
+"""V3: beside Volcano a group has its place in the order from when it is first asked about."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import H200, H800, a_group, a_namespace, see
+from builders.group import GroupBody
+from cardquota.quota.decisions.groups.enqueue_vote import enqueue_request, vote_without_judgement
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.reports.drift import drift
+
+from ..releasing import QUEUE, a_cluster, release, waiting
+
+GROUP = a_group("train").in_queue("red").of(2)
+KEY = "team/train"
+GPU = "nvidia.com/gpu"
+
+
+def beside_volcano(*things: GroupBody) -> Ledger:
+    return a_cluster(*things, enqueues=False)
+
+
+def ask(ledger: Ledger, *keys: str) -> None:
+    """As the leader does when it is asked about them."""
+    for key in keys:
+        facts = ledger.groups[key].facts
+        assert facts is not None
+        found = enqueue_request(ledger, facts)
+        assert found is not None
+        assert found.exact
+        ledger.decisions.ask(key, found.request)
+
+
+def inqueue(ledger: Ledger, card: str = H200) -> int:
+    account = ledger.account("red")
+    return account.row(card).inqueue if account else 0
+
+
+def asking(name: str, number: int) -> GroupBody:
+    return a_group(name).in_queue("red").of(2).asking({H200: number})
+
+
+def reserve(ledger: Ledger, group: GroupBody, number: int) -> None:
+    """The leader's reservation is written and seen."""
+    assert release(ledger)[0] == [[f"team/{group.name}"]]
+    reservation = ledger.groups[f"team/{group.name}"].reservation
+    assert reservation is not None
+    stored = group.enqueued("red", {H200: number}, reservation.term).at_revision(200)
+    ledger.decisions.confirm_reservation(f"team/{group.name}", reservation, 200)
+    see(ledger, stored)
+
+
+def test_who_is_not_asked_about_gets_nothing() -> None:
+    ledger = beside_volcano(asking("a", 2), asking("b", 2))
+    assert release(ledger) == ([], [])
+    ask(ledger, "team/b")
+    assert release(ledger)[0] == [["team/b"]]
+    assert inqueue(ledger) == 2
+
+
+def test_e6_whose_turn_it_is_goes_first_whoever_was_asked_about_first() -> None:
+    late, early = "2026-02-02T00:00:00Z", "2026-02-01T00:00:00Z"
+    ledger = beside_volcano(asking("a", 2).created(late), asking("b", 2).created(early))
+    ask(ledger, "team/a", "team/b")
+    opened, refusals = release(ledger)
+    assert opened == [["team/b"]]
+    assert [refused.gang.key for refused in refusals if refused.gang] == ["team/a"]
+
+
+def test_what_min_resources_names_is_reserved_where_the_queue_has_one_such_card() -> None:
+    ledger = a_cluster(GROUP.needing({GPU: 2, "cpu": "1"}), enqueues=False)
+    see(ledger, QUEUE.with_quota({H200: 3}))
+    ask(ledger, KEY)
+    assert release(ledger)[0] == [[KEY]]
+    assert inqueue(ledger) == 2
+
+
+def test_the_reservation_of_such_a_group_stands_until_it_asks_for_something_else() -> None:
+    group = GROUP.needing({GPU: 2})
+    ledger = beside_volcano(group)
+    see(ledger, QUEUE.with_quota({H200: 3}))
+    ask(ledger, KEY)
+    reserve(ledger, group, 2)
+    state = ledger.groups[KEY]
+    assert state.enqueued
+    assert state.facts is not None
+    assert state.reservation is not None
+    assert state.reservation.request == state.facts.request.mark
+    mark = state.reservation.request
+    see(ledger, GROUP.needing({GPU: 3}).at_revision(300))
+    assert state.facts.request.mark != mark
+
+
+def test_e8_who_lost_his_place_goes_after_others_when_he_is_asked_about_again() -> None:
+    group, other = asking("train", 2), asking("later", 2).created("2027-01-01T00:00:00Z")
+    ledger = beside_volcano(group, other)
+    ask(ledger, KEY)
+    reserve(ledger, group, 2)
+    ledger.decisions.lose_place(KEY)
+    see(ledger, group.at_revision(300))
+    assert release(ledger) == ([], [])
+    ask(ledger, KEY, "team/later")
+    assert release(ledger)[0] == [["team/later"]]
+
+
+def test_e8_alone_he_gets_it_again() -> None:
+    group = asking("train", 2)
+    ledger = beside_volcano(group)
+    ask(ledger, KEY)
+    reserve(ledger, group, 2)
+    ledger.decisions.lose_place(KEY)
+    see(ledger, group.at_revision(300))
+    ask(ledger, KEY)
+    assert release(ledger)[0] == [[KEY]]
+
+
+def test_who_writes_another_request_is_to_be_asked_about_again() -> None:
+    ledger = beside_volcano(asking("train", 5))
+    ask(ledger, KEY)
+    assert release(ledger)[0] == []
+    see(ledger, asking("train", 2).at_revision(300))
+    assert ledger.groups[KEY].asked is None
+    assert release(ledger)[0] == []
+    ask(ledger, KEY)
+    assert release(ledger)[0] == [[KEY]]
+
+
+def test_who_is_asked_about_no_longer_gives_his_place_up() -> None:
+    ledger = beside_volcano(asking("train", 2))
+    ask(ledger, KEY)
+    ledger.decisions.ask(KEY, None)
+    assert release(ledger) == ([], [])
+    ledger.decisions.ask("team/nowhere", None)
+
+
+def test_who_was_rejected_waits_until_he_asks_for_something_else() -> None:
+    """Also where no place is kept for him, and nothing of him is there."""
+    ledger = beside_volcano(GROUP.needing({GPU: 5}))
+    ledger.decisions.reject(KEY, rejected=True)
+    ledger.decisions.reject("team/nowhere", rejected=True)
+    assert ledger.groups[KEY].waits
+    see(ledger, GROUP.needing({GPU: 4}).at_revision(300))
+    assert not ledger.groups[KEY].waits
+
+
+def test_a_namespace_that_is_no_longer_enforced_asks_for_nothing() -> None:
+    ledger = beside_volcano(asking("train", 2))
+    ask(ledger, KEY)
+    see(ledger, a_namespace("team").in_mode("audit"))
+    assert release(ledger) == ([], [])
+
+
+def test_so_does_one_whose_cards_only_its_resources_name() -> None:
+    ledger = beside_volcano(GROUP.needing({GPU: 2}))
+    see(ledger, QUEUE.with_quota({H200: 3}))
+    ask(ledger, KEY)
+    see(ledger, a_namespace("team").in_mode("audit"))
+    assert release(ledger) == ([], [])
+
+
+def test_whose_resources_become_others_is_to_be_asked_about_again() -> None:
+    """What was asked for it before holds no place, and nothing is reserved in its name."""
+    holder = waiting("holder").ungated().stamped("red", {H200: 2}).on_node("h200-a")
+    ledger = a_cluster(GROUP.needing({GPU: 2}), holder, enqueues=False)
+    see(ledger, QUEUE.with_quota({H200: 3}))
+    ask(ledger, KEY)
+    assert release(ledger)[0] == []
+    see(ledger, GROUP.needing({GPU: 3}).at_revision(300))
+    assert ledger.groups[KEY].asks is None
+    ledger.pod_gone("uid-holder")
+    assert release(ledger) == ([], [])
+    assert ledger.groups[KEY].reservation is None
+
+
+def test_its_pods_replace_what_was_reserved() -> None:
+    group = asking("train", 2)
+    ledger = beside_volcano(group)
+    ask(ledger, KEY)
+    reserve(ledger, group, 2)
+    assert vote_without_judgement(ledger, ledger.groups[KEY]) is not None
+    see(ledger, waiting("a").in_group("train"), waiting("b").in_group("train"))
+    assert release(ledger)[0] == [["a", "b"]]
+    assert inqueue(ledger) == 2
+
+
+def test_fifo_a_group_that_names_no_card_holds_up_those_who_want_the_one_that_it_gets() -> None:
+    fifo = QUEUE.with_quota({H200: 3}).put("fifo", "spec", "dequeueStrategy")
+    holder = waiting("holder").ungated().stamped("red", {H200: 1}).on_node("h200-a")
+    first = GROUP.needing({GPU: 3}).created("2026-01-01T00:00:00Z")
+    ledger = a_cluster(first, asking("other", 1).created("2026-01-02T00:00:00Z"), enqueues=False)
+    see(ledger, fifo, holder)
+    ask(ledger, KEY, "team/other")
+    opened, refusals = release(ledger)
+    assert opened == []
+    assert [one.gang.key for one in refusals if one.gang] == [KEY, "team/other"]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.dictionaries(
+                st.sampled_from((H200, H800, f"{H200}|{H800}")), st.integers(1, 4), min_size=1
+            ),
+            st.sampled_from(("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z")),
+        ),
+        max_size=6,
+    )
+)
+def test_e1_who_all_are_asked_about_go_as_they_would_without_volcano(
+    wanted: list[tuple[dict[str, int], str]],
+) -> None:
+    groups = [
+        a_group(f"g{number}").in_queue("red").of(2).asking(cards).created(created)
+        for number, (cards, created) in enumerate(wanted)
+    ]
+    alone, beside = a_cluster(*groups), beside_volcano(*groups)
+    ask(beside, *(f"team/{group.name}" for group in groups))
+    for _ in groups:
+        found, expected = release(beside), release(alone)
+        assert found[0] == expected[0]
+        assert [one.verdict for one in found[1]] == [one.verdict for one in expected[1]]
+    for card in (H200, H800):
+        assert inqueue(beside, card) == inqueue(alone, card)
+    assert drift(beside) == {}

@@ -1,0 +1,156 @@
+"""R6: pods of rolling updates at the gate get what their queue lends."""
+
+import pytest
+
+from builders import H200, H800, a_namespace, a_pod, see
+from cardquota.quota.decisions.create_judgement import judge_create
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.limits import Limit
+from cardquota.quota.pending import borrowers
+from cardquota.quota.release.release_pass import BORROWERS_AT_A_TIME, ReleasePass
+from cardquota.quota.release.starvation import Starvation
+
+from ..releasing import release
+from ..rollouts import QUEUE, deployment, full, lending, pod, replica_set
+
+
+def opened(ledger: Ledger, starvation: Starvation | None = None) -> list[list[str]]:
+    return release(ledger, "queue", starvation)[0]
+
+
+def told(ledger: Ledger) -> list[str]:
+    return [refusal.verdict.text for refusal in release(ledger, "queue")[1]]
+
+
+def test_r6_it_opens_and_the_next_one_waits() -> None:
+    ledger = full("1", new=2)
+    see(ledger, pod("new-0").gated(), pod("new-1").gated())
+    assert opened(ledger) == [["new-0"]]
+    assert opened(ledger) == []
+    assert ledger.pods["new-0"].charge == ((H200, 1),)
+    ledger.pod_gone("old-0")
+    assert opened(ledger) == [["new-1"]]
+
+
+def test_r6_who_waits_for_the_quota_is_not_in_its_way() -> None:
+    early = a_pod("train").with_uid("train").in_queue("queue").naming(H200).asking_for(1)
+    early = early.owned_by("Job").gated().created("2025-01-01T00:00:00Z")
+    for queue in (QUEUE, QUEUE.fifo()):
+        ledger = full(queue=queue)
+        see(ledger, early, pod("new").gated().created("2026-01-01T00:00:00Z"))
+        # `train` has waited for longer than anybody has to, so room is kept for it.
+        starvation = Starvation(1_800_000_000, 600)
+        assert opened(ledger, starvation) == [["new"]]
+        assert opened(ledger, starvation) == []
+        # What was borrowed is given back first.
+        ledger.pod_gone("old-0")
+        assert opened(ledger, starvation) == []
+        ledger.pod_gone("old-1")
+        assert opened(ledger, starvation) == [["train"]]
+
+
+def test_r6_it_is_judged_again_when_the_workload_is_seen_as_it_is() -> None:
+    ledger = full(new=0)
+    see(ledger, pod("new").gated())
+    assert opened(ledger) == []
+    ledger.dirty.clear()
+    replica_set(ledger, "web-new", 1)
+    assert ledger.dirty.take_pending() == {"queue"}
+    assert opened(ledger) == [["new"]]
+
+
+def test_r6_other_workloads_are_no_news() -> None:
+    ledger = full(new=0)
+    ledger.dirty.clear()
+    deployment(ledger, 4)  # nobody waits
+    assert ledger.dirty.take_pending() == set()
+    deployment(ledger, 3)
+    replica_set(ledger, "web-new", 1, "4")
+    see(ledger, pod("new").gated())
+    ledger.dirty.clear()
+    replica_set(ledger, "api-1", 1)
+    deployment(ledger, 3)  # as before
+    assert ledger.dirty.take_pending() == set()
+    deployment(ledger, 4)
+    assert ledger.dirty.take_pending() == {"queue"}
+    ledger.dirty.clear()
+    ledger.workloads.gone("d")
+    assert ledger.dirty.take_pending() == {"queue"}
+
+
+def test_r6_another_allowance_is_news() -> None:
+    ledger = full(None)
+    see(ledger, pod("new").gated())
+    (text,) = told(ledger)
+    assert "wait until some of it is free" in text
+    see(ledger, lending("1"))
+    assert opened(ledger) == [["new"]]
+
+
+def test_r6_where_nothing_is_enforced_nobody_borrows() -> None:
+    ledger = full()
+    see(ledger, a_namespace("team").in_mode("audit"), pod("new").gated())
+    account = ledger.account("queue")
+    assert account is not None
+    found = next(one for one in ReleasePass(ledger, account) if one is not None)
+    assert [record.facts.name for record, _ in found.pods] == ["new"]
+
+
+def test_r6_a_pass_that_is_left_with_what_it_opened_ends() -> None:
+    ledger = full()
+    see(ledger, pod("new").gated())
+    account = ledger.account("queue")
+    assert account is not None
+    assert len([one for one in ReleasePass(ledger, account) if one]) == 1
+
+
+def test_r6_each_is_looked_at_once_until_something_changes() -> None:
+    ledger = full(new=0)
+    number = 3 * BORROWERS_AT_A_TIME
+    see(ledger, *(pod(f"x-{n}", f"x{n}-1").gated() for n in range(number)), pod("new").gated())
+    account = ledger.account("queue")
+    assert account is not None
+    borrowers = account.pending.borrowers
+    steps = iter(ReleasePass(ledger, account))
+    assert next(steps) is None
+    assert len(borrowers.to_look_at) == number + 1 - BORROWERS_AT_A_TIME
+    # A pass that is left has come further.
+    assert list(ReleasePass(ledger, account)).count(None) >= 3
+    assert not borrowers.to_look_at
+    list(ReleasePass(ledger, account))
+    assert not borrowers.to_look_at
+    replica_set(ledger, "web-new", 1)
+    assert len(borrowers.to_look_at) == 1
+    assert opened(ledger) == [["new"]]
+
+
+def test_r6_those_beyond_the_limit_wait_for_the_quota(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(borrowers, "BORROWERS", Limit("some", 1))
+    ledger = full(new=1)
+    see(ledger, pod("x", "x-1").gated(), pod("new").gated())
+    assert opened(ledger) == []
+    ledger.pod_gone("new")
+    ledger.pod_gone("x")
+    see(ledger, pod("new").gated())
+    assert opened(ledger) == [["new"]]
+
+
+def test_r6_two_replicas_that_let_it_by_give_it_once() -> None:
+    """At create it is advice; only the leader opens, one after the other."""
+    ledger = full("1", new=2)
+    assert judge_create(ledger, pod("a").facts()).borrows
+    assert judge_create(ledger, pod("b").facts()).borrows
+    see(ledger, pod("a").gated(), pod("b").gated())
+    assert opened(ledger) == [["a"]]
+
+
+def test_r6_it_gets_its_card_when_its_gate_opens_where_others_keep_their_choice() -> None:
+    ledger = full(queue=QUEUE.with_quota({H200: 3, H800: 1}))
+    ledger.late_binding = frozenset({"default-scheduler"})
+    for name in ("other", "new"):
+        body = pod(name, card=f"{H200}|{H800}").bound_by("default-scheduler").gated()
+        see(ledger, body if name == "new" else body.owned_by("Job"))
+        assert opened(ledger) == [[name]]
+    assert ledger.pods["other"].claim is not None
+    assert ledger.pods["new"].claim is None
+    assert dict(ledger.pods["new"].charge) == {H200: 1}

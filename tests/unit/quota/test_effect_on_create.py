@@ -1,0 +1,35 @@
+"""E5: what an administrator can change refuses no pod whose controller gives up."""
+
+import pytest
+
+from cardquota.quota.effect import Effect, effect_of, effect_on_create
+from cardquota.quota.verdict import Outcome, Verdict
+from cardquota.quota.vocabulary import Mode, Policy, Reason
+
+CHANGEABLE = (Reason.CARD_NOT_IN_QUOTA, Reason.QUEUE_NOT_FOUND, Reason.QUEUE_NOT_OPEN)
+
+
+def never(reason: Reason) -> Verdict:
+    return Verdict(Outcome.NEVER, "queue", reason, "because")
+
+
+@pytest.mark.parametrize("reason", list(Reason))
+def test_it_waits_for_what_can_be_changed_and_is_refused_the_rest(reason: Reason) -> None:
+    found = effect_on_create(never(reason), Policy.GATE, Mode.ENFORCE, gives_up=True)
+    assert found is (Effect.GATE if reason in CHANGEABLE else Effect.DENY)
+    other = effect_on_create(never(reason), Policy.GATE, Mode.ENFORCE, gives_up=False)
+    assert other is Effect.DENY
+
+
+@pytest.mark.parametrize("outcome", [one for one in Outcome if one is not Outcome.NEVER])
+@pytest.mark.parametrize("mode", list(Mode))
+def test_all_else_is_as_for_everybody(outcome: Outcome, mode: Mode) -> None:
+    verdict = Verdict(outcome, "queue")
+    found = effect_on_create(verdict, Policy.GATE, mode, gives_up=True)
+    assert found is effect_of(outcome, Policy.GATE, mode)
+
+
+def test_where_nothing_is_enforced_it_is_warned_as_everybody() -> None:
+    verdict = never(Reason.QUEUE_NOT_OPEN)
+    assert effect_on_create(verdict, Policy.GATE, Mode.AUDIT, gives_up=True) is Effect.WARN
+    assert effect_on_create(verdict, Policy.GATE, Mode.OFF, gives_up=True) is Effect.ALLOW
