@@ -37,7 +37,7 @@ def tries(team: Team) -> int:
 
 
 def sleeps(team: Team, seconds: float) -> None:
-    """Wait until nobody has tried for so long: then the next try is at least half as far away."""
+    """Wait until nobody has tried for so long."""
     seen = [0, 0.0]
 
     def still() -> bool:
@@ -47,6 +47,13 @@ def sleeps(team: Team, seconds: float) -> None:
         return tried > 0 and time.monotonic() - seen[1] >= seconds
 
     eventually(still, "it tries ever more rarely")
+
+
+def has_just_tried(team: Team) -> None:
+    """Wait for a try after four quiet seconds or so: pauses double, so the next is eight away."""
+    sleeps(team, 3.0)
+    tried = tries(team)
+    eventually(lambda: tries(team) > tried, "it tries once more")
 
 
 def woken(team: Team) -> list[str]:
@@ -64,7 +71,7 @@ def test_r5_a_refused_deployment_goes_on_when_the_quota_is_raised(team: Team) ->
     team.has_queue({T1000: 1})
     create(team, "Deployment", team.a_pod("web", 1, T1000), replicas=3)
     team.until_row(T1000, allocated=1)
-    sleeps(team, 3.5)
+    has_just_tried(team)
     eventually(lambda: len(refused(team)) == 1, "its ReplicaSet says so")
     before = metric(team.cluster, WOKEN)
     team.set_quota({T1000: 3})
@@ -89,7 +96,7 @@ def test_r5_controllers_that_do_not_say_why_they_lack_pods(
     pod = team.a_pod("web", 1, T1000).annotated("cardquota.dev/run-seconds", "3600")
     create(team, kind, pod, **spec)
     team.until_row(T1000, allocated=1)
-    sleeps(team, 6.0 if kind == "Job" else 3.5)
+    has_just_tried(team)
     before = metric(team.cluster, WOKEN)
     team.set_quota({T1000: 3})
     team.until_row(T1000, allocated=3)
@@ -107,7 +114,7 @@ def test_r5_a_daemon_set(team: Team) -> None:
         pod = team.a_pod("web", 1, card).on_nodes_labelled({"nvidia.com/gpu.product": card})
         create(team, "DaemonSet", pod)
         team.until_row(card, allocated=1)
-        sleeps(team, 3.5)
+        has_just_tried(team)
         before = metric(team.cluster, WOKEN)
         team.set_quota({card: 3})
         team.until_row(card, allocated=3)

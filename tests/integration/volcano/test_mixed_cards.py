@@ -27,7 +27,7 @@ def test_a_mixture_waits_and_runs_once_volcano_is_set_to_bind_it(
     team: Team, scheduler_conf: Path
 ) -> None:
     team.has_queue({T1000: 1, T2000: 1})
-    assert submit(team, volcano_job(team, "both", 2, f"{T1000}|{T2000}", runs=3)).ok
+    assert submit(team, volcano_job(team, "both", 2, f"{T1000}|{T2000}")).ok
     team.until(lambda: "could not be read" in told(team), "it is told what to set")
     assert f"<{NAMESPACE}/{CONFIGURATION}>" in told(team)
     assert not any(map(let_through, team.pods()))

@@ -105,6 +105,8 @@ class GateReleaser:
         self._vacancies = VacancyTimeouts(replacement_wait, self._nobody_came, later=later)
         self._quota_conditions = quota_conditions
         self._mixed_cards = mixed_cards
+        self._unread: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """Gangs that wait until it is read whether they may start, by queue and key."""
         conditions = quota_conditions.conditions if quota_conditions else groups.conditions
         self._conditions = conditions
         self._reports = GangReports(ledger, events, conditions, timeout=reservation_timeout)
@@ -314,7 +316,11 @@ class GateReleaser:
         starvation = None
         if self._starvation_wait:
             starvation = Starvation(self._wall_clock(), self._starvation_wait)
-        for found in ReleasePass(self._ledger, account, before=put_off, starvation=starvation):
+        mixtures = self._mixed_cards is None or self._mixed_cards.are_as_good
+        release = ReleasePass(
+            self._ledger, account, before=put_off, starvation=starvation, mixtures=mixtures
+        )
+        for found in release:
             if found is None:
                 pass
             elif found.gang is not None and not found.pods:
@@ -343,15 +349,26 @@ class GateReleaser:
         if not found:
             return False
         why = mixed.obstacle(found)
-        if mixed.is_due:
-            self._start(mixed.look())
         if why is None:
             return False
         self._ledger.decisions.hold_back_gang(gang.key)
-        self._gang_retries.failed((queue, gang.key))
         if why:
+            self._gang_retries.failed((queue, gang.key))
             self._reports.mixed(gang, why)
+            return True
+        if not self._unread:
+            self._start(self._read_configuration(mixed))
+        self._unread[queue, gang.key] = None
         return True
+
+    async def _read_configuration(self, mixed: MixedCards) -> None:
+        """What is read is not believed for long: who waits for it is judged again at once."""
+        await mixed.look()
+        slice_ = TimeSlice(LEADER_SLICE, self._clock)
+        while self._unread:
+            gang, _ = self._unread.popitem(last=False)
+            self._put_back_gang(gang)
+            await slice_.give_way()
 
     def _may_open(self, opening: Opening) -> bool:
         """Whether the circuit breaker gives the opening's namespace more slots."""

@@ -58,7 +58,11 @@ class Wait:
 class ReleaseJudge:
     """Judges the candidates of one queue. Charges nothing."""
 
-    def __init__(self, ledger: LedgerReader, account: AccountReader) -> None:
+    def __init__(
+        self, ledger: LedgerReader, account: AccountReader, *, mixtures: bool = True
+    ) -> None:
+        """`mixtures`: whether a gang may as well start with pods of one task on several cards."""
+        self._mixtures = mixtures
         self._ledger = ledger
         self._account = account
 
@@ -127,7 +131,7 @@ class ReleaseJudge:
         if not_ready is not None:
             return Wait(not_ready, group)
         members = self.starting(candidate, group)
-        verdict, cards = judge_gang(self._ledger, members)
+        verdict, cards = judge_gang(self._ledger, members, mixtures=self._mixtures)
         chosen = list(zip(members, cards, strict=False))
         runs_already = group.missing < group.minimum
         if not verdict.fits and runs_already:
@@ -173,7 +177,8 @@ class ReleaseJudge:
                 chosen, _ = self._smallest(candidate, group, dimension)
         if len(chosen) < need:
             return []
-        return list(zip(chosen, judge_gang(self._ledger, chosen)[1], strict=False))
+        _, cards = judge_gang(self._ledger, chosen, mixtures=self._mixtures)
+        return list(zip(chosen, cards, strict=False))
 
     def _alternatives(self, pod_class: PodClass) -> int:
         request = self._ledger.pods[pod_class.sort_keys[0].uid].request

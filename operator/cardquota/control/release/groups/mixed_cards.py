@@ -48,8 +48,8 @@ Mixtures = dict[str, dict[str, int]]
 class MixedCards:
     """Says whether a gang may start, of which one task would start on several cards. One term.
 
-    Guarantees: nothing waits for it. Volcano's configuration is read at most once in FRESH seconds,
-    and only while such a gang has room. While it is not known no such gang starts.
+    Guarantees: nothing else waits for it. Volcano's configuration is read at most once in FRESH
+    seconds, and only while such a gang has room. While it is not known no such gang starts.
     """
 
     def __init__(
@@ -66,39 +66,56 @@ class MixedCards:
         self._clock = clock
         self._allowed: bool | None = None
         self._read_at: float | None = None
+        self._reading = False
 
     @property
     def is_due(self) -> bool:
         """Whether what was read is too old to be believed."""
         return self._read_at is None or self._clock() - self._read_at >= FRESH
 
-    def obstacle(self, found: Mixtures) -> str | None:
-        """Why a gang with these mixtures may not start, for people; None: it may. Empty: that is to
-        be read first.
+    @property
+    def are_as_good(self) -> bool:
+        """Whether mixtures are bound like others, or that is to be found out: else one card without
+        a free node goes before several that have them.
         """
-        if not found or (self._allowed and not self.is_due):
+        return self.is_due or self._allowed is True
+
+    def obstacle(self, found: Mixtures) -> str | None:
+        """Why a gang with these mixtures may not start, for people; None: it may. Empty: look
+        first, then ask again.
+        """
+        if not found:
             return None
-        if self._read_at is None or self._allowed:
+        if self.is_due:
             return ""
+        if self._allowed:
+            return None
         task, cards = next(iter(found.items()))
         return volcano_messages.mixed_cards(
             task, list(cards.items()), self._configuration, known=self._allowed is not None
         )
 
     async def look(self) -> None:
-        """Read the configuration, if that is due."""
-        if not self.is_due:
+        """Read the configuration, if that is due and nobody else does."""
+        if self._reading or not self.is_due:
             return
-        self._read_at = self._clock()
+        self._reading = True
+        try:
+            self._allowed = await self._find_out()
+        finally:
+            self._reading = False
+            self._read_at = self._clock()
+
+    async def _find_out(self) -> bool | None:
+        """Whether mixtures are allowed; None: it cannot be read."""
         namespace, _, name = self._configuration.partition("/")
         path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
         try:
             found = _READ.decode(await self._read(path)).data or {}
         except (ApiError, OutcomeUnknown, msgspec.MsgspecError) as error:
             _LOG.warning("Volcano's configuration <%s>: %s", self._configuration, error)
-            self._allowed = None
-            return
-        self._allowed = any(map(mixtures_allowed, islice(found.values(), _MOST_KEYS)))
+            return None
+        return any(map(mixtures_allowed, islice(found.values(), _MOST_KEYS)))
 
 
 def mixtures(pods: Iterable[tuple[str, Charge]]) -> Mixtures:

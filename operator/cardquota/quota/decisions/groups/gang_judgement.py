@@ -112,8 +112,10 @@ def _kinds_of(members: Sequence[PodRecord], most: int, *, by_task: bool) -> list
 class GangTrial:
     """The pods that go together, so far: what they ask for, and which cards they get."""
 
-    def __init__(self, ledger: LedgerReader) -> None:
+    def __init__(self, ledger: LedgerReader, *, mixtures: bool = True) -> None:
+        """`mixtures`: whether pods of one kind start as well on several cards."""
         self._ledger = ledger
+        self._mixtures = mixtures
         self.beside: MutableAmounts = {}
         """What all of them ask for together."""
         self.availabilities = Availabilities(ledger)
@@ -126,10 +128,12 @@ class GangTrial:
         or, where they cannot all start at once on several cards either, the first with quota (E7).
         """
         one_card = self._on_one_card(kind, at_once=True)
+        if one_card is None and not self._mixtures:
+            one_card = self._on_one_card(kind, at_once=False)
         if one_card is not None:
             return one_card
         verdict, served, at_once = self._one_by_one(kind)
-        if verdict.fits and len(served) > 1 and not at_once:
+        if verdict.fits and len(served) > 1 and not at_once and self._mixtures:
             for cards, number in served:
                 self._add(kind.first, cards, -number)
             one_card = self._on_one_card(kind, at_once=False)
@@ -140,13 +144,18 @@ class GangTrial:
         return verdict, served
 
     def judge_on_one_card(self, kind: Kind) -> Served | None:
-        """One card for all pods of a kind beside the pods so far, of which nodes have enough free;
-        None if there is none.
+        """One card for all pods of a kind beside the pods so far, of which nodes have enough free,
+        unless mixtures are no better; None if there is none.
         """
-        if kind.number == 1 or len(kind.cards) <= 1:
+        if len(kind.cards) <= 1:
             verdict = self.judge_alike(kind.first, kind.number)
             return [(verdict.cards, kind.number)] if verdict.fits else None
+        if kind.number == 1:
+            verdict, served, _ = self._one_by_one(kind)
+            return served if verdict.fits else None
         found = self._on_one_card(kind, at_once=True)
+        if found is None and not self._mixtures:
+            found = self._on_one_card(kind, at_once=False)
         return found[1] if found is not None else None
 
     def _on_one_card(self, kind: Kind, *, at_once: bool) -> tuple[Verdict, Served] | None:
@@ -263,12 +272,15 @@ def cards_for_all(kind: Kind, availabilities: Availabilities, *, at_once: bool) 
             yield card
 
 
-def judge_gang(ledger: LedgerReader, members: Sequence[PodRecord]) -> tuple[Verdict, list[Charge]]:
+def judge_gang(
+    ledger: LedgerReader, members: Sequence[PodRecord], *, mixtures: bool = True
+) -> tuple[Verdict, list[Charge]]:
     """The verdict on starting a gang: these members together, or none (E2).
 
     Also the cards that each member would be charged, in the same order; empty if they do not all
     fit. Kind by kind, each member gets the best of its cards that is left, unless a later member
-    needs that very card (T3).
+    needs that very card (T3). Without `mixtures` one card for all of a kind goes before several,
+    also if nodes have none of it free (V7).
 
     Costs by the number of kinds of members, and with a choice of cards by the nodes that they pick,
     not by the number of members. All searches together have one bound of steps.
@@ -283,7 +295,7 @@ def judge_gang(ledger: LedgerReader, members: Sequence[PodRecord]) -> tuple[Verd
     with set_aside(group, account):
         flexible_claims = account.flexible_claims or account.no_flexible_claims()
         with flexible_claims.one_question() as steps_left:
-            verdict, served = _judge_kinds(ledger, kinds, flexible_claims)
+            verdict, served = _judge_kinds(ledger, kinds, flexible_claims, mixtures)
             if not verdict.fits:
                 soon = group is None or not group.loses_members
                 return _of_gang(account, verdict, kinds, steps_left(), soon=soon), []
@@ -300,12 +312,12 @@ def judge_gang(ledger: LedgerReader, members: Sequence[PodRecord]) -> tuple[Verd
 
 
 def _judge_kinds(
-    ledger: LedgerReader, kinds: Sequence[Kind], flexible_claims: FlexibleClaims
+    ledger: LedgerReader, kinds: Sequence[Kind], flexible_claims: FlexibleClaims, mixtures: bool
 ) -> tuple[Verdict, list[Served]]:
     """The verdict on the first kind that does not fit beside those before it, else that all fit,
     and the cards of each kind.
     """
-    trial, served = GangTrial(ledger), list[Served]()
+    trial, served = GangTrial(ledger, mixtures=mixtures), list[Served]()
     verdict = Verdict(Outcome.FITS)
     for kind in kinds:
         if len(kind.cards) > 1:
@@ -315,16 +327,16 @@ def _judge_kinds(
             found = [(verdict.cards, kind.number)]
         if not verdict.fits:
             choice = any(len(kind.cards) > 1 for kind in kinds)
-            assigned = _assigned(ledger, flexible_claims, kinds) if choice else None
+            assigned = _assigned(ledger, flexible_claims, kinds, mixtures) if choice else None
             if assigned is None or not verdict.shortfalls:
                 return verdict, []
-            return Verdict(Outcome.FITS), _on_one_card_each(ledger, kinds, assigned)
+            return Verdict(Outcome.FITS), _on_one_card_each(ledger, kinds, assigned, mixtures)
         served.append(found)
-    return verdict, _on_one_card_each(ledger, kinds, served)
+    return verdict, _on_one_card_each(ledger, kinds, served, mixtures)
 
 
 def _on_one_card_each(
-    ledger: LedgerReader, kinds: Sequence[Kind], served: Sequence[Served]
+    ledger: LedgerReader, kinds: Sequence[Kind], served: Sequence[Served], mixtures: bool
 ) -> list[Served]:
     """Another way to serve them, each kind on one card, if some are on several: a kind that came
     first may have taken what another one needs for all of its pods (E7). Those that ask for most go
@@ -332,7 +344,7 @@ def _on_one_card_each(
     """
     if all(len(found) <= 1 for found in served):
         return list(served)
-    trial, found_by_place = GangTrial(ledger), dict[int, Served]()
+    trial, found_by_place = GangTrial(ledger, mixtures=mixtures), dict[int, Served]()
 
     def place_of(place: int) -> tuple[bool, int]:
         kind = kinds[place]
@@ -366,11 +378,11 @@ def _disagreeing(kinds: Sequence[Kind], served: Sequence[Served]) -> Verdict | N
 
 
 def _assigned(
-    ledger: LedgerReader, flexible_claims: FlexibleClaims, kinds: Sequence[Kind]
+    ledger: LedgerReader, flexible_claims: FlexibleClaims, kinds: Sequence[Kind], mixtures: bool
 ) -> list[Served] | None:
     """A card for each, found for all at once. None if no way was found to serve them all."""
     with flexible_claims.beside() as others:
-        served = _cards_of(ledger, kinds, others.assignment)
+        served = _cards_of(ledger, kinds, others.assignment, mixtures)
     # All other checks are made with these very cards.
     trial = GangTrial(ledger)
     for kind, found in zip(kinds, served or (), strict=False):
@@ -382,7 +394,7 @@ def _assigned(
 
 
 def _cards_of(
-    ledger: LedgerReader, kinds: Sequence[Kind], assignment: Assignment
+    ledger: LedgerReader, kinds: Sequence[Kind], assignment: Assignment, mixtures: bool
 ) -> list[Served] | None:
     """The cards of each kind. Nothing stays assigned. None if they cannot all be served."""
     placed, availabilities = Counter[Claim](), Availabilities(ledger)
@@ -394,7 +406,9 @@ def _cards_of(
             if number < kind.number:
                 return None
         return [
-            _fix(kind, assignment, availabilities, placed) if kind.amount else [((), kind.number)]
+            _fix(_Fixing(kind, assignment, availabilities, placed), mixtures)
+            if kind.amount
+            else [((), kind.number)]
             for kind in kinds
         ]
     finally:
@@ -402,19 +416,18 @@ def _cards_of(
             assignment.give_back(claim, number)
 
 
-def _fix(
-    kind: Kind, assignment: Assignment, availabilities: Availabilities, placed: Counter[Claim]
-) -> Served:
+def _fix(fixing: "_Fixing", mixtures: bool) -> Served:
     """Fix the best cards for the placed pods of a kind that all other claims leave: one for all of
     them where there is one, as `GangTrial.judge_each` does (E7).
     """
-    fixing = _Fixing(kind, assignment, availabilities, placed)
-    if kind.number == 1 or len(kind.cards) == 1:
+    if fixing.kind.number == 1 or len(fixing.kind.cards) == 1:
         return fixing.one_by_one()
     if fixing.on_one_card(at_once=True):
         return fixing.served
+    if not mixtures and fixing.on_one_card(at_once=False):
+        return fixing.served
     served = fixing.one_by_one()
-    if len(served) > 1 and not fixing.at_once:
+    if len(served) > 1 and not fixing.at_once and mixtures:
         fixing.undo()
         if not fixing.on_one_card(at_once=False):
             fixing.one_by_one()
@@ -431,7 +444,7 @@ class _Fixing:
         availabilities: Availabilities,
         placed: Counter[Claim],
     ) -> None:
-        self._kind = kind
+        self.kind = kind
         self._assignment = assignment
         self._availabilities = availabilities
         self._placed = placed
@@ -441,7 +454,7 @@ class _Fixing:
 
     def on_one_card(self, *, at_once: bool) -> bool:
         """Fix one card for all. Returns whether one was found; else nothing is fixed."""
-        kind = self._kind
+        kind = self.kind
         for card in cards_for_all(kind, self._availabilities, at_once=at_once):
             number = self._assignment.fix(kind.claim, card, kind.number)
             self._took(card, number)
@@ -452,7 +465,7 @@ class _Fixing:
 
     def one_by_one(self) -> Served:
         """Fix the best card that is left for each."""
-        kind, availabilities = self._kind, self._availabilities
+        kind, availabilities = self.kind, self._availabilities
         availability_of = availabilities.of(kind.first)
         cards, left, self.at_once = kind.cards, kind.number, True
         while left:
@@ -480,12 +493,12 @@ class _Fixing:
             self._assignment.give_back(Claim((card,), amount), number)
             self._placed[Claim((card,), amount)] -= number
             self._availabilities.go(card, amount, -number)
-            self._placed[self._kind.claim] += self._assignment.place_many(self._kind.claim, number)
+            self._placed[self.kind.claim] += self._assignment.place_many(self.kind.claim, number)
         self.served = []
 
     def _took(self, card: str, number: int) -> None:
         if number:
-            kind = self._kind
+            kind = self.kind
             self._placed[kind.claim] -= number
             self._placed[Claim((card,), kind.amount)] += number
             self._availabilities.go(card, kind.amount, number)

@@ -1,5 +1,6 @@
 """V7: a gang that Volcano may never bind waits, unless its scheduler's configuration lets it."""
 
+import asyncio
 import json
 from time import perf_counter
 
@@ -9,6 +10,7 @@ import yaml
 from builders import H200, H800, a_group, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.cluster.api.api_error import ApiError
+from cardquota.control.release import gate_releaser
 from cardquota.control.release.groups.mixed_cards import (
     FRESH,
     MixedCards,
@@ -17,7 +19,7 @@ from cardquota.control.release.groups.mixed_cards import (
 )
 from cardquota.quota import vocabulary as v
 
-from ...fakes import until
+from ...fakes import charged, until
 from ...leader import leading
 
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
@@ -42,6 +44,7 @@ class VolcanoConfiguration:
 
     async def read(self, path: str) -> bytes:
         self.paths.append(path)
+        await asyncio.sleep(0)
         if self.error is not None:
             raise self.error
         data = {"volcano-scheduler.conf": yaml.safe_dump(self.stored)}
@@ -153,6 +156,19 @@ async def test_it_is_read_first_and_then_believed_for_a_time() -> None:
     assert f"which ConfigMap <{WHERE}> does not say" in text
 
 
+async def test_who_asks_while_it_is_read_waits_for_it() -> None:
+    """Nobody is told that it could not be read, and it is read once."""
+    configuration = VolcanoConfiguration(ALLOWS)
+    cards = mixed(configuration, Watchdial())
+    reading = asyncio.create_task(cards.look())
+    await asyncio.sleep(0)
+    assert cards.obstacle(MIXED) == ""
+    await cards.look()
+    await reading
+    assert cards.obstacle(MIXED) is None
+    assert len(configuration.paths) == 1
+
+
 async def test_what_cannot_be_read_says_nothing() -> None:
     cards = mixed(VolcanoConfiguration(error=ApiError(403, "Forbidden", "not yours")), Watchdial())
     await cards.look()
@@ -198,6 +214,27 @@ async def test_where_volcano_binds_it_it_starts() -> None:
     things = (ONE_OF_EACH, GANG, member("a"), member("b"))
     async with leading(*NODES, *things, mixed_cards=cards) as leader:
         await until(lambda: sorted(leader.opened) == ["a", "b"])
+        assert v.MIXED_CARDS not in leader.tells("gang")
+
+
+async def test_it_starts_as_soon_as_that_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tries are a minute apart in the end: by then what was read is too old again."""
+    monkeypatch.setattr(gate_releaser, "TRY_AGAIN", 3_600.0)
+    cards = mixed(VolcanoConfiguration(ALLOWS), Watchdial())
+    things = (ONE_OF_EACH, GANG, member("a"), member("b"))
+    async with leading(*NODES, *things, mixed_cards=cards) as leader:
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+
+
+async def test_it_starts_on_one_card_where_an_autoscaler_is_to_see_it() -> None:
+    """Nodes have one of each free, and the queue has room for two of one."""
+    cards = mixed(VolcanoConfiguration({}), Watchdial())
+    queue = a_queue().with_quota({H200: 2, H800: 2})
+    nodes = a_node("a").with_cards(H200, 1), a_node("b").with_cards(H800, 1)
+    things = (queue, GANG, member("a"), member("b"))
+    async with leading(*nodes, *things, mixed_cards=cards) as leader:
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+        assert charged(leader.ledger, H200) == 2
         assert v.MIXED_CARDS not in leader.tells("gang")
 
 

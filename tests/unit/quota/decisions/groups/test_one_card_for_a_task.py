@@ -1,7 +1,7 @@
 """E7: the members of one task get one card, where one has room for all of them."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -28,17 +28,17 @@ def nodes(**free: int) -> list[NodeBody]:
     return [a_node(name).with_cards(cards[name], n) for name, n in free.items()]
 
 
-def start(quota: dict[str, int], *things: Body) -> list[str]:
+def start(quota: dict[str, int], *things: Body, mixtures: bool = True) -> list[str]:
     """The card of each member, in order; empty where they do not fit."""
     members = sum(isinstance(thing, PodBody) for thing in things)
     queue = a_queue("red").with_quota(quota)
     ledger = a_ledger(queue, a_group().in_queue("red").of(members), *things)
-    return cards_of(ledger)
+    return cards_of(ledger, mixtures=mixtures)
 
 
-def cards_of(ledger: Ledger) -> list[str]:
+def cards_of(ledger: Ledger, *, mixtures: bool = True) -> list[str]:
     records = sorted(ledger.pods.values(), key=lambda record: record.sort_key)
-    _, chosen = judge_gang(ledger, records)
+    _, chosen = judge_gang(ledger, records, mixtures=mixtures)
     return [card for cards in chosen for card, _ in cards]
 
 
@@ -57,6 +57,26 @@ def test_several_cards_that_start_at_once_go_before_one_that_does_not() -> None:
     """A gang of which some wait for nodes holds its quota, and does nothing."""
     pods = [member(name) for name in "abc"]
     assert start(QUOTA, *nodes(h200=2, h800=1), *pods) == [H200, H200, H800]
+
+
+def test_v7_where_mixtures_are_not_bound_one_card_without_nodes_goes_first() -> None:
+    """An autoscaler sees the pods; at their gates nobody does."""
+    pods = [member(name) for name in "abc"]
+    there = nodes(h200=2, h800=1)
+    assert start(QUOTA, *there, *pods, mixtures=False) == [H200] * 3
+    assert start(QUOTA | {H200: 2}, *there, *pods, mixtures=False) == [H800] * 3
+    assert start(QUOTA, *nodes(h200=2, h800=8), *pods, mixtures=False) == [H800] * 3
+    several = start({H200: 2, H800: 2}, *there, *pods, mixtures=False)
+    assert several == [H200, H200, H800]
+
+
+def test_v7_also_where_one_task_came_first() -> None:
+    """What the small one would take, the large one needs; of neither card are there enough."""
+    small = [member("a0", EITHER, "a")]
+    large = [member(f"b{n}", EITHER, "b") for n in range(3)]
+    there = [*small, *large, *nodes(h200=2, h800=2)]
+    found = start({H200: 3, H800: 1}, *there, mixtures=False)
+    assert found == [H800] + [H200] * 3
 
 
 def test_where_no_nodes_have_enough_it_is_the_first_with_quota_for_all() -> None:
@@ -99,6 +119,15 @@ def test_a_small_task_leaves_the_card_that_a_larger_one_needs_for_all_of_its_pod
     assert found == [H800] + [H200] * 3 + [H800]
 
 
+def test_where_another_task_goes_first_one_pod_still_gets_the_card_that_nodes_have() -> None:
+    pod = [member("a0", f"{H800}|{H200}|{R4090}", "a")]
+    large = [member(f"b{n}", f"{R4090}|{H800}|{H200}", "b") for n in range(3)]
+    must = [member("c0", H200, "c")]
+    quota = {H200: 4, H800: 1, R4090: 4}
+    found = start(quota, *nodes(h200=4, r4090=1), *pod, *large, *must)
+    assert found == [R4090, *[H200] * 4]
+
+
 def test_where_not_all_can_have_one_each_they_get_what_comes_first() -> None:
     small = [member(f"a{n}", EITHER, "a") for n in range(2)]
     large = [member(f"b{n}", EITHER, "b") for n in range(3)]
@@ -137,6 +166,10 @@ def test_of_more_tasks_than_may_be_judged_apart_those_who_ask_for_the_same_are_o
 # --- against the rule told plainly ---------------------------------------------------------------
 
 
+Task = tuple[str, tuple[str, ...]]
+"""Its name, and the cards that its pods may use."""
+
+
 @dataclass
 class Plain:
     """The rule by trying everything: few pods, all of one amount, on nodes that all may use."""
@@ -145,6 +178,8 @@ class Plain:
     quota: dict[str, int]
     free: dict[str, int]
     """By card: for how many pods nodes have enough."""
+    mixtures: bool = True
+    """Whether several cards that nodes have go before one that they do not have."""
     given: list[str] = field(default_factory=list)
 
     def serves(self, pods: Sequence[Sequence[str]]) -> bool:
@@ -174,6 +209,30 @@ class Plain:
                 return card
         return ""
 
+    def one_card(self, cards: Sequence[str], number: int, rest: Sequence[Sequence[str]]) -> str:
+        """One for all of a task that goes before several; else empty."""
+        enough = [card for card in cards if self.free[card] >= number]
+        one = self.all_on(enough, number, rest)
+        if one or (self.mixtures and number > 1):
+            return one
+        return self.all_on(sorted(cards, key=lambda card: self.free[card] <= 0), number, rest)
+
+    def largest_first(self, tasks: Mapping[Task, int]) -> dict[Task, list[str]]:
+        """One card for each, where those that ask for most go first; empty if some get none."""
+        found: dict[Task, list[str]] = {}
+        taken: list[tuple[str, int]] = []
+        for key in sorted(tasks, key=lambda key: (len(key[1]) > 1, -tasks[key])):
+            card = self.one_card(key[1], tasks[key], [])
+            if not card:
+                found.clear()
+                break
+            self._take(card, tasks[key])
+            taken.append((card, tasks[key]))
+            found[key] = [card] * tasks[key]
+        for card, number in taken:
+            self._take(card, -number)
+        return found
+
     def one_by_one(
         self, cards: Sequence[str], number: int, rest: Sequence[Sequence[str]]
     ) -> tuple[list[str], bool]:
@@ -190,8 +249,7 @@ class Plain:
         return found, at_once
 
     def task(self, cards: Sequence[str], number: int, rest: Sequence[Sequence[str]]) -> list[str]:
-        enough = [card for card in cards if self.free[card] >= number]
-        one = self.all_on(enough, number, rest)
+        one = self.one_card(cards, number, rest)
         found = [one] * number
         if not one:
             found, at_once = self.one_by_one(cards, number, rest)
@@ -203,8 +261,9 @@ class Plain:
         return found
 
 
+@pytest.mark.parametrize("mixtures", [True, False])
 @pytest.mark.parametrize("seed", range(300))
-def test_as_the_rule_told_plainly(seed: int) -> None:
+def test_as_the_rule_told_plainly(seed: int, mixtures: bool) -> None:
     dice = random.Random(seed)
     cards, amount = (H200, H800, R4090), dice.choice((1, 1, 2))
     quota = {card: dice.randint(0, 5) for card in cards}
@@ -221,7 +280,7 @@ def test_as_the_rule_told_plainly(seed: int) -> None:
         )
         for card in cards
     }
-    tasks: dict[tuple[str, tuple[str, ...]], int] = {}
+    tasks: dict[Task, int] = {}
     pods = []
     for place in range(dice.randint(1, 3)):
         names = tuple(dice.sample(cards, dice.randint(1, 3)))
@@ -230,18 +289,21 @@ def test_as_the_rule_told_plainly(seed: int) -> None:
         pods += [member(f"m{place}-{n}", joined, task or None, amount) for n in range(number)]
         key = (task if len(names) > 1 else "", names)
         tasks[key] = tasks.get(key, 0) + number
-    given = start(quota, *there, *pods)
-    plain = Plain(amount, dict(quota), dict(free))
+    given = start(quota, *there, *pods, mixtures=mixtures)
+    plain = Plain(amount, dict(quota), dict(free), mixtures)
     everybody = [names for (_, names), number in tasks.items() for _ in range(number)]
     if not plain.serves(everybody):
         assert given == []
         return
-    expected: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    expected: dict[Task, list[str]] = {}
+    largest_first = plain.largest_first(tasks)
     done = 0
     for key, number in tasks.items():
         done += number
         expected[key] = plain.task(key[1], number, everybody[done:])
-    found: dict[tuple[str, tuple[str, ...]], list[str]] = {key: [] for key in tasks}
+    if any(len(set(cards)) > 1 for cards in expected.values()):
+        expected = largest_first or expected
+    found: dict[Task, list[str]] = {key: [] for key in tasks}
     for pod, card in zip(pods, given, strict=True):
         facts = pod.facts()
         names = tuple((facts.card_text or "").split("|"))
