@@ -16,33 +16,37 @@ from pathlib import Path
 from .figure import Figure
 
 BENCHES = {
-    "soak": "one million pod lives",
-    "ledger": "the ledger's cost per event",
-    "decisions": "whose gate opens next, with many waiting",
-    "stalls": "how long anything holds up the event loop",
-    "backfill": "the same, behind those who have waited too long for room",
-    "group_stalls": "the same, for large pod groups and many silent ones",
-    "at_limits": "the same, of pods as large as may be read",
-    "gangs": "the longest step of a decision about a gang",
-    "alternatives": "cards to choose from",
-    "start": "from nothing to ready with 100,000 pods",
-    "takeover": "a new leader with 100,000 pods waiting",
-    "review": "one admission review",
-    "pod_groups": "one review of a pod group",
-    "workloads": "what makes pods: to know 20,000 of them, to scale one, to wake some",
-    "scale_flood": "1,000 scale requests a second, and pods beside them",
-    "stuck": "to find what is stuck, among 20,000 pods",
-    "extender": "a call of kube-scheduler, and packing by card memory",
-    "scheduling": "binds, and pods through kube-scheduler, with the extender and without",
-    "price": "what a pod costs the API server",
-    "price_profile": "the same, by kind of work",
-    "gate_forms": "the write that opens a gate, by its form",
-    "creates": "pods created through the API server",
-    "freed": "quota freed to gate opened",
-    "gang_release": "a gang of 1,000 released against plain patches",
-    "volcano_jobs": "50 Volcano Jobs of 10 pods, with us and without",
+    "soak": ("domain", "one million pod lives"),
+    "ledger": ("domain", "the ledger's cost per event"),
+    "decisions": ("domain", "whose gate opens next, with many waiting"),
+    "stalls": ("loop", "how long anything holds up the event loop"),
+    "backfill": ("loop", "the same, behind those who have waited too long for room"),
+    "group_stalls": ("loop", "the same, for large pod groups and many silent ones"),
+    "at_limits": ("loop", "the same, of pods as large as may be read"),
+    "gangs": ("domain", "the longest step of a decision about a gang"),
+    "alternatives": ("domain", "cards to choose from"),
+    "start": ("loop", "from nothing to ready with 100,000 pods"),
+    "takeover": ("loop", "a new leader with 100,000 pods waiting"),
+    "review": ("doors", "one admission review"),
+    "pod_groups": ("doors", "one review of a pod group"),
+    "workloads": ("doors", "what makes pods: to know 20,000 of them, to scale one, to wake some"),
+    "scale_flood": ("doors", "1,000 scale requests a second, and pods beside them"),
+    "stuck": ("domain", "to find what is stuck, among 20,000 pods"),
+    "extender": ("doors", "a call of kube-scheduler, and packing by card memory"),
+    "scheduling": (
+        "plane",
+        "binds, and pods through kube-scheduler, with and without us",
+    ),
+    "price": ("plane", "what a pod costs the API server"),
+    "price_profile": ("plane", "the same, by kind of work"),
+    "gate_forms": ("plane", "the write that opens a gate, by its form"),
+    "creates": ("plane", "pods created through the API server"),
+    "freed": ("plane", "quota freed to gate opened"),
+    "gang_release": ("plane", "a gang of 1,000 released against plain patches"),
+    "volcano_jobs": ("plane", "50 Volcano Jobs of 10 pods, with us and without"),
 }
-"""Modules of this package, each with `run(report)`; first the one that measures its own memory."""
+"""By module, each with `run(report)`: its room, and what it measures. First the one that measures
+its own memory."""
 
 
 def main() -> int:
@@ -55,7 +59,8 @@ def main() -> int:
         parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHES)}")
     tables: dict[str, list[Figure]] = {}
     for name in options.names or BENCHES:
-        print(f"\n{name}: {BENCHES[name]}", flush=True)
+        room, what = BENCHES[name]
+        print(f"\n{name}: {what}", flush=True)
         figures = tables[name] = []
         begun = time.monotonic()
 
@@ -63,7 +68,7 @@ def main() -> int:
             into.append(figure)
             print("  " + "  ".join(_cells(figure)), flush=True)
 
-        importlib.import_module(f"bench.{name}").run(report)
+        importlib.import_module(f"bench.{room}.{name}").run(report)
         print(f"  ({time.monotonic() - begun:.0f} s)", flush=True)
     if options.write:
         options.write.write_text(_markdown(tables))
@@ -94,7 +99,7 @@ def _markdown(tables: dict[str, list[Figure]]) -> str:
         f"{dt.datetime.now(tz=dt.UTC):%Y-%m-%d}, {machine()}",
     ]
     for name, figures in tables.items():
-        lines += ["", f"## {name}: {BENCHES[name]}", ""]
+        lines += ["", f"## {name}: {BENCHES[name][1]}", ""]
         lines += ["| what | figure | spread | bound | kept |", "|---|---|---|---|---|"]
         lines += [f"| {' | '.join(_cells(figure))} |" for figure in figures]
     return "\n".join(lines) + "\n"

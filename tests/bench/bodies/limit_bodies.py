@@ -8,7 +8,7 @@ from builders.pod import PodBody
 from cardquota.quota import limits
 from cardquota.quota.limits import KIB
 
-from ..stall_world import gated
+from ..loop.stall_world import gated
 
 Asked = tuple[str, str, list[str]]
 PRODUCT: Final = f"{GPU}.product"

@@ -8,7 +8,7 @@ from builders import GPU, a_queue
 from builders.body import Body
 from builders.pod import PodBody
 
-from ..stall_world import gated
+from ..loop.stall_world import gated
 
 MOST: Final = 2_900_000
 """Characters of a body: the API server's limit is 3 MiB."""

@@ -6,8 +6,8 @@ from time import thread_time
 
 import pytest
 
-from bench.stall_world import World
-from bench.takeover import Stretches, StretchSelector
+from bench.loop.stall_world import World
+from bench.loop.takeover import Stretches, StretchSelector
 from cardquota.loop.timed_selector import TimedSelector
 
 

@@ -13,12 +13,12 @@ from typing import Final
 
 from cardquota_dev.testing import Cluster, running_plane
 
-from .figure import Figure, Report
-from .processes.bind_rates import bind_rates
-from .processes.card_nodes import add_nodes, card_node
-from .processes.crowd import Crowd
-from .processes.extender_client import ExtenderClient
-from .processes.scheduled_rates import scheduled_rates
+from ..figure import Figure, Report
+from ..processes.bind_rates import bind_rates
+from ..processes.card_nodes import add_nodes, card_node
+from ..processes.crowd import Crowd
+from ..processes.extender_client import ExtenderClient
+from ..processes.scheduled_rates import scheduled_rates
 
 _NODES: Final = 100
 _MANY: Final = 1_000

@@ -29,7 +29,7 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.scheduling.node_filter import fit_nodes
 from cardquota.quota.scheduling.node_ranking import BEST, KEPT, NodeRanking
 
-from .figure import Figure, Report, median
+from ..figure import Figure, Report, median
 
 _CARD: Final = 16276
 _ROUNDS: Final = 9

@@ -11,9 +11,9 @@ from builders import H200, a_group, a_namespace, a_queue
 from builders.group import GroupBody
 from cardquota.quota.limits import REQUEST_CARDS, TASKS
 
+from ..bodies.group_bodies import group_bodies
+from ..figure import Report
 from . import stall_world
-from .bodies.group_bodies import group_bodies
-from .figure import Report
 from .stall_world import CARDS, WAITING, World
 from .stalls import Figures, done, drop, see, take_over
 

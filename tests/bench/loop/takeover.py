@@ -31,7 +31,7 @@ from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.runtime.garbage import GarbageCollector
 from cardquota.settings import Settings
 
-from .figure import Figure, Report
+from ..figure import Figure, Report
 
 NODES: Final = 5_000
 QUEUES: Final = 1_000

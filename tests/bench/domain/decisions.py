@@ -16,7 +16,7 @@ from cardquota.quota.release.release_order import queue_order
 from cardquota.quota.release.starvation import Starvation
 from cardquota.quota.stamp import Stamp
 
-from .figure import Report, median
+from ..figure import Report, median
 
 WAITING = (10, 1_000, 10_000)
 QUEUES = (10, 100, 1_000)

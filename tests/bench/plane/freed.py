@@ -26,10 +26,10 @@ from cardquota_dev.testing import Cluster, running_plane
 from integration.roomy_nodes import T1000, add_roomy_nodes
 from integration.team import QUEUES, Team
 
-from .bodies.pod_bodies import held, queued
-from .figure import Figure, Report, median
-from .processes.crowd import MERGE, Crowd, EncodedRequest, call
-from .processes.pod_watch import PodWatch
+from ..bodies.pod_bodies import held, queued
+from ..figure import Figure, Report, median
+from ..processes.crowd import MERGE, Crowd, EncodedRequest, call
+from ..processes.pod_watch import PodWatch
 
 _DELETIONS: Final = 220
 _PAUSE: Final = 0.08

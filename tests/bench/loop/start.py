@@ -21,9 +21,9 @@ from typing import Final
 
 from cardquota_dev.plane.ports import free_ports
 
-from .bodies import big_cluster
-from .figure import Figure, Report, median
-from .processes.child import Child, Memory
+from ..bodies import big_cluster
+from ..figure import Figure, Report, median
+from ..processes.child import Child, Memory
 
 PODS: Final = 100_000
 _ROUNDS: Final = 3

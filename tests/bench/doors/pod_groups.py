@@ -15,8 +15,8 @@ from cardquota.settings import Settings
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.review import AdmissionResponse, decode, encode
 
-from .bodies.group_bodies import group_bodies
-from .figure import Figure, Report, median
+from ..bodies.group_bodies import group_bodies
+from ..figure import Figure, Report, median
 
 ROUNDS: Final = 7
 BOUND: Final = 50.0

@@ -33,10 +33,10 @@ from cardquota_dev.testing import Cluster, running_plane
 from integration.roomy_nodes import T1000, add_roomy_nodes
 from integration.team import Team
 
-from .bodies.pod_bodies import plain, queued, without_cards
-from .figure import Figure, Report, median
-from .processes.crowd import Crowd, call
-from .processes.pod_price import PricedPlane, StepPrices
+from ..bodies.pod_bodies import plain, queued, without_cards
+from ..figure import Figure, Report, median
+from ..processes.crowd import Crowd, call
+from ..processes.pod_price import PricedPlane, StepPrices
 
 _ROUNDS: Final = 5
 _STEP_ROUNDS: Final = 3

@@ -16,7 +16,7 @@ from cardquota.quota.release.openings import openings
 from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.stamp import Stamp
 
-from .figure import Report, median
+from ..figure import Report, median
 
 MODELS = tuple(f"Model-{number:02}" for number in range(20))
 WAITING = (100, 1_000)

@@ -29,10 +29,10 @@ from cardquota.settings import GateSetter, Settings, Webhook
 from cardquota_dev.testing import Cluster, running_plane
 from integration.roomy_nodes import T1000, add_roomy_nodes
 
-from .bodies.pod_bodies import queued
-from .figure import Report, median
-from .processes.crowd import MERGE, Crowd, EncodedRequest, call
-from .processes.pod_price import PricedPlane
+from ..bodies.pod_bodies import queued
+from ..figure import Report, median
+from ..processes.crowd import MERGE, Crowd, EncodedRequest, call
+from ..processes.pod_price import PricedPlane
 
 _ROUNDS: Final = 5
 _PODS: Final = 200

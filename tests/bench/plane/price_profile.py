@@ -19,10 +19,10 @@ from cardquota_dev.build.toolchain import go
 from cardquota_dev.plane.discovery import binary
 from cardquota_dev.testing import Cluster
 
+from ..figure import Figure, Report
+from ..processes.crowd import Crowd
+from ..processes.pod_price import PricedPlane
 from . import price
-from .figure import Figure, Report
-from .processes.crowd import Crowd
-from .processes.pod_price import PricedPlane
 
 _SECONDS: Final = 15
 _ADMISSION: Final = "k8s.io/apiserver/pkg/admission/plugin"

@@ -14,9 +14,9 @@ from builders import a_group
 from builders.pod import PodBody
 from cardquota.loop.stretch import BOUND
 
+from ..bodies import limit_bodies, stall_bodies
+from ..figure import Figure, Report
 from . import stall_world
-from .bodies import limit_bodies, stall_bodies
-from .figure import Figure, Report
 from .stall_world import NODES, World
 
 _WAITING: Final = 200

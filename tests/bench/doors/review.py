@@ -29,10 +29,10 @@ from builders.certificates import issue
 from cardquota.quota.vocabulary import GATE
 from cardquota_dev.plane.ports import free_ports
 
-from .bodies.job_pod import UID, create_review
-from .figure import Figure, Report, median
-from .processes.admission_process import FEW, MANY, PRODUCTS, queue_with
-from .processes.child import Child
+from ..bodies.job_pod import UID, create_review
+from ..figure import Figure, Report, median
+from ..processes.admission_process import FEW, MANY, PRODUCTS, queue_with
+from ..processes.child import Child
 
 RATE: Final = 100
 """Reviews a second."""

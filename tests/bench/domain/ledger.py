@@ -21,7 +21,7 @@ from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.pod_facts import PodFacts, pod_facts
 from cardquota.quota.steps import to_its_end
 
-from .figure import Figure, Report, median
+from ..figure import Figure, Report, median
 
 FEW, MANY = 1_000, 100_000
 QUEUES = 100

@@ -22,9 +22,9 @@ from cardquota.control.reports.unadmitted import UnadmittedReports
 from cardquota.loop.stretch import BOUND
 from cardquota.loop.time_slice import TimeSlice
 
+from ..bodies import stall_bodies
+from ..figure import Figure, Report
 from . import stall_world
-from .bodies import stall_bodies
-from .figure import Figure, Report
 from .stall_world import PODS, QUEUES, WAITING, World
 
 Work = Callable[[], Awaitable[object] | object]

@@ -26,7 +26,7 @@ from cardquota.quota.workloads.workload_facts import workload_facts
 from cardquota.runtime.garbage import GarbageCollector
 from cardquota.settings import Settings
 
-from .figure import Figure, Report, median
+from ..figure import Figure, Report, median
 
 PODS: Final = 20_000
 STUCK: Final = 1_000

@@ -16,10 +16,10 @@ from cardquota_dev.testing import Cluster, running_plane
 from integration.roomy_nodes import T1000, add_roomy_nodes
 from integration.team import Team
 
-from .figure import Figure, Report
-from .processes.create_rates import create_rates
-from .processes.crowd import Crowd
-from .processes.webhook_variants import webhook_variants
+from ..figure import Figure, Report
+from ..processes.create_rates import create_rates
+from ..processes.crowd import Crowd
+from ..processes.webhook_variants import webhook_variants
 from .whole_way import idle, saturated
 
 _PLENTY: Final = {T1000: 1_000_000}

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any, Final
 
-from .bodies.pod_bodies import plain, queued
-from .figure import Figure, Report, median
-from .processes.crowd import Crowd, call
-from .processes.pod_watch import PodWatch
-from .processes.webhook_variants import NONE, OURS, labels
+from ..bodies.pod_bodies import plain, queued
+from ..figure import Figure, Report, median
+from ..processes.crowd import Crowd, call
+from ..processes.pod_watch import PodWatch
+from ..processes.webhook_variants import NONE, OURS, labels
 
 _ROUNDS: Final = 5
 _SLICES: Final = 2

@@ -22,8 +22,8 @@ from cardquota_webhooks.scaling.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
 
-from .bodies.workload_bodies import scale_review, workload
-from .figure import Figure, Report, median
+from ..bodies.workload_bodies import scale_review, workload
+from ..figure import Figure, Report, median
 
 MANY: Final = 20_000
 PODS: Final = 2_000

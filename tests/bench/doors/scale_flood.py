@@ -25,11 +25,11 @@ import aiohttp
 from builders.certificates import issue
 from cardquota_dev.plane.ports import free_ports
 
-from .bodies.job_pod import create_review
-from .bodies.workload_bodies import scale_review
-from .figure import Figure, Report, median
-from .processes.admission_process import DEPLOYMENTS, FEW, PRODUCTS, queue_with
-from .processes.child import Child
+from ..bodies.job_pod import create_review
+from ..bodies.workload_bodies import scale_review
+from ..figure import Figure, Report, median
+from ..processes.admission_process import DEPLOYMENTS, FEW, PRODUCTS, queue_with
+from ..processes.child import Child
 
 _SCALES: Final = 1_000
 """A second."""

@@ -16,7 +16,7 @@ from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.release.release_pass import ReleasePass
 
-from .figure import Figure, Report
+from ..figure import Figure, Report
 
 EITHER: Final = f"{H200}|{H800}"
 NODES: Final = 5_000

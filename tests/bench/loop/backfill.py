@@ -17,9 +17,9 @@ from builders import H200, a_group, a_node, a_queue
 from builders.pod import PodBody
 from cardquota.quota.pods.pod_facts import PodFacts
 
+from ..bodies import stall_bodies
+from ..figure import Report
 from . import stall_world
-from .bodies import stall_bodies
-from .figure import Report
 from .stall_world import CARDS, WAITING, World
 from .stalls import Figures, answer, see, take_over
 

@@ -24,7 +24,7 @@ from cardquota.quota.reports.drift import drift
 from cardquota.runtime.garbage import GarbageCollector
 from cardquota.settings import Settings
 
-from .figure import Figure, Report
+from ..figure import Figure, Report
 
 LIVES = 1_000_000
 ALIVE = 2_000

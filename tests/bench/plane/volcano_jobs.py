@@ -25,9 +25,9 @@ from integration.roomy_nodes import T1000, add_roomy_nodes
 from integration.team import QUEUES, Team
 from integration.volcano.volcano_jobs import volcano_job
 
-from .figure import Figure, Report, median
-from .processes.audit_log import AuditedRequest, requests_between
-from .processes.crowd import Crowd, call
+from ..figure import Figure, Report, median
+from ..processes.audit_log import AuditedRequest, requests_between
+from ..processes.crowd import Crowd, call
 
 _JOBS: Final = 50
 _PODS: Final = 10

@@ -1,0 +1,1 @@
+"""What the domain costs, in this process and without a server."""

@@ -1,0 +1,1 @@
+"""What a request costs that the API server or kube-scheduler waits for."""

@@ -1,0 +1,1 @@
+"""What happens on a real control plane, with us and without."""
