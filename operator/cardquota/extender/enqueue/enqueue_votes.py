@@ -22,7 +22,7 @@ from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
 from ...quota.verdict import Verdict
 from .enqueue_ask import EnqueueAsk
-from .seldom_in_vain import SeldomInVain
+from .wait_budget import WaitBudget
 
 UNSEEN: Final = 0.1
 """Seconds that a vote waits for a group that our watch has not told of."""
@@ -46,7 +46,8 @@ class EnqueueVotes:
 
     Guarantees: nothing is permitted for which nothing is reserved, but for groups that do not say
     which cards they will ask for. A vote takes one judgement at most, and RESERVING seconds; many
-    in a row that wait in vain do not add up, as all others of Volcano's session wait for them.
+    in a row do not add up, as all others of Volcano's session wait for them: what is reserved
+    meanwhile is permitted in the next one.
     """
 
     def __init__(
@@ -67,8 +68,8 @@ class EnqueueVotes:
         self._leader = leader
         self._synced = synced
         self._told = told
-        self._unseen = SeldomInVain(notifier, unseen, clock)
-        self._reserving = SeldomInVain(notifier, reserving, clock)
+        self._unseen = WaitBudget(notifier, unseen, clock)
+        self._reserving = WaitBudget(notifier, reserving, clock)
         self._leads = False
 
     # --- one term -----------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from builders.certificates import issue
 from cardquota.cluster.serving.tls import server_context, trusting_context
 from cardquota.extender.enqueue.enqueue_ask import PATH, EnqueueAsk
 from cardquota.extender.enqueue.enqueue_server import LARGEST_BODY, EnqueueServer
-from cardquota.extender.enqueue.leader_votes import LeaderVotes
+from cardquota.extender.enqueue.leader_votes import NOT_AGAIN, LeaderVotes
 from cardquota.extender.leader_client import LeaderClient
 from cardquota.metrics import Metrics
 from cardquota.quota.decisions.groups.enqueue_vote import Vote
@@ -173,4 +173,44 @@ async def test_a_leader_that_cannot_answer_permits_nothing() -> None:
     async with serving(FixedVotes(None)) as address:
         call = leader(address)
         assert await call.ask(EnqueueAsk("team", "train")) is Vote.REJECT
+        await call.close()
+
+
+async def test_a_leader_that_gives_no_answer_is_not_asked_again_at_once() -> None:
+    """A node that is gone costs each question its whole time-out, and Volcano asks thousands."""
+    now, calls = [100.0], []
+
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        calls.append(writer)
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with server:
+        address = [f"127.0.0.1:{server.sockets[0].getsockname()[1]}"]
+        client = LeaderClient(
+            lambda: address[0],
+            lambda: trusting_context(SERVER.ca_pem),
+            server_name=NAME,
+            timeout=5,
+        )
+        call = LeaderVotes(client, lambda: now[0])
+        for _ in range(3):
+            assert await call.ask(EnqueueAsk("team", "train")) is Vote.REJECT
+        assert len(calls) == 1
+        now[0] += NOT_AGAIN
+        assert await call.ask(EnqueueAsk("team", "train")) is Vote.REJECT
+        assert len(calls) == 2
+        async with serving(FixedVotes()) as other:  # another leads now
+            address[0] = other
+            assert await call.ask(EnqueueAsk("team", "train")) is Vote.PERMIT
+        await call.close()
+
+
+async def test_a_leader_that_answers_with_an_error_is_asked_about_other_groups() -> None:
+    votes = FixedVotes(None)
+    async with serving(votes) as address:
+        call = leader(address)
+        for _ in range(2):
+            assert await call.ask(EnqueueAsk("team", "train")) is Vote.REJECT
+        assert len(votes.asked) == 2
         await call.close()

@@ -1,0 +1,71 @@
+"""Waits take a small part of the time together, in vain or not."""
+
+import asyncio
+
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.extender.enqueue.wait_budget import SHARE, WaitBudget
+
+WAIT = 0.05
+
+
+class EventToCome:
+    """Something that is not there yet."""
+
+    def __init__(self, notifier: ChangeNotifier) -> None:
+        self._notifier = notifier
+        self._there = False
+
+    def there(self) -> bool:
+        return self._there
+
+    def comes_soon(self) -> None:
+        asyncio.get_running_loop().call_soon(self.come)
+
+    def come(self) -> None:
+        self._there = True
+        self._notifier.notify()
+
+
+async def test_after_a_wait_in_vain_there_is_none_for_a_time() -> None:
+    now, notifier = [0.0], ChangeNotifier()
+    wait = WaitBudget(notifier, WAIT, lambda: now[0])
+    first, second = EventToCome(notifier), EventToCome(notifier)
+    assert not await wait.wait_for(first.there)
+    first.comes_soon()
+    assert not await wait.wait_for(first.there)
+    await asyncio.sleep(0)
+    assert await wait.wait_for(first.there)
+    now[0] = WAIT / SHARE
+    second.comes_soon()
+    assert await wait.wait_for(second.there)
+
+
+async def test_waits_that_are_short_may_follow_each_other() -> None:
+    notifier = ChangeNotifier()
+    wait = WaitBudget(notifier, WAIT, lambda: 0.0)
+    for _ in range(3):
+        event = EventToCome(notifier)
+        event.comes_soon()
+        assert await wait.wait_for(event.there)
+
+
+async def test_waits_that_find_what_they_wait_for_do_not_add_up_either() -> None:
+    """Forty groups, each reserved after two fifths of the longest wait: the third waits no more."""
+    now, notifier = [0.0], ChangeNotifier()
+    wait = WaitBudget(notifier, WAIT, lambda: now[0])
+    spent, found = 0.0, []
+    for _ in range(40):
+        event = EventToCome(notifier)
+
+        def comes(event: EventToCome = event) -> None:
+            now[0] += 0.4 * WAIT
+            event.come()
+
+        waiting = asyncio.get_running_loop().call_soon(comes)
+        before = now[0]
+        found.append(await wait.wait_for(event.there))
+        waiting.cancel()
+        spent += now[0] - before
+    assert found[:2] == [True, True]
+    assert not any(found[4:])
+    assert spent <= 1.3 * WAIT
