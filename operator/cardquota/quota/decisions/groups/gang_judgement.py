@@ -164,13 +164,19 @@ class GangTrial:
         """
         record, number, amount = kind.first, kind.number, kind.amount
         account = self._ledger.account(record.queue)
-        if account is None or account.flexible_claims is not None or number == 1:
-            return None  # beside pods that may still move, each card would cost a search
+        if account is None or number == 1:
+            return None
+        others_move = account.flexible_claims is not None
+        if others_move and self._mixtures:
+            return None  # each card would cost a search, for something that is not needed
         for card in cards_for_all(kind, self.availabilities, at_once=at_once):
             held = account.row(card).charged + self.beside.get(card, 0)
-            if account.quota.get(card, 0) - held >= amount * number:
+            if others_move or account.quota.get(card, 0) - held >= amount * number:
                 verdict = self.judge_alike(record, number, only=card)
-                return (verdict, [(verdict.cards, number)]) if verdict.fits else None
+                if verdict.fits:
+                    return verdict, [(verdict.cards, number)]
+                if not others_move:
+                    return None
         return None
 
     def _one_by_one(self, kind: Kind) -> tuple[Verdict, Served, bool]:

@@ -7,7 +7,7 @@ from time import perf_counter
 import pytest
 import yaml
 
-from builders import H200, H800, a_group, a_node, a_pod, a_queue
+from builders import H200, H800, Body, a_group, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.cluster.api.api_error import ApiError
 from cardquota.control.release import gate_releaser
@@ -236,6 +236,21 @@ async def test_it_starts_on_one_card_where_an_autoscaler_is_to_see_it() -> None:
         await until(lambda: sorted(leader.opened) == ["a", "b"])
         assert charged(leader.ledger, H200) == 2
         assert v.MIXED_CARDS not in leader.tells("gang")
+
+
+async def test_two_that_reserve_a_choice_do_not_block_each_other() -> None:
+    """Each is one of the pods that may still get any card, to the other."""
+    cards = mixed(VolcanoConfiguration({}), Watchdial())
+    queue, choice = a_queue().with_quota({H200: 2, H800: 8}), {EITHER: 4}
+    things: list[Body] = [queue]
+    for gang in ("one", "two"):
+        things.append(
+            a_group(gang).in_queue("queue").of(4).asking(choice).enqueued("queue", choice)
+        )
+        things += [member(f"{gang}-{n}").in_group(gang) for n in range(4)]
+    async with leading(*NODES, *things, mixed_cards=cards) as leader:
+        await until(lambda: len(leader.opened) == 8)
+        assert charged(leader.ledger, H800) == 8
 
 
 async def test_others_go_on_meanwhile() -> None:

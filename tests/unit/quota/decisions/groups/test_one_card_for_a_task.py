@@ -79,6 +79,24 @@ def test_v7_also_where_one_task_came_first() -> None:
     assert found == [H800] + [H200] * 3
 
 
+def test_v7_also_beside_pods_that_may_still_get_any_card() -> None:
+    """Where mixtures are bound, to search each card would cost too much."""
+    past = a_pod("past").in_queue("red").naming(EITHER).asking_for(1)
+    members = [member(name) for name in "abcd"]
+    there = [a_group().in_queue("red").of(4), past, *members, *nodes(h200=8, h800=8)]
+
+    def given(quota: dict[str, int], *, mixtures: bool) -> list[str]:
+        ledger = a_ledger(a_queue("red").with_quota(quota), *there)
+        pods = [record for record in ledger.pods.values() if record.facts.group]
+        _, chosen = judge_gang(ledger, pods, mixtures=mixtures)
+        return [card for cards in chosen for card, _ in cards]
+
+    assert given({H200: 2, H800: 8}, mixtures=False) == [H800] * 4
+    assert given({H200: 2, H800: 8}, mixtures=True) == [H200, H200, H800, H800]
+    assert given({H200: 4, H800: 1}, mixtures=False) == [H200] * 4  # the other one takes the rest
+    assert given({H200: 4, H800: 0}, mixtures=False) == []
+
+
 def test_where_no_nodes_have_enough_it_is_the_first_with_quota_for_all() -> None:
     """An autoscaler sees the pods. What nodes have free for one of them is the better card."""
     pods = [member(name) for name in "abc"]
