@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import H200, H800, a_group, a_namespace, see
+from builders import H200, H800, a_group, a_namespace, a_pod, see
 from builders.group import GroupBody
 from cardquota.quota.decisions.groups.enqueue_vote import enqueue_request, vote_without_judgement
 from cardquota.quota.ledger.ledger import Ledger
@@ -222,3 +222,20 @@ def test_e1_who_all_are_asked_about_go_as_they_would_without_volcano(
     for card in (H200, H800):
         assert inqueue(beside, card) == inqueue(alone, card)
     assert drift(beside) == {}
+
+
+def test_whose_pods_have_failed_is_to_be_asked_about_again() -> None:
+    """Nothing is kept for a gang that ended, as long as nobody wants to start it anew."""
+    group = asking("train", 2)
+    ledger = beside_volcano(group)
+    ask(ledger, KEY)
+    pods = [
+        a_pod(name).in_queue("red").in_group("train").naming(H200).asking_for(1) for name in "ab"
+    ]
+    run = [pod.stamped("red", {H200: 1}).on_node("h200-a") for pod in pods]
+    see(ledger, *run)
+    see(ledger, *[pod.in_phase("Failed").at_revision(600) for pod in run])
+    assert ledger.groups[KEY].asks is None
+    assert release(ledger) == ([], [])
+    ask(ledger, KEY)
+    assert release(ledger)[0] == [[KEY]]

@@ -103,7 +103,8 @@ class PodGroupState:
         self.held_back = False
         """Whether it must not start before it is put back."""
         self.asked: GroupRequest | None = None
-        """What is asked for it since a scheduler wants to enqueue it (V3). None: none does."""
+        """What is asked for it since a scheduler wants to enqueue it (V3). None: none does, or it
+        has begun since."""
         self.rejected = False
         """Whether a scheduler was told not to enqueue it, and no place is kept for it (V3)."""
         self.asks: Asks | None = None
@@ -493,6 +494,8 @@ class PodGroupState:
     def hold(self, record: PodRecord, sign: int) -> None:
         """Count in (`sign` 1) or out (-1) a member that holds its charge in its queue."""
         self._held_members += sign
+        if sign > 0:
+            self.asked = None  # it has begun; once its pods have failed somebody has to ask again
         self._tasks.start(record.facts.task, sign)
         _count_in(self._held, record, sign)
         self._leaving_members += sign if record.facts.terminating else 0
