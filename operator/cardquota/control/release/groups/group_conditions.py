@@ -10,6 +10,7 @@ a second are written again, one after the other.
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -32,6 +33,9 @@ from ...later import Later, Timer, in_loop_later
 
 LOOKED_AT: Final = 16
 """Groups that are looked at, at most, to find one whose numbers have changed."""
+FIRST_ALONE: Final = 2.0
+"""Seconds for which the first condition of a group waits for another one's: both written at once
+would be refused to one."""
 MOST_JUDGED: Final = 1_000
 """Members that start together, up to which a sentence is worked out anew because of numbers."""
 
@@ -117,6 +121,8 @@ class GroupConditions:
         self._due: set[str] = set()
         """Groups to be written although only numbers differ."""
         self._timer: Timer | None = None
+        self._firsts: dict[str, Timer] = {}
+        """By key: when a group without any condition gets its first."""
         self._stopped = False
 
     def listen(self, look_again: Callable[[str], None]) -> None:
@@ -129,6 +135,9 @@ class GroupConditions:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        for timer in self._firsts.values():
+            timer.cancel()
+        self._firsts.clear()
         self._waits.clear()
         self._turns.clear()
         self._differing.clear()
@@ -220,6 +229,11 @@ class GroupConditions:
             self._differing.add(key)
             self._take_turns(key)
 
+    def is_first(self, key: str) -> None:
+        """The group has no condition of anybody: it is written in a moment, if that is so still."""
+        if key not in self._firsts and not self._stopped:
+            self._firsts[key] = self._later(FIRST_ALONE, partial(self._is_alone, key))
+
     def forget(self, key: str) -> None:
         """The group waits no longer."""
         self._waits.pop(key, None)
@@ -229,6 +243,9 @@ class GroupConditions:
         self._waits.pop(key, None)
         self._turns.pop(key, None)
         self._differing.discard(key)
+        timer = self._firsts.pop(key, None)
+        if timer is not None:
+            timer.cancel()
 
     def is_written(self, key: str) -> None:
         """Nothing of the group differs from what is stored, its place apart."""
@@ -241,6 +258,13 @@ class GroupConditions:
         due = key in self._due
         self._due.discard(key)
         return due
+
+    def _is_alone(self, key: str) -> None:
+        del self._firsts[key]
+        group = self._ledger.groups.get(key)
+        if group is not None and group.facts is not None and not self._stored(group.facts).type:
+            self._due.add(key)
+            self._look_again(key)
 
     # --- turns --------------------------------------------------------------------------------
 

@@ -71,12 +71,14 @@ class QuotaConditions:
         wanted = self.conditions.wanted(group, phase, reserved=reserved)
         if wanted is None or not self._is_stale(facts, wanted, due=due) or not facts.phase:
             return True
-        if not wanted.type and group.enqueued:
-            return True  # it has its reservation; that it was let through is said once its pods are
+        if not wanted.type and (group.enqueued or _is_to_be_asked_about(group, facts)):
+            # It has its reservation, and that it was let through is said once its pods are. Or its
+            # reason is an earlier leader's, and Volcano asks about it in its next session.
+            return True
         if facts.quota_condition == NO_QUOTA_CONDITION and not due:
             # Volcano's session will say something about it in a moment: both at once would be
             # refused to one.
-            self.conditions.differs(key)
+            self.conditions.is_first(key)
             return True
         try:
             patch = self._patch(group, facts, wanted)
@@ -140,6 +142,11 @@ class QuotaConditions:
         # added one that we have not seen. It would be the first.
         other = {"op": "test", "path": f"{_FIRST}/type", "value": first}
         return [*tests, other, {"op": "add", "path": _FIRST, "value": body}]
+
+
+def _is_to_be_asked_about(group: PodGroupState, facts: GroupFacts) -> bool:
+    """Whether Volcano has not enqueued it, and it does not wait for anything here so far."""
+    return facts.phase == v.GroupPhase.PENDING and not group.waits and not group.begun
 
 
 def _path(facts: GroupFacts) -> str:

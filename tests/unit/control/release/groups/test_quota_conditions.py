@@ -8,13 +8,15 @@ from builders import H200, a_group, a_pod, a_queue, see
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.cluster.api.client import JSON_PATCH
-from cardquota.control.release.groups.group_conditions import GroupConditions
+from cardquota.control.later import Later, in_loop_later
+from cardquota.control.release.groups.group_conditions import FIRST_ALONE, GroupConditions
 from cardquota.control.release.groups.quota_conditions import QuotaConditions
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger.groups.group_condition import QUOTA_CONDITION
 from cardquota.quota.ledger.ledger import Ledger
 
 from ...fakes import TERM, Answer, Script, a_world, a_writer, denied, lost, refused, stored
+from .test_reservation_timeouts import Timers
 
 pytestmark = pytest.mark.fake_clock
 
@@ -42,13 +44,21 @@ def waits(name: str) -> PodBody:
 class ConditionTerm:
     """One term over a group and its pods."""
 
-    def __init__(self, group: GroupBody, *pods: PodBody, answers: tuple[Answer, ...] = ()) -> None:
+    def __init__(
+        self,
+        group: GroupBody,
+        *pods: PodBody,
+        answers: tuple[Answer, ...] = (),
+        per_second: float = 2.0,
+        later: Later = in_loop_later,
+    ) -> None:
         self.ledger: Ledger = a_world(a_queue().with_quota({H200: 3}), group, *pods)
         self.script = Script(*answers)
         self.conditions = GroupConditions(
             self.ledger,
             term=TERM,
-            per_second=2.0,
+            per_second=per_second,
+            later=later,
             now=lambda: NOW,
             stored=lambda facts: facts.quota_condition.stored,
         )
@@ -94,15 +104,35 @@ async def test_why_it_waits_is_put_before_what_volcano_says() -> None:
 
 
 async def test_where_there_is_no_list_one_is_made_if_there_is_none_still() -> None:
-    term = ConditionTerm(GANG, waits("a"), waits("b"))
+    timers = Timers()
+    term = ConditionTerm(GANG, waits("a"), waits("b"), per_second=0, later=timers.later)
     term.told()
-    # Volcano will say something soon: until its turn comes it waits for that.
+    # Volcano will say something soon, and for a moment that is waited for.
     assert await term.update() == []
-    term.conditions._due.add(KEY)  # noqa: SLF001 - stands for its turn
+    assert await term.update() == []
+    assert timers.seconds == [FIRST_ALONE]
+    timers.calls[0]()
     ((_, none, change),) = await term.update()
     assert none == {"op": "test", "path": "/status/conditions", "value": None}
     assert (change["op"], change["path"]) == ("add", "/status/conditions")
     assert [one["type"] for one in change["value"]] == [QUOTA_CONDITION]
+
+
+async def test_where_volcano_said_something_meanwhile_nothing_is_written_twice() -> None:
+    timers = Timers()
+    term = ConditionTerm(GANG, waits("a"), waits("b"), per_second=0, later=timers.later)
+    term.told()
+    assert await term.update() == []
+    see(term.ledger, with_conditions(THEIRS).at_revision(10_000))
+    ((_, _, change),) = await term.update()
+    see(term.ledger, with_conditions(change["value"], THEIRS).at_revision(20_000))
+    timers.calls[0]()
+    assert await term.update() == []
+    term.conditions.is_first(KEY)
+    term.conditions.drop(KEY)
+    term.conditions.is_first(KEY)
+    term.conditions.stop()
+    assert timers.cancelled == 2
 
 
 async def test_before_volcano_has_looked_at_it_there_is_no_status_to_write_to() -> None:
@@ -134,10 +164,23 @@ async def test_of_a_group_that_never_waited_nothing_is_written() -> None:
 
 
 async def test_what_is_no_longer_true_is_taken_away() -> None:
-    term = ConditionTerm(with_conditions(THEIRS, CLOSED))
+    term = ConditionTerm(with_conditions(THEIRS, CLOSED).in_phase("Inqueue"))
     ((_, kind, change),) = await term.update()
     assert kind["path"] == "/status/conditions/1/type"
     assert change == {"op": "remove", "path": "/status/conditions/1"}
+
+
+async def test_what_an_earlier_leader_said_stays_until_volcano_asks_again() -> None:
+    """Else all reasons would be gone after each change of leader, while nobody asks."""
+    told = {**CLOSED, "reason": "InsufficientCardQuota", "lastTransitionTime": EARLIER}
+    term = ConditionTerm(with_conditions(told, THEIRS).asking({H200: 4}))
+    assert await term.update() == []
+    term.ledger.decisions.reject(KEY, rejected=True)
+    term.told()
+    assert await term.update() == []  # for the same reason, so its numbers have their turn
+    term.told(v.Reason.QUEUE_NOT_OPEN, "closed")
+    ((_, _, change),) = await term.update()
+    assert (change["op"], change["value"]["lastTransitionTime"]) == ("replace", EARLIER)
 
 
 async def test_numbers_alone_wait_for_its_turn() -> None:
@@ -220,6 +263,9 @@ async def test_one_of_which_nothing_can_be_reserved_is_told_too() -> None:
     see(term.ledger, with_conditions(THEIRS, change["value"]).at_revision(10_000))
     assert await term.update() == []
     term.ledger.decisions.reject(KEY, rejected=False)
+    assert await term.update() == []
+    enqueued = with_conditions(THEIRS, change["value"]).in_phase("Inqueue")
+    see(term.ledger, enqueued.at_revision(20_000))
     ((_, _, change),) = await term.update()
     assert change["op"] == "remove"
 
