@@ -14,7 +14,9 @@ from .phase_probe import PhaseProbe
 
 _LOG = logging.getLogger(__name__)
 EVERY: Final = 60.0
-"""Seconds between two looks of the leader."""
+"""Seconds between two looks of a replica: the first is at its start, all others while it leads."""
+_TICK: Final = 1.0
+"""Seconds within which it is noticed that this replica leads."""
 
 
 class OtherSchedulerError(Exception):
@@ -24,8 +26,9 @@ class OtherSchedulerError(Exception):
 class OtherScheduler:
     """Whether there is one. Belongs to the ledger's loop.
 
-    Not guaranteed: that one is found that is too busy to look at a group within some seconds; it is
-    found at a later look. Nor is one found while the probe may not be written.
+    Not guaranteed: that a new leader knows of it before its first look, which takes some seconds;
+    it writes phases meanwhile. Nor that one is found that is too busy to look at a group within
+    some seconds; it is found at a later look. Nor is one found while the probe may not be written.
     """
 
     def __init__(
@@ -63,14 +66,23 @@ class OtherScheduler:
         writer = await self._ask()
         if writer:
             raise OtherSchedulerError(volcano_messages.other_scheduler_at_start(writer))
+        loop = asyncio.get_running_loop()
+        looked_at = loop.time()
         while True:
-            await asyncio.sleep(self._every)
-            await self.look()
+            await asyncio.sleep(_TICK)
+            if not self._leads():
+                if self._writer:
+                    # Another replica looks for itself, and what stands here would get old.
+                    self._writer, looked_at = "", -self._every
+                    self._gauge.set(0)
+            elif loop.time() - looked_at >= self._every:
+                looked_at = loop.time()
+                await self.look()
 
     async def look(self) -> None:
         """Look once, if this replica leads."""
-        writer = await self._ask() if self._leads() else ""
-        if writer is None or writer == self._writer:
+        writer = await self._ask() if self._leads() else None
+        if writer is None or writer == self._writer or not self._leads():
             return
         before, self._writer = self._writer, writer
         self._gauge.set(1 if writer else 0)

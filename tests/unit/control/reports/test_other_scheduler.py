@@ -116,7 +116,30 @@ async def test_v6_one_that_does_not_lead_says_nothing() -> None:
     assert stage.here()
     stage.leads = False
     await stage.watch.look()
+    assert stage.here()  # nobody said that it has gone
+
+
+async def test_v6_a_new_leader_looks_at_once_and_the_old_one_says_no_untruth(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO")
+    stage = OtherSchedulerStage()
+    stage.leads = False
+    task = asyncio.ensure_future(stage.watch.run())
+    await asyncio.sleep(20)
+    stage.api.writer = "vc-scheduler"
+    await asyncio.sleep(200)
     assert not stage.here()
+    stage.leads = True
+    await asyncio.sleep(8)
+    assert stage.here()
+    stage.leads = False
+    await asyncio.sleep(2)
+    assert (stage.here(), stage.watch.faults, stage.shown) == (False, [], 0)
+    assert stage.changes == 1  # its phases are not ours to write any more
+    assert "does so no longer" not in caplog.text
+    assert "writes no phases" not in caplog.text
+    task.cancel()
 
 
 async def test_v6_what_another_release_of_ours_writes_is_no_sign() -> None:
