@@ -334,6 +334,11 @@ class Settings(BaseSettings):
         return self.scheduler == "volcano" and self.volcano.enqueue.enabled
 
     @property
+    def volcano_configuration(self) -> str:
+        """Namespace and name of the ConfigMap of Volcano's scheduler; empty: it binds no pods."""
+        return self.volcano.configuration if self.scheduler == "volcano" else ""
+
+    @property
     def hazards(self) -> tuple[str, ...]:
         """Settings that are allowed but not advised, to be logged at start.
 

@@ -314,7 +314,7 @@ class Leadership:
         beside, mixed = None, None
         if not self._standalone:
             beside = QuotaConditions(self._ledger, writer(), conditions)
-            configuration = self._settings.volcano.configuration
+            configuration = self._settings.volcano_configuration
             mixed = MixedCards(self._client.get, configuration, self._clock)
         return GateReleaser(
             self._ledger,

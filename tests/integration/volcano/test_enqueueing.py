@@ -162,9 +162,9 @@ def test_jobs_that_wait_have_no_pods_and_are_told_why(team: Team) -> None:
 def test_a_job_that_names_no_cards_waits_where_its_queue_has_one_card(team: Team) -> None:
     """`spec.minResources` has a resource name, and the quota one card behind it."""
     team.has_queue({T1000: 2})
-    for name in ("a", "b"):
-        assert submit(team, volcano_job(team, name, 2, T1000, runs=4)).ok
-    team.until(lambda: running(team, "a") == 2, "the first runs")
+    for name, runs in (("a", 15), ("b", 4)):
+        assert submit(team, volcano_job(team, name, 2, T1000, runs=runs)).ok
+        team.until(lambda: running(team, "a") == 2, "the first runs")
     team.until(lambda: why(group_of(team, "b")).get("status") == "False", "the other waits")
     assert running(team, "b") == 0
     team.until(lambda: phase(team, "b") == "Completed", "it has run too", 60)

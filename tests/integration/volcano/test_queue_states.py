@@ -42,10 +42,14 @@ def test_q6_a_queue_that_volcano_closes_takes_nothing_and_ends_nothing(team: Tea
 @pytest.mark.slow
 def test_q6_what_waits_at_the_gate_waits_on_while_it_is_closed(team: Team) -> None:
     team.has_queue({T1000: 1})
-    for name in ("first", "second"):
-        pod = of_a_job(team.a_pod(name, 1, T1000)).with_spec(schedulerName="volcano")
-        assert team.create(pod).ok
+    first, second = (
+        of_a_job(team.a_pod(name, 1, T1000)).with_spec(schedulerName="volcano")
+        for name in ("first", "second")
+    )
+    assert team.create(first).ok
+    # While Volcano gives the first one its group, the second one would go before it.
     team.until(lambda: bool(team.pod("first")["spec"].get("nodeName")), "the first runs")
+    assert team.create(second).ok
     assert command(team, "CloseQueue").ok
     team.until(lambda: state(team) == "Closing", "it closes")
     assert team.delete(team.a_pod("first")).ok

@@ -18,6 +18,7 @@ from ...loop.ended import ended
 from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...metrics import Metrics
 from ...quota import vocabulary as v
+from ...quota.decisions.groups.mixture import mixture_in
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.groups.vacancy import Vacancy
 from ...quota.ledger.ledger import Ledger
@@ -36,7 +37,7 @@ from .gate import GateOpener, Opened
 from .groups.gang_reports import GangReports
 from .groups.gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending
 from .groups.group_enqueuer import GroupEnqueuer, waits_for_room
-from .groups.mixed_cards import MixedCards, mixtures
+from .groups.mixed_cards import MixedCards
 from .groups.pod_group_writer import PodGroupWriter
 from .groups.quota_conditions import QuotaConditions
 from .groups.reservation_timeouts import ReservationTimeouts
@@ -344,11 +345,7 @@ class GateReleaser:
         mixed, gang = self._mixed_cards, opening.gang
         if mixed is None or gang is None:
             return False
-        by_task = ((record.facts.task, cards) for record, cards in opening.pods)
-        found = mixtures(by_task)
-        if not found:
-            return False
-        why = mixed.obstacle(found)
+        why = mixed.obstacle(mixture_in(opening.pods))
         if why is None:
             return False
         self._ledger.decisions.hold_back_gang(gang.key)

@@ -52,19 +52,38 @@ def runs_without_quota() -> str:
 
 
 def mixed_cards(
-    task: str, cards: Sequence[tuple[str, int]], configuration: str, *, known: bool
+    task: str,
+    cards: Sequence[tuple[str, int]],
+    configuration: str,
+    *,
+    said: bool | None,
+    choice: bool = True,
 ) -> str:
     """A gang waits: one of its tasks would start on several cards, by card how many pods (V7).
-    `known`: whether the configuration of Volcano's scheduler could be read.
+    `said`: False: the configuration of Volcano's scheduler does not allow it; None: that could not
+    be read. `choice`: whether its pods may use other cards.
     """
     of_task = f"task <{show(task)}>" if task else "the group"
     listed_cards = listed([f"<{show(card)}> <{pods}>" for card, pods in cards], most=MOST_LISTED)
-    why = "does not say" if known else "could not be read, so that it is not known whether it says"
+    why = (
+        "could not be read, so that it is not known whether it says"
+        if said is None
+        else "does not say"
+    )
+    unless = (
+        "unless its scheduler's configuration has predicateErrorCacheEnable: false for allocate, "
+        f"which ConfigMap <{show(configuration)}> {why}"
+    )
+    if not choice:
+        return (
+            f"the pods of {of_task} name {listed_cards}: they wait, since Volcano may never bind "
+            f"pods of one task on several cards, {unless}; set it, or give those of each card a "
+            f"task of their own ({v.TASK})"
+        )
     return (
         f"the pods of {of_task} have room on {listed_cards} together, and on no one card: they "
-        "wait for that, since Volcano may never bind them otherwise, unless its scheduler's "
-        f"configuration has predicateErrorCacheEnable: false for allocate, which ConfigMap "
-        f"<{show(configuration)}> {why}; set it, wait, or name cards of which one has room for all"
+        f"wait for that, since Volcano may never bind them otherwise, {unless}; set it, wait, or "
+        "name cards of which one has room for all"
     )
 
 

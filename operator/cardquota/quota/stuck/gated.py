@@ -8,11 +8,12 @@ from .. import vocabulary as v
 from ..accounts.account import OUTSIDE
 from ..accounts.account_reader import AccountReader
 from ..decisions.groups.gang_judgement import judge_gang
+from ..decisions.groups.mixture import mixture_in
 from ..decisions.held_up import HeldUp, held_up_in
 from ..decisions.judgement import judge_release
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
-from ..messages import order_messages, stuck_messages
+from ..messages import order_messages, stuck_messages, volcano_messages
 from ..moments import seconds_of
 from ..pending.first_members import first_members
 from ..pods.pod_record import PodRecord
@@ -65,10 +66,14 @@ class GateReasons:
     known of a fifo queue alone.
     """
 
-    def __init__(self, ledger: LedgerReader) -> None:
+    def __init__(self, ledger: LedgerReader, *, volcano_configuration: str = "") -> None:
+        """`volcano_configuration`: namespace and name of the ConfigMap of Volcano's scheduler;
+        empty: it binds no pods (V7). Whether it lets mixtures be bound is not known here.
+        """
         self._ledger = ledger
-        self._verdicts: dict[Hashable, Verdict] = {}
-        self._gangs: dict[tuple[str, str], Verdict] = {}
+        self._volcano_configuration = volcano_configuration
+        self._verdicts: dict[Hashable, Verdict | Why] = {}
+        self._gangs: dict[tuple[str, str], Verdict | Why] = {}
         """By queue and group: what all members wait for in whom nothing else is wrong."""
         self._held_up: dict[str, HeldUp] = {}
 
@@ -86,13 +91,15 @@ class GateReasons:
         verdict = self._verdicts.get(key)
         if verdict is None:
             verdict = self._verdicts[key] = self._judge(account, record)
+        if isinstance(verdict, Why):
+            return verdict
         if verdict.fits and self._is_held_up(account, record):
             card = record.request.cards[0] if record.request and record.request.cards else ""
             text = order_messages.behind(account.name, card, 1)
             return Why(Reason.BEHIND, text, lacks_quota=True)
         return _why(verdict)
 
-    def _judge(self, account: AccountReader, record: PodRecord) -> Verdict:
+    def _judge(self, account: AccountReader, record: PodRecord) -> Verdict | Why:
         verdict = judge_release(self._ledger, record)
         group = self._ledger.groups.get(record.facts.group) if record.facts.group else None
         if verdict.outcome is not Outcome.UNSEEN or verdict.reason is not None or group is None:
@@ -104,14 +111,28 @@ class GateReasons:
             self._gangs[key] = (unsaid and self._judge_gang(account, group)) or verdict
         return self._gangs[key]
 
-    def _judge_gang(self, account: AccountReader, group: PodGroupState) -> Verdict | None:
-        """The verdict on the members with which a gang would start; None if it is not to start."""
-        if group.started or group.being_reserved or group.held_back:
+    def _judge_gang(self, account: AccountReader, group: PodGroupState) -> Verdict | Why | None:
+        """The verdict on the members with which a gang would start, or why it is held back though
+        it fits; None if it is not to start.
+        """
+        if group.started or group.being_reserved:
             return None
         classes = account.pending.classes_of(group)
         found = first_members(classes, group.missing, group.missing_by_task)
         members = [self._ledger.pods[sort_key.uid] for sort_key in found]
-        return judge_gang(self._ledger, members)[0] if members else None
+        if not members:
+            return None
+        configuration = self._volcano_configuration
+        verdict, cards = judge_gang(self._ledger, members, mixtures=not configuration)
+        if not verdict.fits:
+            return verdict
+        mixed = mixture_in(zip(members, cards, strict=True)) if configuration else None
+        if mixed is not None:
+            text = volcano_messages.mixed_cards(
+                mixed.task, mixed.cards, configuration, said=None, choice=mixed.choice
+            )
+            return Why(v.MIXED_CARDS, text)
+        return Why(v.GATE_REFUSED, stuck_messages.GATE_HELD_BACK) if group.held_back else verdict
 
     def _is_held_up(self, account: AccountReader, record: PodRecord) -> bool:
         """Whether it is behind a pod without room in a fifo queue."""

@@ -8,7 +8,7 @@ the gang waits until one card has room for all pods of each task.
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from itertools import islice
 from typing import Final
 
@@ -16,7 +16,7 @@ import msgspec
 import yaml
 
 from ....cluster.api.api_error import ApiError, OutcomeUnknown
-from ....quota.amounts import Charge, is_card
+from ....quota.decisions.groups.mixture import Mixture
 from ....quota.messages import volcano_messages
 
 _LOG: Final = logging.getLogger(__name__)
@@ -41,8 +41,6 @@ class _ConfigMap(msgspec.Struct):
 
 
 _READ: Final = msgspec.json.Decoder(_ConfigMap)
-Mixtures = dict[str, dict[str, int]]
-"""By task: how many of its pods start on each card."""
 
 
 class MixedCards:
@@ -80,19 +78,22 @@ class MixedCards:
         """
         return self.is_due or self._allowed is True
 
-    def obstacle(self, found: Mixtures) -> str | None:
-        """Why a gang with these mixtures may not start, for people; None: it may. Empty: look
-        first, then ask again.
+    def obstacle(self, found: Mixture | None) -> str | None:
+        """Why a gang with this mixture may not start, for people; None: it may. Empty: look first,
+        then ask again.
         """
-        if not found:
+        if found is None:
             return None
         if self.is_due:
             return ""
         if self._allowed:
             return None
-        task, cards = next(iter(found.items()))
         return volcano_messages.mixed_cards(
-            task, list(cards.items()), self._configuration, known=self._allowed is not None
+            found.task,
+            found.cards,
+            self._configuration,
+            said=False if self._allowed is False else None,
+            choice=found.choice,
         )
 
     async def look(self) -> None:
@@ -116,17 +117,6 @@ class MixedCards:
             _LOG.warning("Volcano's configuration <%s>: %s", self._configuration, error)
             return None
         return any(map(mixtures_allowed, islice(found.values(), _MOST_KEYS)))
-
-
-def mixtures(pods: Iterable[tuple[str, Charge]]) -> Mixtures:
-    """The tasks whose pods start on more than one card. Pods without a card do not matter."""
-    found: Mixtures = {}
-    for task, charge in pods:
-        for dimension, amount in charge:
-            if amount and is_card(dimension):
-                cards = found.setdefault(task, {})
-                cards[dimension] = cards.get(dimension, 0) + 1
-    return {task: cards for task, cards in found.items() if len(cards) > 1}
 
 
 def mixtures_allowed(text: str) -> bool:

@@ -14,10 +14,10 @@ from cardquota.control.release import gate_releaser
 from cardquota.control.release.groups.mixed_cards import (
     FRESH,
     MixedCards,
-    mixtures,
     mixtures_allowed,
 )
 from cardquota.quota import vocabulary as v
+from cardquota.quota.decisions.groups.mixture import Mixture
 
 from ...fakes import charged, until
 from ...leader import leading
@@ -31,7 +31,7 @@ ALLOWS = {
         {"name": "allocate", "arguments": {"predicateErrorCacheEnable": False}},
     ]
 }
-MIXED = {"worker": {H200: 1, H800: 2}}
+MIXED = Mixture("worker", ((H200, 1), (H800, 2)), choice=True)
 
 
 class VolcanoConfiguration:
@@ -62,22 +62,6 @@ class Watchdial:
 
 def mixed(configuration: VolcanoConfiguration, clock: Watchdial) -> MixedCards:
     return MixedCards(configuration.read, WHERE, clock)
-
-
-# --- what is a mixture ----------------------------------------------------------------------------
-
-
-def test_a_task_on_several_cards_is_one() -> None:
-    pods = [
-        ("worker", ((H200, 1), ("cpu", 4_000))),
-        ("worker", ((H800, 2),)),
-        ("worker", ((H800, 2),)),
-        ("head", ((H200, 1),)),
-        ("driver", ()),
-    ]
-    assert mixtures(pods) == MIXED
-    assert mixtures(pods[1:]) == {}
-    assert mixtures([]) == {}
 
 
 # --- what Volcano's configuration says ------------------------------------------------------------
@@ -138,7 +122,7 @@ def test_mappings_that_merge_each_other_are_not_worked_out(key: str) -> None:
 async def test_it_is_read_first_and_then_believed_for_a_time() -> None:
     configuration, clock = VolcanoConfiguration(ALLOWS), Watchdial()
     cards = mixed(configuration, clock)
-    assert cards.obstacle({}) is None
+    assert cards.obstacle(None) is None
     assert cards.obstacle(MIXED) == ""
     await cards.look()
     assert cards.obstacle(MIXED) is None
@@ -172,8 +156,8 @@ async def test_who_asks_while_it_is_read_waits_for_it() -> None:
 async def test_what_cannot_be_read_says_nothing() -> None:
     cards = mixed(VolcanoConfiguration(error=ApiError(403, "Forbidden", "not yours")), Watchdial())
     await cards.look()
-    assert "could not be read" in (cards.obstacle({"": {H200: 1, H800: 1}}) or "")
-    assert "the pods of the group have room" in (cards.obstacle({"": {H200: 1, H800: 1}}) or "")
+    assert "could not be read" in (cards.obstacle(MIXED._replace(task="")) or "")
+    assert "the pods of the group have room" in (cards.obstacle(MIXED._replace(task="")) or "")
 
 
 async def test_a_configuration_that_is_very_long_says_nothing() -> None:
