@@ -9,6 +9,7 @@ that want one of its cards, and no others.
 import heapq
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from ..accounts.account import Account
@@ -97,11 +98,19 @@ class ReleasePass:
         """
 
     def __iter__(self) -> Iterator[Opening | None]:
-        for opening in self._borrowing():
-            yield opening
-            if opening is not None and self._left(opening):
-                return
-        yield from self._in_order()
+        """Borrowers and all others take turns: of either there may always be more to look at."""
+        in_order = self._in_order()
+        for borrowing in self._borrowing():
+            yield borrowing
+            if borrowing is not None:
+                if self._left(borrowing):
+                    return
+                continue
+            for found in islice(in_order, 1):
+                yield found
+                if found is not None and self._left(found):
+                    return
+        yield from in_order
 
     def _in_order(self) -> Iterator[Opening | None]:
         while True:
@@ -148,8 +157,9 @@ class ReleasePass:
         """Pods of rolling updates that borrow (R6): nobody who waits is in their way. Each is
         looked at once after each change; a pass that is left has come further.
         """
-        borrowers, account = self._pending.borrowers, self._account
-        borrowers.begin((account.changes, account.quota_mark, account.facts))
+        borrowers = self._pending.borrowers
+        if borrowers:
+            borrowers.begin(self._lending())
         while borrowers.to_look_at:
             for uid in borrowers.take(BORROWERS_AT_A_TIME):
                 opening = self._judge.borrow(uid)
@@ -158,6 +168,20 @@ class ReleasePass:
                     break  # what is lent has become less
             else:
                 yield None
+
+    def _lending(self) -> Hashable:
+        """What changes whenever somebody may borrow who could not: what is left of cards that are
+        lent, and of cpu and memory. Who takes cards that are not lent is nobody's matter here.
+        """
+        account, free = self._account, self._judge.free
+        lent = [
+            (card, free(card), account.row(card).reserved)
+            for card in account.quota
+            if free(card) + account.lent(card) > 0 and account.lent(card)
+        ]
+        others = tuple(map(free, COMPUTE_RESOURCES))
+        moving = account.changes if account.flexible_claims is not None else 0
+        return tuple(lent), others, moving, account.quota_mark, account.facts
 
     def _begin_step(self) -> None:
         self._moved, self._not_blocking = 0, None

@@ -1,5 +1,8 @@
 """R6: pods of rolling updates at the gate get what their queue lends."""
 
+import json
+from itertools import islice
+
 import pytest
 
 from builders import H200, H800, a_namespace, a_pod, see
@@ -7,6 +10,7 @@ from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import Limit
 from cardquota.quota.pending import borrowers
+from cardquota.quota.release.release_judge import ReleaseJudge
 from cardquota.quota.release.release_pass import BORROWERS_AT_A_TIME, ReleasePass
 from cardquota.quota.release.starvation import Starvation
 
@@ -122,6 +126,39 @@ def test_r6_each_is_looked_at_once_until_something_changes() -> None:
     replica_set(ledger, "web-new", 1)
     assert len(borrowers.to_look_at) == 1
     assert opened(ledger) == [["new"]]
+
+
+def test_r6_who_takes_cards_that_are_not_lent_has_nobody_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else a thousand that may not borrow would be looked at with each event of their queue."""
+    quota = QUEUE.with_quota({H200: 3, H800: 4})
+    ledger = full(json.dumps({H200: 1}), new=0, queue=quota)
+    see(ledger, pod("x", "x-1").gated())
+    assert opened(ledger) == []
+    account = ledger.account("queue")
+    assert account is not None
+    other = a_pod("other").in_queue("queue").naming(H800).asking_for(1)
+    see(ledger, other.stamped("queue", {H800: 1}).on_node("h800-a"))
+    looked_at = list[str]()
+    monkeypatch.setattr(ReleaseJudge, "borrow", lambda _, uid: looked_at.append(uid))
+    assert opened(ledger) == []
+    assert looked_at == []
+    ledger.pod_gone("old-0")
+    assert opened(ledger) == [["x"]]
+    assert looked_at == ["x"]
+
+
+def test_r6_others_go_on_however_many_may_not_borrow() -> None:
+    ledger = full(new=0, queue=QUEUE.with_quota({H200: 3, H800: 4}))
+    many = 50 * BORROWERS_AT_A_TIME
+    see(ledger, *(pod(f"x-{n}", f"x{n}-1").gated() for n in range(many)))
+    see(ledger, a_pod("other").in_queue("queue").naming(H800).asking_for(1).gated())
+    account = ledger.account("queue")
+    assert account is not None
+    steps = list(islice(ReleasePass(ledger, account), 2 * many))
+    first = next(place for place, step in enumerate(steps) if step is not None)
+    assert first <= 4
 
 
 def test_r6_those_beyond_the_limit_wait_for_the_quota(monkeypatch: pytest.MonkeyPatch) -> None:
