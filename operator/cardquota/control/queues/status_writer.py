@@ -58,6 +58,9 @@ class _QueueEntry:
     report: QueueReport | None = None
     seen: Published | None = None
     """What is published, as last seen or written. None: not seen yet."""
+    conditions: object = None
+    """The last conditions that were published. Volcano takes them away with all else that is ours,
+    and they hold since when they held."""
     uid: str | None = None
     """The uid of the queue of which that is; None if not known."""
     version: str = ""
@@ -157,7 +160,8 @@ class StatusWriter:
         if entry.seen != seen or entry.uid != uid:
             entry.woken.set()
         if entry.uid != uid:
-            entry.counted = None
+            entry.counted = entry.conditions = None
+        entry.conditions = seen.status.get("conditions") or entry.conditions
         entry.seen, entry.uid = seen, uid
         entry.version, entry.others_state, entry.outdated = version, others_state, False
         self._start(name, entry)
@@ -203,7 +207,8 @@ class StatusWriter:
         if entry.outdated:
             return None
         before = entry.seen.status
-        status = queue_status(entry.report, before, now=self._now(), standalone=self._standalone)
+        stored = before if before.get("conditions") else {"conditions": entry.conditions}
+        status = queue_status(entry.report, stored, now=self._now(), standalone=self._standalone)
         if entry.others_state:
             status.pop("state", None)
         wanted = self._place.fitted(status, entry.seen)
@@ -302,6 +307,7 @@ class StatusWriter:
             if not _same(entry.uid, report.uid):
                 return
             entry.counted = counted_in(write.published.status)
+            entry.conditions = write.published.status.get("conditions")
             # A status seen meanwhile may be an edit after our write, or of another queue with this
             # name: then it stays.
             no_news = entry.seen is before or _older(entry.version, version)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -90,7 +90,23 @@ class QueueFacts:
     """From its status, by card; those of which nothing was counted are missing."""
     counted_until: str = field(compare=False)
     """From its status; empty if that says nothing."""
+    published: bool = field(compare=False)
+    """Whether its status is one of ours."""
     _admitted: dict[str, bool] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def after(self, before: "QueueFacts | None") -> "QueueFacts":
+        """With what the status of the same queue said before, if that was taken away: Volcano
+        writes its own over it.
+        """
+        if self.published or before is None or before.uid != self.uid or not before.published:
+            return self
+        return replace(
+            self,
+            recorded=before.recorded,
+            counted=before.counted,
+            counted_until=before.counted_until,
+            published=True,
+        )
 
     def admits(self, namespace: str) -> bool:
         """Whether pods of a namespace may use it (`card.namespaces`)."""
@@ -144,6 +160,7 @@ def queue_facts(queue: Queue) -> QueueFacts:
         recorded=recorded,
         counted=_counted(own),
         counted_until=_text(own.card_seconds_until),
+        published=own.observed_generation is not None,
     )
 
 

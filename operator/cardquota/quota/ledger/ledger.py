@@ -175,7 +175,8 @@ class Ledger(LedgerState):
     def queue_seen(self, facts: QueueFacts) -> None:
         """A queue was added or changed."""
         account = self.account_for(facts.name)
-        before, account.facts = account.facts, facts
+        before = account.facts
+        facts = account.facts = facts.after(before)
         self.card_metering.queue_seen(account, before)
         learned = [
             behind

@@ -77,6 +77,8 @@ class QueueStatus(Wire):
     state: str | None = None
     cards: tuple[QueueStatusCard, ...] | None = ()
     card_seconds_until: Any = None
+    observed_generation: Any = None
+    """Stands there since we wrote it; Volcano takes it away with all else that is ours."""
 
 
 class Queue(Wire):

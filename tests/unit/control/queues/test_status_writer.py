@@ -127,6 +127,27 @@ async def test_nothing_is_written_without_a_change(
     assert len(server.writes) == writer.writes == 1
 
 
+async def test_a_condition_holds_since_it_held_though_somebody_took_the_status_away(
+    server: StatusServer, ledger: Ledger
+) -> None:
+    """Volcano writes its own status over ours all the time."""
+    now = ["2026-01-01T00:00:00Z"]
+    writer = StatusWriter(server, lambda: now[0], standalone=False)
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    for later in ("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"):
+        now[0] = later
+        before = len(server.writes)
+        writer.see("queue", {"status": server.status})
+        writer.see("queue", {"status": {"state": "Open", "allocated": {"cpu": "1"}}})
+        await until(lambda before=before: len(server.writes) > before)
+        since = {one["lastTransitionTime"] for one in server.status["conditions"]}
+        assert since == {"2026-01-01T00:00:00Z"}
+    writer.see("queue", {}, "another")
+    writer.close()
+
+
 async def test_an_empty_list_that_the_server_leaves_out_is_no_change(
     writer: StatusWriter, server: StatusServer
 ) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from builders import CARDS, H200, H800, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from builders.queue import QueueBody
+from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts.card_seconds import MOST_SECONDS, CardSeconds
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.moments import moment_text
@@ -100,6 +101,33 @@ def test_a_term_begins_and_ends() -> None:
     later = ledger.account("later")
     assert later is not None
     assert later.card_seconds is None
+
+
+def test_what_volcano_takes_away_is_remembered_by_whoever_has_seen_it() -> None:
+    """With our definition of Queues beside Volcano: it writes its own status over ours."""
+    ours = counted(5, 2).put(3, "status", "observedGeneration")
+    bare = a_queue().put({"state": "Open", "allocated": {"cpu": "1"}}, "status")
+    wiped = bare.with_quota({H200: 100, H800: 100}).at_revision(900)
+    ledger = a_ledger(ours, running("a", 2, 0))
+    see(ledger, wiped)
+    assert OneTerm(ledger, 10).begun().seconds() == 5 + 2 * 10
+    unreadable = bare.annotated(v.QUOTA, "{").at_revision(901)
+    ledger = a_ledger(ours, running("a", 2, 0))
+    see(ledger, unreadable)
+    account = ledger.account("queue")
+    assert account is not None
+    assert account.quota == {H200: 100, H800: 100}
+
+
+def test_but_not_of_another_queue_of_that_name() -> None:
+    ours = counted(5, 2).put(3, "status", "observedGeneration")
+    another = a_queue().with_uid("another").with_quota({H200: 100}).at_revision(900)
+    ledger = a_ledger(ours, running("a", 2, 0))
+    see(ledger, another)
+    account = ledger.account("queue")
+    assert account is not None
+    assert account.facts is not None
+    assert (account.facts.recorded, account.facts.counted) == ({}, {})
 
 
 PODS = st.lists(
