@@ -1,6 +1,7 @@
 """V1, V2, V6: what is said about Volcano names who it is, the numbers and what to do."""
 
 from cardquota.quota.messages import queue_write_messages, volcano_messages
+from cardquota.quota.vocabulary import RefusedWrite
 
 USER = "system:serviceaccount:batch:volcano-scheduler"
 DO = "name it in volcano.accounts, apply `cardquota manifests` again and restart the operator"
@@ -70,3 +71,19 @@ def test_v7_a_mixture_is_told_with_its_cards_and_what_to_set() -> None:
     assert unknown.startswith("the pods of the group have room on")
     assert "could not be read" in unknown
     assert len(unknown) < 800
+
+
+def test_the_condition_of_a_queue_names_three_users_and_what_to_do() -> None:
+    each = [
+        volcano_messages.stranger_of_queue(RefusedWrite.BINDING, USER, 20, more=True),
+        volcano_messages.stranger_of_queue(RefusedWrite.GROUP, USER, 1, more=False),
+        *(
+            volcano_messages.stranger_of_queue(RefusedWrite.BINDING, "x" * 10_000, 1, more=False)
+            for _ in range(14)
+        ),
+    ]
+    text = volcano_messages.strangers_of_queue(each)
+    assert text.startswith(f"<{USER}> may not bind at least 20 pods; <{USER}> may not give a group")
+    assert "to 1 pod; <xxx" in text
+    assert " and 13 more, which wait for it; if this is Volcano's, name it in volcano.ac" in text
+    assert len(text) < 1_000
