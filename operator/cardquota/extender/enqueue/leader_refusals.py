@@ -60,6 +60,7 @@ class LeaderRefusals:
         self._passed: dict[_PassedKey, _PassedOn] = {}
         """Who was passed on first is the first."""
         self._calls: asyncio.Task[None] | None = None
+        self._stopped = False
 
     @property
     def waiting(self) -> int:
@@ -69,7 +70,7 @@ class LeaderRefusals:
     def note(self, what: RefusedWrite, user: str, queue: str, uid: str) -> None:
         """It was refused to this user for a pod of this queue."""
         key = _PassedKey(what, user, queue)
-        if self._is_known(key, uid):
+        if self._stopped or self._is_known(key, uid):
             return
         pods = self._waiting.get(key)
         if pods is None:
@@ -83,6 +84,7 @@ class LeaderRefusals:
 
     async def stop(self) -> None:
         """Call nobody any more."""
+        self._stopped = True
         calls, self._calls = self._calls, None
         self._waiting.clear()
         if calls is not None:

@@ -177,6 +177,19 @@ async def test_a_bug_ends_nothing(refusals: LeaderRefusals, leader: ScriptedLead
     assert len(leader.sent) == 2
 
 
+@pytest.mark.fake_clock
+async def test_who_stops_calls_nobody_any_more(
+    refusals: LeaderRefusals, leader: ScriptedLeader
+) -> None:
+    leader.takes = 60
+    refusals.note(BINDING, USER, "red", "a")
+    await asyncio.sleep(1)
+    await refusals.stop()
+    refusals.note(BINDING, USER, "blue", "b")
+    await asyncio.sleep(5)
+    assert (len(leader.sent), refusals.waiting) == (1, 0)
+
+
 # --- what is sent ---------------------------------------------------------------------------------
 
 

@@ -1,7 +1,7 @@
 """V1, V2, V6: what is said about Volcano names who it is, the numbers and what to do."""
 
-from cardquota.quota.messages import queue_write_messages, volcano_messages
-from cardquota.quota.vocabulary import RefusedWrite
+from cardquota.quota.messages import queue_write_messages, report_messages, volcano_messages
+from cardquota.quota.vocabulary import Condition, RefusedWrite
 
 USER = "system:serviceaccount:batch:volcano-scheduler"
 DO = "name it in volcano.accounts, apply `cardquota manifests` again and restart the operator"
@@ -87,3 +87,5 @@ def test_the_condition_of_a_queue_names_three_users_and_what_to_do() -> None:
     assert "to 1 pod; <xxx" in text
     assert " and 13 more, which wait for it; if this is Volcano's, name it in volcano.ac" in text
     assert len(text) < 1_000
+    over = report_messages.condition_over(Condition.VOLCANO_UNKNOWN)
+    assert over == "nobody was refused a Binding, or a group, of its pods in the last ten minutes"
