@@ -2,8 +2,14 @@
 
 from typing import Final
 
-from cardquota.quota.messages import volcano_messages
-from cardquota.quota.vocabulary import MIXED_CARDS, OTHER_SCHEDULER, VOLCANO_UNKNOWN
+from cardquota.quota.messages import report_messages, volcano_messages
+from cardquota.quota.vocabulary import (
+    MIXED_CARDS,
+    OTHER_SCHEDULER,
+    VOLCANO_UNKNOWN,
+    Condition,
+    RefusedWrite,
+)
 
 from .entry import Entry, Where, say
 
@@ -45,6 +51,40 @@ VOLCANO: Final = (
         where=(Where.READY,),
         rule="V1",
         do=_DO,
+    ),
+    Entry(
+        under=VOLCANO_UNKNOWN,
+        when="`True`, beside Volcano: pods of the queue were refused that in the last ten minutes.",
+        says=say(
+            volcano_messages.strangers_of_queue,
+            [
+                say(
+                    volcano_messages.stranger_of_queue,
+                    RefusedWrite.BINDING,
+                    _SCHEDULER,
+                    20,
+                    more=True,
+                ),
+                say(
+                    volcano_messages.stranger_of_queue,
+                    RefusedWrite.GROUP,
+                    _CONTROLLERS,
+                    3,
+                    more=False,
+                ),
+            ],
+        ),
+        where=(Where.CONDITION, Where.QUEUE_EVENT),
+        rule="V1",
+        do=_DO,
+    ),
+    Entry(
+        under=VOLCANO_UNKNOWN,
+        when="Where an event had the condition's sentence: it is over.",
+        says=say(report_messages.condition_over, Condition.VOLCANO_UNKNOWN),
+        where=(Where.QUEUE_EVENT,),
+        rule="V1",
+        do="Nothing.",
     ),
     Entry(
         under=MIXED_CARDS,

@@ -177,6 +177,14 @@ class Condition(StrEnum):
     OVER_QUOTA = "OverQuota"
     OVERSOLD = "Oversold"
     BORROWED = "Borrowed"
+    VOLCANO_UNKNOWN = "VolcanoNotKnown"
+
+
+class RefusedWrite(StrEnum):
+    """What somebody was refused who is not in `volcano.accounts` (V1)."""
+
+    BINDING = "binding"
+    GROUP = "group"
 
 
 class Policy(StrEnum):

@@ -1,8 +1,11 @@
-"""What answers Volcano's scheduler, put together: the votes, and the server that hears them."""
+"""What answers Volcano's scheduler, put together: the votes, and the server that hears them; and
+what replicas tell each other there.
+"""
 
 import asyncio
 import logging
 import ssl
+import time
 from collections.abc import Callable
 from typing import Final
 
@@ -10,8 +13,9 @@ from ..cluster.election.elector import Elector
 from ..cluster.serving.http_server import HttpServer
 from ..cluster.serving.tls import trusting_context
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..extender.enqueue.enqueue_server import EnqueueServer
+from ..extender.enqueue.enqueue_server import EnqueueServer, TakesRefusals
 from ..extender.enqueue.enqueue_votes import EnqueueVotes, Told
+from ..extender.enqueue.leader_refusals import LeaderRefusals
 from ..extender.enqueue.leader_votes import LeaderVotes
 from ..extender.leader_client import LeaderClient
 from ..metrics import Metrics
@@ -41,9 +45,12 @@ class EnqueueParts:
         bundle: Callable[[], bytes],
         *,
         grace: float,
+        strangers: TakesRefusals | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`bundle`: the CAs by which replicas know each other, PEM. `grace`: seconds for calls in
-        flight when the server closes.
+        flight when the server closes. `strangers`: told of refused writes by the other replicas
+        (V1). `clock`: seconds, monotonic.
         """
         self._settings = settings.volcano.enqueue
         self._bundle = bundle
@@ -56,8 +63,9 @@ class EnqueueParts:
             timeout=_LEADERS_ANSWER,
         )
         self._call = LeaderVotes(client)
+        self.refusals: Final = LeaderRefusals(client, clock)
         self.votes: Final = EnqueueVotes(ledger, notifier, self._call, synced, told)
-        answers = EnqueueServer(self.votes, metrics)
+        answers = EnqueueServer(self.votes, metrics, strangers)
         self._server, self._plain = answers.http(), answers.http()
 
     async def start(self, tls: ssl.SSLContext) -> None:
@@ -76,6 +84,7 @@ class EnqueueParts:
     async def stop(self) -> None:
         """Answer what is in flight, and close."""
         await asyncio.gather(*(server.stop(self._grace) for server in self._servers))
+        await self.refusals.stop()
         await self._call.close()
 
     @property

@@ -47,6 +47,7 @@ from ..control.queues.queue_metrics import measure_drift
 from ..control.reports import phase_probe
 from ..control.reports.installation import InstallationCheck
 from ..control.reports.other_scheduler import OtherScheduler, OtherSchedulerError
+from ..control.reports.stranger_conditions import StrangerConditions
 from ..control.reports.stuck_reports import StuckReports
 from ..control.waking.workload_waker import WorkloadWaker
 from ..loop.ended import ended
@@ -62,6 +63,7 @@ from .extender_parts import ExtenderParts
 from .garbage import GarbageCollector
 from .logs import configure
 from .probes import Probes
+from .refused_news import RefusedNews
 
 _LOG = logging.getLogger(__name__)
 _GRACE: Final = 4.0
@@ -190,6 +192,7 @@ class Operator:
         )
         stuck = StuckReports(self._ledger, self._events, self._metrics, settings, time.monotonic)
         self._endpoint = AdmissionEndpoint(settings, client, grace=_GRACE)
+        strangers = StrangerConditions(self._ledger, self._notifier, time.monotonic)
         self._enqueue: EnqueueParts | None = None
         if settings.enqueues_for_volcano:
             self._enqueue = EnqueueParts(
@@ -202,8 +205,12 @@ class Operator:
                 lambda group, verdict: self._leadership.tell_group(group, verdict),
                 lambda: self._endpoint.bundle,
                 grace=_GRACE,
+                strangers=strangers,
             )
         parts: list[TermPart] = [waker, stuck]
+        beside_volcano = settings.scheduler == "volcano"
+        if beside_volcano:
+            parts.append(strangers)
         if self._extender is not None:
             parts.append(self._extender.binder)
         if self._enqueue is not None:
@@ -222,11 +229,18 @@ class Operator:
             definition=self._definition,
             parts=parts,
             phases_left_alone=lambda: self._other_scheduler.here,
+            strangers=strangers.of if beside_volcano else None,
         )
         self._installation = InstallationCheck(
             settings, client, self._metrics, self._events, lambda: self._elector.term is not None
         )
         self._refused = RefusedWrites(self._events, self._metrics, time.monotonic)
+        self._refused_news = RefusedNews(
+            self._refused,
+            self._ledger,
+            strangers,
+            self._enqueue.refusals if self._enqueue is not None else None,
+        )
         self._probes = Probes(
             self._ledger,
             self._metrics,
@@ -377,7 +391,7 @@ class Operator:
             ),
             self._metrics,
             audit=self._settings.mode is InstallationMode.AUDIT,
-            refused=RefusedWriteReviews(self._refused.note),
+            refused=RefusedWriteReviews(self._refused_news.note),
             volcano_jobs=jobs if beside_volcano else None,
         )
 

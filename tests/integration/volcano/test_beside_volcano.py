@@ -37,6 +37,12 @@ def row(team: Team, card: str = T1000) -> dict[str, Any]:
     return next((dict(one) for one in rows if one["name"] == card), {})
 
 
+def not_known(team: Team) -> dict[str, Any]:
+    """The condition of the queue whose pods a stranger may not bind."""
+    found = published(team).get("conditions", ())
+    return next((dict(one) for one in found if one["type"] == "VolcanoNotKnown"), {})
+
+
 def refused_patches(cluster: Cluster) -> dict[str, int]:
     """Patches of queues and pod groups that the API server has answered with an error, by resource
     and code. Volcano writes whole objects, so these are ours.
@@ -182,6 +188,12 @@ def test_v1_who_is_not_known_to_be_volcano_is_named(team: Team) -> None:
     assert "leave them out of the Binding" in reply.message
     told = team.until_told("held", "VolcanoNotKnown")
     assert told["message"].startswith(f"<{STRANGER}> may not bind this pod: ")
+    # So does the queue, where the numbers are, and by an event, which `describe` shows.
+    team.until(lambda: not_known(team).get("status") == "True", "the queue has the condition")
+    says = f"<{STRANGER}> may not bind 1 pod, which wait for it; if this is Volcano's, name it in "
+    assert not_known(team)["message"].startswith(says)
+    queue = team.queue_name()
+    team.until(lambda: says in team.cluster.kubectl("describe", "queue", queue).stdout, "told")
     command = (sys.executable, "-m", "cardquota.cli", "check", "-n", team.namespace, "-o", "json")
     where = {**os.environ, "KUBECONFIG": str(team.cluster.kubeconfig)}
 

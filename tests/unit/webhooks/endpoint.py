@@ -20,12 +20,12 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.objects.pod import Pod
+from cardquota.quota.vocabulary import RefusedWrite
 from cardquota.settings import Settings
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.refused.refused_write_reviews import RefusedWriteReviews
-from cardquota_webhooks.refused.refused_writes import RefusedWrite
 from cardquota_webhooks.resizes import ResizeReviews
 from cardquota_webhooks.scaling.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets

@@ -10,9 +10,9 @@ from typing import Final
 import msgspec
 
 from cardquota.cluster.events.event import ObjectReference
+from cardquota.quota.vocabulary import RefusedWrite
 
 from ..review import AdmissionResponse, Request
-from .refused_writes import RefusedWrite
 
 BINDINGS: Final = (("", "pods/binding"), ("", "bindings"))
 PODS: Final = ("", "pods")

@@ -7,18 +7,16 @@ replica tells what it was asked; the policies have refused it already, or will.
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Final
 
 from cardquota.cluster.events.event import ObjectReference
 from cardquota.cluster.events.events import EventRecorder
 from cardquota.metrics import Metrics
 from cardquota.quota.messages import volcano_messages as messages
-from cardquota.quota.vocabulary import VOLCANO_UNKNOWN
+from cardquota.quota.reports.strangers import LASTING
+from cardquota.quota.vocabulary import VOLCANO_UNKNOWN, RefusedWrite
 
 _LOG = logging.getLogger(__name__)
-LASTING: Final = 600.0
-"""Seconds for which it counts since the last time. Volcano tries again every second."""
 MOST: Final = 16
 """Users, for each of the two. Then the one that was not refused for longest is forgotten, and the
 log is told of no other."""
@@ -26,13 +24,6 @@ LONGEST_USER: Final = 600
 """Characters of a name that are kept."""
 MOST_PODS: Final = 100
 """Of one user, that get an event, and are counted one by one."""
-
-
-class RefusedWrite(StrEnum):
-    """What was refused."""
-
-    BINDING = "binding"
-    GROUP = "group"
 
 
 _EVENTS: Final = {

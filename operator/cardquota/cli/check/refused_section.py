@@ -21,7 +21,8 @@ from .section import CheckSection
 
 REFUSED: Final = "refused"
 """The name of the section."""
-_ONLY: Final = {"fieldSelector": f"reason={v.VOLCANO_UNKNOWN}"}
+_ONLY: Final = {"fieldSelector": f"reason={v.VOLCANO_UNKNOWN},involvedObject.kind=Pod"}
+"""A Queue may be told the same, beside its pods."""
 _LONGEST: Final = 1_024
 """Characters of an event's message, as the API server has it."""
 

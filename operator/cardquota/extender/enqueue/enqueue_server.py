@@ -1,4 +1,5 @@
-"""The server that Volcano's scheduler asks: one verb of its plugin `extender`, and nothing else.
+"""The server that Volcano's scheduler asks: one verb of its plugin `extender`, and nothing else;
+and where other replicas tell the leader of refused writes.
 
 A call that can be read gets HTTP 200 and a number. Any other gets a code and a sentence; Volcano
 then enqueues nothing, as long as its configuration says `extender.ignorable: false`.
@@ -6,10 +7,11 @@ then enqueues nothing, as long as its configuration says `extender.ignorable: fa
 
 import asyncio
 import logging
+from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from http import HTTPStatus
 from time import perf_counter
-from typing import Final
+from typing import Final, Protocol
 
 from ...cluster.serving.http_call import (
     TEXT,
@@ -20,10 +22,13 @@ from ...cluster.serving.http_call import (
 )
 from ...cluster.serving.http_server import HttpServer
 from ...metrics import Metrics
+from ...quota.vocabulary import RefusedWrite
 from ..leader_client import PASSED_ON
+from . import refusal_call
 from .enqueue_answer import vote_answer
 from .enqueue_ask import PATH, EnqueueAskError, read_enqueue_ask
 from .enqueue_votes import EnqueueVotes
+from .refusal_call import RefusalCallError, read_refusals
 
 _LOG = logging.getLogger(__name__)
 _MIB: Final = 2**20
@@ -45,11 +50,25 @@ _VERB: Final = "jobEnqueueable"
 _BROKEN: Final = "cardquota could not answer: this is a bug, see its log"
 
 
+class TakesRefusals(Protocol):
+    """Who is told of refused writes (V1)."""
+
+    @property
+    def leads(self) -> bool:
+        """Whether it wants to know now."""
+
+    def note(self, what: RefusedWrite, user: str, pods: Iterable[str]) -> None:
+        """It was refused to this user for these pods, by uid."""
+
+
 class EnqueueServer:
     """Routes calls to the votes. Memory is bounded, however many call."""
 
-    def __init__(self, votes: EnqueueVotes, metrics: Metrics) -> None:
+    def __init__(
+        self, votes: EnqueueVotes, metrics: Metrics, refusals: TakesRefusals | None = None
+    ) -> None:
         self._votes = votes
+        self._refusals = refusals
         self._seconds = metrics.extender_seconds
         self._counter = metrics.enqueue_votes
         self._bodies = asyncio.Semaphore(_AT_A_TIME)
@@ -60,6 +79,10 @@ class EnqueueServer:
 
     async def answer(self, call: HttpCall) -> HttpAnswer:
         """Answer one HTTP request, whatever it is; raises nothing."""
+        refusals = self._refusals
+        passed_on = PASSED_ON.lower() in call.headers
+        if call.path == refusal_call.PATH and passed_on and refusals and refusals.leads:
+            return await _take(refusals, call)
         if call.path != PATH:
             return _text(HTTPStatus.NOT_FOUND, f"nothing is here; there is {PATH}")
         if call.method != "POST":
@@ -68,7 +91,6 @@ class EnqueueServer:
         try:
             async with self._turn(call), asyncio.timeout(_LONGEST):
                 ask = read_enqueue_ask(await call.body())
-            passed_on = PASSED_ON.lower() in call.headers
             vote = await self._votes.vote(ask, passed_on=passed_on)
         except BodyTooLargeError:
             most = f"at most {LARGEST_BODY // _MIB} MiB are read"
@@ -86,9 +108,36 @@ class EnqueueServer:
 
     def _turn(self, call: HttpCall) -> AbstractAsyncContextManager[object]:
         """Within it the body may be read. Of one whose size is not said any size may come."""
-        size = call.headers.get("content-length", "")
-        small = size.isascii() and size.isdigit() and len(size) <= _DIGITS and int(size) <= _SMALL
-        return nullcontext() if small else self._bodies
+        return nullcontext() if _within(call, _SMALL) else self._bodies
+
+
+async def _take(refusals: TakesRefusals, call: HttpCall) -> HttpAnswer:
+    """What another replica passes on. Anybody may call: so nothing known here is said."""
+    if call.method != "POST":
+        return _text(HTTPStatus.METHOD_NOT_ALLOWED, "refused writes are to be posted")
+    most = refusal_call.LARGEST
+    if not _within(call, most):
+        text = f"at most {most // 1024} KiB are read, of a body whose length is said"
+        return _text(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
+    try:
+        async with asyncio.timeout(_LONGEST):
+            notes = read_refusals((await call.body())[:most])
+        for note in notes:
+            refusals.note(note.what, note.user, note.pods)
+    except TimeoutError:
+        return _text(HTTPStatus.REQUEST_TIMEOUT, f"the body did not come within {_LONGEST:g} s")
+    except (BodyTooLargeError, RefusalCallError) as error:
+        return _text(HTTPStatus.BAD_REQUEST, f"the call cannot be read: {error}")
+    except Exception:  # noqa: BLE001
+        _LOG.exception("refused writes that another replica told of could not be taken")
+        return _text(HTTPStatus.SERVICE_UNAVAILABLE, _BROKEN)
+    return HttpAnswer(HTTPStatus.OK, b"{}")
+
+
+def _within(call: HttpCall, most: int) -> bool:
+    """Whether a body has at most so many bytes, as it says itself."""
+    size = call.headers.get("content-length", "")
+    return size.isascii() and size.isdigit() and len(size) <= _DIGITS and int(size) <= most
 
 
 def _text(code: HTTPStatus, text: str) -> HttpAnswer:

@@ -65,6 +65,8 @@ def condition_over(condition: str) -> str:
         return "quota and limits can be read again"
     if condition == v.Condition.OVER_QUOTA:
         return "no more is held than the quota allows"
+    if condition == v.Condition.VOLCANO_UNKNOWN:
+        return "nobody was refused a Binding, or a group, of its pods in the last ten minutes"
     return "the cluster has what all quotas together promise"
 
 

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from .. import vocabulary as v
-from ..words import MOST_LISTED, counted, listed, show
+from ..words import MOST_LISTED, counted, first_of, listed, show
 
 _DO: Final = (
     "if this is Volcano's, name it in volcano.accounts, apply `cardquota manifests` again and "
     "restart the operator"
 )
+
+LONGEST_STRANGER: Final = 200
+"""Characters of a user in the condition of a queue: it is to be copied into the setting."""
 
 
 def binding_refused(user: str) -> str:
@@ -41,6 +44,27 @@ def strangers_group(user: str, pods: int) -> str:
         f"<{show(user)}> may not give a group to {counted(pods, 'pod')} or more, which wait for "
         f"it; {_DO}"
     )
+
+
+MOST_STRANGERS: Final = 3
+"""Users that the condition of a queue names. An event has room for its sentence, too."""
+_MAY_NOT: Final = {
+    v.RefusedWrite.BINDING: "bind",
+    v.RefusedWrite.GROUP: "give a group to",
+}
+
+
+def stranger_of_queue(what: v.RefusedWrite, user: str, pods: int, *, more: bool) -> str:
+    """What one user was refused, of how many pods of a queue. `more`: there may be others."""
+    number = f"{'at least ' if more else ''}{counted(pods, 'pod')}"
+    return f"<{show(user, most=LONGEST_STRANGER)}> may not {_MAY_NOT[what]} {number}"
+
+
+def strangers_of_queue(strangers: Sequence[str]) -> str:
+    """Condition of a queue whose pods somebody may not bind, or give a group: who, and of how many
+    in the last minutes.
+    """
+    return f"{first_of(strangers, '; ', most=MOST_STRANGERS)}, which wait for it; {_DO}"
 
 
 def runs_without_quota() -> str:

@@ -10,6 +10,7 @@ from ..quantity import cpu_quantity, memory_quantity
 from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, MEMORY
 from ..words import amount_text
 from .cluster_report import cards_of
+from .strangers import QueueStrangers
 
 MOST_COLUMNS = 3
 """Card models that one line of `kubectl get queues` shows."""
@@ -94,6 +95,8 @@ class QueueReport:
     """Of cpu and memory, milli-cores and bytes, where there is any."""
     seconds_until: str = ""
     """The time of day until which the card-seconds are counted; empty where nobody counts."""
+    strangers: QueueStrangers | None = None
+    """Who is refused what of its pods (V1), which the ledger does not know. None: nobody looks."""
 
 
 def report(ledger: LedgerReader, queue: str, time_of_day: str = "") -> QueueReport | None:

@@ -115,12 +115,10 @@ class GateReasons:
         """The verdict on the members with which a gang would start, or why it is held back though
         it fits; None if it is not to start.
         """
-        if group.started or group.being_reserved:
-            return None
         classes = account.pending.classes_of(group)
         found = first_members(classes, group.missing, group.missing_by_task)
         members = [self._ledger.pods[sort_key.uid] for sort_key in found]
-        if not members:
+        if group.started or group.being_reserved or not members:
             return None
         configuration = self._volcano_configuration
         verdict, cards = judge_gang(self._ledger, members, mixtures=not configuration)

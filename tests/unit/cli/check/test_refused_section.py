@@ -39,7 +39,7 @@ async def read(answer: Answer, folder: Path) -> list[RefusedEvent] | str:
             return await refused_events(client, EVENTS)
         finally:
             await client.close()
-            assert asked[0]["fieldSelector"] == "reason=VolcanoNotKnown"
+            assert asked[0]["fieldSelector"] == "reason=VolcanoNotKnown,involvedObject.kind=Pod"
 
 
 def listing(*items: object) -> Answer:

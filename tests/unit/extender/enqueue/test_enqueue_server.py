@@ -5,7 +5,7 @@ import io
 import json
 import logging
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
@@ -15,11 +15,14 @@ import pytest
 from builders.certificates import issue
 from cardquota.cluster.serving.tls import server_context, trusting_context
 from cardquota.extender.enqueue.enqueue_ask import PATH, EnqueueAsk
-from cardquota.extender.enqueue.enqueue_server import LARGEST_BODY, EnqueueServer
+from cardquota.extender.enqueue.enqueue_server import LARGEST_BODY, EnqueueServer, TakesRefusals
+from cardquota.extender.enqueue.leader_refusals import LeaderRefusals
 from cardquota.extender.enqueue.leader_votes import NOT_AGAIN, LeaderVotes
-from cardquota.extender.leader_client import LeaderClient
+from cardquota.extender.enqueue.refusal_call import PATH as REFUSED
+from cardquota.extender.leader_client import PASSED_ON, LeaderClient
 from cardquota.metrics import Metrics
 from cardquota.quota.decisions.groups.enqueue_vote import Vote
+from cardquota.quota.vocabulary import RefusedWrite
 
 NAME = "cardquota-webhook.cardquota-system.svc"
 SERVER = issue([NAME, "127.0.0.1"], now=datetime.now(UTC), days=1)
@@ -42,8 +45,10 @@ class FixedVotes:
 
 
 @asynccontextmanager
-async def serving(votes: FixedVotes, *, tls: bool = True) -> AsyncIterator[str]:
-    server = EnqueueServer(votes, Metrics()).http()  # type: ignore[arg-type]
+async def serving(
+    votes: FixedVotes, *, tls: bool = True, refusals: TakesRefusals | None = None
+) -> AsyncIterator[str]:
+    server = EnqueueServer(votes, Metrics(), refusals).http()  # type: ignore[arg-type]
     context = server_context(SERVER.cert_pem, SERVER.key_pem) if tls else None
     await server.start("127.0.0.1", 0, context)
     try:
@@ -52,11 +57,13 @@ async def serving(votes: FixedVotes, *, tls: bool = True) -> AsyncIterator[str]:
         await server.stop(0.1)
 
 
-async def post(url: str, body: bytes, method: str = "POST") -> tuple[int, str]:
+async def post(
+    url: str, body: bytes, method: str = "POST", headers: dict[str, str] | None = None
+) -> tuple[int, str]:
     connector = aiohttp.TCPConnector(ssl=trusting_context(SERVER.ca_pem))
     async with (
         aiohttp.ClientSession(connector=connector) as session,
-        session.request(method, url, data=io.BytesIO(body)) as answer,
+        session.request(method, url, data=io.BytesIO(body), headers=headers) as answer,
     ):
         return answer.status, await answer.text()
 
@@ -133,11 +140,15 @@ async def test_who_sends_slowly_does_not_hold_up_small_calls_at_all(size: int) -
 # --- passed on to the leader ----------------------------------------------------------------------
 
 
-def leader(address: str, ca: bytes | None = SERVER.ca_pem) -> LeaderVotes:
+def client(address: str, ca: bytes | None = SERVER.ca_pem) -> LeaderClient:
     def tls() -> ssl.SSLContext | None:
         return trusting_context(ca) if ca is not None else None
 
-    return LeaderVotes(LeaderClient(lambda: address, tls, server_name=NAME, timeout=5))
+    return LeaderClient(lambda: address, tls, server_name=NAME, timeout=5)
+
+
+def leader(address: str, ca: bytes | None = SERVER.ca_pem) -> LeaderVotes:
+    return LeaderVotes(client(address, ca))
 
 
 async def test_the_leader_is_asked_with_a_mark_that_it_was_passed_on() -> None:
@@ -214,3 +225,91 @@ async def test_a_leader_that_answers_with_an_error_is_asked_about_other_groups()
             assert await call.ask(EnqueueAsk("team", "train")) is Vote.REJECT
         assert len(votes.asked) == 2
         await call.close()
+
+
+# --- refused writes, told to the leader (V1) ------------------------------------------------------
+
+
+class ToldRefusals:
+    """What it was told; `broken`: it fails."""
+
+    def __init__(self, *, leads: bool = True, broken: bool = False) -> None:
+        self.leads = leads
+        self.broken = broken
+        self.told: list[tuple[RefusedWrite, str, tuple[str, ...]]] = []
+        self.news = asyncio.Event()
+
+    def note(self, what: RefusedWrite, user: str, pods: Iterable[str]) -> None:
+        if self.broken:
+            raise RuntimeError("a bug")
+        self.told.append((what, user, tuple(pods)))
+        self.news.set()
+
+
+TOLD = b'{"refused": [{"what": "binding", "user": "u", "pods": ["a"]}]}'
+MARKED = {PASSED_ON: "1"}
+
+
+async def test_v1_the_leader_is_told_of_refused_writes_over_a_real_connection() -> None:
+    there = ToldRefusals()
+    async with serving(FixedVotes(), refusals=there) as address:
+        calls = client(address)
+        refusals = LeaderRefusals(calls, asyncio.get_running_loop().time)
+        refusals.note(RefusedWrite.BINDING, "u", "red", "a")
+        refusals.note(RefusedWrite.BINDING, "u", "red", "b")
+        refusals.note(RefusedWrite.GROUP, "w" * 600, "red", "b")
+        async with asyncio.timeout(10):
+            await there.news.wait()
+        await refusals.stop()
+        await calls.close()
+    assert there.told == [
+        (RefusedWrite.BINDING, "u", ("a", "b")),
+        (RefusedWrite.GROUP, "w" * 197 + "...", ("b",)),
+    ]
+
+
+@pytest.mark.parametrize("refusals", [None, ToldRefusals(leads=False)])
+async def test_v1_nobody_else_is_told(refusals: ToldRefusals | None) -> None:
+    async with serving(FixedVotes(), refusals=refusals) as address:
+        url = f"https://{address}{REFUSED}"
+        code, text = await post(url, TOLD, headers=MARKED)
+        assert (code, text) == (404, f"nothing is here; there is {PATH}\n")
+    assert refusals is None or refusals.told == []
+
+
+async def test_v1_only_replicas_are_heard_and_what_they_say_is_checked() -> None:
+    there = ToldRefusals()
+    async with serving(FixedVotes(), refusals=there) as address:
+        url = f"https://{address}{REFUSED}"
+        assert (await post(url, TOLD))[0] == 404
+        assert (await post(url, TOLD, "PUT", MARKED))[0] == 405
+        large = TOLD + b" " * 9_000
+        assert (await post(url, large, headers=MARKED))[0] == 413
+        assert (await post(url, TOLD[:-1] + b"x", headers=MARKED))[0] == 400
+        assert (await post(url, b"[" * 8_000, headers=MARKED))[0] == 400
+        assert there.told == []
+        assert (await post(url, TOLD, headers=MARKED)) == (200, "{}")
+    assert there.told == [(RefusedWrite.BINDING, "u", ("a",))]
+
+
+async def test_v1_a_bug_is_no_http_500(caplog: pytest.LogCaptureFixture) -> None:
+    async with serving(FixedVotes(), refusals=ToldRefusals(broken=True)) as address:
+        code, text = await post(f"https://{address}{REFUSED}", TOLD, headers=MARKED)
+    assert (code, "this is a bug" in text) == (503, True)
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]
+
+
+@pytest.mark.parametrize(("more", "code"), [("Content-Length: 9", 408), ("", 413)])
+async def test_v1_a_body_that_does_not_come_is_given_up(
+    more: str, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And one that does not say its length is not read at all."""
+    monkeypatch.setattr("cardquota.extender.enqueue.enqueue_server._LONGEST", 0.05)
+    async with serving(FixedVotes(), tls=False, refusals=ToldRefusals()) as address:
+        host, _, port = address.partition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        length = more or "Transfer-Encoding: chunked"
+        lines = (f"POST {REFUSED} HTTP/1.1", "Host: x", f"{PASSED_ON}: 1", length, "", "")
+        writer.write("\r\n".join(lines).encode())
+        assert f" {code} ".encode() in await reader.readline()
+        writer.close()

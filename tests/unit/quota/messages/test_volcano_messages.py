@@ -1,6 +1,7 @@
 """V1, V2, V6: what is said about Volcano names who it is, the numbers and what to do."""
 
-from cardquota.quota.messages import queue_write_messages, volcano_messages
+from cardquota.quota.messages import queue_write_messages, report_messages, volcano_messages
+from cardquota.quota.vocabulary import Condition, RefusedWrite
 
 USER = "system:serviceaccount:batch:volcano-scheduler"
 DO = "name it in volcano.accounts, apply `cardquota manifests` again and restart the operator"
@@ -73,3 +74,21 @@ def test_v7_a_mixture_is_told_with_its_cards_and_what_to_set() -> None:
     fixed = volcano_messages.mixed_cards("", cards, "v/conf", said=False, choice=False)
     assert fixed.startswith("the pods of the group name <NVIDIA-H200> <1>, <NVIDIA-H800> <2>: ")
     assert "a task of their own (volcano.sh/task-spec)" in fixed
+
+
+def test_the_condition_of_a_queue_names_three_users_and_what_to_do() -> None:
+    each = [
+        volcano_messages.stranger_of_queue(RefusedWrite.BINDING, USER, 20, more=True),
+        volcano_messages.stranger_of_queue(RefusedWrite.GROUP, USER, 1, more=False),
+        *(
+            volcano_messages.stranger_of_queue(RefusedWrite.BINDING, "x" * 10_000, 1, more=False)
+            for _ in range(14)
+        ),
+    ]
+    text = volcano_messages.strangers_of_queue(each)
+    assert text.startswith(f"<{USER}> may not bind at least 20 pods; <{USER}> may not give a group")
+    assert "to 1 pod; <xxx" in text
+    assert " and 13 more, which wait for it; if this is Volcano's, name it in volcano.ac" in text
+    assert len(text) < 1_000
+    over = report_messages.condition_over(Condition.VOLCANO_UNKNOWN)
+    assert over == "nobody was refused a Binding, or a group, of its pods in the last ten minutes"

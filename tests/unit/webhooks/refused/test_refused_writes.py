@@ -9,9 +9,11 @@ from prometheus_client import generate_latest
 from cardquota.cluster.events.event import ObjectReference
 from cardquota.cluster.events.events import EventRecorder
 from cardquota.metrics import Metrics
+from cardquota.quota.reports.strangers import LASTING
+from cardquota.quota.vocabulary import RefusedWrite
 from cardquota_webhooks.refused import refused_writes as module
 from cardquota_webhooks.refused.refused_write_reviews import RefusedWriteReviews
-from cardquota_webhooks.refused.refused_writes import LASTING, RefusedWrite, RefusedWrites
+from cardquota_webhooks.refused.refused_writes import RefusedWrites
 from cardquota_webhooks.review import decode
 
 USER = "system:serviceaccount:batch:volcano-scheduler"
