@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from cardquota.quota import vocabulary as v
-from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
-from integration.asking import MERGE, ask
+from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
+from integration.asking import MERGE, ask, highest_metric
 from integration.extender.shared_cards import leader_of
 from integration.roomy_nodes import T1000, T2000, add_roomy_nodes
 from integration.team import Team, notes
@@ -47,6 +47,8 @@ def asked_by_volcano(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clust
     ) as cluster:
         add_roomy_nodes(cluster)
         cluster.warm()
+        # Before that every group is rejected, and Volcano asks again.
+        eventually(lambda: highest_metric(cluster, "cardquota_leader") == 1, "a replica decides")
         yield cluster
 
 
