@@ -11,7 +11,7 @@ from cardquota.quota.vocabulary import (
     RefusedWrite,
 )
 
-from .entry import Entry, Where, say
+from .entry import Entry, Where, constant, say
 
 _SCHEDULER: Final = "system:serviceaccount:batch:volcano-scheduler"
 _CONTROLLERS: Final = "system:serviceaccount:batch:volcano-controllers"
@@ -94,11 +94,39 @@ VOLCANO: Final = (
             "worker",
             [("NVIDIA-H200", 1), ("NVIDIA-H800", 2)],
             "volcano-system/volcano-scheduler-configmap",
-            said=False,
+            says=constant("DOES_NOT_SAY"),
         ),
-        where=(Where.GROUP_EVENT, Where.GROUP_CONDITION, Where.STUCK_EVENT),
+        where=(Where.GROUP_EVENT, Where.GROUP_CONDITION),
         rule="V7, E7",
         do="As it says. It is looked at again after some seconds, ever more rarely up to a minute.",
+    ),
+    Entry(
+        under=MIXED_CARDS,
+        when="The same, where the ConfigMap is not there, or may not be read.",
+        says=say(
+            volcano_messages.mixed_cards,
+            "worker",
+            [("NVIDIA-H200", 1), ("NVIDIA-H800", 2)],
+            "volcano-system/volcano-scheduler-configmap",
+            says=constant("NOT_READ"),
+        ),
+        where=(Where.GROUP_EVENT, Where.GROUP_CONDITION),
+        rule="V7, E7",
+        do="As it says, or name the ConfigMap in `volcano.configuration`.",
+    ),
+    Entry(
+        under=MIXED_CARDS,
+        when="Such a gang has waited for long. Who says so has not looked at the ConfigMap.",
+        says=say(
+            volcano_messages.mixed_cards,
+            "worker",
+            [("NVIDIA-H200", 1), ("NVIDIA-H800", 2)],
+            "volcano-system/volcano-scheduler-configmap",
+            says=constant("NOT_LOOKED_AT"),
+        ),
+        where=(Where.STUCK_EVENT,),
+        rule="V7, R7",
+        do="As it says. Where it is set, the gang waits for something else: see its events.",
     ),
     Entry(
         under=MIXED_CARDS,
@@ -108,10 +136,10 @@ VOLCANO: Final = (
             "",
             [("NVIDIA-H200", 1), ("NVIDIA-H800", 2)],
             "volcano-system/volcano-scheduler-configmap",
-            said=False,
+            says=constant("DOES_NOT_SAY"),
             choice=False,
         ),
-        where=(Where.GROUP_EVENT, Where.GROUP_CONDITION, Where.STUCK_EVENT),
+        where=(Where.GROUP_EVENT, Where.GROUP_CONDITION),
         rule="V7",
         do="As it says. No room makes it one card.",
     ),

@@ -106,8 +106,8 @@ class GateReleaser:
         self._vacancies = VacancyTimeouts(replacement_wait, self._nobody_came, later=later)
         self._quota_conditions = quota_conditions
         self._mixed_cards = mixed_cards
-        self._unread: OrderedDict[tuple[str, str], None] = OrderedDict()
-        """Gangs that wait until it is read whether they may start, by queue and key."""
+        self._unread: dict[str, None] = {}
+        """Queues whose next gang waits until it is read whether it may start."""
         conditions = quota_conditions.conditions if quota_conditions else groups.conditions
         self._conditions = conditions
         self._reports = GangReports(ledger, events, conditions, timeout=reservation_timeout)
@@ -327,11 +327,8 @@ class GateReleaser:
             elif found.gang is not None and not found.pods:
                 self._enqueuer.enqueue(found.gang, found)
             elif self._may_open(found):
-                if found.gang is not None and not self._slots.may_start(queue):
-                    self._put_off[queue] = found.gang.key, self._clock() + TRY_AGAIN
+                if not self._begin(queue, found, since):
                     return True
-                if not self._is_mixed(queue, found):
-                    self._open(found, since)
             elif found.gang is not None:
                 self._hold_back_gang(queue, found.gang)
             else:
@@ -340,32 +337,48 @@ class GateReleaser:
                 return False
         return True
 
-    def _is_mixed(self, queue: str, opening: Opening) -> bool:
-        """Whether a gang would start as Volcano may never bind it. Then it is held back (V7)."""
-        mixed, gang = self._mixed_cards, opening.gang
-        if mixed is None or gang is None:
+    def _begin(self, queue: str, opening: Opening, since: float) -> bool:
+        """Open it, or hold it back. Returns False if it is put off, and whoever is behind it."""
+        gang = opening.gang
+        if gang is not None and not self._slots.may_start(queue):
+            self._put_off[queue] = gang.key, self._clock() + TRY_AGAIN
             return False
-        why = mixed.obstacle(mixture_in(opening.pods))
-        if why is None:
+        why = self._obstacle(opening)
+        if gang is None or why is None:
+            self._open(opening, since)
+        elif why:
+            self._hold_back_mixed(queue, gang, why)
+        else:
+            self._read_first(queue, gang)
             return False
-        self._ledger.decisions.hold_back_gang(gang.key)
-        if why:
-            self._gang_retries.failed((queue, gang.key))
-            self._reports.mixed(gang, why)
-            return True
-        if not self._unread:
-            self._start(self._read_configuration(mixed))
-        self._unread[queue, gang.key] = None
         return True
 
+    def _obstacle(self, opening: Opening) -> str | None:
+        """Why a gang may not start as Volcano may never bind it (V7), as `MixedCards` says it."""
+        if self._mixed_cards is None or opening.gang is None:
+            return None
+        return self._mixed_cards.obstacle(mixture_in(opening.pods))
+
+    def _hold_back_mixed(self, queue: str, gang: PodGroupState, why: str) -> None:
+        self._ledger.decisions.hold_back_gang(gang.key)
+        self._gang_retries.failed((queue, gang.key))
+        self._reports.mixed(gang, why)
+
+    def _read_first(self, queue: str, gang: PodGroupState) -> None:
+        """Whether the gang may start is not known, or what is known is old. Until it is read nobody
+        behind it gets what it would take.
+        """
+        self._put_off[queue] = gang.key, self._clock() + TRY_AGAIN
+        if not self._unread and self._mixed_cards is not None:
+            self._start(self._read_configuration(self._mixed_cards))
+        self._unread[queue] = None
+
     async def _read_configuration(self, mixed: MixedCards) -> None:
-        """What is read is not believed for long: who waits for it is judged again at once."""
         await mixed.look()
-        slice_ = TimeSlice(LEADER_SLICE, self._clock)
-        while self._unread:
-            gang, _ = self._unread.popitem(last=False)
-            self._put_back_gang(gang)
-            await slice_.give_way()
+        for queue in self._unread:
+            if self._put_off.pop(queue, None) is not None:
+                self._order.add((queue,))
+        self._unread.clear()
 
     def _may_open(self, opening: Opening) -> bool:
         """Whether the circuit breaker gives the opening's namespace more slots."""

@@ -88,8 +88,9 @@ class EnqueueVotes:
         self._leads = False
         slice_ = TimeSlice()
         groups = self._ledger.groups.items()
-        for key in [key for key, group in groups if group.asked is not None or group.rejected]:
+        for key in [key for key, group in groups if group.voted_on]:
             self._ledger.decisions.ask(key, None)
+            self._ledger.decisions.note_vote(key, voted_on=False)
             await slice_.give_way()
 
     @property
@@ -106,6 +107,9 @@ class EnqueueVotes:
         group = await self._seen(ask.key)
         if group is None or group.facts is None:
             return Vote.REJECT  # it is not there any more, or will be seen before the next session
+        if self._leads and not group.voted_on:
+            self._ledger.decisions.note_vote(group.key, voted_on=True)
+            self._notifier.notify()
         plain = vote_without_judgement(self._ledger, group)
         if plain is not None:
             self._reject(group, rejected=False)

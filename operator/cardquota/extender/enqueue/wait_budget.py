@@ -39,7 +39,9 @@ class WaitBudget:
         longest = self._left
         if longest < _LEAST * self._seconds:
             return False
+        # Taken first: whoever asks many times at once shares it, too.
+        self._left -= longest
         found = await self._notifier.wait_for(condition, longest)
-        took = self._clock() - began
-        self._left -= took if found else max(took, longest)
+        if found:
+            self._left += max(0.0, longest - (self._clock() - began))
         return found

@@ -37,7 +37,7 @@ _NOBODY: Final[Rows] = Counter()
 class _Reach:
     """The nodes that pods may use, shared by all pods with the same choice and tolerated taints."""
 
-    __slots__ = ("choice", "free", "largest", "selector", "tolerated")
+    __slots__ = ("choice", "enough", "free", "largest", "selector", "tolerated")
 
     def __init__(
         self, selector: bytes, choice: Choice | None, tolerated: frozenset[TaintGroup]
@@ -50,6 +50,9 @@ class _Reach:
         """By card. None: not looked at."""
         self.largest: dict[str, int] = {}
         """By card: the most that a node has free beside the pods that go; dropped when more go."""
+        self.enough: dict[str, dict[tuple[int, int], bool]] = {}
+        """By card, and by amount and number of equal pods: whether it is free for all of these;
+        dropped with it."""
 
 
 class Availabilities:
@@ -105,6 +108,7 @@ class Availabilities:
         self._going.setdefault(card, Counter())[amount] += number
         for reach in self._asked.pop(card, ()):
             del reach.largest[card]
+            reach.enough.pop(card, None)
 
     def as_many(self, record: PodRecord, card: str, amount: int, most: int) -> int:
         """How many equal pods, at most `most`, find a card as available as the first one does, if
@@ -124,6 +128,21 @@ class Availabilities:
                 too_many = number
             number = (enough + too_many) // 2
         return enough
+
+    def all_at_once(self, record: PodRecord, card: str, amount: int, number: int) -> bool:
+        """Whether nodes have a card free for all of these equal pods; True where nobody looks."""
+        reach = self._reach(record.facts)
+        free = None if reach is None else self._free(reach, card)
+        if reach is None or free is None:
+            return True
+        if (self._most_free(reach, card) or 0) < amount:
+            return False
+        known = reach.enough.setdefault(card, {})
+        found = known.get((amount, number))
+        if found is None:
+            left = self._after(free, card, Counter({amount: number - 1}))
+            found = known[amount, number] = left >= amount
+        return found
 
     def _most_free(self, reach: _Reach, card: str) -> int | None:
         """The most that a node has free beside the pods that go. None: not looked at."""

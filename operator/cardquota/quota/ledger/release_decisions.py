@@ -178,6 +178,13 @@ class ReleaseDecisions:
             group.asked = request
             self._state.note_request(group)
 
+    def note_vote(self, key: str, *, voted_on: bool) -> None:
+        """A scheduler asks about a group, or the term is over in which it did (V3)."""
+        group = self._state.groups.get(key)
+        if group is not None and group.voted_on is not voted_on:
+            group.voted_on = voted_on
+            self._state.dirty.mark_group(key)
+
     def reject(self, key: str, *, rejected: bool) -> None:
         """A scheduler was told not to enqueue a group of which nothing can be reserved, or no
         longer (V3): so it waits, though nothing of it is there.

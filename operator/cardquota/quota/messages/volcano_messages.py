@@ -80,23 +80,18 @@ def mixed_cards(
     cards: Sequence[tuple[str, int]],
     configuration: str,
     *,
-    said: bool | None,
+    says: str,
     choice: bool = True,
 ) -> str:
     """A gang waits: one of its tasks would start on several cards, by card how many pods (V7).
-    `said`: False: the configuration of Volcano's scheduler does not allow it; None: that could not
-    be read. `choice`: whether its pods may use other cards.
+    `says`: what is known of the configuration of Volcano's scheduler, one of the constants below.
+    `choice`: whether some card is allowed to all of its pods.
     """
     of_task = f"task <{show(task)}>" if task else "the group"
     listed_cards = listed([f"<{show(card)}> <{pods}>" for card, pods in cards], most=MOST_LISTED)
-    why = (
-        "could not be read, so that it is not known whether it says"
-        if said is None
-        else "does not say"
-    )
     unless = (
         "unless its scheduler's configuration has predicateErrorCacheEnable: false for allocate, "
-        f"which ConfigMap <{show(configuration)}> {why}"
+        f"which ConfigMap <{show(configuration)}> {says}"
     )
     if not choice:
         return (
@@ -109,6 +104,11 @@ def mixed_cards(
         f"wait for that, since Volcano may never bind them otherwise, {unless}; set it, wait, or "
         "name cards of which one has room for all"
     )
+
+
+DOES_NOT_SAY: Final = "does not say"
+NOT_READ: Final = "could not be read, so that it is not known whether it says"
+NOT_LOOKED_AT: Final = "may say: see that it does"
 
 
 _BOTH: Final = (

@@ -127,7 +127,11 @@ class GateReasons:
         mixed = mixture_in(zip(members, cards, strict=True)) if configuration else None
         if mixed is not None:
             text = volcano_messages.mixed_cards(
-                mixed.task, mixed.cards, configuration, said=None, choice=mixed.choice
+                mixed.task,
+                mixed.cards,
+                configuration,
+                says=volcano_messages.NOT_LOOKED_AT,
+                choice=mixed.choice,
             )
             return Why(v.MIXED_CARDS, text)
         return Why(v.GATE_REFUSED, stuck_messages.GATE_HELD_BACK) if group.held_back else verdict

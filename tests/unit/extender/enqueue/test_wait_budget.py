@@ -2,8 +2,12 @@
 
 import asyncio
 
+import pytest
+
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.extender.enqueue.wait_budget import SHARE, WaitBudget
+
+pytestmark = pytest.mark.fake_clock
 
 WAIT = 0.05
 
@@ -69,3 +73,17 @@ async def test_waits_that_find_what_they_wait_for_do_not_add_up_either() -> None
     assert found[:2] == [True, True]
     assert not any(found[4:])
     assert spent <= 1.3 * WAIT
+
+
+async def test_who_asks_many_times_at_once_shares_it() -> None:
+    notifier = ChangeNotifier()
+    clock = asyncio.get_running_loop().time
+    wait = WaitBudget(notifier, WAIT, clock)
+    never = EventToCome(notifier)
+    began = clock()
+    await asyncio.gather(*(wait.wait_for(never.there) for _ in range(100)))
+    assert clock() - began < 3 * WAIT
+    event = EventToCome(notifier)
+    await asyncio.sleep(1.5 * WAIT / SHARE)
+    event.comes_soon()
+    assert await wait.wait_for(event.there)

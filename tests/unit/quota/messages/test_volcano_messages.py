@@ -61,17 +61,21 @@ def test_v6_another_scheduler_is_named_and_what_to_set() -> None:
 
 def test_v7_a_mixture_is_told_with_its_cards_and_what_to_set() -> None:
     cards = [("NVIDIA-H200", 1), ("NVIDIA-H800", 2)]
-    text = volcano_messages.mixed_cards("worker", cards, "v/conf", said=False)
+    text = volcano_messages.mixed_cards(
+        "worker", cards, "v/conf", says=volcano_messages.DOES_NOT_SAY
+    )
     assert text.startswith(
         "the pods of task <worker> have room on <NVIDIA-H200> <1>, <NVIDIA-H800> <2> together"
     )
     assert "predicateErrorCacheEnable: false for allocate" in text
     assert "which ConfigMap <v/conf> does not say" in text
-    unknown = volcano_messages.mixed_cards("", cards * 50, "v/conf", said=None)
+    unknown = volcano_messages.mixed_cards("", cards * 50, "v/conf", says=volcano_messages.NOT_READ)
     assert unknown.startswith("the pods of the group have room on")
     assert "could not be read" in unknown
     assert len(unknown) < 800
-    fixed = volcano_messages.mixed_cards("", cards, "v/conf", said=False, choice=False)
+    fixed = volcano_messages.mixed_cards(
+        "", cards, "v/conf", says=volcano_messages.NOT_LOOKED_AT, choice=False
+    )
     assert fixed.startswith("the pods of the group name <NVIDIA-H200> <1>, <NVIDIA-H800> <2>: ")
     assert "a task of their own (volcano.sh/task-spec)" in fixed
 

@@ -109,7 +109,7 @@ def test_v7_a_gang_that_volcano_could_not_bind_is_told_what_to_set() -> None:
         ledger.groups["team/gang"].held_back = held_back
         why = GateReasons(ledger, volcano_configuration="v/conf").of(ledger.pods["a"])
         assert why.reason == v.MIXED_CARDS
-        assert "which ConfigMap <v/conf> could not be read" in why.text
+        assert "which ConfigMap <v/conf> may say: see that it does; set it, wait" in why.text
     assert GateReasons(ledger).of(ledger.pods["a"]).reason == v.GATE_REFUSED
     see(ledger, a_queue().with_quota({H200: 1, H800: 2}).at_revision(900))
     why = GateReasons(ledger, volcano_configuration="v/conf").of(ledger.pods["a"])

@@ -92,7 +92,11 @@ class MixedCards:
             found.task,
             found.cards,
             self._configuration,
-            said=False if self._allowed is False else None,
+            says=(
+                volcano_messages.NOT_READ
+                if self._allowed is None
+                else volcano_messages.DOES_NOT_SAY
+            ),
             choice=found.choice,
         )
 

@@ -54,6 +54,8 @@ class QuotaConditions:
         self.conditions: Final = conditions
         self._written: dict[str, int] = {}
         """By key: the version of our last write, until it is seen."""
+        self._told: set[str] = set()
+        """Groups that this term has told why they wait, by key."""
 
     async def update(self, key: str) -> bool:
         """Write the condition if that is due. Returns whether nothing is left to do."""
@@ -61,6 +63,7 @@ class QuotaConditions:
         if group is None or group.facts is None:
             self.conditions.drop(key)
             self._written.pop(key, None)
+            self._told.discard(key)
             return True
         facts = group.facts
         if facts.revision < self._written.get(key, 0):
@@ -71,7 +74,9 @@ class QuotaConditions:
         wanted = self.conditions.wanted(group, phase, reserved=reserved)
         if wanted is None or not self._is_stale(facts, wanted, due=due) or not facts.phase:
             return True
-        if not wanted.type and (group.enqueued or _is_to_be_asked_about(group, facts)):
+        if wanted.type:
+            self._told.add(key)
+        elif group.enqueued or (key not in self._told and _is_to_be_asked_about(group, facts)):
             # It has its reservation, and that it was let through is said once its pods are. Or its
             # reason is an earlier leader's, and Volcano asks about it in its next session.
             return True
@@ -145,8 +150,11 @@ class QuotaConditions:
 
 
 def _is_to_be_asked_about(group: PodGroupState, facts: GroupFacts) -> bool:
-    """Whether Volcano has not enqueued it, and it does not wait for anything here so far."""
-    return facts.phase == v.GroupPhase.PENDING and not group.waits and not group.begun
+    """Whether Volcano has not enqueued it and has not asked about it in this term, and it does not
+    wait for anything here so far.
+    """
+    pending = facts.phase == v.GroupPhase.PENDING
+    return pending and not (group.voted_on or group.waits or group.begun)
 
 
 def _path(facts: GroupFacts) -> str:

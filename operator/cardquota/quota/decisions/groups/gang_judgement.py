@@ -4,10 +4,10 @@ Pure questions to the ledger: nothing is charged here.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from math import gcd
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ...accounts.account import Account
 from ...accounts.account_reader import AccountReader
@@ -32,6 +32,9 @@ from ..quota_check import Availability
 
 Served = list[tuple[Charge, int]]
 """Cards, and how many pods in a row get them."""
+MOST_TRIED: Final = 32
+"""Cards that are tried for all pods of some task, of one gang, beside pods that may still get any
+of several: each costs a search."""
 
 
 class Kind(NamedTuple):
@@ -40,6 +43,11 @@ class Kind(NamedTuple):
     first: PodRecord
     places: list[int]
     """The place of each among all that are judged together, in order."""
+
+    @property
+    def queue(self) -> str:
+        """Whose quota they use."""
+        return self.first.queue
 
     @property
     def number(self) -> int:
@@ -64,23 +72,28 @@ class Kind(NamedTuple):
 
 
 _KindKey = tuple[int, bytes, int, str]
-"""The identity of a class; and, of pods with a choice of cards alone, the selector, the number of
-the tolerations, and the task.
+"""The identity of a class; and, of pods with a choice of cards alone, the selector and the number
+of the tolerations; and the task, if that matters.
 """
 
 
-def kinds_of(members: Sequence[PodRecord], most: int) -> list[Kind]:
+def kinds_of(members: Sequence[PodRecord], most: int, *, each_task: bool = False) -> list[Kind]:
     """Members by kind, in the order of the first of each. Stops after `most` + 1 kinds.
 
     Pods of one class are equal, except for the nodes that pods with a choice of cards may use. A
     kind of those is of one task, as far as that makes no more than `most` kinds; for all others
-    their task does not matter.
+    their task does not matter, unless `each_task` and the kinds are no more then either.
     """
-    kinds = _kinds_of(members, most, by_task=True)
-    return kinds if len(kinds) <= most else _kinds_of(members, most, by_task=False)
+    for by_task, others in ((True, True), (True, False))[not each_task :]:
+        kinds = _kinds_of(members, most, by_task=by_task, others=others)
+        if len(kinds) <= most:
+            return kinds
+    return _kinds_of(members, most, by_task=False, others=False)
 
 
-def _kinds_of(members: Sequence[PodRecord], most: int, *, by_task: bool) -> list[Kind]:
+def _kinds_of(
+    members: Sequence[PodRecord], most: int, *, by_task: bool, others: bool
+) -> list[Kind]:
     found: dict[_KindKey, Kind] = {}
     same: dict[Tolerations, int] = {}
     """By tolerations: one number for all that are equal."""
@@ -99,7 +112,7 @@ def _kinds_of(members: Sequence[PodRecord], most: int, *, by_task: bool) -> list
             tolerations = same.setdefault(facts.tolerations, len(same))
             key = pod_class, facts.selector, tolerations, facts.task if by_task else ""
         else:
-            key = pod_class, b"", 0, ""
+            key = pod_class, b"", 0, facts.task if others else ""
         kind = found.get(key)
         if kind is None:
             kind = found[key] = Kind(record, [])
@@ -113,9 +126,10 @@ class GangTrial:
     """The pods that go together, so far: what they ask for, and which cards they get."""
 
     def __init__(self, ledger: LedgerReader, *, mixtures: bool = True) -> None:
-        """`mixtures`: whether pods of one kind start as well on several cards."""
+        """`mixtures`: whether pods of one task start as well on several cards."""
         self._ledger = ledger
         self._mixtures = mixtures
+        self._tries = MOST_TRIED
         self.beside: MutableAmounts = {}
         """What all of them ask for together."""
         self.availabilities = Availabilities(ledger)
@@ -127,25 +141,26 @@ class GangTrial:
         All get one card if one has room for all of them: the first that nodes have free for all,
         or, where they cannot all start at once on several cards either, the first with quota (E7).
         """
-        one_card = self._on_one_card(kind, at_once=True)
-        if one_card is None and not self._mixtures:
-            one_card = self._on_one_card(kind, at_once=False)
-        if one_card is not None:
-            return one_card
+        if kind.number > 1 and (one_card := self._on_one_card([kind], at_once=True)):
+            return Verdict(Outcome.FITS, kind.queue), one_card[0]
+        if kind.number > 1 and not self._mixtures:
+            one_card = self._on_one_card([kind], at_once=False)
+            if one_card:
+                return Verdict(Outcome.FITS, kind.queue), one_card[0]
         verdict, served, at_once = self._one_by_one(kind)
         if verdict.fits and len(served) > 1 and not at_once and self._mixtures:
             for cards, number in served:
                 self._add(kind.first, cards, -number)
-            one_card = self._on_one_card(kind, at_once=False)
-            if one_card is not None:
-                return one_card
+            one_card = self._on_one_card([kind], at_once=False)
+            if one_card:
+                return Verdict(Outcome.FITS, kind.queue), one_card[0]
             for cards, number in served:
                 self._add(kind.first, cards, number)
         return verdict, served
 
     def judge_on_one_card(self, kind: Kind) -> Served | None:
-        """One card for all pods of a kind beside the pods so far, of which nodes have enough free,
-        unless mixtures are no better; None if there is none.
+        """One card for all pods of a kind beside the pods so far, of which nodes have enough free;
+        None if there is none.
         """
         if len(kind.cards) <= 1:
             verdict = self.judge_alike(kind.first, kind.number)
@@ -153,31 +168,66 @@ class GangTrial:
         if kind.number == 1:
             verdict, served, _ = self._one_by_one(kind)
             return served if verdict.fits else None
-        found = self._on_one_card(kind, at_once=True)
-        if found is None and not self._mixtures:
-            found = self._on_one_card(kind, at_once=False)
-        return found[1] if found is not None else None
+        found = self._on_one_card([kind], at_once=True)
+        return found[0] if found else None
 
-    def _on_one_card(self, kind: Kind, *, at_once: bool) -> tuple[Verdict, Served] | None:
-        """All pods of a kind on the first of its cards with room for all of them, without moving
-        anybody; `at_once`: and nodes that have it free for all. None: there is none.
+    def judge_task(self, kinds: Sequence[Kind]) -> list[Served] | None:
+        """One card for all pods of a task, whatever its pods ask for besides: of which nodes have
+        enough free, else one with quota. None if there is none.
         """
-        record, number, amount = kind.first, kind.number, kind.amount
-        account = self._ledger.account(record.queue)
-        if account is None or number == 1:
+        found = self._on_one_card(kinds, at_once=True)
+        return found or self._on_one_card(kinds, at_once=False)
+
+    def _on_one_card(self, kinds: Sequence[Kind], *, at_once: bool) -> list[Served] | None:
+        """All pods of some kinds on the first of the cards that all of them may use with room for
+        all of them, without moving anybody; `at_once`: and nodes that have it free for all. None:
+        there is none, or to find one costs too much.
+        """
+        first = kinds[0]
+        account = self._ledger.account(first.queue)
+        others_move = account is not None and account.flexible_claims is not None
+        if account is None or (others_move and self._mixtures):
             return None
-        others_move = account.flexible_claims is not None
-        if others_move and self._mixtures:
-            return None  # each card would cost a search, for something that is not needed
-        for card in cards_for_all(kind, self.availabilities, at_once=at_once):
-            held = account.row(card).charged + self.beside.get(card, 0)
-            if others_move or account.quota.get(card, 0) - held >= amount * number:
-                verdict = self.judge_alike(record, number, only=card)
-                if verdict.fits:
-                    return verdict, [(verdict.cards, number)]
-                if not others_move:
+        # Sums cost least: nodes are looked at for what is left.
+        left = [card for card in first.cards if self._has_quota(account, card, kinds)]
+        for card in cards_for_all(first, self.availabilities, left, at_once=at_once):
+            if others_move:
+                if not self._tries:
                     return None
+                self._tries -= 1
+            served = self._all_on(card, kinds, at_once=at_once)
+            if served is not None:
+                return served
+            if len(kinds) == 1 and not others_move:
+                return None  # it lacks cpu or memory, so it does with any card
         return None
+
+    def _has_quota(self, account: AccountReader, card: str, kinds: Sequence[Kind]) -> bool:
+        """Whether all of them may use a card of which the quota has enough beside all that cannot
+        move to another.
+        """
+        if any(card not in kind.cards for kind in kinds):
+            return False
+        claims = account.flexible_claims
+        moves = claims.shown(card) if claims is not None else 0
+        held = account.row(card).charged - moves + self.beside.get(card, 0)
+        asked = sum(kind.amount * kind.number for kind in kinds)
+        return account.quota.get(card, 0) - held >= asked
+
+    def _all_on(self, card: str, kinds: Sequence[Kind], *, at_once: bool) -> list[Served] | None:
+        """Each kind on this card, one after the other; None, and nothing is kept, if one cannot."""
+        found = list[Served]()
+        for kind in kinds:
+            enough = not at_once or self.availabilities.all_at_once(
+                kind.first, card, kind.amount, kind.number
+            )
+            verdict = self.judge_alike(kind.first, kind.number, only=card) if enough else None
+            if verdict is None or not verdict.fits:
+                for before, served in zip(kinds, found, strict=False):
+                    self._add(before.first, served[0][0], -before.number)
+                return None
+            found.append([(verdict.cards, kind.number)])
+        return found
 
     def _one_by_one(self, kind: Kind) -> tuple[Verdict, Served, bool]:
         """Each pod on the best card that is left for it. Also whether nodes have all of them free.
@@ -258,22 +308,23 @@ class GangTrial:
             self.availabilities.go(card, amount, number)
 
 
-def cards_for_all(kind: Kind, availabilities: Availabilities, *, at_once: bool) -> Iterator[str]:
-    """The cards of a kind that all of its pods may get, the best first (E7). `at_once`: those of
-    which nodes have enough free for all of them now; else none that only nodes have that they do
-    not pick, if there is another.
+def cards_for_all(
+    kind: Kind, availabilities: Availabilities, among: Sequence[str], *, at_once: bool
+) -> Iterator[str]:
+    """Which of these cards of a kind all of its pods may get, the best first (E7). `at_once`: those
+    of which nodes have enough free for all of them now; else none that only nodes have that they
+    do not pick, if there is another.
     """
     availability_of = availabilities.of(kind.first)
     now = Availability.NOW
     found = {card: availability_of(card) if availability_of else now for card in kind.cards}
     if at_once:
-        for card in (card for card, when in found.items() if when is now):
-            number = availabilities.as_many(kind.first, card, kind.amount, kind.number)
-            if number == kind.number:
+        for card in (card for card in among if found[card] is now):
+            if availabilities.all_at_once(kind.first, card, kind.amount, kind.number):
                 yield card
         return
     picks = bool(kind.first.facts.selector) and any(found.values())
-    for card in sorted(kind.cards, key=lambda card: -found[card]):
+    for card in sorted(among, key=lambda card: -found[card]):
         if found[card] or not picks:
             yield card
 
@@ -291,7 +342,7 @@ def judge_gang(
     Costs by the number of kinds of members, and with a choice of cards by the nodes that they pick,
     not by the number of members. All searches together have one bound of steps.
     """
-    kinds = kinds_of(members, GANG_KINDS.most)
+    kinds = kinds_of(members, GANG_KINDS.most, each_task=not mixtures)
     queue = members[0].queue
     if len(kinds) > GANG_KINDS.most:
         text = gang_messages.gang_too_unlike(members[0].facts.group, len(members), GANG_KINDS.most)
@@ -302,9 +353,13 @@ def judge_gang(
         flexible_claims = account.flexible_claims or account.no_flexible_claims()
         with flexible_claims.one_question() as steps_left:
             verdict, served = _judge_kinds(ledger, kinds, flexible_claims, mixtures)
-            if not verdict.fits:
+            # The search for one card may have used up the steps: then this says nothing.
+            doubtful = not (verdict.fits or mixtures) and account.flexible_claims is not None
+            if not (verdict.fits or doubtful):
                 soon = group is None or not group.loses_members
                 return _of_gang(account, verdict, kinds, steps_left(), soon=soon), []
+    if doubtful:
+        return judge_gang(ledger, members)
     disagreeing = _disagreeing(kinds, served)
     if disagreeing is not None:
         return disagreeing, []
@@ -345,23 +400,41 @@ def _on_one_card_each(
     ledger: LedgerReader, kinds: Sequence[Kind], served: Sequence[Served], mixtures: bool
 ) -> list[Served]:
     """Another way to serve them, each kind on one card, if some are on several: a kind that came
-    first may have taken what another one needs for all of its pods (E7). Those that ask for most go
-    first. As they are served already if that is no need, or no way was found.
+    first may have taken what another one needs for all of its pods (E7). Without `mixtures` each
+    task, whatever its pods ask for besides (V7). Those that ask for most go first. As they are
+    served already if that is no need, or no way was found.
     """
-    if all(len(found) <= 1 for found in served):
+    parts: list[list[int]] = [[place] for place in range(len(kinds))]
+    if not mixtures:
+        tasks: dict[str | int, list[int]] = {}
+        for place, kind in enumerate(kinds):
+            tasks.setdefault(kind.first.facts.task if kind.amount else place, []).append(place)
+        parts = list(tasks.values())
+    if not any(_is_mixed(served[place] for place in part) for part in parts):
         return list(served)
     trial, found_by_place = GangTrial(ledger, mixtures=mixtures), dict[int, Served]()
 
-    def place_of(place: int) -> tuple[bool, int]:
-        kind = kinds[place]
-        return len(kind.cards) > 1, -kind.number * kind.amount
+    def place_of(part: list[int]) -> tuple[bool, int]:
+        some = [kinds[place] for place in part]
+        fixed = any(len(kind.cards) <= 1 for kind in some)
+        return not fixed, -sum(kind.number * kind.amount for kind in some)
 
-    for place in sorted(range(len(kinds)), key=place_of):
-        found = trial.judge_on_one_card(kinds[place])
+    for part in sorted(parts, key=place_of):
+        some = [kinds[place] for place in part]
+        if mixtures or not some[0].amount:
+            one = trial.judge_on_one_card(some[0])
+            found = [one] if one is not None else None
+        else:
+            found = trial.judge_task(some)
         if found is None:
             return list(served)
-        found_by_place[place] = found
+        found_by_place.update(zip(part, found, strict=True))
     return [found_by_place[place] for place in range(len(kinds))]
+
+
+def _is_mixed(served: Iterable[Served]) -> bool:
+    """Whether they are on more than one card."""
+    return len({card for one in served for cards, _ in one for card, _ in cards}) > 1
 
 
 def _disagreeing(kinds: Sequence[Kind], served: Sequence[Served]) -> Verdict | None:
@@ -461,7 +534,7 @@ class _Fixing:
     def on_one_card(self, *, at_once: bool) -> bool:
         """Fix one card for all. Returns whether one was found; else nothing is fixed."""
         kind = self.kind
-        for card in cards_for_all(kind, self._availabilities, at_once=at_once):
+        for card in cards_for_all(kind, self._availabilities, kind.cards, at_once=at_once):
             number = self._assignment.fix(kind.claim, card, kind.number)
             self._took(card, number)
             if number == kind.number:

@@ -15,7 +15,7 @@ class Mixture(NamedTuple):
     cards: tuple[tuple[str, int], ...]
     """Each card, and how many pods start on it."""
     choice: bool
-    """Whether a pod may use another card than it would get. Else no room makes it one card."""
+    """Whether some card is allowed to all of its pods. Else no room makes it one."""
 
 
 def mixture_in(pods: Iterable[tuple[PodRecord, Charge]]) -> Mixture | None:
@@ -23,16 +23,17 @@ def mixture_in(pods: Iterable[tuple[PodRecord, Charge]]) -> Mixture | None:
     matter.
     """
     found: dict[str, dict[str, int]] = {}
-    choice: set[str] = set()
+    allowed: dict[str, set[str]] = {}
     for record, charge in pods:
         task = record.facts.task
         for dimension, amount in charge:
             if amount and is_card(dimension):
                 cards = found.setdefault(task, {})
                 cards[dimension] = cards.get(dimension, 0) + 1
-        if record.request is not None and len(record.request.cards) > 1:
-            choice.add(task)
+        if record.request is not None and record.request.amount:
+            shared = allowed.setdefault(task, set(record.request.cards))
+            shared.intersection_update(record.request.cards)
     for task, cards in found.items():
         if len(cards) > 1:
-            return Mixture(task, tuple(cards.items()), task in choice)
+            return Mixture(task, tuple(cards.items()), bool(allowed.get(task)))
     return None

@@ -81,6 +81,7 @@ class PodGroupState:
         "settled_revision",
         "succeeded",
         "vacant_in",
+        "voted_on",
         "waiting",
     )
 
@@ -102,6 +103,8 @@ class PodGroupState:
         """Whether its last reservation was not used in time (E8)."""
         self.held_back = False
         """Whether it must not start before it is put back."""
+        self.voted_on = False
+        """Whether a scheduler has asked about it in this term (V3)."""
         self.asked: GroupRequest | None = None
         """What is asked for it since a scheduler wants to enqueue it (V3). None: none does, or it
         has begun since."""

@@ -237,6 +237,19 @@ async def test_two_that_reserve_a_choice_do_not_block_each_other() -> None:
         assert charged(leader.ledger, H800) == 8
 
 
+@pytest.mark.parametrize("allowed", [True, False])
+@pytest.mark.parametrize("fifo", [True, False])
+async def test_nobody_goes_before_it_while_that_is_read(allowed: bool, fifo: bool) -> None:
+    """What was read is old each time that a card is freed."""
+    cards = mixed(VolcanoConfiguration(ALLOWS if allowed else {}), Watchdial())
+    queue = a_queue().with_quota({H200: 1, H800: 1} if allowed else {H200: 2, H800: 1})
+    later = a_pod("later").in_queue("queue").naming(H200).asking_for(1).gated()
+    late = "2026-03-01T00:00:00Z"
+    things = (queue.fifo() if fifo else queue, GANG, member("a"), member("b"), later.created(late))
+    async with leading(*NODES, *things, mixed_cards=cards) as leader:
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+
+
 async def test_others_go_on_meanwhile() -> None:
     cards = mixed(VolcanoConfiguration({}), Watchdial())
     alone = a_pod("alone").in_queue("queue").naming(H200).asking_for(1).gated()

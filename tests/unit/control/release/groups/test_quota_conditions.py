@@ -181,6 +181,23 @@ async def test_what_an_earlier_leader_said_stays_until_volcano_asks_again() -> N
     term.told(v.Reason.QUEUE_NOT_OPEN, "closed")
     ((_, _, change),) = await term.update()
     assert (change["op"], change["value"]["lastTransitionTime"]) == ("replace", EARLIER)
+    # Volcano asks, and is permitted: whatever else it waits for is not ours to say.
+    term = ConditionTerm(with_conditions(told, THEIRS))
+    assert await term.update() == []
+    term.ledger.decisions.note_vote(KEY, voted_on=True)
+    ((_, _, change),) = await term.update()
+    assert change["op"] == "remove"
+
+
+async def test_why_a_group_waited_whose_pods_are_gone_is_taken_away() -> None:
+    term = ConditionTerm(with_conditions(THEIRS), waits("a"), waits("b"))
+    term.told()
+    ((_, _, change),) = await term.update()
+    see(term.ledger, with_conditions(change["value"], THEIRS).at_revision(10_000))
+    for name in "ab":
+        term.ledger.pod_gone(f"uid-{name}")
+    ((_, _, change),) = await term.update()
+    assert change["op"] == "remove"
 
 
 async def test_numbers_alone_wait_for_its_turn() -> None:
@@ -263,11 +280,8 @@ async def test_one_of_which_nothing_can_be_reserved_is_told_too() -> None:
     see(term.ledger, with_conditions(THEIRS, change["value"]).at_revision(10_000))
     assert await term.update() == []
     term.ledger.decisions.reject(KEY, rejected=False)
-    assert await term.update() == []
-    enqueued = with_conditions(THEIRS, change["value"]).in_phase("Inqueue")
-    see(term.ledger, enqueued.at_revision(20_000))
     ((_, _, change),) = await term.update()
-    assert change["op"] == "remove"
+    assert change["op"] == "remove", "this very leader has told it"
 
 
 async def test_who_waited_keeps_his_condition_from_his_reservation_until_he_is_let_through() -> (

@@ -42,3 +42,15 @@ def test_pods_that_name_one_card_each_have_no_choice() -> None:
     """No room will ever make them one."""
     pods = chosen((None, H200, ((H200, 1),)), (None, H800, ((H800, 1),)))
     assert mixture_in(pods) == Mixture("", ((H200, 1), (H800, 1)), choice=False)
+
+
+def test_there_is_a_choice_only_where_one_card_is_allowed_to_all_of_them() -> None:
+    pods = chosen(
+        (None, H200, ((H200, 1),)), (None, H800, ((H800, 1),)), (None, EITHER, ((H200, 1),))
+    )
+    found = mixture_in(pods)
+    assert found is not None
+    assert not found.choice
+    with_choice = mixture_in([pods[1], pods[2]])
+    assert with_choice is not None
+    assert with_choice.choice
