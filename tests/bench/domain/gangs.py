@@ -28,6 +28,11 @@ def run(report: Report) -> None:
     """Each in a ledger of its own."""
     for what, ledger in _starts():
         report(Figure(what, _longest_step(ledger), "ms", BOUND * 1000))
+    for mixtures in (True, False):
+        how = "" if mixtures else ", one card for each task first"
+        for what, ledger in _of_many_cards():
+            longest = _longest_step(ledger, mixtures=mixtures)
+            report(Figure(f"{what}{how}", longest, "ms", BOUND * 1000))
     new = _waiting("new", 1, H200).ungated().facts()
     for what, ledger in _behind():
         taken = min(_timed(partial(judge_create, ledger, new)) for _ in range(3))
@@ -66,6 +71,28 @@ def _starts() -> Iterator[tuple[str, Ledger]]:
             f"one of {number:,} with a choice goes on after a fail-over",
             a_ledger(*CARDS, queue, group, begun, *members),
         )
+
+
+def _of_many_cards() -> Iterator[tuple[str, Ledger]]:
+    """No node has enough of one card for a task, and the quota of each has room for one.
+
+    Not shown, since it takes twice the bound: 64 tasks with 64 cards beside another one's choice.
+    """
+    for cards, tasks in ((64, 64), (256, 16)):
+        names = [f"NVIDIA-X{number:03}" for number in range(cards)]
+        members = [
+            _waiting(f"m{n}", 1, "|".join(names)).in_group("gang").of_task(f"t{n // 10}")
+            for n in range(10 * tasks)
+        ]
+        queue = _queue(dict.fromkeys(names, 11))
+        group = a_group("gang").in_queue("red").of(len(members))
+        there = [a_node(name).with_cards(name, 8) for name in names]
+        what = f"a gang of {tasks} tasks of 10, {cards} cards to choose from"
+        yield what, a_ledger(*there, queue, group, *members)
+        if tasks == 16:
+            past = _waiting("past", 1, "|".join(names[:2])).ungated()
+            beside = a_ledger(*there, queue, group, past, *members)
+            yield f"{what}, beside another one's choice", beside
 
 
 def _behind() -> Iterator[tuple[str, Ledger]]:
@@ -130,11 +157,11 @@ def _product(node: int) -> str:
     return H200 if node % 2 else H800
 
 
-def _longest_step(ledger: Ledger) -> float:
+def _longest_step(ledger: Ledger, *, mixtures: bool = True) -> float:
     """Until the first opens, or all have been tried."""
     account = ledger.account("red")
     assert account is not None
-    steps, most = iter(ReleasePass(ledger, account)), 0.0
+    steps, most = iter(ReleasePass(ledger, account, mixtures=mixtures)), 0.0
     gc.collect()
     gc.disable()
     try:

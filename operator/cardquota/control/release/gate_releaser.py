@@ -136,8 +136,9 @@ class GateReleaser:
         self._slots = Slots(in_flight, self._breaker, self.wake)
         """For gates whose first patch has not been answered yet."""
         self._put_off: dict[str, tuple[str, float]] = {}
-        """Queues whose next gang waits until starting gangs have most of their slots: its key, and
-        when it is judged again in any case. It may no longer fit then.
+        """Queues whose next gang waits until starting gangs have most of their slots, or until it
+        is read whether it may start: its key, and when it is judged again in any case. It may no
+        longer fit then.
         """
         self._pod_retries = Retries[tuple[str, str]](self._is_due, first=TRY_AGAIN, cap=AT_MOST)
         """By namespace and uid of the pod."""

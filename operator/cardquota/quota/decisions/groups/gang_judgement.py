@@ -189,7 +189,7 @@ class GangTrial:
         if account is None or (others_move and self._mixtures):
             return None
         # Sums cost least: nodes are looked at for what is left.
-        left = [card for card in first.cards if self._has_quota(account, card, kinds)]
+        left = self._with_quota(account, kinds)
         for card in cards_for_all(first, self.availabilities, left, at_once=at_once):
             if others_move:
                 if not self._tries:
@@ -202,17 +202,24 @@ class GangTrial:
                 return None  # it lacks cpu or memory, so it does with any card
         return None
 
-    def _has_quota(self, account: AccountReader, card: str, kinds: Sequence[Kind]) -> bool:
-        """Whether all of them may use a card of which the quota has enough beside all that cannot
-        move to another.
+    def _with_quota(self, account: AccountReader, kinds: Sequence[Kind]) -> list[str]:
+        """The cards that all of them may use and of which the quota has enough beside all that
+        cannot move to another.
         """
-        if any(card not in kind.cards for kind in kinds):
-            return False
-        claims = account.flexible_claims
-        moves = claims.shown(card) if claims is not None else 0
-        held = account.row(card).charged - moves + self.beside.get(card, 0)
+        first, *others = kinds
+        cards: Sequence[str] = first.cards
+        for kind in others:
+            allowed = set(kind.cards)
+            cards = [card for card in cards if card in allowed]
         asked = sum(kind.amount * kind.number for kind in kinds)
-        return account.quota.get(card, 0) - held >= asked
+        claims, quota, beside = account.flexible_claims, account.quota, self.beside
+        found = []
+        for card in cards:
+            moves = claims.shown(card) if claims is not None else 0
+            held = account.row(card).charged - moves + beside.get(card, 0)
+            if quota.get(card, 0) - held >= asked:
+                found.append(card)
+        return found
 
     def _all_on(self, card: str, kinds: Sequence[Kind], *, at_once: bool) -> list[Served] | None:
         """Each kind on this card, one after the other; None, and nothing is kept, if one cannot."""
