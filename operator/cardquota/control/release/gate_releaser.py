@@ -301,7 +301,8 @@ class GateReleaser:
     def _look_at_put_off(self) -> None:
         now = self._clock()
         for queue, (_, again) in list(self._put_off.items()):
-            if now >= again or self._slots.may_start(queue):
+            reading = queue in self._unread
+            if now >= again or (not reading and self._slots.may_start(queue)):
                 del self._put_off[queue]
                 self._order.add((queue,))
 

@@ -18,9 +18,11 @@ from ...quota.decisions.groups.enqueue_vote import (
     enqueue_request,
     vote_without_judgement,
 )
+from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
 from ...quota.verdict import Verdict
+from ...quota.vocabulary import GroupCondition
 from .enqueue_ask import EnqueueAsk
 from .wait_budget import WaitBudget
 
@@ -110,6 +112,8 @@ class EnqueueVotes:
         if self._leads and not group.voted_on:
             self._ledger.decisions.note_vote(group.key, voted_on=True)
             self._notifier.notify()
+        if not (self._leads or passed_on) and _was_told(group.facts):
+            return await self._leader.ask(ask)  # whose word that was, and who takes it back
         plain = vote_without_judgement(self._ledger, group)
         if plain is not None:
             self._reject(group, rejected=False)
@@ -155,3 +159,8 @@ class EnqueueVotes:
         group = self._ledger.groups.get(key)
         plain = vote_without_judgement(self._ledger, group) if group is not None else None
         return Vote.REJECT if plain is None else plain
+
+
+def _was_told(facts: GroupFacts) -> bool:
+    """Whether the group's condition says that it waits for quota."""
+    return facts.quota_condition.stored.type == GroupCondition.UNSCHEDULABLE

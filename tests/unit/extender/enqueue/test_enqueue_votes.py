@@ -10,6 +10,7 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.extender.enqueue.enqueue_ask import EnqueueAsk
 from cardquota.extender.enqueue.enqueue_votes import EnqueueVotes
 from cardquota.quota.decisions.groups.enqueue_vote import Vote
+from cardquota.quota.ledger.groups.group_condition import QUOTA_CONDITION
 from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
 from cardquota.quota.verdict import Verdict
 
@@ -228,3 +229,20 @@ async def test_however_many_were_asked_about_the_end_of_a_term_gives_way(
     task.cancel()
     assert others >= 5
     assert all(group.asks is None for group in replica.ledger.groups.values())
+
+
+async def test_who_does_not_lead_passes_on_what_the_leader_has_told_whatever_he_knows() -> None:
+    """The leader takes its condition back once it hears of a question."""
+    told = {"type": QUOTA_CONDITION, "status": "False", "reason": "InsufficientCardQuota"}
+    group = GROUP.put([told], "status", "conditions")
+    replica = VotingReplica(QUEUE, group, leads=False)
+    replica.leader.says = Vote.ABSTAIN
+    assert await replica.vote() is Vote.ABSTAIN
+    assert replica.leader.asked == [ASK]
+    assert await replica.vote(passed_on=True) is Vote.ABSTAIN
+    assert replica.leader.asked == [ASK]
+    leader = VotingReplica(QUEUE, group)
+    assert await leader.vote() is Vote.ABSTAIN
+    assert leader.ledger.groups["team/train"].voted_on
+    await leader.votes.end()
+    assert not leader.ledger.groups["team/train"].voted_on

@@ -6,6 +6,7 @@ the task's other pods fail there as well, though they may go to other nodes. A s
 the gang waits until one card has room for all pods of each task.
 """
 
+import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable
@@ -22,6 +23,8 @@ from ....quota.messages import volcano_messages
 _LOG: Final = logging.getLogger(__name__)
 FRESH: Final = 30.0
 """Seconds for which what was read is believed."""
+READING: Final = 1.0
+"""Seconds that a read may take. A queue whose next gang it concerns waits for it."""
 _LONGEST: Final = 16 * 1024
 """Characters of a configuration that is read. Honest ones have two thousand."""
 _DEEPEST: Final = 100
@@ -46,7 +49,7 @@ _READ: Final = msgspec.json.Decoder(_ConfigMap)
 class MixedCards:
     """Says whether a gang may start, of which one task would start on several cards. One term.
 
-    Guarantees: nothing else waits for it. Volcano's configuration is read at most once in FRESH
+    Guarantees: Volcano's configuration is read at most once in FRESH seconds, within READING
     seconds, and only while such a gang has room. While it is not known no such gang starts.
     """
 
@@ -116,9 +119,10 @@ class MixedCards:
         namespace, _, name = self._configuration.partition("/")
         path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
         try:
-            found = _READ.decode(await self._read(path)).data or {}
-        except (ApiError, OutcomeUnknown, msgspec.MsgspecError) as error:
-            _LOG.warning("Volcano's configuration <%s>: %s", self._configuration, error)
+            async with asyncio.timeout(READING):
+                found = _READ.decode(await self._read(path)).data or {}
+        except (ApiError, OutcomeUnknown, msgspec.MsgspecError, TimeoutError) as error:
+            _LOG.warning("Volcano's configuration <%s>: %r", self._configuration, error)
             return None
         return any(map(mixtures_allowed, islice(found.values(), _MOST_KEYS)))
 

@@ -72,11 +72,12 @@ class QuotaConditions:
         reserved = group.reservation is not None and group.assumed is None
         phase = phase_of(group, reserved=reserved)
         wanted = self.conditions.wanted(group, phase, reserved=reserved)
+        if wanted is not None and wanted.type:
+            self._told.add(key)
         if wanted is None or not self._is_stale(facts, wanted, due=due) or not facts.phase:
             return True
-        if wanted.type:
-            self._told.add(key)
-        elif group.enqueued or (key not in self._told and _is_to_be_asked_about(group, facts)):
+        to_be_asked = key not in self._told and _is_to_be_asked_about(group, facts)
+        if not wanted.type and (group.enqueued or to_be_asked):
             # It has its reservation, and that it was let through is said once its pods are. Or its
             # reason is an earlier leader's, and Volcano asks about it in its next session.
             return True

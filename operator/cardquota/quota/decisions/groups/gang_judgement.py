@@ -32,9 +32,9 @@ from ..quota_check import Availability
 
 Served = list[tuple[Charge, int]]
 """Cards, and how many pods in a row get them."""
-MOST_TRIED: Final = 32
-"""Cards that are tried for all pods of some task, of one gang, beside pods that may still get any
-of several: each costs a search."""
+MOST_TRIED: Final = 256
+"""Kinds of one gang that are judged on cards which then have no room for all of their task: some
+ten milliseconds, beside pods that may still get any of several some more."""
 
 
 class Kind(NamedTuple):
@@ -183,18 +183,15 @@ class GangTrial:
         all of them, without moving anybody; `at_once`: and nodes that have it free for all. None:
         there is none, or to find one costs too much.
         """
-        first = kinds[0]
-        account = self._ledger.account(first.queue)
+        account = self._ledger.account(kinds[0].queue)
         others_move = account is not None and account.flexible_claims is not None
         if account is None or (others_move and self._mixtures):
             return None
         # Sums cost least: nodes are looked at for what is left.
         left = self._with_quota(account, kinds)
-        for card in cards_for_all(first, self.availabilities, left, at_once=at_once):
-            if others_move:
-                if not self._tries:
-                    return None
-                self._tries -= 1
+        for card in cards_for_all(kinds, self.availabilities, left, at_once=at_once):
+            if self._tries <= 0:
+                return None
             served = self._all_on(card, kinds, at_once=at_once)
             if served is not None:
                 return served
@@ -232,6 +229,7 @@ class GangTrial:
             if verdict is None or not verdict.fits:
                 for before, served in zip(kinds, found, strict=False):
                     self._add(before.first, served[0][0], -before.number)
+                self._tries -= 1 + len(found)
                 return None
             found.append([(verdict.cards, kind.number)])
         return found
@@ -316,23 +314,29 @@ class GangTrial:
 
 
 def cards_for_all(
-    kind: Kind, availabilities: Availabilities, among: Sequence[str], *, at_once: bool
+    kinds: Sequence[Kind], availabilities: Availabilities, among: Sequence[str], *, at_once: bool
 ) -> Iterator[str]:
-    """Which of these cards of a kind all of its pods may get, the best first (E7). `at_once`: those
-    of which nodes have enough free for all of them now; else none that only nodes have that they
-    do not pick, if there is another.
+    """Which of these cards all pods of some kinds may get, the best first (E7): none that only
+    nodes have that they do not pick, if those have another. `at_once`: of which nodes have enough
+    free for all of a kind now.
     """
-    availability_of = availabilities.of(kind.first)
-    now = Availability.NOW
-    found = {card: availability_of(card) if availability_of else now for card in kind.cards}
-    if at_once:
-        for card in (card for card in among if found[card] is now):
-            if availabilities.all_at_once(kind.first, card, kind.amount, kind.number):
-                yield card
+    found = dict.fromkeys(among, Availability.NOW)
+    for kind in kinds:
+        availability_of = availabilities.of(kind.first)
+        if availability_of is None:
+            continue
+        own = {card: availability_of(card) for card in kind.cards}
+        picks = bool(kind.first.facts.selector) and any(own.values())
+        found = {
+            card: min(when, own[card]) for card, when in found.items() if own[card] or not picks
+        }
+    if not at_once:
+        yield from sorted(found, key=lambda card: -found[card])
         return
-    picks = bool(kind.first.facts.selector) and any(found.values())
-    for card in sorted(among, key=lambda card: -found[card]):
-        if found[card] or not picks:
+    for card in (card for card, when in found.items() if when is Availability.NOW):
+        if all(
+            availabilities.all_at_once(kind.first, card, kind.amount, kind.number) for kind in kinds
+        ):
             yield card
 
 
@@ -349,7 +353,8 @@ def judge_gang(
     Costs by the number of kinds of members, and with a choice of cards by the nodes that they pick,
     not by the number of members. All searches together have one bound of steps.
     """
-    kinds = kinds_of(members, GANG_KINDS.most, each_task=not mixtures)
+    each_task = not mixtures and _may_mix(members)
+    kinds = kinds_of(members, GANG_KINDS.most, each_task=each_task)
     queue = members[0].queue
     if len(kinds) > GANG_KINDS.most:
         text = gang_messages.gang_too_unlike(members[0].facts.group, len(members), GANG_KINDS.most)
@@ -377,6 +382,12 @@ def judge_gang(
             for place in islice(places, number):
                 chosen[place] = cards
     return Verdict(Outcome.FITS, queue), chosen
+
+
+def _may_mix(members: Sequence[PodRecord]) -> bool:
+    """Whether they may get different cards at all."""
+    cards = {record.request.cards for record in members if record.request is not None}
+    return len(cards) > 1 or any(len(some) > 1 for some in cards)
 
 
 def _judge_kinds(
@@ -541,7 +552,7 @@ class _Fixing:
     def on_one_card(self, *, at_once: bool) -> bool:
         """Fix one card for all. Returns whether one was found; else nothing is fixed."""
         kind = self.kind
-        for card in cards_for_all(kind, self._availabilities, kind.cards, at_once=at_once):
+        for card in cards_for_all([kind], self._availabilities, kind.cards, at_once=at_once):
             number = self._assignment.fix(kind.claim, card, kind.number)
             self._took(card, number)
             if number == kind.number:

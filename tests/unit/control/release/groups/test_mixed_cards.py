@@ -160,6 +160,44 @@ async def test_what_cannot_be_read_says_nothing() -> None:
     assert "the pods of the group have room" in (cards.obstacle(MIXED._replace(task="")) or "")
 
 
+async def test_a_read_that_takes_long_is_given_up() -> None:
+    """The queue waits for it."""
+
+    async def never(_: str) -> bytes:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    cards = MixedCards(never, WHERE, Watchdial())
+    await cards.look()
+    assert "could not be read" in (cards.obstacle(MIXED) or "")
+
+
+async def test_while_it_is_read_the_gang_is_not_judged_again_and_again() -> None:
+    reading = asyncio.Event()
+
+    async def slow(_: str) -> bytes:
+        await reading.wait()
+        return await VolcanoConfiguration(ALLOWS).read("")
+
+    cards, asked = MixedCards(slow, WHERE, Watchdial()), list[object]()
+    obstacle = cards.obstacle
+
+    def counting(found: Mixture | None) -> str | None:
+        asked.append(found)
+        return obstacle(found)
+
+    cards.obstacle = counting  # type: ignore[method-assign]
+    things = (ONE_OF_EACH, GANG, member("a"), member("b"))
+    async with leading(*NODES, *things, mixed_cards=cards) as leader:
+        await until(lambda: bool(asked))
+        for _ in range(20):
+            leader.releaser.wake()
+            await asyncio.sleep(0.001)
+        assert len(asked) == 1
+        reading.set()
+        await until(lambda: sorted(leader.opened) == ["a", "b"])
+
+
 async def test_a_configuration_that_is_very_long_says_nothing() -> None:
     long = {**ALLOWS, "comment": "x" * 40_000}
     cards = mixed(VolcanoConfiguration(long), Watchdial())

@@ -200,6 +200,17 @@ async def test_why_a_group_waited_whose_pods_are_gone_is_taken_away() -> None:
     assert change["op"] == "remove"
 
 
+async def test_also_where_a_new_leader_found_it_as_it_was() -> None:
+    told = {**CLOSED, "reason": "InsufficientCardQuota"}
+    term = ConditionTerm(with_conditions(told, THEIRS), waits("a"), waits("b"))
+    term.told()
+    assert await term.update() == []
+    for name in "ab":
+        term.ledger.pod_gone(f"uid-{name}")
+    ((_, _, change),) = await term.update()
+    assert change["op"] == "remove"
+
+
 async def test_numbers_alone_wait_for_its_turn() -> None:
     same = {**CLOSED, "reason": "InsufficientCardQuota", "lastTransitionTime": EARLIER}
     term = ConditionTerm(with_conditions(same), waits("a"), waits("b"))

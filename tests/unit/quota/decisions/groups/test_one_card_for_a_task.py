@@ -11,6 +11,7 @@ from builders import H200, H800, R4090, Body, a_group, a_ledger, a_node, a_pod, 
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota.decisions.groups.gang_judgement import MOST_TRIED, GangTrial, judge_gang
+from cardquota.quota.decisions.groups.mixture import mixture_in
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import GANG_KINDS
 
@@ -113,36 +114,94 @@ def test_v7_of_many_tasks_those_without_a_choice_are_one() -> None:
 def test_v7_to_look_for_one_card_beside_others_that_may_move_has_a_bound(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    tried = list[str]()
-    all_on = GangTrial._all_on  # noqa: SLF001
+    tried = list[int]()
+    judge_alike = GangTrial.judge_alike
 
-    def counting(self: GangTrial, card: str, kinds: Any, *, at_once: bool) -> Any:
-        tried.append(card)
-        return all_on(self, card, kinds, at_once=at_once)
+    def counting(self: GangTrial, record: Any, number: int, *, only: Any = None) -> Any:
+        verdict = judge_alike(self, record, number, only=only)
+        if not verdict.fits:
+            tried.append(number)
+        return verdict
 
-    monkeypatch.setattr(GangTrial, "_all_on", counting)
+    monkeypatch.setattr(GangTrial, "judge_alike", counting)
     cards = [f"NVIDIA-X{n:02}" for n in range(60)]
     names = "|".join(cards)
     # Enough of each by the sum; but another pod may have any, so nobody knows without a search.
     past = a_pod("past").in_queue("red").naming(names).asking_for(1)
     members = [member(f"m{n:02}", names, f"t{n // 2}").with_cpu("1") for n in range(80)]
     there = [a_node(card).with_cards(card, 1) for card in cards]
-    queue = a_queue("red").with_quota(dict.fromkeys(cards, 2)).limited_to("79")
-    ledger = a_ledger(queue, a_group().in_queue("red").of(80), past, *members, *there)
+    group = a_group().in_queue("red").of(80)
+    queue = a_queue("red").limited_to("79")
+    ledger = a_ledger(queue.with_quota(dict.fromkeys(cards, 2)), group, past, *members, *there)
     pods = [record for record in ledger.pods.values() if record.facts.group]
     judge_gang(ledger, pods, mixtures=False)
     assert len(tried) <= 2 * MOST_TRIED
     tried.clear()
-    short = a_ledger(
-        a_queue("red").with_quota(dict.fromkeys(cards, 1)),
-        a_group().in_queue("red").of(80),
-        past,
-        *members,
-        *there,
-    )
+    short = a_ledger(queue.with_quota(dict.fromkeys(cards, 1)), group, past, *members, *there)
     pods = [record for record in short.pods.values() if record.facts.group]
     judge_gang(short, pods, mixtures=False)
-    assert tried == [], "a sum says that no card has room"
+    assert len(tried) <= 1, "a sum says that no card has room"
+
+
+def test_v7_a_task_of_many_kinds_is_not_tried_on_every_card(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each card lacks one for all of them."""
+    judged = list[str]()
+    judge_alike = GangTrial.judge_alike
+
+    def counting(self: GangTrial, record: Any, number: int, *, only: Any = None) -> Any:
+        judged.append(str(only))
+        return judge_alike(self, record, number, only=only)
+
+    monkeypatch.setattr(GangTrial, "judge_alike", counting)
+    cards, kinds = [f"NVIDIA-X{n:02}" for n in range(64)], 32
+    members = [member(f"m{n:02}", "|".join(cards)).with_cpu(f"{n + 1}m") for n in range(kinds)]
+    there = [a_node(card).with_cards(card, kinds - 1) for card in cards]
+    queue = a_queue("red").with_quota(dict.fromkeys(cards, kinds))
+    ledger = a_ledger(queue, a_group().in_queue("red").of(kinds), *members, *there)
+    verdict, _ = judge_gang(ledger, list(ledger.pods.values()), mixtures=False)
+    assert verdict.fits
+    assert len(judged) <= MOST_TRIED + 2 * kinds
+
+
+def test_v7_of_many_tasks_each_gets_one_card_beside_pods_that_may_still_get_any() -> None:
+    number = 60
+    past = a_pod("past").in_queue("red").naming(EITHER).asking_for(1)
+    members = [member(f"m{n:03}", EITHER, f"t{n // 2}") for n in range(2 * number)]
+    queue = a_queue("red").with_quota({H200: 2 * number - 1, H800: 2 * number})
+    there = [a_group().in_queue("red").of(2 * number), past, *nodes(h200=400, h800=400)]
+    ledger = a_ledger(queue, *there, *members)
+    pods = [record for record in ledger.pods.values() if record.facts.group]
+    verdict, chosen = judge_gang(ledger, pods, mixtures=False)
+    assert verdict.fits
+    assert mixture_in(zip(pods, chosen, strict=True)) is None
+
+
+def test_v7_no_pod_of_a_task_gets_a_card_that_the_nodes_which_it_picks_do_not_have() -> None:
+    """It could never run; so the task waits as a mixture, or gets the other card."""
+    pool = a_node("q").with_cards(H800, 1).labelled("pool", "x")
+    free = member("a").with_cpu("4")
+    picking = [member(name).with_cpu("1").on_nodes_labelled({"pool": "x"}) for name in "bc"]
+    quota = {H200: 9, H800: 9}
+    for first in ([free, *picking], [*picking, free]):
+        assert start(quota, *nodes(h200=8), pool, *first, mixtures=False) == [H800] * 3
+
+
+def test_t4_who_has_no_choice_is_told_of_what_is_being_deleted_whatever_his_tasks() -> None:
+    members = [member(f"m{n}", H200, f"t{n // 2}") for n in range(4)]
+    held = a_pod("held").in_queue("red").stamped("red", {H200: 4}).on_node("h200").terminating()
+    ledger = a_ledger(
+        a_queue("red").with_quota({H200: 4}),
+        a_group().in_queue("red").of(4),
+        held,
+        *members,
+        *nodes(h200=8),
+    )
+    pods = [record for record in ledger.pods.values() if record.facts.group]
+    texts = {judge_gang(ledger, pods, mixtures=mixtures)[0].text for mixtures in (True, False)}
+    (text,) = texts
+    assert "being deleted" in text
 
 
 def test_v7_also_beside_pods_that_may_still_get_any_card() -> None:
@@ -344,7 +403,7 @@ class Plain:
 
 
 @dataclass
-class Story:
+class GangStory:
     """Some tasks on some nodes."""
 
     amount: int
@@ -354,7 +413,7 @@ class Story:
     pods: list[PodBody]
 
 
-def a_story(seed: int, *, shared_tasks: bool = False) -> Story:
+def a_story(seed: int, *, shared_tasks: bool = False) -> GangStory:
     """`shared_tasks`: pods of one task may name different cards."""
     dice = random.Random(seed)
     cards, amount = (H200, H800, R4090), dice.choice((1, 1, 2))
@@ -381,7 +440,7 @@ def a_story(seed: int, *, shared_tasks: bool = False) -> Story:
             member(f"m{place}-{n}", "|".join(names), task or None, amount).with_cpu(cpu)
             for n in range(number)
         ]
-    return Story(amount, quota, free, there, pods)
+    return GangStory(amount, quota, free, there, pods)
 
 
 def names_of(pod: PodBody) -> tuple[str, ...]:
@@ -417,7 +476,7 @@ def test_as_the_rule_told_plainly(seed: int) -> None:
     assert found == expected
 
 
-def one_card_each(story: Story, tasks: Mapping[str, Sequence[PodBody]]) -> bool:
+def one_card_each(story: GangStory, tasks: Mapping[str, Sequence[PodBody]]) -> bool:
     """Whether every task can have one card that all its pods may use: by trying everything."""
     if not tasks:
         return True
