@@ -46,8 +46,8 @@ coverage: $(STAMP) ## The lines of the domain that its own tests do not reach: n
 bench: build ## Benchmarks: ratios taken in one run (NAMES="ledger review" for some, WRITE=FILE for a table)
 	PYTHONPATH=tests $(BIN)/python -m bench $(NAMES) $(if $(WRITE),--write $(WRITE))
 
-chaos: build ## The proof under faults, about 8 minutes (SECONDS=600 SEED=1; BREAK=no-fence must be found)
-	PYTHONPATH=tests $(BIN)/python -m chaos $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(BREAK),--break $(BREAK)) $(if $(DIR),--dir $(DIR))
+chaos: build ## The proof under faults, about 8 minutes (SECONDS=600 SEED=1; VOLCANO=1; BREAK=no-fence must be found)
+	PYTHONPATH=tests $(BIN)/python -m chaos $(if $(VOLCANO),--volcano) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(BREAK),--break $(BREAK)) $(if $(DIR),--dir $(DIR))
 
 fuzz: $(STAMP) ## Malformed, odd and oversized input for whatever reads it (N=1000000 SEED=1 KEEP=DIR)
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(if $(N),--count $(N)) $(if $(SEED),--seed $(SEED)) $(if $(KEEP),--keep $(KEEP))

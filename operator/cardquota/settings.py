@@ -12,7 +12,12 @@ from typing import Annotated, Any, Final, Literal, Self
 import yaml
 from pydantic import Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from .quota.cards.vendor_table import CollisionError, VendorTable
 from .quota.vocabulary import OPERATOR_NAMESPACE, SERVICE_ACCOUNT
@@ -23,6 +28,8 @@ ANSWER_MARGIN: Final = 0.5
 """Seconds that we wait for the answer to a patch beyond the API server's time-out."""
 
 
+_PREFIX: Final = "CARDQUOTA_"
+"""Of the environment's variables that are settings."""
 LONGEST_STARVATION_WAIT: Final = 31_536_000
 """Seconds: a year."""
 
@@ -281,7 +288,7 @@ class Settings(BaseSettings):
         populate_by_name=True,
         extra="forbid",
         frozen=True,
-        env_prefix="CARDQUOTA_",
+        env_prefix=_PREFIX,
         env_nested_delimiter="__",
     )
 
@@ -366,6 +373,11 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The environment overrides the file, which overrides the defaults."""
+        if isinstance(env_settings, EnvSettingsSource):
+            # A field that has an alias is read under it as well, without the prefix: a `MODE` that
+            # somebody else's program needs is nothing to us.
+            own = {k: v for k, v in env_settings.env_vars.items() if k.startswith(_PREFIX.lower())}
+            env_settings.env_vars = own
         return env_settings, init_settings
 
     @model_validator(mode="after")

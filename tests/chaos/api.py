@@ -29,6 +29,12 @@ class Reply:
         return 200 <= self.code < 300
 
     @property
+    def status(self) -> Object:
+        """Of the object in the answer; of a failure, whose body has a word there, an empty one."""
+        found: Object = self.body.get("status") or {} if self.ok else {}
+        return found
+
+    @property
     def message(self) -> str:
         return str(self.body.get("message", self.text))
 

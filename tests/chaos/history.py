@@ -24,6 +24,7 @@ PREFIXES = {
     "lease": "/registry/leases/cardquota-system/",
     "node": "/registry/minions/",
     "list": "/registry/configmaps/kube-system/",
+    "job": "/registry/batch.volcano.sh/jobs/{namespace}/",
 }
 """Where the API server keeps the kinds that count."""
 

@@ -9,6 +9,7 @@ import msgspec
 from .history import HistoryError
 from .judging.denials import Denial
 from .judging.leeway import Trouble
+from .judging.losses import Loss
 from .judging.pauses import AT_ALL
 from .judging.verdicts import RESERVATION_TIMEOUT
 from .replay import replay
@@ -30,8 +31,11 @@ class Beside(msgspec.Struct, kw_only=True):
     happened: list[tuple[float, float, str]] = []
     troubles: list[Trouble] = []
     denials: list[Denial] = []
+    losses: list[Loss] = []
     reservation_timeout: float = RESERVATION_TIMEOUT
     longest_pause: float = AT_ALL
+    volcano: bool = False
+    """Whether that scheduled too."""
     invalid: str = ""
 
 
@@ -49,7 +53,7 @@ def judged(folder: Path) -> Report:
     beside = (
         msgspec.json.decode(file.read_bytes(), type=Beside) if file.exists() else Beside(seed=0)
     )
-    report = Report(beside.seed, beside.breakage, Counter(beside.tally))
+    report = Report(beside.seed, beside.breakage, Counter(beside.tally), volcano=beside.volcano)
     report.remaining, report.refused_late = beside.remaining, beside.refused_late
     report.happened, report.kills, report.invalid = beside.happened, beside.kills, beside.invalid
     report.kept = str(folder)
@@ -64,6 +68,8 @@ def judged(folder: Path) -> Report:
                 wrong_times,
                 beside.reservation_timeout,
                 beside.longest_pause,
+                beside.losses,
+                volcano=beside.volcano,
             )
         except HistoryError as error:
             report.invalid = str(error)

@@ -1,8 +1,9 @@
 """How long things take in a run: the full one, and the short one that is among the tests."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .judging.losses import KEPT
 from .judging.pauses import AT_ALL
 
 Span = tuple[float, float]
@@ -31,6 +32,10 @@ class Lengths:
     """For so long what the leader sends is kept before it is killed; less than its time-out."""
     webhook: float = 12
     refusals: float = 4
+    votes: float = 8
+    """For so long Volcano's questions to us are lost, or our answers."""
+    scheduler_pause: Span = (2, 8)
+    """Of Volcano's; less than a reservation's time, so that not all of them end by it."""
     between_faults: Span = (2, 8)
     longest_pause: float = AT_ALL
     """For so long at most nothing may be let through that would fit, whatever is wrong."""
@@ -66,6 +71,8 @@ SHORT = Lengths(
     held_before_death=(0.6, 1.0),
     webhook=3,
     refusals=1,
+    votes=3,
+    scheduler_pause=(2, 3.5),
     between_faults=(1.0, 2.5),
     # One fault follows the other, and a term is short: on a full machine leaders lose it again and
     # again, and how long that goes on is up to the machine.
@@ -78,3 +85,30 @@ SHORT = Lengths(
     },
 )
 """A quarter of a minute, with a term that is over soon; longer where the machine is slow."""
+
+_SHORT_BESIDE_VOLCANO = (
+    "answers to Volcano lost",
+    "patches held",
+    "Volcano's scheduler paused",
+    "leader paused",
+    "Volcano's scheduler killed",
+    "connections cut",
+    "Volcano's controllers killed",
+    "Volcano's questions lost",
+    "ResourceQuota refuses",
+)
+
+
+def beside_volcano(lengths: Lengths) -> Lengths:
+    """The same run beside Volcano. A short one has more time between faults: somebody has to lead
+    for some seconds until a Job is enqueued and has its pods, and these their nodes.
+
+    The place of a Job's pod that died is kept for seconds, not for a minute (E6): by then its
+    replacement has come, and a Job that has lost one for good at the end of a run would keep others
+    waiting for longer than the quiet lasts.
+    """
+    release = {**lengths.config.get("release", {}), "replacementWait": KEPT}
+    config = {**lengths.config, "scheduler": "volcano", "release": release}
+    if not lengths.faults:
+        return replace(lengths, config=config)
+    return replace(lengths, faults=_SHORT_BESIDE_VOLCANO, between_faults=(3, 5), config=config)

@@ -14,9 +14,11 @@ from .history import Change, changes
 from .judging.calm import Calm, Span, without_a_leader
 from .judging.denials import Denial, Rooms, wrong
 from .judging.leeway import Trouble
+from .judging.losses import Loss, in_calm, unreplaced
 from .judging.memory_judge import MemoryJudge
 from .judging.pauses import AT_ALL, Pauses
 from .judging.recount import Recount
+from .judging.refused_jobs import RefusedJobs
 from .judging.stored import Group, StoredPod
 from .judging.verdicts import RESERVATION_TIMEOUT, Judge, Violation
 
@@ -37,6 +39,8 @@ class Replay:
     wrong: list[Denial]
     unjudged: int
     """Denials while a fault had made views old."""
+    unreplaced: list[str]
+    """Members of gangs that died, and whose place others got."""
 
 
 def replay(
@@ -46,26 +50,31 @@ def replay(
     wrong_times: Sequence[Span] = (),
     reservation_timeout: float = RESERVATION_TIMEOUT,
     longest_pause: float = AT_ALL,
+    losses: Sequence[Loss] = (),
+    *,
+    volcano: bool = False,
 ) -> Replay:
     """Judge a whole history. Raises HistoryError if it has a gap.
 
     `troubles`: when views were old, or answers late; `wrong_times`: when anything at all was wrong.
     `reservation_timeout`: the product's setting, seconds. `longest_pause`: seconds for which
-    nothing may be let through that would fit, whatever is wrong.
+    nothing may be let through that would fit, whatever is wrong. `volcano`: whether that scheduled
+    too.
     """
-    recount = Recount(NAMESPACE, CARD_OF_NODE)
+    recount = Recount(NAMESPACE, CARD_OF_NODE, volcano=volcano)
     behind = [(trouble.begin, trouble.over) for trouble in troubles]
     calm = Calm((*wrong_times, *behind, *without_a_leader(file)))
     judge = Judge(recount, troubles, calm, reservation_timeout=reservation_timeout)
     pauses, rooms = Pauses(recount), Rooms(recount)
-    memory, wrong_cards = MemoryJudge(troubles), list[Violation]()
+    memory, jobs, elsewhere = MemoryJudge(troubles), RefusedJobs(), list[Violation]()
     counts: Counter[str] = Counter()
     terms: set[str] = set()
     at = 0.0
     for change in changes(file):
         counts["changes"] += 1
         at = change.at
-        wrong_cards += [Violation(change.revision, what, at) for what in memory.after(change)]
+        said = [*memory.after(change), *filter(None, (jobs.after(change),))]
+        elsewhere += [Violation(change.revision, what, at) for what in said]
         before = recount.pods.get(change.key) if change.kind == "pod" else None
         group = recount.groups.get(f"{NAMESPACE}/{change.key}") if change.kind == "group" else None
         touched = recount.apply(change.kind, change.key, change.object)
@@ -77,16 +86,21 @@ def replay(
     pauses.ended(at)
     counts["terms that let something through"] = len(terms)
     counts.update(memory.seen)
+    judged_losses = in_calm(losses, calm)
+    if volcano:
+        counts["groups enqueued by Volcano, and judged"] = judge.enqueued_by_volcano
+        counts["pods of Jobs that died, and judged"] = len(judged_losses)
     found, unsaid = wrong(denials, rooms, troubles)
     return Replay(
         recount,
-        judge.violations + wrong_cards,
+        judge.violations + elsewhere,
         counts,
         pauses.worst,
         pauses.worst_at,
         pauses.too_long(calm, longest_pause),
         found,
         unsaid,
+        unreplaced(judged_losses),
     )
 
 

@@ -30,6 +30,8 @@ class Report:
     """Why nothing that was found or not can be believed, if so."""
     kept: str = ""
     """In which folder the history is, and all else, if that is kept."""
+    volcano: bool = False
+    """Whether that scheduled too."""
 
     @property
     def clean(self) -> bool:
@@ -52,6 +54,8 @@ class Report:
             return ""
         if not self.replay.counts["releases"]:
             return "nothing was let through"
+        if self.volcano and not self.replay.counts["groups enqueued by Volcano, and judged"]:
+            return "Volcano enqueued nothing"
         if self.tally["kills"] < self.kills:
             return f"{self.kills} kills were wanted, and there were {self.tally['kills']}"
         return ""
@@ -68,6 +72,7 @@ class Report:
                 for violation in self.replay.violations
             ]
             found += self.replay.too_long
+            found += self.replay.unreplaced
             found += [
                 f"denied wrongly: {d.amount} of {d.place}: {d.text}" for d in self.replay.wrong
             ]
@@ -103,6 +108,7 @@ class Report:
             ("patches refused since their term was over", str(self.refused_late)),
             ("not as it must be in the end", str(len(self.remaining))),
             ("broken on purpose", self.breakage or "nothing"),
+            ("scheduled by", "kube-scheduler" + (" and Volcano" if self.volcano else "")),
             ("seed", str(self.seed)),
         ]
         width = max(len(name) for name, _ in rows)

@@ -5,6 +5,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
 
@@ -16,7 +18,7 @@ from .api import Api
 from .breakages.breaker import Breaker, NotThereError
 from .breakages.broken import BREAKAGES
 from .breakages.focus import FOCUS
-from .clients import memory_objects, objects
+from .clients import memory_objects, objects, volcano_objects
 from .clients.clients import WorkloadClient
 from .clients.everybody import all_clients
 from .clients.node_changer import put_nodes_right
@@ -28,9 +30,10 @@ from .judging.agreement import disagreements
 from .judging.refused_late import RefusedLate
 from .judging.verdicts import RESERVATION_TIMEOUT
 from .kept import HISTORY, Beside, copied, judged, write
-from .lengths import Lengths
+from .lengths import Lengths, beside_volcano
 from .report import Report
 from .scene import REPLICAS, Scene
+from .volcano_side import PERIOD, VolcanoSide, volcano_side
 from .way import Way
 
 _BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
@@ -39,26 +42,44 @@ _MOST_QUIET = 10
 _BROKE = "broke"
 """The file in which replicas write what was broken, a line each time."""
 _TESTS = Path(__file__).resolve().parents[1]
+_BESIDE_VOLCANO = {
+    "crds": "volcano",
+    "volcano": volcano_objects.SCHEDULER_NAMESPACE,
+    "volcano_asks": True,
+    "volcano_period": PERIOD,
+}
+"""What a plane has instead of an extender. The definitions are Volcano's own."""
 _REPLICA = ("env", f"PYTHONPATH={_TESTS}", sys.executable, "-m", "chaos.replica")
 
 
-def run(lengths: Lengths, seed: int, breakage: str = "", folder: Path | None = None) -> Report:
+def run(
+    lengths: Lengths,
+    seed: int,
+    breakage: str = "",
+    folder: Path | None = None,
+    *,
+    volcano: bool = False,
+) -> Report:
     """Start a plane, have everything go wrong on it, and judge what happened.
 
     `folder`: where the plane and the history are; a temporary one if None. Of that the history is
-    kept, and what it is judged by, if something is found in it that nobody broke.
+    kept, and what it is judged by, if something is found in it that nobody broke. `volcano`: it
+    schedules too, and no extender is asked.
     """
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="cardquota-chaos-") as temporary:
-            report = run(lengths, seed, breakage, Path(temporary))
+            report = run(lengths, seed, breakage, Path(temporary), volcano=volcano)
             if report.findings and not breakage:
                 kept = Path(tempfile.mkdtemp(prefix="cardquota-chaos-found-"))
                 report.kept = str(copied(Path(temporary), kept))
             return report
-    return asyncio.run(_run(lengths, seed, breakage, folder))
+    lengths = beside_volcano(lengths) if volcano else lengths
+    return asyncio.run(_run(lengths, seed, breakage, folder, volcano=volcano))
 
 
-async def _run(lengths: Lengths, seed: int, breakage: str, folder: Path) -> Report:
+async def _run(
+    lengths: Lengths, seed: int, breakage: str, folder: Path, *, volcano: bool
+) -> Report:
     expected = labels_of(breakage)
     ways = [Way() for _ in range(2 * REPLICAS)]
     for way in ways:
@@ -72,7 +93,7 @@ async def _run(lengths: Lengths, seed: int, breakage: str, folder: Path) -> Repo
         config=config,
         product=(*_REPLICA, ports, breakage or "-", str(folder / _BROKE)),
         store_json=True,
-        extender=True,
+        **(_BESIDE_VOLCANO if volcano else {"extender": True}),
     )
     aim = asyncio.create_task(_aim(ways, folder / "plane" / "kubeconfig-product"))
     # The plane is waited for in a thread: its replicas need our ways to come up.
@@ -80,8 +101,9 @@ async def _run(lengths: Lengths, seed: int, breakage: str, folder: Path) -> Repo
     try:
         await aim
         assert cluster.folder is not None
-        async with Api(cluster.kubeconfig) as api:
-            report = await _on(cluster, api, ways, lengths, seed, breakage, folder)
+        side = volcano_side(cluster) if volcano else None
+        async with Api(cluster.kubeconfig) as api, _asking(side, api):
+            report = await _on(cluster, api, ways, side, lengths, seed, breakage, folder)
             report.invalid = report.invalid or never_broken(folder / _BROKE, expected, report.tally)
             return report
     finally:
@@ -108,6 +130,19 @@ def never_broken(file: Path, expected: list[str], tally: Counter[str]) -> str:
     return f"never broken: {', '.join(missing)}" if missing else ""
 
 
+@asynccontextmanager
+async def _asking(side: VolcanoSide | None, api: Api) -> AsyncIterator[None]:
+    """For as long as the block runs Volcano, if it is there, asks by our way."""
+    if side is None:
+        yield
+        return
+    await side.start(api)
+    try:
+        yield
+    finally:
+        await side.stop()
+
+
 async def _aim(ways: list[Way], kubeconfig: Path) -> None:
     """Point the ways at the API server as soon as it is known where it listens."""
     while not kubeconfig.exists():
@@ -121,6 +156,7 @@ async def _on(
     cluster: Cluster,
     api: Api,
     ways: list[Way],
+    side: VolcanoSide | None,
     lengths: Lengths,
     seed: int,
     breakage: str,
@@ -129,7 +165,7 @@ async def _on(
     tally: Counter[str] = Counter()
     steady = Steady(api, tally)
     dice = Random(f"{seed}/faults")
-    scene = Scene(cluster, api, ways[::2], ways[1::2], steady, dice, tally)
+    scene = Scene(cluster, api, ways[::2], ways[1::2], steady, dice, tally, side)
     await _furnish(scene)
     without = BREAKAGES[breakage].without if breakage else ()
     for binding in without:
@@ -161,8 +197,10 @@ async def _on(
         happened=scene.happened,
         troubles=scene.troubles,
         denials=[denial for client in clients for denial in client.denials],
+        losses=[loss for client in clients for loss in client.losses],
         reservation_timeout=lengths.config.get("reservationTimeout", RESERVATION_TIMEOUT),
         longest_pause=lengths.longest_pause,
+        volcano=side is not None,
         invalid=invalid,
     )
     write(folder, beside)
@@ -172,14 +210,17 @@ async def _on(
 async def _furnish(scene: Scene) -> None:
     api = scene.api
     await api.create("/api/v1/namespaces", {"metadata": {"name": objects.NAMESPACE}})
+    sharing = memory_objects.SHARING if scene.volcano is None else {}
     for name, card in objects.CARD_OF_NODE.items():
-        if name not in memory_objects.SHARING:
+        if name not in sharing:
             await api.create("/api/v1/nodes", objects.node(name, card))
-    for name, cards in memory_objects.SHARING.items():
+    for name, cards in sharing.items():
         await api.create("/api/v1/nodes", memory_objects.sharing_node(name, cards))
     await api.create(objects.PRIORITIES, objects.urgent())
-    for name in objects.QUEUES:
-        while not (await api.create(objects.QUEUE_PATH, objects.queue(name))).ok:
+    of_jobs = volcano_objects.JOB_QUEUES if scene.volcano is not None else {}
+    queues = {**objects.QUEUES, **of_jobs}
+    for name in queues:
+        while not (await api.create(objects.QUEUE_PATH, objects.queue(name, queues))).ok:
             await asyncio.sleep(0.2)
     account = f"/api/v1/namespaces/{objects.NAMESPACE}/serviceaccounts/default"
     while not (await api.get(account)).ok:
@@ -194,7 +235,8 @@ async def _trouble(
     if focus:
         lengths = focus.lengths(lengths)
     kills = Kills(scene, lengths, f"{seed}/kills", only=focus.kill if focus else "")
-    clients = all_clients(scene.api, seed, scene.tally)
+    volcano = scene.volcano is not None
+    clients = all_clients(scene.api, seed, scene.tally, volcano=volcano)
     working = [asyncio.create_task(client.run()) for client in (*clients, scene.steady)]
     over = asyncio.Event()
     faults = [
@@ -233,7 +275,8 @@ async def _quiet(scene: Scene, lengths: Lengths) -> list[str]:
     The quiet lasts while what is found changes: how fast things go on is the machine's matter.
     """
     await scene.until_served()
-    await put_nodes_right(scene.api)
+    if scene.volcano is None:
+        await put_nodes_right(scene.api)
     await wake_the_sleepers(scene.api)
     await scene.until_deciding()
     began = changed = time.monotonic()

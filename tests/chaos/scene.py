@@ -16,6 +16,7 @@ from cardquota_dev.testing import Cluster
 from .api import Api
 from .clients.steady import Steady
 from .judging.leeway import Trouble
+from .volcano_side import VolcanoSide
 from .way import Way
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/cardquota-system/leases/cardquota"
@@ -39,6 +40,8 @@ class Scene:
     steady: Steady
     dice: Random
     tally: Counter[str]
+    volcano: VolcanoSide | None = None
+    """None: it is not there."""
     troubles: list[Trouble] = field(default_factory=list)
     """When views were old, or answers late."""
     happened: list[tuple[float, float, str]] = field(default_factory=list)

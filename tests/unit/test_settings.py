@@ -40,3 +40,18 @@ def test_late_binding_without_the_extender_is_refused(tmp_path: Path) -> None:
     assert load(file).extender.late_bound_schedulers == ("mine",)
     file.write_text("extender: {enabled: true, schedulers: [mine]}")
     assert load(file).extender.late_bound_schedulers == ()
+
+
+@pytest.mark.parametrize("name", ["MODE", "LOG", "VOLCANO", "volcano", "LOG__LEVEL"])
+def test_a_variable_without_our_prefix_is_nothing_to_us(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Such names are other programs' too."""
+    monkeypatch.setenv(name, "audit")
+    assert (Settings().mode, Settings().log.level) == ("enforce", "info")
+
+
+@pytest.mark.parametrize("name", ["CARDQUOTA_LOG__LEVEL", "cardquota_log__level"])
+def test_one_with_it_counts(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "debug")
+    assert Settings().log.level == "debug"

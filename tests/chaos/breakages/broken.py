@@ -51,7 +51,7 @@ from cardquota.quota.stamp import Reservation, Stamp, choice_of, choice_text
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.quota.workloads.live_holdings import REPLICA_SET, UpdatePart
 
-from . import broken_cards
+from . import broken_cards, broken_votes
 from .breaker import Breaker
 
 _LOST = 0.02
@@ -66,6 +66,8 @@ class Breakage:
     apply: Callable[[Breaker], None]
     without: tuple[str, ...] = ()
     """Bindings of policies that are taken away too."""
+    of: str = ""
+    """What must be there: `extender`, `volcano`, or nothing else."""
 
 
 def _no_fence(breaker: Breaker) -> None:
@@ -320,14 +322,32 @@ BREAKAGES = {
     "lent-to-all": Breakage("what a queue lends to rolling updates is lent to all", _lent_to_all),
     "sleepers-sleep": Breakage("nobody is woken that was refused", _sleepers_sleep),
     "uncharged-binding": Breakage(
-        "what a pod gets of a card does not count before it is seen", broken_cards.uncharged_binding
+        "what a pod gets of a card does not count before it is seen",
+        broken_cards.uncharged_binding,
+        of="extender",
     ),
     "unsettled-binding": Breakage(
-        "a Binding of unknown outcome is un-charged at once", broken_cards.unsettled_binding
+        "a Binding of unknown outcome is un-charged at once",
+        broken_cards.unsettled_binding,
+        of="extender",
     ),
-    "unnamed-pod": Breakage("no uid and resourceVersion in a Binding", broken_cards.unnamed_pod),
+    "unnamed-pod": Breakage(
+        "no uid and resourceVersion in a Binding", broken_cards.unnamed_pod, of="extender"
+    ),
     "kinds-meet": Breakage(
-        "nodes that offer both take pods by card and by memory at once", broken_cards.kinds_meet
+        "nodes that offer both take pods by card and by memory at once",
+        broken_cards.kinds_meet,
+        of="extender",
     ),
-    "broken-card": Breakage("lists of broken cards are not heeded", broken_cards.broken_card),
+    "broken-card": Breakage(
+        "lists of broken cards are not heeded", broken_cards.broken_card, of="extender"
+    ),
+    "volcano-vote-unreserved": Breakage(
+        "a vote permits what is not yet reserved", broken_votes.vote_unreserved, of="volcano"
+    ),
+    "volcano-refused-jobs": Breakage(
+        "the policy Deny holds for pods of Volcano's Jobs, too",
+        broken_votes.refused_jobs,
+        of="volcano",
+    ),
 }

@@ -45,5 +45,7 @@ FOCUS = {
     "unnamed-pod": Focus(("patches held",)),
     "kinds-meet": Focus(("node labels gone",)),
     "broken-card": Focus(("node labels gone",)),
+    "volcano-vote-unreserved": Focus(("node labels gone",)),
+    "volcano-refused-jobs": Focus(("node labels gone",)),
 }
 """By breakage."""

@@ -8,6 +8,7 @@ from random import Random
 
 from ..api import UNTRUSTED, Api, Object, Reply
 from ..judging.denials import Denial
+from ..judging.losses import Loss
 from . import objects
 from .objects import A, B
 
@@ -22,6 +23,7 @@ class WorkloadClient:
     def __init__(self, name: str, api: Api, seed: str, tally: Counter[str]) -> None:
         self.name, self._api, self._dice, self.tally = name, api, Random(seed), tally
         self.denials: list[Denial] = []
+        self.losses: list[Loss] = []
         self._made = 0
 
     async def run(self) -> None:
@@ -45,9 +47,11 @@ class WorkloadClient:
         )
         return list(reply.body["items"]) if reply.ok else None
 
-    async def create(self, body: Object, queue: str, card: str, amount: int) -> Reply:
+    async def create(
+        self, body: Object, queue: str, card: str, amount: int, path: str = objects.PODS
+    ) -> Reply:
         sent = time.monotonic()
-        reply = await self._api.create(objects.PODS, body)
+        reply = await self._api.create(path, body)
         if reply.ok:
             self.tally["created"] += 1
         elif "exceeded quota" in reply.message:
@@ -208,12 +212,14 @@ class GangClient(WorkloadClient):
 class Scaler(WorkloadClient):
     """A Deployment that is scaled up and down."""
 
+    scheduler = ""
+    """Who binds its pods; empty: kube-scheduler."""
+
     async def work(self) -> bool:
         path = f"{objects.DEPLOYMENTS}/{self.name}"
         if not self._made:
-            made = await self._api.create(
-                objects.DEPLOYMENTS, objects.deployment(self.name, "serve", A)
-            )
+            body = objects.deployment(self.name, "serve", A, scheduler=self.scheduler)
+            made = await self._api.create(objects.DEPLOYMENTS, body)
             self._made = int(made.ok or made.code == 409)
             return bool(self._made)
         wanted = self._dice.randrange(0, 6)

@@ -9,6 +9,7 @@ from .clients import GangClient, Scaler, ServingClient, Trainer, WorkloadClient
 from .memory_clients import MemoryClient, MemoryScaler, WholeCardClient
 from .node_changer import NodeChanger
 from .updates import SleepingSets, Updater, Visitor
+from .volcano_clients import VolcanoJobClient, VolcanoService
 
 _KINDS: list[type[WorkloadClient]] = [
     *[Trainer] * 5,
@@ -30,10 +31,33 @@ _KINDS: list[type[WorkloadClient]] = [
     SleepingSets,
 ]
 
+_BESIDE_VOLCANO: list[type[WorkloadClient]] = [
+    *[Trainer] * 3,
+    *[ServingClient] * 2,
+    *[GangClient] * 2,
+    Scaler,
+    *[Mover] * 2,
+    Incomplete,
+    Stranger,
+    Administrator,
+    ElasticService,
+    Updater,
+    Visitor,
+    SleepingSets,
+    *[VolcanoJobClient] * 6,
+    VolcanoService,
+]
+"""Without those who ask for card memory, which only our extender gives out, and without groups of
+kube-scheduler's pods that wait to be enqueued: phases are Volcano's there, and it asks us about
+groups of its own alone.
+"""
 
-def all_clients(api: Api, seed: int, tally: Counter[str]) -> list[WorkloadClient]:
+
+def all_clients(
+    api: Api, seed: int, tally: Counter[str], *, volcano: bool = False
+) -> list[WorkloadClient]:
     """Everybody, each with dice of its own."""
     return [
         kind(f"{kind.__name__.lower()}-{number}", api, f"{seed}/{number}", tally)
-        for number, kind in enumerate(_KINDS)
+        for number, kind in enumerate(_BESIDE_VOLCANO if volcano else _KINDS)
     ]

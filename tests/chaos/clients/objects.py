@@ -11,7 +11,9 @@ A, B, C = "NVIDIA-T1000", "NVIDIA-T2000", "NVIDIA-T3000"
 _PLAIN = {f"chaos-{number}": (A, B)[number % 2] for number in range(4)}
 CARD_OF_NODE = {**_PLAIN, "both-0": C, "both-1": C}
 """The latter two share their cards as well."""
-QUEUES = {
+QueueTerms = tuple[str, dict[str, int]]
+"""A queue's policy and quota."""
+QUEUES: dict[str, QueueTerms] = {
     "train": ("Gate", {A: 40, B: 20}),
     "serve": ("Deny", {A: 8, B: 6}),
     "gangs": ("Gate", {A: 12, B: 6}),
@@ -63,9 +65,9 @@ def node(name: str, card: str) -> Object:
     }
 
 
-def queue(name: str) -> Object:
+def queue(name: str, queues: Mapping[str, QueueTerms] = QUEUES) -> Object:
     """With its policy and quota."""
-    policy, quota = QUEUES[name]
+    policy, quota = queues[name]
     notes = {_QUOTA: json.dumps(quota), "volcano.sh/card.policy": policy}
     if name in LENT:
         notes[_SURGE] = LENT[name]
@@ -113,7 +115,7 @@ def pod(
         notes[_GROUP] = group
     metadata = {"name": name, "labels": {"client": owner}, "annotations": notes}
     spec: Object = {
-        "containers": [_container(amount)],
+        "containers": [container(amount)],
         "terminationGracePeriodSeconds": 1,
     }
     if priority:
@@ -147,13 +149,16 @@ def group(
     }
 
 
-def _template(name: str, queue_name: str, card: str) -> Object:
+def _template(name: str, queue_name: str, card: str, scheduler: str = "") -> Object:
+    spec: Object = {"containers": [container(1)], "terminationGracePeriodSeconds": 1}
+    if scheduler:
+        spec["schedulerName"] = scheduler
     return {
         "metadata": {
             "labels": {"app": name, "client": name},
             "annotations": {_QUEUE: queue_name, _CARD: card},
         },
-        "spec": {"containers": [_container(1)], "terminationGracePeriodSeconds": 1},
+        "spec": spec,
     }
 
 
@@ -175,10 +180,18 @@ def another_template(version: str) -> Object:
 
 
 def deployment(
-    name: str, queue_name: str, card: str, *, replicas: int = 0, surge: bool = False
+    name: str,
+    queue_name: str,
+    card: str,
+    *,
+    replicas: int = 0,
+    surge: bool = False,
+    scheduler: str = "",
 ) -> Object:
-    """A service that is scaled. `surge`: when it is updated, new pods come before old ones go."""
-    template = _template(name, queue_name, card)
+    """A service that is scaled. `surge`: when it is updated, new pods come before old ones go.
+    `scheduler`: who binds its pods; empty: kube-scheduler.
+    """
+    template = _template(name, queue_name, card, scheduler)
     way: Object = {"type": "RollingUpdate"}
     if surge:
         way["rollingUpdate"] = {"maxSurge": 1, "maxUnavailable": 0}
@@ -210,7 +223,8 @@ def allowing(quota: Mapping[str, int]) -> Object:
     return {"metadata": {"annotations": {_QUOTA: json.dumps(quota)}}}
 
 
-def _container(amount: int) -> Object:
+def container(amount: int) -> Object:
+    """The one of a pod that asks for so many cards."""
     limits = {"cpu": "1", **({_RESOURCE: amount} if amount else {})}
     resources = {"limits": limits, "requests": {"cpu": "100m"}}
     return {"name": "main", "image": "none", "resources": resources}

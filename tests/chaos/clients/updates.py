@@ -34,8 +34,9 @@ class Updater(WorkloadClient):
         self.tally["updates begun"] += reply.ok
         deadline = time.monotonic() + _PATIENCE
         while time.monotonic() < deadline:
-            status = (await self._api.get(path)).body.get("status", {})
-            if (
+            found = await self._api.get(path)
+            status = found.status
+            if found.ok and (
                 status.get("updatedReplicas")
                 == status.get("replicas")
                 == status.get("readyReplicas")

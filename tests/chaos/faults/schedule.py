@@ -10,7 +10,8 @@ from typing import Any
 
 from ..lengths import Lengths
 from ..scene import Scene
-from .faults import ENDS_A_TERM, FAULTS
+from .faults import ENDS_A_TERM, FAULTS, Fault
+from .volcano_faults import VOLCANO_FAULTS
 
 _SOME = 3
 _PATIENCE = 60.0
@@ -129,9 +130,9 @@ async def everything_else(
     Those that end a term by themselves come soon after a kill: at other times they would leave
     no term long enough for one, and there they meet a leader that is just taking over.
     """
-    dice = Random(seed)
+    dice, known = Random(seed), known_faults(volcano=scene.volcano is not None)
     while not over.is_set():
-        names = list(lengths.faults) or dice.sample(sorted(FAULTS), len(FAULTS))
+        names = list(lengths.faults) or dice.sample(sorted(known), len(known))
         for name in names:
             if name in ENDS_A_TERM and not lengths.faults:
                 await _first(kills.another(), over.wait())
@@ -139,7 +140,12 @@ async def everything_else(
             if over.is_set():
                 return
             with scene.noted(f"fault: {name}"):
-                await FAULTS[name](scene, lengths)
+                await known[name](scene, lengths)
+
+
+def known_faults(*, volcano: bool) -> dict[str, Fault]:
+    """What may go wrong, by name; `volcano`: where that is there."""
+    return {**FAULTS, **VOLCANO_FAULTS} if volcano else FAULTS
 
 
 async def _first(*works: Coroutine[Any, Any, object]) -> None:

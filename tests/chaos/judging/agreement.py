@@ -1,5 +1,6 @@
 """Whether all count the same in the end: every replica, every Queue's status, the recount."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -8,6 +9,7 @@ from typing import Any
 from ..clients import objects
 from ..scene import REPLICAS, Scene
 from .fitting import fitting, may_stay
+from .job_agreement import job_disagreements
 from .memory_agreement import memory_disagreements
 from .recount import Recount
 from .sleepers import asleep
@@ -19,6 +21,7 @@ Totals = dict[Place, tuple[int, int, int]]
 _ROW = re.compile(
     r'^cardquota_queue_card_(\w+)\{card="([^"]+)",queue="([^"]+)"\} (\S+)$', re.MULTILINE
 )
+_STATUS = "volcano.sh/card.status"
 _DRIFT = re.compile(r"^cardquota_ledger_drift (\S+)$", re.MULTILINE)
 
 
@@ -46,6 +49,8 @@ async def disagreements(scene: Scene) -> list[str]:
     queues = await scene.api.get(objects.QUEUE_PATH)
     status = of_status(queues.body.get("items", ()))
     found += _differences("Queue status", status, expected)
+    if scene.volcano is not None:
+        return found + await job_disagreements(scene, recount)
     return found + await memory_disagreements(scene)
 
 
@@ -77,11 +82,16 @@ def of_metrics(page: str) -> Totals:
 
 
 def of_status(queues: Any) -> Totals:
-    """By the status of Queues."""
+    """By the status of Queues, or, beside Volcano, the annotation that has the same (T6)."""
     rows = {
         (queue["metadata"]["name"], row["name"]): row
         for queue in queues
-        for row in queue.get("status", {}).get("cards", ())
+        for row in (
+            *queue.get("status", {}).get("cards", ()),
+            *json.loads((queue["metadata"].get("annotations") or {}).get(_STATUS, "{}")).get(
+                "cards", ()
+            ),
+        )
     }
     return _totals(rows)
 
@@ -111,7 +121,7 @@ async def _stored(scene: Scene) -> Recount | None:
     """A recount of what is stored now. It does not say which groups have lost their place: any that
     has no pods may have.
     """
-    recount = Recount(objects.NAMESPACE, objects.CARD_OF_NODE)
+    recount = Recount(objects.NAMESPACE, objects.CARD_OF_NODE, volcano=scene.volcano is not None)
     paths = {"queue": objects.QUEUE_PATH, "group": objects.GROUPS, "pod": objects.PODS}
     for kind, path in paths.items():
         reply = await scene.api.get(path)

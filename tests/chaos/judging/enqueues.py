@@ -25,8 +25,9 @@ class Enqueues:
     def note(self, key: str, at: float) -> None:
         """Something of a group changed."""
         group = self._recount.groups.get(key)
-        if group is not None and group.asks:
-            self._asked.note(key, at, (group.queue, tuple(group.asks.items())))
+        said = self._recount.says(group) if group is not None else {}
+        if group is not None and said:
+            self._asked.note(key, at, (group.queue, tuple(said.items())))
         now = self._recount.elastic_of(key)
         for place in now:
             self._holders[place].add(key)

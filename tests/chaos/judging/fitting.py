@@ -38,7 +38,7 @@ def fitting(recount: Recount, queue: str) -> list[str]:
     for group in recount.groups.values():
         if group.queue == queue and asks(recount, group):
             beside = beside or recount.free(queue, elastic=recount.elastic(queue))
-            if fits(beside, group.asks):
+            if fits(beside, recount.asks_of(group)):
                 found.append(f"{group.key}, to be enqueued,")
     return found
 
@@ -51,12 +51,15 @@ def missing(recount: Recount, group: Group) -> int:
 def asks(recount: Recount, group: Group) -> bool:
     """Whether a group is to be enqueued: nothing of it has begun, and pods of it are still to come.
 
-    Of one that has lost its place, that is so only once a pod of it is there.
+    Of one that has lost its place, that is so only once a pod of it is there. Volcano asks again
+    and again about each that it has not enqueued, and about no other (V3).
     """
-    there = recount.there(group.key)
-    if not group.asks or group.reserved_in or group.completed or there >= max(1, group.minimum):
+    there, asked = recount.there(group.key), recount.asks_of(group)
+    if not asked or group.reserved_in or group.completed or there >= max(1, group.minimum):
         return False
-    return not recount.started(group.key) and (there > 0 or not group.lost)
+    if recount.started(group.key):
+        return False
+    return group.waits if recount.volcano else there > 0 or not group.lost
 
 
 def may_stay(recount: Recount, group: Group) -> bool:

@@ -21,8 +21,12 @@ Free = Mapping[frozenset[str], int]
 class Recount:
     """The cluster at one revision; `apply` takes it to the next."""
 
-    def __init__(self, namespace: str, card_of_node: Mapping[str, str]) -> None:
+    def __init__(
+        self, namespace: str, card_of_node: Mapping[str, str], *, volcano: bool = False
+    ) -> None:
+        """`volcano`: whether that schedules too, so that it is what enqueues groups."""
         self.namespace = namespace
+        self.volcano = volcano
         self._card_of_node = dict(card_of_node)
         self.pods: dict[str, StoredPod] = {}
         self.groups: dict[str, Group] = {}
@@ -52,6 +56,22 @@ class Recount:
         """The queue that a pod asks for: its group's, else its own."""
         group = self.groups.get(pod.group)
         return (group.queue if group else "") or pod.own_queue
+
+    def says(self, group: Group) -> Asks:
+        """What the minimum of a group will ask for before its pods are there, where it is known of
+        which card: it says so, or it is a Job's, and its queue has one card (V3).
+        """
+        if group.asks or not (self.volcano and group.job and group.counted):
+            return group.asks
+        cards = tuple(self.quota.get(group.queue, ()))
+        return {cards: group.counted} if len(cards) == 1 else {}
+
+    def asks_of(self, group: Group) -> Asks:
+        """The same, also where each card may be any of its queue's: nothing is reserved for it."""
+        if group.asks or not (self.volcano and group.job and group.counted):
+            return group.asks
+        cards = tuple(sorted(self.quota.get(group.queue, ())))
+        return {cards: group.counted} if cards else {}
 
     def card_of(self, node: str) -> str:
         """The card of a node; empty if it has none."""
@@ -240,7 +260,7 @@ class Recount:
         places = {(self.queue_of(pod), card) for pod in waiting for card in pod.cards}
         if found is None:
             return places
-        asked = {(found.queue, card) for cards in found.asks for card in cards}
+        asked = {(found.queue, card) for cards in self.asks_of(found) for card in cards}
         return places | asked | self._singles(found.reserved) | set(self.elastic_of(group))
 
     @staticmethod

@@ -13,8 +13,12 @@ TERM = "volcano.sh/card.term"
 REQUEST = "volcano.sh/card.request"
 RESERVATION = "volcano.sh/card.reservation"
 QUEUE = "scheduling.volcano.sh/queue-name"
+QUEUE_OF_JOB = "volcano.sh/queue-name"
+"""The same on pods of Volcano's Jobs."""
 GROUP = "scheduling.k8s.io/group-name"
 DEVICE = "nvidia.com/gpu"
+_VOLCANOS_JOBS = "batch.volcano.sh/"
+_TO_BE_ENQUEUED = ("", "Pending")
 OR = "|"
 
 Object = Mapping[str, Any]
@@ -81,6 +85,16 @@ class Group:
     """What an enqueued one said when that was written."""
     lost: bool = False
     """Whether it was enqueued with what it says now, and that was given back."""
+    phase: str = ""
+    job: str = ""
+    """The Job of Volcano that it is of, by name; empty: it is of none."""
+    counted: int = 0
+    """How many cards its `spec.minResources` counts, whichever these are."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether Volcano has yet to enqueue it: it makes no pods for it by now."""
+        return self.phase in _TO_BE_ENQUEUED
 
     def follow(self, before: "Group") -> None:
         """Take over what the history says of it. `before`: the same group until now."""
@@ -107,7 +121,7 @@ def read_pod(key: str, thing: Object) -> StoredPod:
     return StoredPod(
         key=key,
         uid=uid,
-        own_queue=notes.get(QUEUE, ""),
+        own_queue=notes.get(QUEUE, "") or notes.get(QUEUE_OF_JOB, ""),
         cards=cards_of(notes.get(NAME, "")),
         amount=sum(int(limit.get(DEVICE, 0)) for limit in limits),
         group=f"{namespace}/{group}" if group else "",
@@ -136,18 +150,24 @@ def read_group(thing: Object) -> Group:
     asked = json.loads(notes.get(REQUEST) or "{}")
     queue, enqueued = found.get("queue", ""), bool(found.get("request"))
     asks = {cards_of(text): int(number) for text, number in asked.items()}
+    phase = (thing.get("status") or {}).get("phase") or ""
+    owners = meta.get("ownerReferences") or ()
+    jobs = (o["name"] for o in owners if o.get("apiVersion", "").startswith(_VOLCANOS_JOBS))
     return Group(
         key=f"{meta.get('namespace') or ''}/{meta['name']}",
         uid=meta.get("uid", ""),
         queue=spec.get("queue", ""),
         minimum=int(spec.get("minMember") or 0),
         asks=asks,
-        completed=(thing.get("status") or {}).get("phase") == "Completed",
+        completed=phase == "Completed",
         reserved_in=queue,
         reserved={(queue, cards): int(n) for cards, n in found.get("cards", {}).items()},
         enqueued=enqueued,
         term=found.get("term", ""),
         reserved_for=asks if enqueued else {},
+        phase=phase,
+        job=next(jobs, ""),
+        counted=int((spec.get("minResources") or {}).get(DEVICE, 0)),
     )
 
 

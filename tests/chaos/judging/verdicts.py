@@ -10,6 +10,7 @@ from .leeway import Lately, Leeway, Trouble
 from .recount import Recount
 from .starts import Starts
 from .stored import Group, Place, StoredPod
+from .volcano_enqueues import VOTED, VolcanoEnqueues
 
 RESERVATION_TIMEOUT = 300.0
 """Seconds, where nothing else is set."""
@@ -77,9 +78,15 @@ class Judge:
         """Of groups, by key; None: the group is not there."""
         self._starts = Starts(recount, calm or Calm(), reservation_timeout)
         self._enqueues = Enqueues(recount)
+        self._of_volcano = VolcanoEnqueues(recount) if recount.volcano else None
         self._could_hold = Lately[tuple[str, Place], int]()
         """What the members of a group hold somewhere, or wait for."""
         self.violations: list[Violation] = []
+
+    @property
+    def enqueued_by_volcano(self) -> int:
+        """Groups that Volcano has enqueued, and of which that was judged."""
+        return self._of_volcano.seen if self._of_volcano is not None else 0
 
     def after(
         self,
@@ -113,8 +120,11 @@ class Judge:
             self._note_group(change.at, key)
             self._enqueues.note(key, change.at)
             self._starts.after(key, change.at)
+            if self._of_volcano is not None:
+                self._of_volcano.note(key, change.at)
             if change.kind == "group":
                 self._reservation(change, group, self._recount.groups.get(key))
+                self._by_volcano(change, group, self._recount.groups.get(key))
 
     def _over_quota(self, change: Change, place: Place) -> None:
         """I1; and with what is reserved for gangs, which never takes what is not there (E2).
@@ -309,6 +319,14 @@ class Judge:
             grown = earlier is not None and amount > earlier.reserved.get(place, 0)
             if grown and earlier is not None and earlier.term == group.term:
                 self._say(change, f"the reservation of {group.key} grows to {amount} of {place[1]}")
+
+    def _by_volcano(self, change: Change, before: Group | None, group: Group | None) -> None:
+        """What it has enqueued was permitted (V3)."""
+        if self._of_volcano is None or group is None:
+            return
+        since = min(self._since, change.at - VOTED)
+        if what := self._of_volcano.wrong(group, before, since):
+            self._say(change, what)
 
     def _say(self, change: Change, what: str) -> None:
         self.violations.append(Violation(change.revision, what, change.at))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from chaos.lengths import SHORT
+from chaos.report import Report
 from chaos.run import run
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.long]
@@ -17,6 +18,19 @@ SEED = 1
 
 def test_nothing_is_over_quota_while_everything_goes_wrong(tmp_path: Path) -> None:
     report = run(SHORT, SEED, folder=tmp_path)
+    shows_something(report)
+
+
+def test_nor_beside_volcano(tmp_path: Path) -> None:
+    """Its Jobs too run, or wait rightly, and none is ended by it (V3, E5)."""
+    report = run(SHORT, SEED, folder=tmp_path, volcano=True)
+    shows_something(report)
+    assert report.tally["Jobs"], report.text()
+    assert report.replay is not None
+    assert report.replay.counts["groups enqueued by Volcano, and judged"], report.text()
+
+
+def shows_something(report: Report) -> None:
     assert report.clean, report.text()
     assert report.replay is not None
     # Zero violations mean something only where something happened.

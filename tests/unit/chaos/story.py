@@ -73,6 +73,31 @@ class Story:
         spec = {"queue": queue, "minMember": minimum}
         return self.put("group", name, {"metadata": meta, "spec": spec})
 
+    def of_a_job(
+        self, name: str, phase: str, reserving: int | None = None, *, minimum: int = 2,
+        asks: Mapping[str, int] | None = None, counted: int = 2, queue: str = "q", uid: str = "",
+    ) -> Self:  # fmt: skip
+        """The group of a Job of Volcano, in one of its phases. It says what it `asks` for, or not;
+        `counted`: how many cards its minResources have. `reserving`: as we enqueue it.
+        """
+        notes = {"volcano.sh/card.request": json.dumps(asks)} if asks else {}
+        if reserving is not None:
+            found = {"term": "t", "queue": queue, "cards": {A: reserving}, "request": "mark"}
+            notes["volcano.sh/card.reservation"] = json.dumps(found)
+        meta = {
+            "name": name, "namespace": NAMESPACE, "annotations": notes, "uid": uid or name,
+            "ownerReferences": [{"apiVersion": "batch.volcano.sh/v1alpha1", "name": "job"}],
+        }  # fmt: skip
+        least = {"nvidia.com/gpu": str(counted), "count/pods": str(minimum)}
+        spec = {"queue": queue, "minMember": minimum, "minResources": least}
+        return self.put("group", name, {"metadata": meta, "spec": spec, "status": {"phase": phase}})
+
+    def job(self, name: str, reason: str = "") -> Self:
+        """A Job of Volcano; `reason`: why it is in its phase."""
+        meta = {"name": name, "namespace": NAMESPACE, "uid": name}
+        state = {"phase": "Terminated" if reason else "Running", "reason": reason}
+        return self.put("job", name, {"metadata": meta, "status": {"state": state}})
+
     def pause(self, seconds: float) -> Self:
         """Nothing happens for so long."""
         self.now += seconds

@@ -13,7 +13,7 @@ from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import judge_release
 from cardquota.quota.release.openings import openings
 from cardquota.quota.release.release_judge import Opening
-from cardquota.quota.vocabulary import SURGE
+from cardquota.quota.vocabulary import SURGE, Policy
 from chaos.breakages.breaker import Breaker
 from chaos.breakages.broken import BREAKAGES
 
@@ -86,6 +86,14 @@ def lent_to_all() -> bool:
     return isinstance(next(openings(ledger, "red"), None), Opening)
 
 
+def volcano_refused_jobs() -> bool:
+    """Whether a pod of Volcano's Job is refused where another one waits or is refused (E5)."""
+    quota = a_queue("red").with_quota({H200: 1}).with_policy("Deny")
+    held = a_pod("x").in_queue("red").stamped("red", {H200: 1}).on_node("h200-a")
+    job = waits("new", 1).ungated().owned_by("Job", "batch.volcano.sh/v1alpha1").facts()
+    return a_ledger(*CARDS, quota, held).policy_of(job, "red") is Policy.DENY
+
+
 @pytest.mark.parametrize(
     "scenario",
     [
@@ -95,6 +103,7 @@ def lent_to_all() -> bool:
         undecided_blind,
         strangers_in_the_way,
         lent_to_all,
+        volcano_refused_jobs,
     ],
     ids=lambda s: s.__name__,
 )

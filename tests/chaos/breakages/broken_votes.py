@@ -1,0 +1,39 @@
+"""The product with one of the safeguards taken out that are for Volcano alone."""
+
+from dataclasses import replace
+from typing import Any
+
+from cardquota.extender.enqueue.enqueue_votes import EnqueueVotes
+from cardquota.quota.decisions.groups.enqueue_vote import Vote
+from cardquota.quota.ledger.ledger_state import LedgerState
+from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.vocabulary import Policy
+
+from .breaker import Breaker
+
+
+def vote_unreserved(breaker: Breaker) -> None:
+    """Volcano makes pods of whoever asks; what fits may go to others meanwhile."""
+    vote_now = EnqueueVotes._vote_now
+
+    def as_soon_as_asked(self: Any, key: str) -> Vote:
+        found = vote_now(self, key)
+        if found is not Vote.REJECT:
+            return found
+        breaker.count(EnqueueVotes, "_vote_now")
+        return Vote.PERMIT
+
+    breaker.replace(EnqueueVotes, "_vote_now", as_soon_as_asked, always=False)
+
+
+def refused_jobs(breaker: Breaker) -> None:
+    """In a queue whose pods are refused where there is no room those of Jobs are refused, too."""
+    policy_of = LedgerState.policy_of
+
+    def as_of_others(self: Any, facts: PodFacts, queue: str) -> Policy:
+        if not facts.gives_up:
+            return policy_of(self, facts, queue)
+        breaker.count(LedgerState, "policy_of")
+        return policy_of(self, replace(facts, gives_up=False), queue)
+
+    breaker.replace(LedgerState, "policy_of", as_of_others, always=False)
