@@ -239,3 +239,17 @@ def test_whose_pods_have_failed_is_to_be_asked_about_again() -> None:
     assert release(ledger) == ([], [])
     ask(ledger, KEY)
     assert release(ledger)[0] == [[KEY]]
+
+
+def test_that_somebody_asks_is_noted_once_and_until_the_term_is_over() -> None:
+    """By it the condition of a group is known to be this leader's matter."""
+    ledger = beside_volcano(asking("train", 2))
+    ledger.dirty.clear()
+    ledger.decisions.note_vote(KEY, voted_on=True)
+    assert ledger.groups[KEY].voted_on
+    assert KEY in ledger.dirty.take_groups()
+    ledger.decisions.note_vote(KEY, voted_on=True)
+    ledger.decisions.note_vote("team/nowhere", voted_on=True)
+    assert not ledger.dirty.take_groups()
+    ledger.decisions.note_vote(KEY, voted_on=False)
+    assert not ledger.groups[KEY].voted_on
