@@ -10,7 +10,9 @@ from cardquota.quota.amounts import Charge
 from cardquota.quota.assignment import assignment
 from cardquota.quota.assignment.assignment import Assignment
 from cardquota.quota.decisions.availabilities import MOST_SELECTORS
-from cardquota.quota.decisions.groups.gang_judgement import GangTrial, Kind, judge_gang, kinds_of
+from cardquota.quota.decisions.groups.gang_judgement import judge_gang
+from cardquota.quota.decisions.groups.gang_trial import GangTrial
+from cardquota.quota.decisions.groups.member_kinds import Kind, kinds_of
 from cardquota.quota.decisions.room_together import room_together
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import GANG_KINDS
