@@ -187,6 +187,14 @@ def test_v7_no_pod_of_a_task_gets_a_card_that_the_nodes_which_it_picks_do_not_ha
     quota = {H200: 9, H800: 9}
     for first in ([free, *picking], [*picking, free]):
         assert start(quota, *nodes(h200=8), pool, *first, mixtures=False) == [H800] * 3
+        short = start({H200: 9, H800: 2}, *nodes(h200=8), pool, *first, mixtures=False)
+        assert short == [H200, H800, H800], "by name, whoever was written first"
+
+
+def test_what_one_task_takes_of_the_nodes_another_one_does_not_find() -> None:
+    """Both ask alike, and one is left free: enough for a pod, and not for all of the task."""
+    pods = [member(f"{task}{n}", EITHER, task) for task in ("a", "b") for n in range(2)]
+    assert start(QUOTA, *nodes(h200=3, h800=3), *pods) == [H200] * 2 + [H800] * 2
 
 
 def test_t4_who_has_no_choice_is_told_of_what_is_being_deleted_whatever_his_tasks() -> None:
