@@ -161,7 +161,7 @@ def test_quota_may_exceed_the_cluster(team: Team) -> None:
         )
 
     text = team.until(oversold, "Oversold")
-    assert text.startswith(f"all quotas of <{H200}> together are ")
+    assert text.startswith(f"quotas for <{H200}> add up to ")
 
 
 def test_a_queue_name_that_a_pod_was_quick_to_use(team: Team) -> None:

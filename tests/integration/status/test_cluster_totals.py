@@ -39,4 +39,4 @@ def test_the_totals_of_the_cluster_and_a_cluster_that_shrinks(team: Team) -> Non
     assert [total("oversold_by_policy", policy=policy) for policy in ("Deny", "Gate")] == [4, 4]
     oversold = team.condition(v.Condition.OVERSOLD, "training")
     assert oversold["status"] == "True"
-    assert oversold["message"].startswith(f"all quotas of <{card}> together are 8")
+    assert oversold["message"].startswith(f"quotas for <{card}> add up to 8")

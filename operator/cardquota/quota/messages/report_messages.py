@@ -56,7 +56,7 @@ def unadmitted(queue: str, pods: int, held: Sequence[Amount]) -> str:
 
 def oversold(card: str, quotas: int, total: int) -> str:
     """All quotas together exceed the cluster (Q3)."""
-    return f"all quotas of <{show(card)}> together are {quotas}, the cluster has {total}"
+    return f"quotas for <{show(card)}> add up to {quotas}; the cluster has {total}"
 
 
 def condition_over(condition: str) -> str:
@@ -67,7 +67,7 @@ def condition_over(condition: str) -> str:
         return "no more is held than the quota allows"
     if condition == v.Condition.VOLCANO_UNKNOWN:
         return "nobody was refused a Binding, or a group, of its pods in the last ten minutes"
-    return "the cluster has what all quotas together promise"
+    return "the cluster has as many cards as all quotas add up to"
 
 
 def quota_unreadable(problem: str, *, kept: bool = True) -> str:

@@ -133,8 +133,8 @@ def node_without_card(queue: str, card: str, amount: int) -> str:
     `card`: as the pod names it; else the resource.
     """
     return (
-        f"Queue <{show(queue)}>, requested <{amount}> of <{choice_text(card)}>: its nodes have "
-        "none: it waits; select nodes with cards"
+        f"Queue <{show(queue)}>, requested <{amount}> of <{choice_text(card)}>: no node it may use "
+        "has one: it waits; add a node selector"
     )
 
 

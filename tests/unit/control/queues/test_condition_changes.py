@@ -34,7 +34,7 @@ def test_what_begins_and_what_is_over_is_news() -> None:
     assert told(status(**BAD), status()) == [
         ("QuotaValid", True, "quota and limits can be read again"),
         ("OverQuota", True, "no more is held than the quota allows"),
-        ("Oversold", True, "the cluster has what all quotas together promise"),
+        ("Oversold", True, "the cluster has as many cards as all quotas add up to"),
     ]
 
 

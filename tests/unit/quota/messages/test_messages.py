@@ -42,7 +42,7 @@ from cardquota.quota.verdict import Shortfall
         ),
         (
             report_messages.condition_over(v.Condition.OVERSOLD),
-            "the cluster has what all quotas together promise",
+            "the cluster has as many cards as all quotas add up to",
         ),
         (gang_messages.group_let_through("red"), "Queue <red> has let the group start"),
         (
@@ -76,7 +76,7 @@ from cardquota.quota.verdict import Shortfall
         ),
         (
             report_messages.oversold(H200, 12, 6),
-            "all quotas of <NVIDIA-H200> together are 12, the cluster has 6",
+            "quotas for <NVIDIA-H200> add up to 12; the cluster has 6",
         ),
         (
             report_messages.quota_unreadable("it is null"),
