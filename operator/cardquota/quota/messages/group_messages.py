@@ -73,6 +73,21 @@ def minimum_disagrees(resource: str, in_resources: int, in_request: int) -> str:
     )
 
 
+def gang_never_starts(
+    group: str, queue: str, minimum: int, most: int, *, workload: str = ""
+) -> str:
+    """Warning: a gang can never start, by what its pods ask for. Short. `most`: the largest minimum
+    that the whole quota is enough for. `workload`: what makes the pods, where that is written.
+    """
+    told = f"{show(workload, most=20)}: " if workload else ""
+    lower = f"lower minMember to {most}, or " if most else ""
+    return (
+        f"{told}pod group <{show(group, most=30)}> can never start: minMember is <{minimum}>, the "
+        f"quota of Queue <{show(queue, most=22)}> is enough for <{most}>; "
+        f"{lower}ask for more quota"
+    )
+
+
 def group_moved(queue: str) -> str:
     """Warning: a group that runs gets another queue (E10). Short."""
     return (
