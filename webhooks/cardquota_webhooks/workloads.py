@@ -2,8 +2,8 @@
 
 It is advice from the present view; each pod gets its own answer when it is created. A change of the
 template is judged by how many new pods fit once the old ones are gone. For a Deployment it is also
-judged whether the first of them finds room at all, and for members of a gang whether the empty queue
-has room for its minimum (E5).
+judged whether the first of them finds room at all, and for members of a gang whether the empty
+queue has room for its minimum (E5).
 
 One is judged after the other, and others have their answers in between. Its own pods are counted in
 its turn if few are in its namespace, else before it in slices; then pods that change meanwhile may

@@ -1,4 +1,4 @@
-"""Gangs that can never start, on a real API server: said when group and workload are written (E5)."""
+"""Gangs that can never start, on a real API server: said to whoever writes one (E5)."""
 
 from cardquota.quota import vocabulary as v
 from integration.roomy_nodes import T1000

@@ -1,4 +1,4 @@
-"""A gang whose minimum no quota has room for: said when its workload is written, and itself (E5)."""
+"""A gang whose minimum no quota has room for: said when it, or its workload, is written (E5)."""
 
 import asyncio
 
