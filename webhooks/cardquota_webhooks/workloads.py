@@ -24,6 +24,7 @@ from cardquota.loop.turns import Turns
 from cardquota.quota.accounts.account_reader import AccountReader
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.assignment.on_the_way import OnTheWay
+from cardquota.quota.decisions.audited_card import card_not_steered
 from cardquota.quota.decisions.create_judgement import on_the_way
 from cardquota.quota.decisions.first_step import must_go_first
 from cardquota.quota.decisions.groups.gang_minimum import fault_of_workload
@@ -131,6 +132,8 @@ class WorkloadReviews:
             scheduler = template.spec.scheduler_name
             verdict = told_of_default(self._ledger, facts, verdict, scheduler)
         words = await self._words(request, workload, facts, verdict)
+        if words:
+            words += card_not_steered(self._ledger, facts, verdict)
         words += alias_warning(template.metadata.annotations)
         if verdict.reason is not Reason.DEVICE_CLAIMED and self._ledger.claims_devices(facts):
             words += (request_messages.claim_not_counted(),)

@@ -82,7 +82,10 @@ def test_without_a_queue_a_pod_is_let_by_ungated(team: Team) -> None:
     assert let_through(told.body)
     assert quiet.warnings == ()
     assert told.warnings == (
-        f"card <{H200}> is named without a queue: no quota applies; add {v.QUEUE_NAME}",
+        (
+            f"card <{H200}> is named without a queue: no quota applies, and the pod may run on "
+            f"another model; add {v.QUEUE_NAME}"
+        ),
     )
 
 

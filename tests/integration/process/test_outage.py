@@ -170,7 +170,10 @@ def test_while_we_are_up_a_no_is_said_at_once(gated_by: GatedPlane, team: Team) 
     assert text.startswith(f"Queue <{queue}> has insufficient <{T1000}> quota: requested <5>")
     named = team.create(a_pod("named").naming(T1000).asking_for(1))
     assert named.warnings == (
-        f"card <{T1000}> is named without a queue: no quota applies; add {v.QUEUE_NAME}",
+        (
+            f"card <{T1000}> is named without a queue: no quota applies, and the pod may run on "
+            f"another model; add {v.QUEUE_NAME}"
+        ),
     )
     dry = team.create(team.a_pod("dry", 1, T1000), dry=True)
     assert not let_through(dry.body)

@@ -1,6 +1,7 @@
 """A gang whose minimum no quota has room for: said when it, or its workload, is written (E5)."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -27,12 +28,13 @@ def waiting(number: int) -> list[PodBody]:
 
 
 async def test_a_workload_is_told_that_its_pods_never_start() -> None:
-    for resource, spec in (
-        ("jobs", {"parallelism": 4}),
-        ("cronjobs", {"parallelism": 4}),
-        ("deployments", {"replicas": 4}),
-        ("statefulsets", {"replicas": 5}),
-    ):
+    by_kind: dict[str, dict[str, Any]] = {
+        "jobs": {"parallelism": 4},
+        "cronjobs": {"parallelism": 4},
+        "deployments": {"replicas": 4},
+        "statefulsets": {"replicas": 5},
+    }
+    for resource, spec in by_kind.items():
         async with Endpoint(THREE, GANG, running("other", 2)) as endpoint:
             never, why = await warned(endpoint, resource, MEMBER, **spec)
             assert never == f"web: {NEVER}"
@@ -60,7 +62,7 @@ async def test_alternatives_are_counted_together() -> None:
 
 async def test_in_audit_it_is_worded_as_all_else() -> None:
     async with Endpoint(THREE, GANG, mode="audit") as endpoint:
-        never, _ = await warned(endpoint, "jobs", MEMBER, parallelism=4)
+        never, _, _ = await warned(endpoint, "jobs", MEMBER, parallelism=4)
         assert never == f"audit: would not be let through: web: {NEVER}"
 
 

@@ -16,6 +16,7 @@ from ...quota import vocabulary as v
 from ...quota.accounts.account import OUTSIDE
 from ...quota.accounts.queue_facts import QueueError, check_queue, queue_facts
 from ...quota.amounts import is_card
+from ...quota.decisions.audited_card import card_not_steered
 from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.groups.group_write import judge_group_write
 from ...quota.decisions.judgement import judge_release, queue_not_named
@@ -325,6 +326,8 @@ class Simulation:
             effect = Effect.DENY
         answer.queue, answer.reason, answer.text = verdict.queue, verdict.reason or "", verdict.text
         answer.warnings = verdict.warnings + alias_warning(pod.metadata.annotations)
+        if effect is Effect.WARN:
+            answer.warnings += card_not_steered(self.ledger, facts, verdict)
         if self.ledger.claims_devices(facts):
             answer.warnings += (request_messages.claim_not_counted(),)
         if effect is Effect.DENY:
