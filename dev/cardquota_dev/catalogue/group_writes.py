@@ -99,7 +99,7 @@ GROUP_WARNINGS: Final = (
         "pods wait for it, and of a workload that makes its pods, which begins with the workload's "
         "name and says in a second Warning what its minimum is short of. Nothing is refused: the "
         "minimum or the quota may be changed.",
-        says=say(group_messages.gang_never_starts, _GROUP, "vision", 4, 3),
+        says=say(group_messages.gang_never_starts, "lab/train", "vision", 4, 3),
         where=(Where.GROUP_WARNING, Where.WORKLOAD),
         rule="E5",
         do="Lower `spec.minMember`, or ask the queue's owner for more quota.",

@@ -18,8 +18,8 @@ def test_e5_job_and_group_are_told_that_the_gang_never_starts(team: Team) -> Non
 
     assert reply.ok
     never, why = reply.warnings
-    assert never.startswith(f"train: pod group <{team.namespace}/gang> can never start: minMember")
-    assert never.endswith("is enough for <3>; lower minMember to 3, or ask for more quota")
+    assert never.startswith(f"train: pod group <{team.namespace}/gang> can never start: Queue <")
+    assert never.endswith("has quota for <3> of <4>; lower minMember to 3, or ask its owner")
     assert why == (
         f"Queue <{queue}> has insufficient <{T1000}> quota: "
         "requested <4>, total would be <4>, but capability is <3>"

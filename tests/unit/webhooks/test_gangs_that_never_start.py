@@ -15,8 +15,8 @@ from .workload_review import THREE, pod, running, warned
 GANG = a_group("gang").in_queue("queue").of(4)
 MEMBER = pod().in_group("gang")
 NEVER = (
-    "pod group <team/gang> can never start: minMember is <4>, the quota of Queue <queue> is "
-    "enough for <3>; lower minMember to 3, or ask for more quota"
+    "pod group <team/gang> can never start: Queue <queue> has quota for <3> of <4>; "
+    "lower minMember to 3, or ask its owner"
 )
 FOUR = f"Queue <queue> has insufficient <{H200}> quota: requested <4>, total would be <%d>, but "
 
@@ -56,7 +56,7 @@ async def test_alternatives_are_counted_together() -> None:
         assert await warned(endpoint, "jobs", either, parallelism=4) == []
         endpoint.see(GANG.of(5))
         never, why = await warned(endpoint, "jobs", either, parallelism=5)
-        assert "minMember is <5>, the quota of Queue <queue> is enough for <4>" in never
+        assert "Queue <queue> has quota for <4> of <5>" in never
         assert f"<{H800}> quota: requested <5>" in why
 
 
@@ -122,7 +122,7 @@ async def test_a_group_in_another_queue_is_told_by_that_one() -> None:
         said = await endpoint.validate(moved, operation="UPDATE", oldObject=GANG.of(3).body)
         assert said.allowed
         assert said.warnings[0].endswith(
-            "enough for <2>; lower minMember to 2, or ask for more quota"
+            "has quota for <2> of <3>; lower minMember to 2, or ask its owner"
         )
 
 

@@ -15,7 +15,7 @@ MOST_PODS: Final = 100_000
 Number = Annotated[int, Bounds(ge=0, le=MOST_PODS)]
 
 
-class WorkloadMeta(Meta):
+class OwnedMeta(Meta):
     """Metadata of a workload; one of a live cluster may have been made by another one."""
 
     owner_references: tuple[Owner, ...] | None = None
@@ -43,7 +43,7 @@ class ReplicatedSpec(Wire):
 class Replicated(Wire):
     """A Deployment, ReplicaSet, StatefulSet or DaemonSet."""
 
-    metadata: WorkloadMeta
+    metadata: OwnedMeta
     spec: ReplicatedSpec
 
 
@@ -80,7 +80,7 @@ class BatchStatus(Wire):
 class BatchJob(Wire):
     """A Job of `batch/v1`."""
 
-    metadata: WorkloadMeta
+    metadata: OwnedMeta
     spec: BatchSpec
     status: BatchStatus = field(default_factory=BatchStatus)
 

@@ -79,12 +79,11 @@ def gang_never_starts(
     """Warning: a gang can never start, by what its pods ask for. Short. `most`: the largest minimum
     that the whole quota is enough for. `workload`: what makes the pods, where that is written.
     """
-    told = f"{show(workload, most=20)}: " if workload else ""
-    lower = f"lower minMember to {most}, or " if most else ""
+    told = f"{show(workload, most=30)}: " if workload else ""
+    advice = f"lower minMember to {most}, or ask its owner" if most else "ask its owner for more"
     return (
-        f"{told}pod group <{show(group, most=30)}> can never start: minMember is <{minimum}>, the "
-        f"quota of Queue <{show(queue, most=22)}> is enough for <{most}>; "
-        f"{lower}ask for more quota"
+        f"{told}pod group <{show(group, most=40)}> can never start: Queue <{show(queue, most=30)}> "
+        f"has quota for <{most}> of <{minimum}>; {advice}"
     )
 
 

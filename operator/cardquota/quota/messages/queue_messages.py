@@ -102,8 +102,8 @@ def queue_not_named(queue: str, asked: Asked) -> str:
 def card_without_queue(card: str) -> str:
     """Warning: a card is named, but no quota applies. Short."""
     return (
-        f"card <{choice_text(card)}> is named without a queue: no quota applies, and the pod may "
-        f"run on another model; add {v.QUEUE_NAME}"
+        f"card <{choice_text(card)}> without a queue: no quota applies, it may run on any model; "
+        f"add {v.QUEUE_NAME}"
     )
 
 

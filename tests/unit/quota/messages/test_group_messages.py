@@ -9,10 +9,11 @@ _LONGEST_WARNING = 256
 
 def test_a_gang_that_never_starts_is_told_the_numbers_and_what_to_do() -> None:
     assert m.gang_never_starts("team/gang", "red", 4, 3) == (
-        "pod group <team/gang> can never start: minMember is <4>, the quota of Queue <red> is "
-        "enough for <3>; lower minMember to 3, or ask for more quota"
+        "pod group <team/gang> can never start: Queue <red> has quota for <3> of <4>; "
+        "lower minMember to 3, or ask its owner"
     )
-    assert m.gang_never_starts("team/gang", "red", 4, 0).endswith("for <0>; ask for more quota")
+    none = m.gang_never_starts("team/gang", "red", 4, 0)
+    assert none.endswith("has quota for <0> of <4>; ask its owner for more")
     assert m.gang_never_starts("team/gang", "red", 4, 3, workload="train").startswith("train: pod")
 
 
