@@ -10,6 +10,7 @@ from builders import H200, a_group, a_pod
 from builders.body import Body
 from builders.pod import PodBody
 from cardquota.cli.simulate.answers import Answer, Answers, PodAnswer, WorkloadAnswer
+from cardquota.cli.simulate.simulate import lines
 from cardquota.settings import InstallationMode, Settings
 
 Simulate = Callable[..., Answers]
@@ -334,3 +335,12 @@ def test_odd_exports_are_taken_as_they_come(simulate: Simulate) -> None:
     )
     assert [given(w) for w in answers.workloads] == [[HELD], [HELD], [ADMITTED]]
     assert row(answers) == (3, 0, 3)
+
+
+def test_what_is_held_is_printed_in_one_line_of_its_workload(simulate: Simulate) -> None:
+    answers = simulate(text=exported(CHAT, of_chat(running("a")), of_chat(running("b"))))
+    printed = [line.plain for line in lines(answers)]
+    first = printed.index("Deployment team/chat: 2 held, 1 admitted")
+    assert printed[first + 1] == "  held      a, b: NVIDIA-H200 1 each; on node h200-a"
+    answers = simulate(text=exported(CHAT, *(of_chat(running(f"p{n}")) for n in range(3))))
+    assert "Deployment team/chat: 3 held" in [line.plain for line in lines(answers)]

@@ -155,7 +155,7 @@ def _members_never_start(ledger: LedgerReader, facts: GroupFacts) -> tuple[str, 
     Where it says what they ask for, that was judged instead.
     """
     group, account = ledger.groups.get(facts.key), ledger.account(facts.queue)
-    if group is None or account is None or facts.request.cards:
+    if group is None or account is None or account.facts is None or facts.request.cards:
         return ()
     found = fault_of_members(ledger, account, group, facts.min_member)
     if found is None:
