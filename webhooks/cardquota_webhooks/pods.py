@@ -25,6 +25,7 @@ from cardquota.install.matching import is_ours, known_to_policies
 from cardquota.install.policies.gate_setting import gate_is_set_by_policy, gate_policy_is_missing
 from cardquota.quota import vocabulary as v
 from cardquota.quota.amounts import Charge
+from cardquota.quota.decisions.audited_card import card_not_steered
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import queue_not_named
 from cardquota.quota.decisions.outside_volcano import told_of_default
@@ -242,6 +243,7 @@ class PodReviews:
             warnings += (verdict.text,)
         if effect is Effect.WARN:
             warnings += (shortfall_messages.audited(verdict.text),)
+            warnings += card_not_steered(self._ledger, facts, verdict)
         warnings += alias_warning(pod.metadata.annotations)
         if self._ledger.claims_devices(facts):
             warnings += (request_messages.claim_not_counted(),)

@@ -2,7 +2,8 @@
 
 It is advice from the present view; each pod gets its own answer when it is created. A change of the
 template is judged by how many new pods fit once the old ones are gone. For a Deployment it is also
-judged whether the first of them finds room at all.
+judged whether the first of them finds room at all, and for members of a gang whether the empty
+queue has room for its minimum (E5).
 
 One is judged after the other, and others have their answers in between. Its own pods are counted in
 its turn if few are in its namespace, else before it in slices; then pods that change meanwhile may
@@ -23,15 +24,17 @@ from cardquota.loop.turns import Turns
 from cardquota.quota.accounts.account_reader import AccountReader
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.assignment.on_the_way import OnTheWay
+from cardquota.quota.decisions.audited_card import card_not_steered
 from cardquota.quota.decisions.create_judgement import on_the_way
 from cardquota.quota.decisions.first_step import must_go_first
+from cardquota.quota.decisions.groups.gang_minimum import fault_of_workload
 from cardquota.quota.decisions.judgement import judge_new
 from cardquota.quota.decisions.outside_volcano import told_of_default
 from cardquota.quota.decisions.room import room_for
 from cardquota.quota.effect import Effect, effect_of
-from cardquota.quota.ledger.groups.pod_group_state import set_aside
+from cardquota.quota.ledger.groups.pod_group_state import PodGroupState, set_aside
 from cardquota.quota.ledger.ledger_reader import LedgerReader
-from cardquota.quota.messages import request_messages, shortfall_messages
+from cardquota.quota.messages import group_messages, request_messages, shortfall_messages
 from cardquota.quota.pods.card_alias import alias_warning
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.pods.pod_request import PodRequest
@@ -94,6 +97,8 @@ class WorkloadReviews:
         self._ledger = ledger
         self._require_queue = settings.require_queue
         self._beside_volcano = settings.scheduler == "volcano"
+        self._notifier = notifier
+        self._unseen_wait = settings.webhook.unseen_wait
         self._visibility = VisibilityWait(ledger, settings, notifier, exists)
         self._own_pods = OwnPods(ledger)
         self._recent = recent
@@ -119,11 +124,16 @@ class WorkloadReviews:
         template = workload.spec.of_pods.template
         kind = KINDS.get(request.resource.resource, "")
         facts = pod_of_template(template, request.namespace, kind, self._ledger.defaults)
+        if facts.group and request.operation == "CREATE":
+            # Whoever applies group and workload together wrote the group a moment ago.
+            await self._notifier.wait_for(lambda: self._group(facts) is not None, self._unseen_wait)
         verdict = await self._visibility.judge(facts)
         if self._beside_volcano:
             scheduler = template.spec.scheduler_name
             verdict = told_of_default(self._ledger, facts, verdict, scheduler)
         words = await self._words(request, workload, facts, verdict)
+        if words:
+            words += card_not_steered(self._ledger, facts, verdict)
         words += alias_warning(template.metadata.annotations)
         if verdict.reason is not Reason.DEVICE_CLAIMED and self._ledger.claims_devices(facts):
             words += (request_messages.claim_not_counted(),)
@@ -169,11 +179,17 @@ class WorkloadReviews:
         if account is None:
             return verdict.warnings
         own = pods_of_it.in_turn()
-        group = self._ledger.groups.get(facts.group) if facts.group else None
+        group = self._group(facts)
         # Its pods replace what was reserved before they came (E2).
         with set_aside(group, account):
             pods = self._ledger.request_of(facts, queue)
             asked = self._asked(request, workload, stored, facts, pods)
+            never = fault_of_workload(account, group, pods, asked) if group is not None else None
+            if never is not None:
+                said = group_messages.gang_never_starts(
+                    facts.group, queue, never.minimum, never.most, workload=name
+                )
+                return _told(effect, said, shortfall_messages.shortfalls(queue, never.shorts))
             to_come = self._recent.to_come(queue, but=workload.metadata.uid)
             way = on_the_way(self._ledger, account, but=own.waiting, to_come=to_come)
             if changed and effect is not Effect.WARN:
@@ -232,8 +248,13 @@ class WorkloadReviews:
 
     def _missing_of_gang(self, facts: PodFacts) -> int:
         """How many members the gang of these pods, if any, still needs to start."""
-        group = self._ledger.groups.get(facts.group) if facts.group else None
+        group = self._group(facts)
         return max(0, group.missing) if group is not None and group.gang else 0
+
+    def _group(self, facts: PodFacts) -> PodGroupState | None:
+        """The group of its pods, once it was seen."""
+        group = self._ledger.groups.get(facts.group) if facts.group else None
+        return group if group is not None and group.facts is not None else None
 
 
 def _makers(request: Request, name: str) -> Makers:

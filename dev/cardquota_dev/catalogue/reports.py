@@ -457,7 +457,17 @@ NOTES: Final = (
         says=say(queue_messages.card_without_queue, _H200),
         where=(Where.WARNING, Where.WORKLOAD),
         rule="section 2",
-        do="Name a queue if one should pay.",
+        do="Name a queue if one should pay, and if the pod has to run on that card. Without one "
+        "its node selector alone decides, and it is counted by the card of its node.",
+    ),
+    Entry(
+        under=WARNINGS,
+        when="Beside a Warning of audit mode, of a pod that names a card. What keeps pods on nodes "
+        "of their card is written when a gate opens, and here there is none.",
+        says=say(queue_messages.card_in_audit, _H200),
+        where=(Where.WARNING, Where.WORKLOAD),
+        rule="P5",
+        do="Nothing, if any model will do; else give the pod a node selector.",
     ),
     Entry(
         under=WARNINGS,

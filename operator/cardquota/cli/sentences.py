@@ -12,6 +12,10 @@ from ..quota.words import counted, first_of, listed, show
 NO_ROOM: Final = "no node has room: stays Pending"
 AUDITED_FITS: Final = "audit: would be admitted"
 AUDITED_WAITS: Final = "audit: would wait at the gate"
+JOB_ENDED: Final = "has ended: it has no more pods"
+ALL_THERE: Final = "its pods are there"
+BEING_DELETED: Final = "it is being deleted, and holds this until it is gone"
+GOT_PAST: Final = "it got past admission, and is counted all the same"
 JOB_REFUSED: Final = "the Job is refused, so it has no pods"
 GROUP_REFUSED: Final = "its pod group is refused, so it has no pods"
 NO_CARDS: Final = "No cards."
@@ -83,6 +87,12 @@ def without_queue(*, cards: bool) -> str:
         if cards
         else "no queue and no card: no quota applies"
     )
+
+
+def only_room_counts(pods: int) -> str:
+    """Pods of a live cluster that no quota and no card is about."""
+    which = "uses no card and names" if pods == 1 else "use no card and name"
+    return f"{counted(pods, 'pod')} of the cluster {which} no queue: only the room on nodes counts"
 
 
 def other_gates(names: tuple[str, ...]) -> str:

@@ -7,6 +7,7 @@ import pytest
 from builders import H200, a_namespace, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
+from cardquota.quota.messages import queue_messages
 from cardquota_dev.testing import Cluster
 from integration.asking import MERGE, ask, metric
 from integration.team import Team, let_through
@@ -81,9 +82,7 @@ def test_without_a_queue_a_pod_is_let_by_ungated(team: Team) -> None:
     assert let_through(quiet.body)
     assert let_through(told.body)
     assert quiet.warnings == ()
-    assert told.warnings == (
-        f"card <{H200}> is named without a queue: no quota applies; add {v.QUEUE_NAME}",
-    )
+    assert told.warnings == (queue_messages.card_without_queue(H200),)
 
 
 def test_a_gate_that_nobody_would_open_is_taken_away(team: Team) -> None:
@@ -161,7 +160,7 @@ def test_an_audited_namespace_refuses_and_gates_nothing(team: Team) -> None:
     fits = team.create(team.a_pod("fits", 1, H200))
     assert let_through(reply.body)
     assert let_through(fits.body)
-    assert len(reply.warnings) == 1
+    assert reply.warnings[1:] == (queue_messages.card_in_audit(H200),)
     assert reply.warnings[0].startswith("audit: would not be let through: Queue <" + queue)
 
 

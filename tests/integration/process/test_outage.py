@@ -13,6 +13,7 @@ import yaml
 
 from builders import a_pod
 from cardquota.quota import vocabulary as v
+from cardquota.quota.messages import queue_messages
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
 from integration.asking import MERGE, ApiReply, Object, ask, metric
 from integration.gate_table import PLENTY, TABLE, born, namespaces
@@ -169,9 +170,7 @@ def test_while_we_are_up_a_no_is_said_at_once(gated_by: GatedPlane, team: Team) 
     assert reason == v.Reason.INSUFFICIENT_CARD
     assert text.startswith(f"Queue <{queue}> has insufficient <{T1000}> quota: requested <5>")
     named = team.create(a_pod("named").naming(T1000).asking_for(1))
-    assert named.warnings == (
-        f"card <{T1000}> is named without a queue: no quota applies; add {v.QUEUE_NAME}",
-    )
+    assert named.warnings == (queue_messages.card_without_queue(T1000),)
     dry = team.create(team.a_pod("dry", 1, T1000), dry=True)
     assert not let_through(dry.body)
 

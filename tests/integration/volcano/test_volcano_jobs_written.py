@@ -81,7 +81,7 @@ def test_v4_a_job_of_two_tasks_that_fits_is_created_in_silence_and_runs(team: Te
     second["metadata"]["name"] = "second"
     reply = try_out(team, second)
     assert reply.ok
-    assert reply.warnings[0] == "second: 0 of 2 pods fit the quota now, the rest waits at the gate"
+    assert reply.warnings[0] == "second: 0 of 2 pods fit the quota now, all wait at the gate"
     assert "requested <2>, total would be <4>, but capability is <3>" in reply.warnings[1]
     part = sized(volcano_job(team, "part", 1, T1000), 5, 1)
     assert try_out(team, part).warnings[0].startswith("part: 1 of 5 pods fit the quota now")

@@ -126,7 +126,7 @@ async def test_a_gang_whose_minimum_has_no_room_waits_whole() -> None:
     member = pod().in_group("gang")
     async with Endpoint(THREE, gang, running("other", 2)) as endpoint:
         how_many, _ = await warned(endpoint, "jobs", member, parallelism=2)
-        assert how_many == "web: 0 of 2 pods fit the quota now, the rest waits at the gate"
+        assert how_many == "web: 0 of 2 pods fit the quota now, all wait at the gate"
     async with Endpoint(THREE, gang, running("other", 1)) as endpoint:
         how_many, _ = await warned(endpoint, "jobs", member, parallelism=3)
         assert "2 of 3 pods fit" in how_many

@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 
 from builders import H200, a_namespace
+from cardquota.quota.messages import queue_messages
 
 from .endpoint import Endpoint
 from .workload_review import THREE, own, pod, stored, warned
 
 AUDITED = a_namespace("team").in_mode("audit").at_revision(2)
 AUDIT = "audit: would not be let through: "
+NOT_STEERED = queue_messages.card_in_audit(H200)
 
 
 @pytest.mark.parametrize("resource", ["deployments", "jobs"])
@@ -20,7 +22,8 @@ async def test_of_those_that_do_not_fit(resource: str) -> None:
     four: dict[str, Any] = {size: 4}
     three: dict[str, Any] = {size: 3}
     async with Endpoint(THREE, AUDITED) as endpoint:
-        how_many, why = await warned(endpoint, resource, pod(), **four)
+        how_many, why, steers = await warned(endpoint, resource, pod(), **four)
+        assert steers == NOT_STEERED
         assert how_many == f"{AUDIT}web, 1 of 4 pods: 3 fit the quota now"
         assert why == (
             f"{AUDIT}Queue <queue> has insufficient <{H200}> quota: "
@@ -31,20 +34,20 @@ async def test_of_those_that_do_not_fit(resource: str) -> None:
 
 async def test_of_a_whole_installation() -> None:
     async with Endpoint(THREE, mode="audit") as endpoint:
-        how_many, _ = await warned(endpoint, "deployments", pod(), replicas=4)
+        how_many, *_ = await warned(endpoint, "deployments", pod(), replicas=4)
         assert how_many.startswith(AUDIT)
 
 
 async def test_e5_of_what_can_never_fit() -> None:
     async with Endpoint(THREE, AUDITED) as endpoint:
-        (text,) = await warned(endpoint, "deployments", pod(5))
+        text, _ = await warned(endpoint, "deployments", pod(5))
         assert text.startswith(f"{AUDIT}Queue <queue> has insufficient")
 
 
 async def test_of_pods_that_were_let_by_over_the_quota() -> None:
     """I3: five run, and three of them would."""
     async with Endpoint(THREE, AUDITED, *own(5)) as endpoint:
-        how_many, _ = await warned(endpoint, "deployments", pod(), stored(pod()), replicas=7)
+        how_many, *_ = await warned(endpoint, "deployments", pod(), stored(pod()), replicas=7)
         assert how_many == f"{AUDIT}web, 4 of 7 pods: 3 fit the quota now"
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import yaml
 
 STDIN: Final = "-"
@@ -89,13 +90,25 @@ def _text(path: Path) -> str:
 
 def _documents(name: str, text: str) -> Iterator[Document]:
     try:
-        bodies = list(yaml.load_all(text, Loader=_Loader))
+        bodies = _json(text) or list(yaml.load_all(text, Loader=_Loader))
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise YamlFileError(f"{name}: is not YAML: {_problem(error)}") from None
     for number, body in enumerate(bodies, start=1):
         where = f"{name}, document {number}" if len(bodies) > 1 else name
         if body is not None:
             yield from _objects(where, body)
+
+
+def _json(text: str) -> list[Any]:
+    """The one object of a text that is JSON, which is read a hundred times as fast as YAML; empty
+    if it is none.
+    """
+    if not text.lstrip().startswith("{"):
+        return []
+    try:
+        return [msgspec.json.decode(text)]
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return []
 
 
 def _problem(error: Exception) -> str:

@@ -10,6 +10,8 @@ from ...quota.reports.queue_report import QueueReport
 class Answer(StrEnum):
     """The fate of a pod."""
 
+    HELD = "held"
+    """It is there already, in the live cluster of the files, and holds what it is charged."""
     ADMITTED = "admitted"
     """Its gate was opened: it is charged."""
     GATED = "gated"

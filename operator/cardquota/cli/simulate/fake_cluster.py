@@ -18,6 +18,8 @@ from ...quota.pods.pod_facts import pod_facts
 from ...quota.stamp import Reservation, Stamp, allocated_text, reservation_text
 
 BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_LATEST: Final = 250_000_000_000
+"""No time of a file counts as later than this, which leaves room for all that comes after it."""
 
 
 class FakeCluster:
@@ -28,6 +30,7 @@ class FakeCluster:
         self._revision = 0
         self._groups: dict[str, PodGroup] = {}
         self.pods: dict[str, Pod] = {}
+        self._beginning = BEGINNING
         self._second: int | None = None
         self._since = 0
 
@@ -35,6 +38,21 @@ class FakeCluster:
         """Say what time it is: seconds after the beginning."""
         if second != self._second:
             self._second, self._since = second, self._revision
+
+    def begin_after(self, second: int) -> None:
+        """Whatever is created from now on is newer than what was at this time, in seconds since
+        1970.
+        """
+        moment = datetime.fromtimestamp(min(second, _LATEST) + 1, UTC)
+        self._beginning = max(self._beginning, moment)
+
+    def taken_in(self, pod: Pod) -> Pod:
+        """A pod of a live cluster, as it stands there. It is not stored yet."""
+        meta = pod.metadata
+        if meta.uid and meta.uid not in self.pods:
+            return pod
+        uid = f"live-{len(self.pods):09}"
+        return replace(pod, metadata=replace(meta, uid=uid))
 
     def created(self, pod: Pod) -> Pod:
         """The pod with what the API server adds at create. It is not stored yet."""
@@ -121,7 +139,7 @@ class FakeCluster:
         seconds, fraction = self._revision, ""
         if self._second is not None:
             seconds, fraction = self._second, f".{self._revision - self._since:09}"
-        moment = BEGINNING + timedelta(seconds=seconds)
+        moment = self._beginning + timedelta(seconds=seconds)
         return self._revision, f"{moment:%Y-%m-%dT%H:%M:%S}{fraction}Z"
 
 

@@ -22,6 +22,7 @@ MOST_NAMED: Final = 4
 """Pods with the same answer, or nodes, that one line names. The rest are counted."""
 _COLUMNS: Final = ("NAME", "STATE", "CARDS", "INQUEUE", "ELASTIC", "REQUESTED", "CPU", "MEMORY")
 _STYLES: Final = {
+    Answer.HELD: "blue",
     Answer.ADMITTED: "green",
     Answer.GATED: "yellow",
     Answer.DENIED: "red",

@@ -1,10 +1,11 @@
 """The operator without a cluster: the same ledger, judgement and order for objects of files.
 
-Each pod is judged as by the webhook; gates are opened at once, as by the leader; then the pod gets
-a node. No I/O.
+What the files have of a live cluster is there first, as after a restart of the operator: its pods
+hold what they hold, or wait. Each other pod is judged as by the webhook; gates are opened at once,
+as by the leader; then the pod gets a node. No I/O.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -12,11 +13,13 @@ import msgspec
 from ...install.matching import is_ours, known_to_policies
 from ...install.policies.gate_setting import gate_is_set_by_policy
 from ...quota import vocabulary as v
+from ...quota.accounts.account import OUTSIDE
 from ...quota.accounts.queue_facts import QueueError, check_queue, queue_facts
 from ...quota.amounts import is_card
+from ...quota.decisions.audited_card import card_not_steered
 from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.groups.group_write import judge_group_write
-from ...quota.decisions.judgement import queue_not_named
+from ...quota.decisions.judgement import judge_release, queue_not_named
 from ...quota.decisions.volcano_jobs.job_pods import has_too_many_tasks
 from ...quota.decisions.volcano_jobs.job_write import judge_job_write
 from ...quota.effect import Effect, effect_of, effect_on_create
@@ -46,6 +49,8 @@ from ..files.inventory import VOLCANO_JOB, Inventory, WrittenWorkload
 from ..files.workload_objects import VolcanoJob
 from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
 from .fake_cluster import BEGINNING, FakeCluster, gated, ungated
+from .live_objects import LiveObjects, Maker, live_objects
+from .missing_pods import missing_pods
 from .priorities import Priorities
 from .simulated_nodes import PodShape, SimulatedNodes, shape_of
 from .workloads import expand
@@ -78,14 +83,27 @@ class Simulation:
         self._by_uid: dict[str, PodAnswer] = {}
 
     def run(self) -> Answers:
-        """Cluster objects first, then workloads and pod groups in the order of the files."""
+        """Cluster objects and what is there first, then workloads and pod groups in the order of
+        the files.
+        """
         self.see_cluster()
-        for workload in self._inventory.workloads:
+        live = live_objects(self._inventory.workloads)
+        shown = self._see_live(live)
+        groups = {f"{g.metadata.namespace}/{g.metadata.name}" for g in live.groups}
+        pods: dict[Maker, list[Pod]] = {}
+        for pod, maker in live.pods:
+            pods.setdefault(maker, []).append(pod)
+        for workload in live.written:
             if not isinstance(workload, WrittenPodGroup):
-                self._apply(workload)
+                meta = workload.body.metadata
+                maker = Maker(workload.kind, meta.namespace, meta.name)
+                self._apply(workload, groups, shown.pop(maker, []), pods.get(maker, []))
             elif self._accepts_group(workload):
                 self.put_group(workload)
                 self.release()
+        self.answers.workloads[:0] = [
+            WorkloadAnswer(*maker, found) for maker, found in shown.items()
+        ]
         self._explain_waiting()
         self.answers.queues += [
             found
@@ -177,12 +195,72 @@ class Simulation:
         self.answers.notes += [f"{VOLCANO_JOB} {name}: {text}" for text in told]
         return True
 
-    def _apply(self, workload: WrittenWorkload) -> None:
-        made = expand(workload, self._nodes.matching)
+    # --- what is there already ----------------------------------------------------------------
+
+    def _see_live(self, live: LiveObjects) -> dict[Maker, list[PodAnswer]]:
+        """Have the ledger see the pod groups and pods of a live cluster, and then decide as the
+        leader does on those that wait. Returns the answers of the pods that concern us.
+        """
+        if live.latest is not None:
+            self._cluster.begin_after(live.latest)
+        for group in live.groups:
+            self.put_group(group)
+        uids: list[tuple[str, Maker]] = []
+        for pod, maker in live.pods:
+            stored = self._cluster.taken_in(pod)
+            self._cluster.put(stored)
+            facts = pod_facts(stored)
+            if facts.state.finished:
+                continue
+            self._nodes.hold(facts)
+            uids.append((facts.uid, maker))
+        shown: dict[Maker, list[PodAnswer]] = {}
+        for uid, maker in uids:
+            if uid in self.ledger.pods:
+                answer = self._by_uid[uid] = self._held(uid)
+                shown.setdefault(maker, []).append(answer)
+        if unlisted := len(uids) - sum(map(len, shown.values())):
+            self.answers.notes.append(sentences.only_room_counts(unlisted))
+        for uid, _ in uids:
+            if uid in self._by_uid and self._by_uid[uid].answer is Answer.HELD:
+                self.try_to_bind(uid)
+        self.release()
+        return shown
+
+    def _held(self, uid: str) -> PodAnswer:
+        record = self.ledger.pods[uid]
+        answer = PodAnswer(record.facts.name, Answer.HELD, record.queue)
+        account = self.ledger.account(record.queue)
+        if record.gated:
+            answer.answer = Answer.GATED
+        elif record.facts.terminating:
+            answer.text = sentences.BEING_DELETED
+        elif record.queue == OUTSIDE:
+            answer.text = sentences.without_queue(cards=True)
+        elif account is not None and uid in account.unadmitted:
+            answer.text = sentences.GOT_PAST
+        return answer
+
+    # --- what is created ----------------------------------------------------------------------
+
+    def _apply(
+        self,
+        workload: WrittenWorkload,
+        groups: Collection[str],
+        there: list[PodAnswer],
+        pods: Sequence[Pod],
+    ) -> None:
+        """`there`: the answers of those of its `pods` that are there already."""
+        made = expand(workload, self._nodes.matching, groups)
         meta = workload.body.metadata
-        found = WorkloadAnswer(workload.kind, meta.namespace, meta.name, note=made.note)
+        found = WorkloadAnswer(workload.kind, meta.namespace, meta.name, there, note=made.note)
         self.answers.workloads.append(found)
-        if isinstance(workload.body, VolcanoJob) and not self._accepts_job(workload.body):
+        missing = missing_pods(workload.kind, made.pods, pods)
+        if made.pods and not missing:
+            found.note = sentences.ALL_THERE
+            return
+        new = not meta.uid
+        if new and isinstance(workload.body, VolcanoJob) and not self._accepts_job(workload.body):
             found.note = sentences.JOB_REFUSED
             return
         if made.group is not None:
@@ -190,7 +268,7 @@ class Simulation:
                 found.note = sentences.GROUP_REFUSED
                 return
             self.put_group(made.group)
-        for pod in made.pods:
+        for pod in missing:
             self._look_for_class(pod.spec.runtime_class_name or "")
             _, answer = self.create(pod)
             found.pods.append(answer)
@@ -248,6 +326,8 @@ class Simulation:
             effect = Effect.DENY
         answer.queue, answer.reason, answer.text = verdict.queue, verdict.reason or "", verdict.text
         answer.warnings = verdict.warnings + alias_warning(pod.metadata.annotations)
+        if effect is Effect.WARN:
+            answer.warnings += card_not_steered(self.ledger, facts, verdict)
         if self.ledger.claims_devices(facts):
             answer.warnings += (request_messages.claim_not_counted(),)
         if effect is Effect.DENY:
@@ -399,6 +479,12 @@ class Simulation:
         return record.facts if record is not None else pod_facts(self._cluster.pods[uid])
 
     def _explain_waiting(self) -> None:
-        """Drop warnings that repeat the text."""
-        for answer in self._by_uid.values():
+        """Say what pods wait for that no decision was about, and drop warnings that repeat the
+        text.
+        """
+        for uid, answer in self._by_uid.items():
+            record = self.ledger.pods.get(uid)
+            if answer.answer is Answer.GATED and not answer.text and record is not None:
+                verdict = judge_release(self.ledger, record)
+                answer.reason, answer.text = verdict.reason or "", verdict.text
             answer.warnings = tuple(text for text in answer.warnings if text != answer.text)

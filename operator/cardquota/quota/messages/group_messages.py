@@ -73,6 +73,20 @@ def minimum_disagrees(resource: str, in_resources: int, in_request: int) -> str:
     )
 
 
+def gang_never_starts(
+    group: str, queue: str, minimum: int, most: int, *, workload: str = ""
+) -> str:
+    """Warning: a gang can never start, by what its pods ask for. Short. `most`: the largest minimum
+    that the whole quota is enough for. `workload`: what makes the pods, where that is written.
+    """
+    told = f"{show(workload, most=30)}: " if workload else ""
+    advice = f"lower minMember to {most}, or ask its owner" if most else "ask its owner for more"
+    return (
+        f"{told}pod group <{show(group, most=40)}> can never start: Queue <{show(queue, most=30)}> "
+        f"has quota for <{most}> of <{minimum}>; {advice}"
+    )
+
+
 def group_moved(queue: str) -> str:
     """Warning: a group that runs gets another queue (E10). Short."""
     return (

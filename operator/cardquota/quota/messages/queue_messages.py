@@ -100,9 +100,18 @@ def queue_not_named(queue: str, asked: Asked) -> str:
 
 
 def card_without_queue(card: str) -> str:
-    """Warning: a card is named, but no quota applies."""
+    """Warning: a card is named, but no quota applies. Short."""
     return (
-        f"card <{choice_text(card)}> is named without a queue: no quota applies; add {v.QUEUE_NAME}"
+        f"card <{choice_text(card)}> without a queue: no quota applies, it may run on any model; "
+        f"add {v.QUEUE_NAME}"
+    )
+
+
+def card_in_audit(card: str) -> str:
+    """Warning: a card is named where nothing is enforced. Short."""
+    return (
+        f"audit: card <{choice_text(card)}> is named, and steers nothing: the pod may run on "
+        "another model, and is counted by its node"
     )
 
 

@@ -129,7 +129,10 @@ def audited(text: str) -> str:
 
 def partly_fits(name: str, asked: int, fits: int, *, waits: bool) -> str:
     """Warning on a workload whose pods do not all fit."""
-    rest = "the rest waits at the gate" if waits else "the rest is refused until there is room"
+    if not fits:
+        rest = "all wait at the gate" if waits else "all are refused until there is room"
+    else:
+        rest = "the rest waits at the gate" if waits else "the rest is refused until there is room"
     return f"{show(name)}: {fits} of {asked} pods fit the quota now, {rest}"
 
 

@@ -1,6 +1,7 @@
 """Files that cannot be read say so on one line; what is not known is left out with a note."""
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,25 @@ def test_generated_names_differ(tmp_path: Path) -> None:
         len({w.body.metadata.name for w in inventory.workloads if isinstance(w, WrittenWorkload)})
         == 2
     )
+
+
+@pytest.mark.parametrize("end", ["", "\n", " \n\n"])
+def test_json_is_read_as_it_stands(tmp_path: Path, end: str) -> None:
+    """As kubectl prints it; words stay words, and what only looks like JSON is YAML."""
+    named = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "x", "labels": {"a": "off"}},
+    }
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [named]})
+    (found,) = sort_documents(read_files([written(tmp_path, text + end)])).namespaces
+    assert (found.metadata.name, found.metadata.labels) == ("x", {"a": "off"})
+    (found,) = sort_documents(
+        read_files(
+            [written(tmp_path, "{apiVersion: v1, kind: Namespace, metadata: {name: y}}" + end)]
+        )
+    ).namespaces
+    assert found.metadata.name == "y"
+    deep = '{"a": ' * 5_000 + "1" + "}" * 5_000
+    with pytest.raises(YamlFileError, match="nested too deep"):
+        read_files([written(tmp_path, deep)])

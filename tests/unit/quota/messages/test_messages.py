@@ -99,6 +99,14 @@ from cardquota.quota.verdict import Shortfall
             "web: 3 of 10 pods fit the quota now, the rest is refused until there is room",
         ),
         (
+            shortfall_messages.partly_fits("web", 10, 0, waits=True),
+            "web: 0 of 10 pods fit the quota now, all wait at the gate",
+        ),
+        (
+            shortfall_messages.partly_fits("web", 10, 0, waits=False),
+            "web: 0 of 10 pods fit the quota now, all are refused until there is room",
+        ),
+        (
             shortfall_messages.partly_audited("web", 10, 3),
             "web, 7 of 10 pods: 3 fit the quota now",
         ),

@@ -21,6 +21,7 @@ from ...objects.wire import ResourceList
 from ...quantity import QuantityError, whole
 from ...verdict import Outcome, Verdict
 from ...vocabulary import Reason
+from .gang_minimum import fault_of_members
 from .group_judgement import judge_group
 
 _FITS: Final = Verdict(Outcome.FITS)
@@ -61,10 +62,16 @@ def judge_group_write(
     warnings = verdict.warnings
     if before is None or _asks(group) != _asks(before):
         warnings += _disagreement(ledger, facts.request, group.spec.min_resources)
+    minimum_changed = before is not None and _minimum(group) != _minimum(before)
+    if enters or minimum_changed:
+        warnings += _members_never_start(ledger, facts)
     if before is not None:
-        minimum_changed = (group.spec.min_member or 0) != (before.spec.min_member or 0)
         warnings += _meaning(ledger, facts, moved=enters, minimum_changed=minimum_changed)
     return verdict._replace(warnings=warnings)
+
+
+def _minimum(group: WrittenPodGroup) -> int:
+    return group.spec.min_member or 0
 
 
 def _queue_before(before: WrittenPodGroup, default_queue: str) -> str:
@@ -141,6 +148,20 @@ def _disagreement(
         if found != asked:
             return (group_messages.minimum_disagrees(resource, found, asked),)
     return ()
+
+
+def _members_never_start(ledger: LedgerReader, facts: GroupFacts) -> tuple[str, ...]:
+    """A warning if the pods that are there can never start with this minimum, in this queue (E5).
+    Where it says what they ask for, that was judged instead.
+    """
+    group, account = ledger.groups.get(facts.key), ledger.account(facts.queue)
+    if group is None or account is None or account.facts is None or facts.request.cards:
+        return ()
+    found = fault_of_members(ledger, account, group, facts.min_member)
+    if found is None:
+        return ()
+    text = group_messages.gang_never_starts(facts.key, facts.queue, found.minimum, found.most)
+    return (text,)
 
 
 def _meaning(

@@ -1,0 +1,104 @@
+"""Could a gang ever start, by what its pods ask for? Its minimum against the empty queue (E5).
+
+For whoever writes the group, or a workload that makes its pods. Nothing is refused by it, and no
+fault is found where pods that ask for something else may be part of the minimum. Pure questions to
+the ledger: nothing is charged here.
+"""
+
+from typing import Final, NamedTuple
+
+from ...accounts.account_reader import AccountReader
+from ...assignment.assignment import Assignment
+from ...assignment.claim import claim_of
+from ...ledger.groups.pod_group_state import PodGroupState
+from ...ledger.ledger_reader import LedgerReader
+from ...pods.pod_request import PodRequest
+from ...verdict import Shortfall
+from .member_kinds import kinds_of
+
+_MOST_KINDS: Final = 32
+"""Kinds of members that are looked at when a group is written."""
+_MOST_MEMBERS: Final = 10_000
+"""Members that are looked at then."""
+
+
+class GangFault(NamedTuple):
+    """Why a gang can never start."""
+
+    minimum: int
+    """How many pods start together."""
+    most: int
+    """The largest minimum that the empty queue has room for."""
+    shorts: tuple[Shortfall, ...] = ()
+    """What they ask for, beside what is charged now; empty if that is not told."""
+
+
+def fault_of_workload(
+    account: AccountReader, group: PodGroupState, request: PodRequest, makes: int
+) -> GangFault | None:
+    """Why a gang can never start with the pods of a workload. None: it may, or it has started.
+
+    `makes`: how many pods the workload makes, each with this request. If these are not enough for
+    the minimum, others have to come that may ask for less: then there is no fault.
+    """
+    if not group.gang or group.started:
+        return None
+    minimum, others = group.minimum, group.there
+    if request.amount:
+        others -= group.waiting.get(claim_of(request.cards, request.amount), 0)
+    needed = minimum - others
+    if makes < needed:
+        return None
+    most, shorts = minimum, list[Shortfall]()
+    room = _room_for_cards(account, request)
+    if room is not None and room < needed:
+        most = others + room
+        shorts += [_short(account, card, request.amount * needed) for card in request.cards]
+    for dimension, amount in request.cpu_memory:
+        # Members that ask for the same cards may ask for less of these.
+        limit, all_new = account.limit(dimension), minimum - group.there
+        if limit is not None and limit // amount < all_new:
+            most = min(most, group.there + limit // amount)
+            shorts.append(_short(account, dimension, amount * all_new))
+    return GangFault(minimum, most, tuple(shorts)) if shorts else None
+
+
+def fault_of_members(
+    ledger: LedgerReader, account: AccountReader, group: PodGroupState, minimum: int
+) -> GangFault | None:
+    """Why a gang of this minimum can never start with the pods that are there, in this queue. None:
+    it may, or it has started, or fewer pods than the minimum are there.
+
+    By their cards alone, and only if all that ask for cards ask for equally many. Costs by the
+    number of members, with a bound.
+    """
+    there = len(group.members)
+    if minimum < 2 or group.let_through or not minimum <= there <= _MOST_MEMBERS:
+        return None
+    kinds = kinds_of(list(group.members.values()), _MOST_KINDS)
+    if len(kinds) > _MOST_KINDS:
+        return None
+    asked = [(ledger.request_of(kind.first.facts, account.name), kind.number) for kind in kinds]
+    if len({request.amount for request, _ in asked if request.amount}) != 1:
+        return None
+    room = sum(number for request, number in asked if not request.amount)
+    empty = Assignment(lambda card: account.quota.get(card, 0))
+    with empty.one_question():
+        for request, number in asked:
+            if request.amount:
+                room += empty.place_many(claim_of(request.cards, request.amount), number)
+    return GangFault(minimum, room) if room < minimum and not empty.cut else None
+
+
+def _room_for_cards(account: AccountReader, request: PodRequest) -> int | None:
+    """How many such pods the empty queue has cards for; None: they ask for none. Exact, since each
+    pod is on one of its cards.
+    """
+    if not request.amount:
+        return None
+    return sum(account.quota.get(card, 0) // request.amount for card in request.cards)
+
+
+def _short(account: AccountReader, dimension: str, asked: int) -> Shortfall:
+    would_be = account.row(dimension).charged + asked
+    return Shortfall(dimension, asked, would_be, account.limit(dimension) or 0)

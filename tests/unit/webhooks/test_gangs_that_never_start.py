@@ -1,0 +1,147 @@
+"""A gang whose minimum no quota has room for: said when it, or its workload, is written (E5)."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from builders import H200, H800, a_group, a_namespace, a_queue
+from builders.pod import PodBody
+from cardquota.quota.messages import queue_messages
+
+from .endpoint import Endpoint
+from .workload_review import THREE, pod, running, warned
+
+GANG = a_group("gang").in_queue("queue").of(4)
+MEMBER = pod().in_group("gang")
+NEVER = (
+    "pod group <team/gang> can never start: Queue <queue> has quota for <3> of <4>; "
+    "lower minMember to 3, or ask its owner"
+)
+FOUR = f"Queue <queue> has insufficient <{H200}> quota: requested <4>, total would be <%d>, but "
+
+
+def waiting(number: int) -> list[PodBody]:
+    return [
+        MEMBER.put(f"m{n}", "metadata", "name").with_uid(f"m{n}").gated() for n in range(number)
+    ]
+
+
+async def test_a_workload_is_told_that_its_pods_never_start() -> None:
+    by_kind: dict[str, dict[str, Any]] = {
+        "jobs": {"parallelism": 4},
+        "cronjobs": {"parallelism": 4},
+        "deployments": {"replicas": 4},
+        "statefulsets": {"replicas": 5},
+    }
+    for resource, spec in by_kind.items():
+        async with Endpoint(THREE, GANG, running("other", 2)) as endpoint:
+            never, why = await warned(endpoint, resource, MEMBER, **spec)
+            assert never == f"web: {NEVER}"
+            assert why == FOUR % 6 + "capability is <3>"
+
+
+async def test_one_that_starts_once_there_is_room_is_told_that_it_waits() -> None:
+    async with Endpoint(THREE, GANG.of(3), running("other", 2)) as endpoint:
+        how_many, _ = await warned(endpoint, "jobs", MEMBER, parallelism=3)
+        assert how_many == "web: 0 of 3 pods fit the quota now, all wait at the gate"
+    async with Endpoint(THREE, running("other", 3)) as endpoint:
+        how_many, _ = await warned(endpoint, "deployments", pod(), replicas=2)
+        assert how_many == "web: 0 of 2 pods fit the quota now, all are refused until there is room"
+
+
+async def test_alternatives_are_counted_together() -> None:
+    either = pod(1, f"{H200}|{H800}").in_group("gang")
+    async with Endpoint(a_queue().with_quota({H200: 3, H800: 1}), GANG) as endpoint:
+        assert await warned(endpoint, "jobs", either, parallelism=4) == []
+        endpoint.see(GANG.of(5))
+        never, why = await warned(endpoint, "jobs", either, parallelism=5)
+        assert "Queue <queue> has quota for <4> of <5>" in never
+        assert f"<{H800}> quota: requested <5>" in why
+
+
+async def test_in_audit_it_is_worded_as_all_else() -> None:
+    async with Endpoint(THREE, GANG, mode="audit") as endpoint:
+        never, _, _ = await warned(endpoint, "jobs", MEMBER, parallelism=4)
+        assert never == f"audit: would not be let through: web: {NEVER}"
+
+
+async def test_a_group_that_was_written_a_moment_ago_is_waited_for() -> None:
+    """`kubectl apply` of group and Job in one file."""
+    async with Endpoint(THREE, unseen_wait=30.0) as endpoint:
+        review = asyncio.create_task(warned(endpoint, "jobs", MEMBER, parallelism=4))
+        await asyncio.sleep(0.05)
+        assert not review.done()
+        endpoint.see(GANG)
+        never, _ = await review
+        assert never == f"web: {NEVER}"
+
+
+async def test_a_group_that_does_not_come_is_named() -> None:
+    async with Endpoint(THREE, unseen_wait=0) as endpoint:
+        told = await warned(endpoint, "jobs", MEMBER, parallelism=4)
+        assert told == [queue_messages.group_not_seen("team/gang")]
+
+
+@pytest.mark.parametrize("resource", ["jobs", "deployments"])
+async def test_a_workload_in_a_queue_that_takes_nothing_of_it_is_told(resource: str) -> None:
+    """The queue is missing, closed, or not open to the namespace; its own, or its group's."""
+    closed = a_queue("closed").with_quota({H200: 3}).closed()
+    others = a_queue("others").with_quota({H200: 3}).open_to("else")
+    groups = [a_group(name).in_queue(name).of(2) for name in ("gone", "closed", "others")]
+    async with Endpoint(closed, others, *groups) as endpoint:
+        endpoint.there = False
+        for name, word in (
+            ("gone", "Queue <gone> does not exist"),
+            ("closed", "Queue <closed> is Closed and takes nothing new"),
+            ("others", "Queue <others> is not open to namespace <team>"),
+        ):
+            for body in (pod().in_queue(name), MEMBER.in_queue(None).in_group(name)):
+                (said,) = await warned(endpoint, resource, body)
+                assert word in said
+
+
+async def test_a_group_is_told_by_the_pods_that_are_there() -> None:
+    async with Endpoint(THREE, *waiting(4)) as endpoint:
+        said = await endpoint.validate(GANG)
+        assert (said.allowed, said.warnings) == (True, [NEVER])
+        assert (await endpoint.validate(GANG.of(3))).warnings == []
+        endpoint.see(GANG.of(3))
+        said = await endpoint.validate(GANG, operation="UPDATE", oldObject=GANG.of(3).body)
+        assert (said.allowed, said.warnings) == (True, [NEVER])
+        later = GANG.put({"cpu": "1"}, "spec", "minResources")
+        said = await endpoint.validate(later, operation="UPDATE", oldObject=GANG.body)
+        assert said.warnings == []  # that was said when it was written
+
+
+async def test_a_group_in_another_queue_is_told_by_that_one() -> None:
+    small = a_queue("small").with_quota({H200: 2})
+    members = [body.in_queue(None) for body in waiting(3)]
+    async with Endpoint(THREE, small, GANG.of(3), *members) as endpoint:
+        moved = GANG.of(3).in_queue("small")
+        said = await endpoint.validate(moved, operation="UPDATE", oldObject=GANG.of(3).body)
+        assert said.allowed
+        assert said.warnings[0].endswith(
+            "has quota for <2> of <3>; lower minMember to 2, or ask its owner"
+        )
+
+
+async def test_a_group_without_a_request_in_a_queue_that_takes_nothing_is_refused() -> None:
+    """E5: as with a request, by whatever is wrong with its queue. Not where nothing is enforced."""
+    closed = a_queue("closed").with_quota({H200: 3}).closed()
+    others = a_queue("others").with_quota({H200: 3}).open_to("else")
+    audited = a_namespace("team").labelled("volcano.sh/card-quota", "audit")
+    for more in ([], [audited]):
+        async with Endpoint(closed, others, *more) as endpoint:
+            endpoint.there = False
+            for name, word in (
+                ("gone", "Queue <gone> does not exist; name one that does (`kubectl get queues`)"),
+                ("closed", "Queue <closed> is Closed and takes nothing new"),
+                ("others", "Queue <others> is not open to namespace <team>"),
+            ):
+                said = await endpoint.validate(GANG.in_queue(name))
+                assert said.allowed == bool(more)
+                assert word in (said.warnings[0] if more else said.text)
+                owned = await endpoint.validate(GANG.in_queue(name).made_by_a_controller())
+                assert owned.allowed
+                assert word in owned.warnings[0]
