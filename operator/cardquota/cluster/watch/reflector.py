@@ -143,7 +143,7 @@ class Reflector(Generic[T]):
         return False
 
     def lag(self) -> float:
-        """For how many seconds the view is known to have been behind the API server; 0 if it is not.
+        """Seconds since which the view is known to be behind the API server; 0 if it is not.
 
         It is 0 while a stream is followed, and for the 2 s that one stream may take to follow
         another. Without a stream it counts from when the last one ended, or from the start, until

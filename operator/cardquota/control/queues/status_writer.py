@@ -341,7 +341,7 @@ def _own_numbers(report: QueueReport) -> tuple[object, ...]:
     about = (report.uid, report.generation, report.state, report.state_is_ours)
     wrong = (report.over, report.quota_problem, report.has_quota, report.spec_problem)
     refused = report.strangers.users if report.strangers is not None else ()
-    return (*about, *wrong, rows, *lent, report.resources, refused)
+    return (*about, *wrong, rows, *lent, report.resources, report.waiting, refused)
 
 
 def _of_its_own(status: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How many pods of one queue wait for which reason (T7): counted as they come, go and are judged."""
+"""How many pods of one queue wait for which reason (T7): counted as they come, go, are judged."""
 
 from collections.abc import Mapping
 

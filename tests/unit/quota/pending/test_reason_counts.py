@@ -1,11 +1,11 @@
 """T7: how many pods wait for which reason, as they were last judged."""
 
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from builders import a_pod
 from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
-from cardquota.quota.pending.candidate import Candidate, PodClass
+from cardquota.quota.pending.candidate import Candidate
 from cardquota.quota.pending.pending_queue import PendingQueue
 from cardquota.quota.pending.untold import Behind, BehindLongWait, Named, Words
 from cardquota.quota.pods.charge_state import ChargeState
