@@ -84,12 +84,12 @@ class ReservationStatus(WireModel):
 
 
 class WaitingStatus(WireModel):
-    """The pods that wait at their gate. Empty: none waits."""
+    """The pods that wait at their gate."""
 
     pods: Int64 | None = None
     """How many."""
     oldest: str | None = constrained(format="date-time")
-    """When the first of them was created: it has waited since."""
+    """When the first of them was created: it has waited since. Absent where none waits."""
 
 
 class QueueStatusSchema(WireModel):
@@ -120,7 +120,7 @@ class QueueStatusSchema(WireModel):
     resources: list[ResourceStatus] | None = constrained(map_keys=["name"])
     """One row for cpu and one for memory."""
     waiting: WaitingStatus | None = None
-    """How many pods wait at their gate, and since when."""
+    """How many pods wait at their gate, and since when. Absent: none has waited yet."""
     conditions: list[QueueCondition] | None = constrained(map_keys=["type"])
     """QuotaValid, OverQuota, Oversold, and Borrowed where rolling updates may borrow."""
     columns: StatusColumns | None = None

@@ -58,11 +58,8 @@ def _allocated(report: QueueReport) -> dict[str, int | str]:
 
 
 def _waiting(report: QueueReport) -> WaitingStatus:
-    """Empty where none waits: so a queue of an older release need not be written for that alone,
-    and what was written before goes.
-    """
     pods, oldest = report.waiting
-    return WaitingStatus(pods=pods or None, oldest=oldest or None)
+    return WaitingStatus(pods=pods, oldest=oldest or None)
 
 
 def _fields(row: Any) -> dict[str, Any]:
