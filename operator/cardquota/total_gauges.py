@@ -90,14 +90,14 @@ STUCK_FAMILIES: Final = (
     Family("terminating_stuck_cards", "Cards that such pods hold", ("queue", "card")),
     Family(
         "terminating_stuck_oldest_seconds",
-        "Since when the first of them should be gone",
+        "For how long the first of them should have been gone",
         ("queue",),
     ),
     Family("gated_stuck_pods", "Pods that have waited at the gate for long", ("queue",)),
     Family("gated_stuck_oldest_seconds", "How long the first of them has waited", ("queue",)),
     Family("denied_workloads", "Workloads that lack pods since we refused some", ("queue",)),
     Family(
-        "denied_workloads_oldest_seconds", "Since when the first of them lacks pods", ("queue",)
+        "denied_workloads_oldest_seconds", "How long the first of them has lacked pods", ("queue",)
     ),
 )
 """What is stuck (R7). No rows where nothing is, and none of a replica that does not lead."""

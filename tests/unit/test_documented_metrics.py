@@ -15,7 +15,7 @@ COLUMNS: Final = 6
 CELL: Final = re.compile(r"(?<!\\)\|")
 
 
-class Row(NamedTuple):
+class MetricRow(NamedTuple):
     name: str
     kind: str
     labels: tuple[str, ...]
@@ -34,13 +34,13 @@ def samples_of(families: tuple[Family, ...]) -> dict[str, list[tuple[tuple[str, 
     return {family.name: [(family.labels, 1.0)] for family in families}
 
 
-def exported() -> dict[str, Row]:
+def exported() -> dict[str, MetricRow]:
     """All that a registry has, after each metric was used once."""
     metrics = Metrics()
     rows = documented()
     for one in vars(metrics).values():
         if isinstance(one, MetricWrapperBase):
-            name = one.describe()[0].name
+            name = next(iter(one.describe())).name
             cells = rows.get(name) or rows.get(f"{name}_total")
             if cells and (labels := labels_in(cells[1])):
                 # Raises an error if the metric has others.
@@ -52,10 +52,10 @@ def exported() -> dict[str, Row]:
     return {row.name: row for row in found}
 
 
-def row_of(metric: Metric) -> Row:
+def row_of(metric: Metric) -> MetricRow:
     name = f"{metric.name}_total" if metric.type == "counter" else metric.name
     labels = metric.samples[0].labels if metric.samples else {"?": ""}
-    return Row(name, metric.type, tuple(sorted(label for label in labels if label != "le")))
+    return MetricRow(name, metric.type, tuple(sorted(label for label in labels if label != "le")))
 
 
 def labels_in(cell: str) -> tuple[str, ...]:
@@ -67,7 +67,9 @@ def test_every_metric_is_documented_and_no_other() -> None:
 
 
 def test_types_and_labels_are_those_of_the_registry() -> None:
-    found = {name: Row(name, cells[0], labels_in(cells[1])) for name, cells in documented().items()}
+    found = {
+        name: MetricRow(name, cells[0], labels_in(cells[1])) for name, cells in documented().items()
+    }
     assert found == exported()
 
 

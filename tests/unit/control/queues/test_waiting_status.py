@@ -19,7 +19,7 @@ pytestmark = pytest.mark.fake_clock
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
 
 
-class Store:
+class WaitingStore:
     """Takes every status; a fake, for its clock."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ def test_t7_a_time_that_is_none_is_left_out(ledger: Ledger) -> None:
 
 
 async def test_t7_it_is_written_with_the_rest_and_goes_when_nobody_waits(ledger: Ledger) -> None:
-    store = Store()
+    store = WaitingStore()
     writer = StatusWriter(store, lambda: LATE, standalone=True)
     writer.see("queue", {})
     see(ledger, waits("early", EARLY))
@@ -73,7 +73,7 @@ async def test_t7_it_is_written_with_the_rest_and_goes_when_nobody_waits(ledger:
 
 async def test_t7_a_pod_in_the_place_of_another_is_news(ledger: Ledger) -> None:
     """As much is requested as before, but somebody else is the first now."""
-    store = Store()
+    store = WaitingStore()
     writer = StatusWriter(store, lambda: LATE, standalone=True)
     writer.see("queue", {})
     see(ledger, waits("early", EARLY))
@@ -88,7 +88,7 @@ async def test_t7_a_pod_in_the_place_of_another_is_news(ledger: Ledger) -> None:
 
 async def test_t7_a_queue_where_nobody_waits_is_not_written_for_it(ledger: Ledger) -> None:
     """As after an upgrade: a thousand queues have a status of the release before."""
-    store = Store()
+    store = WaitingStore()
     writer = StatusWriter(store, lambda: LATE, standalone=True)
     status = queue_status(numbers(ledger), {}, now=EARLY, standalone=True)
     assert status.pop("waiting") == {"pods": 0}
