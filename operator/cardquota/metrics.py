@@ -47,7 +47,9 @@ class Metrics:
         )
         self.leader = self._gauge("leader", "1 while this replica decides")
         self.reflector_lag = self._gauge(
-            "reflector_lag_seconds", "Seconds since a watch was last known current", "kind"
+            "reflector_lag_seconds",
+            "For how long the view of a kind is known to be behind the API server; 0 is right",
+            "kind",
         )
         self.loop_seconds = self._gauge(
             "loop_seconds",

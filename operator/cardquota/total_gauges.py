@@ -64,6 +64,21 @@ FAMILIES: Final = (
     Family("unlimited_memory_pods", "Pods with card memory that no quota limits", ("unit",)),
     Family("unlimited_memory", "Card memory in use that no quota limits, by unit", ("unit",)),
     Family("gated_pods", "Pods waiting at the gate", ("queue",)),
+    Family(
+        "waiting_pods",
+        "Pods waiting at the gate, by why they wait; on the leader alone",
+        ("queue", "reason"),
+    ),
+    Family(
+        "queue_oldest_wait_seconds",
+        "How long the pod that was created first has waited at its gate; 0 where none waits",
+        ("queue",),
+    ),
+    Family(
+        "queue_median_wait_seconds",
+        "How long at least half of the waiting pods have waited; 0 where none waits",
+        ("queue",),
+    ),
     Family("unadmitted_pods", "Pods charged that never passed admission", ("queue",)),
 )
 STUCK_FAMILIES: Final = (
@@ -75,14 +90,14 @@ STUCK_FAMILIES: Final = (
     Family("terminating_stuck_cards", "Cards that such pods hold", ("queue", "card")),
     Family(
         "terminating_stuck_oldest_seconds",
-        "Since when the first of them should be gone",
+        "For how long the first of them should have been gone",
         ("queue",),
     ),
     Family("gated_stuck_pods", "Pods that have waited at the gate for long", ("queue",)),
     Family("gated_stuck_oldest_seconds", "How long the first of them has waited", ("queue",)),
     Family("denied_workloads", "Workloads that lack pods since we refused some", ("queue",)),
     Family(
-        "denied_workloads_oldest_seconds", "Since when the first of them lacks pods", ("queue",)
+        "denied_workloads_oldest_seconds", "How long the first of them has lacked pods", ("queue",)
     ),
 )
 """What is stuck (R7). No rows where nothing is, and none of a replica that does not lead."""
@@ -99,6 +114,10 @@ class TotalGauges(Collector):
     def __init__(self, families: Sequence[Family] = FAMILIES) -> None:
         self._families = families
         self._rows: Rows = {}
+
+    def shown(self, name: str) -> Sequence[Row]:
+        """The rows of one gauge that are shown now."""
+        return self._rows.get(name, ())
 
     def show(self, rows: Rows) -> None:
         """Show only these rows from now on. They must not change any more."""

@@ -83,6 +83,15 @@ class ReservationStatus(WireModel):
     """What is idle on them."""
 
 
+class WaitingStatus(WireModel):
+    """The pods that wait at their gate."""
+
+    pods: Int64 | None = None
+    """How many."""
+    oldest: str | None = constrained(format="date-time")
+    """When the first of them was created: it has waited since. Absent where none waits."""
+
+
 class QueueStatusSchema(WireModel):
     """What a queue holds now. Absent fields are not written by whoever applies this."""
 
@@ -110,6 +119,8 @@ class QueueStatusSchema(WireModel):
     """Until when the seconds of the rows are counted."""
     resources: list[ResourceStatus] | None = constrained(map_keys=["name"])
     """One row for cpu and one for memory."""
+    waiting: WaitingStatus | None = None
+    """How many pods wait at their gate, and since when. Absent: none has waited yet."""
     conditions: list[QueueCondition] | None = constrained(map_keys=["type"])
     """QuotaValid, OverQuota, Oversold, and Borrowed where rolling updates may borrow."""
     columns: StatusColumns | None = None

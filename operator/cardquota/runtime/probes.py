@@ -64,7 +64,7 @@ class Probes:
         return web.Response(text=f"{text}\n{notes}")
 
     async def _metrics_page(self, _: web.Request) -> web.Response:
-        await refresh(self._ledger, self._metrics)
+        await refresh(self._ledger, self._metrics, leads=bool(self._term()))
         for reflector in self._reflectors:
             self._metrics.reflector_lag.labels(reflector.kind).set(reflector.lag())
         # Printing many rows takes long, and reviews must not wait for it.

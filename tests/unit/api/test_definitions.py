@@ -79,7 +79,7 @@ QUEUE_SPEC = """weight capability reclaimable extendClusters guarantee affinity 
 NODE_GROUPS = """requiredDuringSchedulingIgnoredDuringExecution
     preferredDuringSchedulingIgnoredDuringExecution"""
 QUEUE_STATUS = """state unknown pending running inqueue completed reservation allocated
-    observedGeneration cards cardSecondsUntil resources conditions columns"""
+    observedGeneration cards cardSecondsUntil resources waiting conditions columns"""
 GROUP_SPEC = """minMember minTaskMember queue priorityClassName minResources networkTopology
     subGroupPolicy topologyAffinity"""
 
@@ -111,6 +111,8 @@ def test_rows_of_a_queues_status() -> None:
     seconds = cards["items"]["properties"]["seconds"]
     assert (seconds["format"], seconds["minimum"], seconds["maximum"]) == ("int64", 0, 2**53 - 1)
     assert field(QUEUE, "status.cardSecondsUntil")["format"] == "date-time"
+    waiting = field(QUEUE, "status.waiting")["properties"]
+    assert (waiting["pods"]["type"], waiting["oldest"]["format"]) == ("integer", "date-time")
     resources = field(QUEUE, "status.resources")
     assert resources["x-kubernetes-list-map-keys"] == ["name"]
     assert list(resources["items"]["properties"]) == ["name", *CARD_NUMBERS]

@@ -36,7 +36,8 @@ log = logging.getLogger(__name__)
 T = TypeVar("T", bound=wire.WatchedObject)
 
 _LATE = 90.0
-"""Seconds of lag from which on the known state is called old."""
+"""Seconds of silence from which on the known state is called old: an intact stream tells something
+more often, or ends on time."""
 _GAP = 2.0
 """The same, seconds without a stream: one follows another within milliseconds, unless the API
 server does not answer, or what we ask it does not arrive."""
@@ -142,19 +143,29 @@ class Reflector(Generic[T]):
         return False
 
     def lag(self) -> float:
-        """Seconds since the stream was last known to be current; infinite before the first list.
+        """Seconds since which the view is known to be behind the API server; 0 if it is not.
 
-        In a quiet cluster this rises to `watch_seconds` and falls again: silence proves nothing.
+        It is 0 while a stream is followed, and for the 2 s that one stream may take to follow
+        another. Without a stream it counts from when the last one ended, or from the start, until
+        the next one is open: through lists too. Where a stream is open and silent for longer than
+        an intact one can be (90 s), it counts from when that last told something.
+        Not told: how far an API server is behind its own store.
         """
-        return self._clock() - self._progress.current_at
+        since = self._behind_since
+        return 0.0 if since is None else self._clock() - since
 
     @property
     def late(self) -> bool:
-        """Whether what is known may be old: no stream is followed, for longer than it takes to
-        open the next one, or for long nothing has shown that it is current.
-        """
-        gap = 0.0 if self._gap_since is None else self._clock() - self._gap_since
-        return gap > _GAP or self.lag() > _LATE
+        """Whether what is known may be old: nothing was listed yet, or the view is behind."""
+        return self._behind_since is not None
+
+    @property
+    def _behind_since(self) -> float | None:
+        now, gap, listed = self._clock(), self._gap_since, self.revision > 0
+        found = [gap] if gap is not None and (now - gap > _GAP or not listed) else []
+        if listed and now - self._progress.current_at > _LATE:
+            found.append(self._progress.current_at)
+        return min(found, default=None)
 
     async def wait_synced(self) -> None:
         """Return once everything was delivered at least once, and news can come."""

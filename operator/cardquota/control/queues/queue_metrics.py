@@ -1,6 +1,8 @@
 """The ledger's numbers as metrics, updated at each scrape."""
 
+import time
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Final
 
 from ...loop.time_slice import TimeSlice, in_slices
@@ -9,6 +11,7 @@ from ...quota.accounts.account import OUTSIDE
 from ...quota.accounts.account_reader import AccountReader
 from ...quota.accounts.row import Row, sum_of
 from ...quota.ledger.ledger_reader import LedgerReader
+from ...quota.moments import seconds_of
 from ...quota.reports.cluster_report import cards_of, cluster_report_in_steps
 from ...quota.reports.drift import Drift, compare
 from ...quota.scheduling.memory_report import unlimited_use
@@ -22,11 +25,22 @@ UNKNOWN: Final = "<unknown>"
 """The label of all queues that do not exist, and of all cards that no node has shown and no quota
 has. Users choose such names freely, and each would be a series of its own for ever (P8). No object
 and no card can have this name."""
+UNDECIDED: Final = "<undecided>"
+"""The label of pods that were not judged yet. No reason has this name."""
 
 
-async def refresh(ledger: LedgerReader, metrics: Metrics) -> None:
-    """Update all numbers of queues and cards. Costs O(rows), a few us each, in slices. The numbers
-    of one queue are of one moment.
+async def refresh(
+    ledger: LedgerReader,
+    metrics: Metrics,
+    *,
+    leads: bool = True,
+    time_of_day: Callable[[], float] = time.time,
+) -> None:
+    """Update all numbers of queues and cards. Costs O(rows), a few us each, in slices, however many
+    pods wait. The numbers of one queue are of one moment.
+
+    `leads`: whether this replica judges who waits; only then it tells for what. `time_of_day`:
+    seconds since 1970.
     """
     slice_ = TimeSlice()
     rows: _Rows = defaultdict(lambda: defaultdict(float))
@@ -42,12 +56,46 @@ async def refresh(ledger: LedgerReader, metrics: Metrics) -> None:
             if exists:
                 _resources(account, rows)
             rows["gated_pods"][queue,] += len(account.pending)
+            _waits(account, queue, rows, time_of_day())
+            if leads:
+                _waiting(account, queue, rows)
             rows["unadmitted_pods"][queue,] += len(account.unadmitted)
     for unit, (pods, held) in unlimited_use(ledger).items():
         rows["unlimited_memory_pods"][unit,] = pods
         rows["unlimited_memory"][unit,] = held
     await _cluster(ledger, rows)
+    if leads:
+        _keep_reasons(ledger, metrics, rows)
     metrics.totals.show({gauge: list(found.items()) for gauge, found in rows.items()})
+
+
+def _waits(account: AccountReader, queue: str, rows: _Rows, now: float) -> None:
+    """Since when its pods wait (T7). Of all queues that do not exist, only the oldest is known."""
+    waits = account.pending.waits
+    oldest = rows["queue_oldest_wait_seconds"]
+    oldest[queue,] = max(oldest[queue,], _since(waits.oldest, now))
+    if queue != UNKNOWN:
+        rows["queue_median_wait_seconds"][queue,] = _since(waits.median, now)
+
+
+def _since(created: str | None, now: float) -> float:
+    """Seconds. 0 where that is no time, or in the future: clocks differ."""
+    seconds = seconds_of(created)
+    return 0 if seconds is None else max(0, int(now) - seconds)
+
+
+def _waiting(account: AccountReader, queue: str, rows: _Rows) -> None:
+    for reason, pods in account.pending.by_reason.items():
+        rows["waiting_pods"][queue, reason or UNDECIDED] += pods
+
+
+def _keep_reasons(ledger: LedgerReader, metrics: Metrics, rows: _Rows) -> None:
+    """A row that was shown goes to 0 before it goes: it stays while its queue exists."""
+    waiting = rows["waiting_pods"]
+    for (queue, reason), _ in metrics.totals.shown("waiting_pods"):
+        account = ledger.account(queue)
+        if queue == UNKNOWN or (account is not None and account.facts is not None):
+            waiting[queue, reason] += 0
 
 
 def _label_of(ledger: LedgerReader, card: str) -> str:

@@ -6,7 +6,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from ...api.condition import QueueCondition
-from ...api.queue_status import CardStatus, QueueStatusSchema, ResourceStatus, StatusColumns
+from ...api.queue_status import (
+    CardStatus,
+    QueueStatusSchema,
+    ResourceStatus,
+    StatusColumns,
+    WaitingStatus,
+)
 from ...quota import vocabulary as v
 from ...quota.messages import report_messages, volcano_messages
 from ...quota.moments import read_moment
@@ -31,6 +37,7 @@ def queue_status(
         observed_generation=report.generation,
         cards=[CardStatus(**_bounded(_fields(row))) for row in report.cards],
         resources=[ResourceStatus(**_fields(row)) for row in report.resources],
+        waiting=_waiting(report),
         conditions=_conditions(report, stored.get("conditions"), now),
         card_seconds_until=report.seconds_until or None,
         columns=StatusColumns(**_fields(columns(report))),
@@ -48,6 +55,11 @@ def _allocated(report: QueueReport) -> dict[str, int | str]:
         **{row.name: row.allocated for row in report.resources},
         **{name: str(amount) for name, amount in sorted(by_resource.items())},
     }
+
+
+def _waiting(report: QueueReport) -> WaitingStatus:
+    pods, oldest = report.waiting
+    return WaitingStatus(pods=pods, oldest=oldest or None)
 
 
 def _fields(row: Any) -> dict[str, Any]:

@@ -39,6 +39,8 @@ INTERVAL: Final = 1.0
 _LONGEST: Final = 60.0
 """Seconds between two tries of a write that keeps failing."""
 _NO_ROOM: Final = "queue %s: its other annotations leave no room for %s: take some away"
+_ABSENT: Final = {"waiting": {"pods": 0}}
+"""What an absent field of the status says."""
 TURN: Final = 0.05
 """Seconds between two writes that only other queues' quotas caused."""
 
@@ -218,9 +220,8 @@ class StatusWriter:
             entry.without_room = True
             return None
         entry.without_room = False
-        # Server-side apply omits an empty list: absent and empty are the same.
         stored, grown = without_growth(before), without_growth(wanted)
-        same = all((stored.get(key) or None) == (grown[key] or None) for key in grown)
+        same = _alike(stored, grown)
         if not self._place.has_state:  # all that stands there is ours
             same = same and stored.keys() <= grown.keys()
         ours = entry.counted in (None, counted_in(before))
@@ -232,8 +233,7 @@ class StatusWriter:
         """Whether only other queues' quotas, or time, caused the difference to be written."""
         if wanted is None or entry.seen is None:
             return False
-        stored, own = _of_its_own(entry.seen.status), _of_its_own(wanted)
-        return all((stored.get(key) or None) == (own[key] or None) for key in own)
+        return _alike(_of_its_own(entry.seen.status), _of_its_own(wanted))
 
     async def _turn(self, entry: _QueueEntry) -> None:
         """Wait for a turn, or until there is other news."""
@@ -322,6 +322,13 @@ class StatusWriter:
         entry.next_write = max(entry.next_write, now + entry.backoff.next(retry_after))
 
 
+def _alike(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether all that is wanted is stored. Server-side apply omits an empty list: absent and empty
+    are the same. So are absent and nobody: after an upgrade no queue is written for that alone.
+    """
+    return all((stored.get(key) or _ABSENT.get(key)) == (wanted[key] or None) for key in wanted)
+
+
 def _older(version: str, other: str) -> bool:
     """Whether a version is known to be older."""
     return bool(version) and wire.revision_of(version) < wire.revision_of(other)
@@ -341,7 +348,7 @@ def _own_numbers(report: QueueReport) -> tuple[object, ...]:
     about = (report.uid, report.generation, report.state, report.state_is_ours)
     wrong = (report.over, report.quota_problem, report.has_quota, report.spec_problem)
     refused = report.strangers.users if report.strangers is not None else ()
-    return (*about, *wrong, rows, *lent, report.resources, refused)
+    return (*about, *wrong, rows, *lent, report.resources, report.waiting, refused)
 
 
 def _of_its_own(status: dict[str, Any]) -> dict[str, Any]:

@@ -46,6 +46,7 @@ class PodClass:
         "key",
         "sort_keys",
         "task",
+        "waits_for",
     )
 
     def __init__(self, gang: Gang | None = None, key: Hashable = None, task: str = "") -> None:
@@ -58,6 +59,9 @@ class PodClass:
         self.sort_keys: list[SortKey] = []
         """The sort keys of its pods, sorted."""
         self.candidate: Candidate | None = None
+        self.waits_for: Reason | None = None
+        """Why its pods wait, as they were last judged; None: they were not yet. Only counted (T7):
+        what they are told may differ."""
         self._told: Reason | None = None
         """The reason why its pods wait, as they are told."""
         self._told_up_to: tuple[()] | SortKey | None = None

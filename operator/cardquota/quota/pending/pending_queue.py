@@ -8,7 +8,7 @@ is *blocked* until that changes, which makes it active.
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
@@ -21,8 +21,10 @@ from .fifo_index import Cards
 from .gang import Gang
 from .inadmissible_classes import InadmissibleClasses
 from .place import MOST_COUNTED, Place
+from .reason_counts import ReasonCounts
 from .release_key import ORDINARY, Precedence, ReleaseKey, precedence_of
 from .untold import Untold
+from .wait_times import WaitTimes
 
 _DENY: Final = ChargeState.GATED_DENY
 _SLACK: Final = 64
@@ -59,7 +61,7 @@ class PendingQueue:
         "_by_gang",
         "_changed_gangs",
         "_classes_to_activate",
-        "_count",
+        "_counts",
         "_entries",
         "_epoch",
         "_needs_outdated",
@@ -75,6 +77,7 @@ class PendingQueue:
         "inadmissible",
         "queue",
         "untold",
+        "waits",
     )
 
     def __init__(self, queue: str = "") -> None:
@@ -91,7 +94,9 @@ class PendingQueue:
         self._asked: dict[Gang, Collection[str]] = {}
         """For what each of them asks."""
         self.inadmissible = InadmissibleClasses()
-        self._count = 0
+        self.waits = WaitTimes()
+        """Since when the pods wait."""
+        self._counts = ReasonCounts()
         self._active: dict[Candidate, int] = {}
         """Candidates to try whatever room there is, with the number of their entry in `_order`."""
         self._unordered: dict[Candidate, None] = {}
@@ -113,11 +118,18 @@ class PendingQueue:
         self._epoch = 0
         self._needs_outdated = False
         self._refreshing: Iterator[None] | None = None
-        self.untold = Untold()
+        self.untold = Untold(self._counts)
         """Classes that are inadmissible or blocked and have pods to be told."""
 
     def __len__(self) -> int:
-        return self._count
+        return len(self.waits)
+
+    @property
+    def by_reason(self) -> Mapping[Reason | None, int]:
+        """How many pods wait for which reason, as they were last judged; None: they were not yet,
+        as on a replica that does not lead.
+        """
+        return self._counts.pods
 
     @property
     def gangs(self) -> int:
@@ -166,8 +178,10 @@ class PendingQueue:
         if pod_class is None:
             pod_class = self.classes[key] = PodClass(gang, key, task)
         record.class_key = pod_class.key
-        pod_class.join(record.sort_key)
-        self._count += 1
+        sort_key = record.sort_key
+        pod_class.join(sort_key)
+        self.waits.add(sort_key.made)
+        self._counts.add(pod_class, 1)
         if record.charge_state is _DENY:
             self.deny_classes[key] = self.deny_classes.get(key, 0) + 1
         if gang is None:
@@ -187,8 +201,10 @@ class PendingQueue:
         if key is None:
             return
         pod_class = self.classes[key]
-        pod_class.leave(record.sort_key)
-        self._count -= 1
+        sort_key = record.sort_key
+        pod_class.leave(sort_key)
+        self.waits.discard(sort_key.made)
+        self._counts.add(pod_class, -1)
         if record.charge_state is _DENY:
             self.deny_classes[key] -= 1
             if not self.deny_classes[key]:

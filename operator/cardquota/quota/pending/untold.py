@@ -6,6 +6,7 @@ from ..verdict import Verdict
 from ..vocabulary import Reason
 from .candidate import Candidate, PodClass
 from .gang import Gang
+from .reason_counts import ReasonCounts
 
 MOST_KEPT: Final = 32
 """Classes whose verdict is kept for their pods. The other classes are judged once more."""
@@ -67,9 +68,11 @@ class Untold:
     Discard a class before it is tried: it may not have to wait any more.
     """
 
-    __slots__ = ("_classes",)
+    __slots__ = ("_classes", "_counts")
 
-    def __init__(self) -> None:
+    def __init__(self, counts: ReasonCounts | None = None) -> None:
+        """`counts`: what is told is also counted there."""
+        self._counts = counts if counts is not None else ReasonCounts()
         self._classes: dict[PodClass, Words | Behinds | None] = {}
 
     def __len__(self) -> int:
@@ -82,6 +85,7 @@ class Untold:
 
     def add(self, candidate: Candidate, words: Words) -> None:
         """A candidate's pods wait for this reason. Those that do not know it must be told."""
+        self._counts.judged(candidate, words.verdict.reason)
         if words.verdict.reason is None:
             return
         for pod_class in candidate.classes:
@@ -91,12 +95,14 @@ class Untold:
 
     def add_newcomers(self, candidate: Candidate, words: Behind) -> None:
         """The same, only for pods that have not been told anything yet. These words are kept."""
+        self._counts.judged(candidate, Reason.BEHIND)
         for pod_class in candidate.classes:
             if pod_class.untold:
                 self._classes[pod_class] = words
 
     def add_behind(self, candidate: Candidate, words: BehindLongWait | BehindVacancy) -> None:
         """A candidate's pods wait behind what is set aside, or kept. These words are kept."""
+        self._counts.judged(candidate, Reason.BEHIND)
         for pod_class in candidate.classes:
             pod_class.to_hear(Reason.BEHIND)
             if pod_class.untold:

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ..accounts.account_reader import AccountReader, Borrowed, OverQuota
 from ..ledger.ledger_reader import LedgerReader
+from ..moments import read_moment
 from ..quantity import cpu_quantity, memory_quantity
 from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, MEMORY
 from ..words import amount_text
@@ -64,6 +65,17 @@ class Oversold(NamedTuple):
     """Of the cluster, cards."""
 
 
+class Waiting(NamedTuple):
+    """The pods that wait at their gate (T7)."""
+
+    pods: int = 0
+    oldest: str = ""
+    """When the first of them was created, RFC 3339; empty where none waits."""
+
+
+NOBODY_WAITS: Final = Waiting()
+
+
 @dataclass(slots=True, frozen=True)
 class QueueReport:
     """All numbers of a queue at one moment. `over` and `oversold` are for its conditions."""
@@ -95,6 +107,7 @@ class QueueReport:
     """Of cpu and memory, milli-cores and bytes, where there is any."""
     seconds_until: str = ""
     """The time of day until which the card-seconds are counted; empty where nobody counts."""
+    waiting: Waiting = NOBODY_WAITS
     strangers: QueueStrangers | None = None
     """Who is refused what of its pods (V1), which the ledger does not know. None: nobody looks."""
 
@@ -136,7 +149,14 @@ def report(ledger: LedgerReader, queue: str, time_of_day: str = "") -> QueueRepo
         memory=(account.row(MEMORY).allocated, account.limit(MEMORY)),
         elastic=tuple((name, n) for name in COMPUTE_RESOURCES if (n := account.row(name).elastic)),
         seconds_until=time_of_day if account.card_seconds is not None else "",
+        waiting=_waiting(account),
     )
+
+
+def _waiting(account: AccountReader) -> Waiting:
+    oldest = account.pending.waits.oldest or ""
+    # Of a time that is none, the API server would refuse the whole status.
+    return Waiting(len(account.pending), "" if read_moment(oldest) is None else oldest)
 
 
 def _shown(ledger: LedgerReader, account: AccountReader) -> list[str]:

@@ -156,13 +156,17 @@ class QuietStreams(Scripted):
             yield response
 
 
-@pytest.mark.parametrize(("lasting", "lag"), [((60, 60), 0), ((60, 40), 40), ((60, 0.2), 0.2)])
+@pytest.mark.parametrize(("lasting", "lag"), [((60, 60), 95), ((60, 40), 135), ((60, 0.2), 95.2)])
 async def test_a_stream_that_ends_when_it_was_due_had_told_everything(
     lasting: tuple[float, ...], lag: float
 ) -> None:
-    """Without a bookmark too: a kind that nobody ever changes may get none."""
+    """Without a bookmark too: a kind that nobody ever changes may get none. So the view is behind
+    since that end; after a stream that broke, since the last one told something.
+    """
     client = QuietStreams(*lasting)
     reflector, _, _ = await _play(client, clock=lambda: client.now, random=lambda: 0.5)
+    assert reflector.lag() == 0.0
+    client.now += 95
     assert reflector.lag() == pytest.approx(lag)
 
 
@@ -171,9 +175,23 @@ async def test_what_is_known_is_old_two_seconds_after_the_last_stream() -> None:
     client = QuietStreams(60)
     reflector, _, _ = await _play(client, clock=lambda: client.now, random=lambda: 0.5)
     client.now += 2.0
-    assert not reflector.late
+    assert (reflector.late, reflector.lag()) == (False, 0.0)
     client.now += 0.1
     assert reflector.late
+    assert reflector.lag() == pytest.approx(2.1), "since the stream ended"
+
+
+def test_before_the_first_list_it_is_behind_since_the_start() -> None:
+    now = [100.0]
+    reflector = Reflector(
+        cast("Client", Scripted([5], [])),
+        path="/things",
+        kind="Thing",
+        delivery=Delivery("Thing", NamedThing, SeenNames()),
+        clock=lambda: now[0],
+    )
+    now[0] += 0.5
+    assert (reflector.late, reflector.lag()) == (True, 0.5)
 
 
 async def test_a_stream_that_is_open_may_be_silent_for_a_while() -> None:
@@ -183,7 +201,7 @@ async def test_a_stream_that_is_open_may_be_silent_for_a_while() -> None:
     class SilentResponse(_Response):
         async def iter_any(self) -> AsyncIterator[bytes]:
             for now[0] in (80.0, 91.0):
-                looked.append(reflector.late)
+                looked.append((reflector.late, reflector.lag()))
             client.over.set()
             await asyncio.Event().wait()
             yield b""
@@ -203,7 +221,7 @@ async def test_a_stream_that_is_open_may_be_silent_for_a_while() -> None:
     task = asyncio.create_task(reflector.run())
     await asyncio.wait_for(client.over.wait(), 5)
     task.cancel()
-    assert looked == [False, True]
+    assert looked == [(False, 0.0), (True, 91.0)]
 
 
 BUSY = ApiError(429, "TooManyRequests", "later")

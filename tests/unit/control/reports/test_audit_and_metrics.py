@@ -4,13 +4,15 @@ import pytest
 
 from builders import H200, H800, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.queues.queue_metrics import UNKNOWN, measure_drift, refresh
+from cardquota.control.queues.queue_metrics import UNDECIDED, UNKNOWN, measure_drift, refresh
 from cardquota.control.reports.audit import report_unadmitted
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
 from cardquota.quota.cards.card import can_exist
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import is_object_name
+from cardquota.quota.moments import time_text
+from cardquota.quota.release.openings import openings
 from cardquota.quota.steps import to_its_end
 
 from ..fakes import Told, a_world
@@ -269,3 +271,86 @@ async def test_p8_cards_that_nobody_has_share_one_label() -> None:
 def test_p8_the_label_of_what_is_unknown_can_be_no_name() -> None:
     assert not is_object_name(UNKNOWN)
     assert not can_exist(UNKNOWN)
+
+
+def waiting(name: str, created: str, queue: str = "queue", cards: int = 1) -> PodBody:
+    return a_pod(name).in_queue(queue).naming(H200).asking_for(cards).gated().created(created)
+
+
+def judged(ledger: Ledger, queue: str = "queue") -> None:
+    account = ledger.account(queue)
+    assert account is not None
+    list(openings(ledger, queue))
+
+
+NOW = 1_700_000_000.0
+
+
+async def shown_now(ledger: Ledger, metrics: Metrics, *, leads: bool = True) -> None:
+    await refresh(ledger, metrics, leads=leads, time_of_day=lambda: NOW)
+
+
+async def test_t7_the_oldest_and_the_median_wait_count_from_creation() -> None:
+    metrics = Metrics()
+    ages = (600, 5, 60, 30)
+    pods = [waiting(f"a{age}", time_text(int(NOW) - age)) for age in ages]
+    ledger = a_world(THREE, a_queue("idle"), *pods)
+    await shown_now(ledger, metrics, leads=False)
+    assert values(metrics, "queue_oldest_wait_seconds") == {("queue",): 600, ("idle",): 0}
+    assert values(metrics, "queue_median_wait_seconds") == {("queue",): 60, ("idle",): 0}
+    for age in ages:
+        ledger.pod_gone(f"uid-a{age}")
+    await shown_now(ledger, metrics, leads=False)
+    assert set(values(metrics, "queue_oldest_wait_seconds").values()) == {0}
+    assert set(values(metrics, "queue_median_wait_seconds").values()) == {0}
+
+
+async def test_t7_a_creation_time_in_the_future_is_no_wait() -> None:
+    metrics = Metrics()
+    ledger = a_world(THREE, waiting("a", time_text(int(NOW) + 5)))
+    await shown_now(ledger, metrics)
+    assert values(metrics, "queue_oldest_wait_seconds") == {("queue",): 0}
+
+
+async def test_t7_waiting_pods_by_the_reason_that_they_were_last_judged_to_have() -> None:
+    metrics = Metrics()
+    pods = [waiting(f"p{n}", time_text(int(NOW) - n), cards=4) for n in range(3)]
+    ledger = a_world(THREE, *pods)
+    await shown_now(ledger, metrics)
+    assert values(metrics, "waiting_pods") == {("queue", UNDECIDED): 3}
+    judged(ledger)
+    await shown_now(ledger, metrics)
+    assert values(metrics, "waiting_pods") == {
+        ("queue", UNDECIDED): 0,
+        ("queue", v.Reason.INSUFFICIENT_CARD): 3,
+    }
+    for pod in pods:
+        ledger.pod_gone(f"uid-{pod.name}")
+    await shown_now(ledger, metrics)
+    assert set(values(metrics, "waiting_pods").values()) == {0}
+    ledger.queue_gone("queue")
+    await shown_now(ledger, metrics)
+    assert values(metrics, "waiting_pods") == {}
+
+
+async def test_t7_who_does_not_lead_judges_nobody_and_tells_no_reason() -> None:
+    metrics = Metrics()
+    ledger = a_world(THREE, waiting("a", time_text(int(NOW) - 9)))
+    await shown_now(ledger, metrics, leads=False)
+    assert values(metrics, "waiting_pods") == {}
+    await shown_now(ledger, metrics, leads=True)
+    assert values(metrics, "waiting_pods") == {("queue", UNDECIDED): 1}
+    await shown_now(ledger, metrics, leads=False)
+    assert values(metrics, "waiting_pods") == {}
+
+
+async def test_t7_queues_that_do_not_exist_share_a_label() -> None:
+    metrics = Metrics()
+    pods = [waiting(f"p{n}", time_text(int(NOW) - n), f"odd-{n}") for n in (7, 9, 8)]
+    ledger = a_world(*pods)
+    for n in (7, 8, 9):
+        judged(ledger, f"odd-{n}")
+    await shown_now(ledger, metrics)
+    assert values(metrics, "queue_oldest_wait_seconds") == {(UNKNOWN,): 9}
+    assert values(metrics, "queue_median_wait_seconds") == {}
+    assert values(metrics, "waiting_pods") == {(UNKNOWN, v.Reason.QUEUE_NOT_FOUND): 3}

@@ -542,6 +542,14 @@ class Histories(RuleBasedStateMachine):
     def exactly_the_gated_pods_wait(self) -> None:
         found = {a.name: set(a.pending.uids()) for a in self.ledger.accounts() if len(a.pending)}
         assert found == self.plain.waiting()
+        for account in self.ledger.accounts():
+            pods = [self.ledger.pods[uid] for uid in account.pending.uids()]
+            created = sorted(pod.facts.created for pod in pods)
+            oldest = created[0] if created else None
+            middle = created[(len(created) - 1) // 2] if created else None
+            waits = account.pending.waits
+            assert (waits.oldest, waits.median, len(waits)) == (oldest, middle, len(pods))
+            assert sum(account.pending.by_reason.values()) == len(pods)
 
     @invariant()
     def what_was_noted_of_those_who_wait_hides_nobody_who_fits(self) -> None:

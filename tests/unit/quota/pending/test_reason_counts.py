@@ -1,0 +1,126 @@
+"""T7: how many pods wait for which reason, as they were last judged."""
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from builders import a_pod
+from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
+from cardquota.quota.pending.candidate import Candidate
+from cardquota.quota.pending.pending_queue import PendingQueue
+from cardquota.quota.pending.untold import Behind, BehindLongWait, Named, Words
+from cardquota.quota.pods.charge_state import ChargeState
+from cardquota.quota.pods.pod_record import PodRecord
+from cardquota.quota.verdict import Outcome, Verdict
+from cardquota.quota.vocabulary import Reason
+
+FIRST = Named("uid-first", "team", "first")
+KEYS = ("one", "two", "three")
+
+
+def record(name: str) -> PodRecord:
+    found = PodRecord(a_pod(name).gated().facts())
+    found.charge_state = ChargeState.GATED_GATE
+    return found
+
+
+def words(reason: Reason | None) -> Words:
+    return Words(Verdict(Outcome.WAITS, "red", reason, "text"), None)
+
+
+def candidate_of(pending: PendingQueue, key: str) -> Candidate:
+    candidate = pending.classes[key].candidate
+    assert candidate is not None
+    return candidate
+
+
+def test_t7_who_was_not_judged_yet_waits_for_no_reason() -> None:
+    pending = PendingQueue("red")
+    pending.join(record("a"), "one")
+    assert pending.by_reason == {None: 1}
+
+
+def test_t7_all_of_a_class_wait_for_what_its_first_waits_for() -> None:
+    pending, pods = PendingQueue("red"), [record(name) for name in "abc"]
+    for pod in pods[:2]:
+        pending.join(pod, "one")
+    pending.untold.add(candidate_of(pending, "one"), words(Reason.INSUFFICIENT_CARD))
+    pending.join(pods[2], "one")
+    assert pending.by_reason == {Reason.INSUFFICIENT_CARD: 3}
+    pending.untold.add(candidate_of(pending, "one"), words(Reason.QUEUE_NOT_OPEN))
+    assert pending.by_reason[Reason.QUEUE_NOT_OPEN] == 3
+    for pod in pods:
+        pending.leave(pod)
+    assert pending.by_reason == {}
+
+
+def test_t7_who_is_behind_somebody_waits_for_that() -> None:
+    pending = PendingQueue("red")
+    for name, key in zip("ab", KEYS, strict=False):
+        pending.join(record(name), key)
+    pending.untold.add_newcomers(candidate_of(pending, "one"), Behind("H200", FIRST))
+    long_wait = BehindLongWait(FIRST, group=False, waited=60, asked=())
+    pending.untold.add_behind(candidate_of(pending, "two"), long_wait)
+    assert pending.by_reason == {Reason.BEHIND: 2}
+
+
+def test_t7_who_waits_for_a_write_of_ours_keeps_the_last_reason() -> None:
+    pending = PendingQueue("red")
+    pending.join(record("a"), "one")
+    for reason in (Reason.INSUFFICIENT_CARD, None):
+        pending.untold.add(candidate_of(pending, "one"), words(reason))
+    assert pending.by_reason[Reason.INSUFFICIENT_CARD] == 1
+
+
+def test_t7_a_group_without_pods_is_no_pod_that_waits() -> None:
+    pending, group = PendingQueue("red"), PodGroupState("team/group")
+    pending.ask(group, record("group").sort_key, ("NVIDIA-H200",))
+    pending.untold.add(pending.groups[group], words(Reason.INSUFFICIENT_CARD))
+    long_wait = BehindLongWait(FIRST, group=False, waited=60, asked=())
+    pending.untold.add_behind(pending.groups[group], long_wait)
+    assert pending.by_reason == {}
+    assert len(pending.waits) == 0
+
+
+class ComingAndGoing(RuleBasedStateMachine):
+    """Pods come, go and are judged, in any order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pending = PendingQueue("red")
+        self.there: list[PodRecord] = []
+        self.made = 0
+
+    @rule(key=st.sampled_from(KEYS))
+    def comes(self, key: str) -> None:
+        self.made += 1
+        pod = record(f"pod-{self.made}")
+        self.pending.join(pod, key)
+        self.there.append(pod)
+
+    @rule(number=st.integers(0, 100))
+    def goes(self, number: int) -> None:
+        if self.there:
+            self.pending.leave(self.there.pop(number % len(self.there)))
+
+    @rule(key=st.sampled_from(KEYS), reason=st.sampled_from([None, *Reason]))
+    def is_judged(self, key: str, reason: Reason | None) -> None:
+        if key in self.pending.classes:
+            self.pending.untold.add(candidate_of(self.pending, key), words(reason))
+
+    @rule(key=st.sampled_from(KEYS))
+    def is_behind(self, key: str) -> None:
+        if key in self.pending.classes:
+            candidate = candidate_of(self.pending, key)
+            self.pending.untold.add_newcomers(candidate, Behind("H200", FIRST))
+
+    @invariant()
+    def counts_are_those_of_a_recount(self) -> None:
+        found = dict[Reason | None, int]()
+        for pod_class in self.pending.classes.values():
+            reason = pod_class.waits_for
+            found[reason] = found.get(reason, 0) + len(pod_class.sort_keys)
+        assert found == self.pending.by_reason
+        assert sum(found.values()) == len(self.pending.waits) == len(self.pending)
+
+
+TestComingAndGoing = ComingAndGoing.TestCase

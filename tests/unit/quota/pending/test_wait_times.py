@@ -1,0 +1,39 @@
+"""T7: since when pods wait, kept in order while they come and go."""
+
+from statistics import median_low
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cardquota.quota.moments import time_text
+from cardquota.quota.pending.wait_times import WaitTimes
+
+SECONDS = st.integers(0, 40)
+
+
+def test_t7_nobody_waits() -> None:
+    waits = WaitTimes()
+    assert (len(waits), waits.oldest, waits.median) == (0, None, None)
+
+
+def test_t7_half_have_waited_for_at_least_as_long_as_the_median() -> None:
+    waits = WaitTimes()
+    for second in (50, 10, 40, 20):
+        waits.add(time_text(second))
+    assert (waits.oldest, waits.median) == (time_text(10), time_text(20))
+    waits.discard(time_text(10))
+    assert (waits.oldest, waits.median) == (time_text(20), time_text(40))
+
+
+@given(st.lists(st.tuples(st.booleans(), SECONDS)))
+def test_t7_it_is_what_a_recount_finds(events: list[tuple[bool, int]]) -> None:
+    waits, there = WaitTimes(), list[int]()
+    for comes, second in events:
+        if comes:
+            there.append(second)
+            waits.add(time_text(second))
+        elif there:
+            waits.discard(time_text(there.pop(second % len(there))))
+        assert len(waits) == len(there)
+        assert waits.oldest == (time_text(min(there)) if there else None)
+        assert waits.median == (time_text(median_low(there)) if there else None)
