@@ -216,6 +216,17 @@ class Release(Section):
     replacement (E6); 0: not at all."""
 
 
+class Events(Section):
+    """How long who waits has an event that says why (section 9)."""
+
+    renew_after: Seconds = 1_800.0
+    """Seconds after which the event of a pod or group that still waits is written again, with the
+    numbers of then: well below the API server's `--event-ttl`, an hour."""
+    renewals_per_second: Annotated[float, Field(ge=0.1, le=1_000)] = 20.0
+    """Events that are written again, at most: for their age, after a change of a quota, or by a new
+    leader."""
+
+
 class Stuck(Section):
     """From when on something counts as stuck (R7)."""
 
@@ -318,6 +329,7 @@ class Settings(BaseSettings):
     """Seconds after which the card-seconds of a queue that holds cards are written into its status
     again, at the latest (T5)."""
     release: Release = Release()
+    events: Events = Events()
     scale: Scaling = Scaling()
     stuck: Stuck = Stuck()
     volcano: Volcano = Volcano()

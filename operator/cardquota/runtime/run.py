@@ -132,7 +132,9 @@ class Operator:
         )
         OverdueReads(self._ledger, self._notifier)
         identity = settings.leader_election.identity or socket.gethostname()
-        self._events = EventRecorder(client, instance=identity)
+        self._events = EventRecorder(
+            client, instance=identity, renew_after=settings.events.renew_after
+        )
         kinds = watched_kinds(
             self._ledger,
             self._notifier,

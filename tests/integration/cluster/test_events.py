@@ -111,3 +111,41 @@ def test_messages_are_cut_between_characters() -> None:
     text = cut("ä" * 600)
     assert len(text.encode()) <= 1024
     assert text == "ä" * 510 + "..."
+
+
+async def test_an_event_is_renewed_and_lives_another_hour(
+    client: Client, recorder: EventRecorder, namespace: str
+) -> None:
+    """Every field of it can be patched, whoever stored it; one that was deleted is there again."""
+
+    async def record(message: str, **more: Any) -> dict[str, Any]:
+        written = recorder.written
+        pod = _pod(namespace, uid=f"u-{namespace}")
+        recorder.record(pod, type="Warning", reason="Full", message=message, renewable=True, **more)
+        await until(lambda: recorder.written > written, "the event")
+        (event,) = await _events(client, namespace)
+        return event
+
+    first = await record("needs 1")
+    path = f"/api/v1/namespaces/{namespace}/events/{first['metadata']['name']}"
+    second = await record("needs 2", again=True)
+    assert second["metadata"]["uid"] == first["metadata"]["uid"]
+    assert (first["message"], second["message"]) == ("needs 1", "needs 2")
+    assert (first["count"], second["count"]) == (1, 2)
+    assert second["firstTimestamp"] == first["firstTimestamp"]
+
+    theirs = {"involvedObject": {"uid": "x", "name": "x"}, "type": "Normal", "reason": "Mine"}
+    await client.patch(path, theirs)
+    third = await record("needs 3", again=True)
+    assert {**third, "metadata": {}} == {
+        **second,
+        "metadata": {},
+        "message": "needs 3",
+        "count": 3,
+        "lastTimestamp": third["lastTimestamp"],
+    }
+
+    await client.delete(path)
+    fourth = await record("needs 4", again=True)
+    assert (fourth["message"], fourth["count"]) == ("needs 4", 1)
+    assert fourth["metadata"]["uid"] != first["metadata"]["uid"]

@@ -169,6 +169,7 @@ class Told:
         self._last: dict[str, tuple[str, str]] = {}
         self.gives_way = False
         self.has_room = True
+        self.waiting = 0
 
     def give_way(self) -> None:
         self.gives_way = True
@@ -184,8 +185,10 @@ class Told:
         reason: str,
         message: str,
         topic: str = "",
+        renewable: bool = False,
+        again: bool = False,
     ) -> None:
-        if self._last.get(ref.uid) != (reason, topic):
+        if again or self._last.get(ref.uid) != (reason, topic):
             self.events.append((ref.name, reason, message))
         self._last[ref.uid] = (reason, topic)
 

@@ -120,6 +120,23 @@ async def test_t5_what_is_gone_counts_for_two_refreshes_at_most(replica: Leading
     await replica.leadership.stop(1.0)
 
 
+async def test_those_whom_the_predecessor_told_are_told_in_turn(replica: LeadingReplica) -> None:
+    """All but those that came in its last minute: those it may not have told yet."""
+    full = a_queue("full").with_quota({H200: 0})
+    pod = a_pod("new").in_queue("full").naming(H200).asking_for(1).gated()
+    old = [a_pod(f"p{n:02}").in_queue("full").naming(H200).asking_for(1).gated() for n in range(40)]
+    see(replica.ledger, full, pod.created("2020-01-01T11:59:01Z"))
+    see(replica.ledger, *(one.created("2020-01-01T11:59:00Z") for one in old))
+    replica.elector.predecessor_renewed = "2020-01-01T12:00:00.500000Z"
+    replica.leadership.acquired("term")
+    await until(lambda: replica.told.events)
+    assert replica.told.events[0][0] == "new"
+    await asyncio.sleep(0.5)
+    assert len(replica.told.events) < 1 + 20
+    await until(lambda: len(replica.told.events) == 41)
+    await replica.leadership.stop(1.0)
+
+
 async def test_the_successor_is_told_what_to_have_seen(replica: LeadingReplica) -> None:
     """Once that holds all that we wrote: here, once the open gate has been seen."""
     replica.leadership.acquired("term")

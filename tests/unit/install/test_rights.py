@@ -44,7 +44,7 @@ EVERYWHERE = {
     ("scheduling.volcano.sh", "podgroups", "", "get patch"),
     # what people see
     ("scheduling.volcano.sh", "queues/status", "", "patch"),
-    ("", "events", "", "create"),
+    ("", "events", "", "create patch"),
     # what the definition of Queues keeps
     (
         "apiextensions.k8s.io",

@@ -4,6 +4,7 @@ import re
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import blake2b
 from typing import Final, NamedTuple
 
 MESSAGE_BYTES: Final = 1024
@@ -35,6 +36,10 @@ class Event(NamedTuple):
     """Time of day, seconds since 1970."""
     since: float
     """When it was recorded; seconds, monotonic."""
+    renewable: bool = False
+    """Whether its name follows from its object and reason, so that it can be written again."""
+    times: int = 1
+    """How often it was recorded, as far as that is known; above 1: it renews the stored one."""
 
     @property
     def namespace(self) -> str:
@@ -46,10 +51,38 @@ class Event(NamedTuple):
         """The path of the collection that it is posted to."""
         return f"/api/v1/namespaces/{self.namespace}/events"
 
+    @property
+    def name(self) -> str:
+        """The name of the object: one that follows from what it is about, or a new one."""
+        suffix = secrets.token_hex(8)
+        if self.renewable:
+            text = f"{self.about.uid} {self.reason}"
+            suffix = blake2b(text.encode(errors="replace"), digest_size=8).hexdigest()
+        return f"{_stem(self.about.name)}.{suffix}"
+
     def body(self, component: str, instance: str) -> dict[str, object]:
-        """The object to be created, with a new name at every call."""
+        """The object to be created. Take its name from there: it may be new at every call."""
+        return {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"namespace": self.namespace, "name": self.name},
+            "firstTimestamp": self._now,
+            "count": 1,
+            **self._said(component, instance),
+        }
+
+    def renewal(self, component: str, instance: str) -> dict[str, object]:
+        """A merge patch of the stored one: all that is said, since whoever stored it may be another
+        replica, or somebody who guessed the name.
+        """
+        return {"count": max(2, self.times), **self._said(component, instance)}
+
+    @property
+    def _now(self) -> str:
+        return datetime.fromtimestamp(self.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def _said(self, component: str, instance: str) -> dict[str, object]:
         about = self.about
-        now = datetime.fromtimestamp(self.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         involved = {
             "kind": about.kind,
             "apiVersion": about.api_version,
@@ -59,9 +92,6 @@ class Event(NamedTuple):
             "resourceVersion": about.resource_version,
         }
         return {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"namespace": self.namespace, "name": _event_name(about.name)},
             "involvedObject": {key: value for key, value in involved.items() if value},
             "type": self.type,
             "reason": self.reason,
@@ -69,9 +99,7 @@ class Event(NamedTuple):
             "source": {"component": component, "host": instance},
             "reportingComponent": component,
             "reportingInstance": instance,
-            "firstTimestamp": now,
-            "lastTimestamp": now,
-            "count": 1,
+            "lastTimestamp": self._now,
         }
 
 
@@ -83,6 +111,5 @@ def cut(message: str, limit: int = MESSAGE_BYTES) -> str:
     return encoded[: limit - 3].decode(errors="ignore") + "..."
 
 
-def _event_name(name: str) -> str:
-    stem = re.sub(r"[^a-z0-9.-]", "-", name.lower())[:_NAME_CHARACTERS].strip(".-") or "object"
-    return f"{stem}.{secrets.token_hex(8)}"
+def _stem(name: str) -> str:
+    return re.sub(r"[^a-z0-9.-]", "-", name.lower())[:_NAME_CHARACTERS].strip(".-") or "object"

@@ -1,16 +1,22 @@
 """Events on objects, for people: one per change of the reason, written in the background.
 
+Who waits for long has an event for as long: it is *renewed*, which means that the stored object is
+patched (message, count, time of the last). So `kubectl describe` shows one, with the words of now,
+and not an old one beside it that says something else; etcd keeps one object for each pod; and the
+API server counts its hour from then on.
+
 Why not Kopf's: it writes one for every call, tries each for up to 54 s, and keeps waiting events
 without a bound. Here the bound is 10,000, and a namespace that refuses its own holds up no other.
 """
 
 import asyncio
 import logging
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.backoff import Backoff
@@ -29,6 +35,17 @@ GIVES_WAY: Final = 2.0
 """Seconds for which an event lets more urgent requests go first."""
 
 
+class _Recorded(NamedTuple):
+    """What is remembered of the last event of an object."""
+
+    reason: str
+    topic: str
+    at: float
+    """Seconds, monotonic."""
+    times: int
+    """How often it was recorded with this reason, if it is renewable."""
+
+
 class EventRecorder:
     """Records events without holding up the caller.
 
@@ -36,10 +53,11 @@ class EventRecorder:
     never blocks and never raises. Memory is bounded. The events of a namespace are written in
     order, and up to 7 namespaces with failing events hold up none of the others. After `give_way`
     it writes nothing that was recorded less than 2 seconds ago.
+    A renewable event is one object for each reason of an object, whichever replica writes it.
     Not guaranteed: that an event is written (see `dropped`). A full queue drops the oldest of a
     namespace whose events fail, else the oldest; an event that is refused or fails 5 times is lost.
     Nor that a reason is not repeated after a restart, or once `remembered` other objects have had
-    events since.
+    events since. Nor the `count` of a renewable event, which begins at 2 after a restart.
     """
 
     def __init__(
@@ -52,10 +70,12 @@ class EventRecorder:
         monotonic: Callable[[], float] = time.monotonic,
         queue_size: int = 10_000,
         remembered: int = 20_000,
+        renew_after: float = math.inf,
         backoff: Callable[[], Backoff] = Backoff,
     ) -> None:
         """`instance`: the replica. `clock`: the time of day, seconds since 1970. `monotonic`:
-        seconds, at the same pace as the event loop's clock.
+        seconds, at the same pace as the event loop's clock. `renew_after`: seconds after which a
+        renewable event is written again if it is recorded again.
         """
         if queue_size < 1 or remembered < 1:
             raise ValueError("queue_size and remembered must be at least 1")
@@ -66,7 +86,8 @@ class EventRecorder:
         self._monotonic = monotonic
         self._queue = EventQueue(queue_size)
         self._size = queue_size
-        self._reasons: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        self._reasons: OrderedDict[str, _Recorded] = OrderedDict()
+        self._renew_after = renew_after
         self._remembered = remembered
         self._backoff = backoff
         self._wake = asyncio.Event()
@@ -85,19 +106,31 @@ class EventRecorder:
         reason: str,
         message: str,
         topic: str = "",
+        renewable: bool = False,
+        again: bool = False,
     ) -> None:
         """Queue an event, unless the last one of this object had the same reason and topic.
 
-        `topic`: what it is about, if that may change under the same reason.
+        `topic`: what it is about, if that may change under the same reason. `renewable`: if there
+        is one for this reason it is renewed, also if that has been deleted, or its hour is over.
+        `again`: write it in any case.
         """
-        repeated = self._reasons.get(ref.uid) == (reason, topic)
-        self._reasons[ref.uid] = (reason, topic)
+        last, now = self._reasons.get(ref.uid), self._monotonic()
+        if last is not None and (last.reason, last.topic) == (reason, topic):
+            over = renewable and now - last.at >= self._renew_after
+            if not again and not over:
+                self._reasons.move_to_end(ref.uid)
+                return
+        # Who is told again, and not of a reason that we know, was told by another replica.
+        times = last.times if last is not None and last.reason == reason else int(again)
+        times += 1
+        self._reasons[ref.uid] = _Recorded(reason, topic, now, times)
         self._reasons.move_to_end(ref.uid)
         if len(self._reasons) > self._remembered:
             self._reasons.popitem(last=False)
-        if repeated:
-            return
-        event = Event(ref, type, reason, message, self._clock(), self._monotonic())
+        event = Event(
+            ref, type, reason, message, self._clock(), now, renewable, times if renewable else 1
+        )
         self.dropped += self._queue.put(event)
         self._wake.set()
 
@@ -117,7 +150,7 @@ class EventRecorder:
     def last_reason(self, uid: str) -> str | None:
         """The reason of the object's last event, as far as it is remembered."""
         found = self._reasons.get(uid)
-        return found[0] if found else None
+        return found.reason if found else None
 
     def forget(self, uid: str) -> None:
         """Write the object's next event in any case. Also call this when the object is gone."""
@@ -166,16 +199,12 @@ class EventRecorder:
                 await self._goes.wait()
 
     async def _write(self, event: Event) -> None:
-        path, namespace = event.path, event.namespace
-        body = event.body(self._component, self._instance)
+        namespace, body = event.namespace, event.body(self._component, self._instance)
         backoff = self._backoff()
         for attempt in range(1, _TRIES + 1):
             try:
-                await self._client.post(path, body)
+                await self._send(event, body)
             except ApiError as error:
-                # Its name is unique: if it exists, an earlier try created it.
-                if error.status == 409 and error.reason == "AlreadyExists":
-                    break
                 if error.status != 429:
                     log.info("an event was refused: %s", error)
                     self.dropped += 1
@@ -194,3 +223,27 @@ class EventRecorder:
             await asyncio.sleep(backoff.next(retry_after))
         self._queue.tried(namespace, taken=True)
         self.written += 1
+
+    async def _send(self, event: Event, body: dict[str, object]) -> None:
+        """Create it, or renew the one that is there."""
+        if event.times > 1 and await self._renew(event):
+            return
+        try:
+            await self._client.post(event.path, body)
+        except ApiError as error:
+            if error.status != 409 or error.reason != "AlreadyExists":
+                raise
+            # One with a new name was created by an earlier try. Any other may be an older one.
+            if event.renewable:
+                await self._renew(event)
+
+    async def _renew(self, event: Event) -> bool:
+        """Returns whether there is one that could be renewed."""
+        change = event.renewal(self._component, self._instance)
+        try:
+            await self._client.patch(f"{event.path}/{event.name}", change)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            return False
+        return True

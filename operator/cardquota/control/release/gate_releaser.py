@@ -1,11 +1,12 @@
 """The release of gates: whose gate opens next. Only this charges, and only while we lead.
 
 Charge first, then patch, many in flight; a gang's reservation is written before its first gate
-opens. Pods that wait are told why, once per reason. If a pod was bound to other cards than it was
-let through for, its stamp is corrected.
+opens. Pods that wait are told why, and again after a while. If a pod was bound to other cards than
+it was let through for, its stamp is corrected.
 """
 
 import asyncio
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterator
@@ -82,6 +83,9 @@ class GateReleaser:
         wall_clock: Callable[[], float] = time.time,
         quota_conditions: QuotaConditions | None = None,
         mixed_cards: MixedCards | None = None,
+        renew_after: float = math.inf,
+        renewals_per_second: float = 20.0,
+        told_before: str = "",
     ) -> None:
         """`clock`: seconds, monotonic. `later`: ends the time of reservations (E8).
         `quota_conditions`: written where the status of groups is not ours. `mixed_cards`: which
@@ -94,6 +98,9 @@ class GateReleaser:
 
         `replacement_wait`: seconds for which the place of a member that a running gang has lost is
         kept (E6).
+
+        `renew_after`, `renewals_per_second`, `told_before`: when events are renewed, as
+        `WaitReports` says it.
         """
         self._ledger = ledger
         self._gate = gate
@@ -120,6 +127,9 @@ class GateReleaser:
             conditions,
             clock=clock,
             later=lambda seconds: loop.call_later(seconds, self.wake),
+            renew_after=renew_after,
+            renewals_per_second=renewals_per_second,
+            told_before=told_before,
         )
         self._order = QueueOrder(ledger)
         """Queues to be looked at."""
@@ -472,7 +482,8 @@ class GateReleaser:
         """Whether an event said that the pod waits, or that its gate was not opened."""
         record = self._ledger.pods.get(uid)
         told = record is not None and record.told is not None
-        return told or self._events.last_reason(uid) is not None
+        known = told or self._wait_reports.is_known(uid)
+        return known or self._events.last_reason(uid) is not None
 
     def _released(self, facts: PodFacts, stamp: Stamp) -> str:
         mode = self._ledger.mode_in(facts.namespace)

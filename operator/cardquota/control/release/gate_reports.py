@@ -15,7 +15,9 @@ _UNDECIDED: Final = "is undecided"
 
 
 class GateReports:
-    """Events on pods, once per reason. Belongs to the ledger's loop; awaits nothing."""
+    """Events on pods, once per reason, and renewed while it stays so. Belongs to the ledger's loop;
+    awaits nothing.
+    """
 
     def __init__(self, ledger: LedgerReader, events: EventRecorder) -> None:
         self._ledger = ledger
@@ -36,6 +38,12 @@ class GateReports:
         record = self._ledger.pods.get(facts.uid)
         if record is not None:
             record.told = None  # if it waits again, that is news
+        # It is tried again at least once a minute, and told of each time: so none is missing long.
         self._events.record(
-            pod_reference(facts), type="Warning", reason=v.GATE_REFUSED, message=text, topic=topic
+            pod_reference(facts),
+            type="Warning",
+            reason=v.GATE_REFUSED,
+            message=text,
+            topic=topic,
+            renewable=True,
         )

@@ -1,6 +1,7 @@
 """Tells waiting pods why they wait: an event per pod, and one per gang (section 9)."""
 
 import logging
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from hashlib import blake2b
@@ -10,6 +11,8 @@ from typing import Final
 
 from ...cluster.events.events import EventRecorder
 from ...loop.time_slice import TimeSlice
+from ...quota.advice import Advice, advice_of
+from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
 from ...quota.pods.pod_record import PodRecord
@@ -19,6 +22,7 @@ from ...quota.verdict import Outcome, Verdict
 from ...quota.words import MOST_LISTED, show
 from ..later import Timer
 from ..references import group_reference, pod_reference
+from .event_renewals import EventRenewals
 from .groups.group_conditions import GroupConditions
 
 _LOG = logging.getLogger(__name__)
@@ -30,6 +34,8 @@ _LOOK_AGAIN: Final = 0.5
 """Seconds between two checks whether events can be taken again."""
 _AT_A_TIME: Final = 16
 """Delayed pods that one step tells, at most."""
+_WAITING: Final = 32
+"""Events that wait to be written, above which none is renewed: who knows nothing goes first."""
 
 
 class WaitReports:
@@ -37,7 +43,11 @@ class WaitReports:
     `go_on` tells some of them. Belongs to the ledger's loop; awaits nothing.
 
     Guarantees: a waiting pod is told why, once per change of the reason, as soon as events can be
-    taken. Queues take turns. Memory is bounded by the queues and the waiting pods.
+    taken. Queues take turns. Its event is renewed, with the numbers of then, after `renew_after`;
+    and at its turn if the advice has changed, as after a change of the quota, or if an earlier
+    leader may have told it: of these `renewals_per_second` at most, none of which a first event
+    waits for. That only what is in use has changed is told to nobody.
+    Memory is bounded by the queues and the waiting pods.
     Not guaranteed: that a reason is still the latest when it is told.
     """
 
@@ -49,9 +59,16 @@ class WaitReports:
         *,
         clock: Callable[[], float],
         later: Callable[[float], Timer],
+        renew_after: float = math.inf,
+        renewals_per_second: float = 20.0,
+        told_before: str = "",
     ) -> None:
         """`clock`: seconds, monotonic. `later`: have `go_on` called after so many seconds.
         `conditions` are told which groups wait; then those are told, too, that are no gangs.
+
+        `renew_after`: seconds; infinite: events are not renewed because of their age. `told_before`
+        (RFC 3339): who was created up to then may have been told by an earlier leader; empty:
+        there was none.
         """
         self._ledger = ledger
         self._events = events
@@ -59,8 +76,14 @@ class WaitReports:
         self._clock = clock
         self._later = later
         self._timer: Timer | None = None
+        self._told_before = told_before
+        self._renewals = EventRenewals(
+            after=renew_after, per_second=renewals_per_second, clock=clock, waits=self._waits
+        )
         self._queues: OrderedDict[str, None] = OrderedDict()
         """Queues in which pods may have to be told."""
+        self._groups: OrderedDict[str, None] = OrderedDict()
+        """By key: groups whose event is to be renewed now."""
         self._delayed: OrderedDict[str, float] = OrderedDict()
         """By uid: pods that are told only if they still wait at this time. The latest is last."""
 
@@ -68,23 +91,40 @@ class WaitReports:
         """A pod that waits in this queue may not have been told why."""
         self._queues[queue] = None
 
+    def is_known(self, uid: str) -> bool:
+        """Whether a pod that waits was told why, or may have been by an earlier leader."""
+        return uid in self._renewals
+
     def go_on(self, slice_: TimeSlice) -> bool:
         """Tell some pods. Returns whether more can be told at once. If the rest has to wait for a
         time, `later` is used.
         """
         while not slice_.over:
             if not self._events.has_room:
-                if self._queues or self._delayed:
+                if self._queues or self._delayed or self._groups or self._renewals.wait is not None:
                     self._at(_LOOK_AGAIN)
                 return False
-            if not self._tell_delayed(slice_) and not self._tell_next():
+            if not self._tell_delayed(slice_) and not self._tell_next() and not self._renew_group():
                 break
-        if self._queues:
+        if self._events.waiting <= _WAITING:
+            self._give_turns()
+        if self._queues or self._groups:
             return True
+        wait = self._wait()
+        if wait is not None:
+            self._at(wait)
+        return False
+
+    def _wait(self) -> float | None:
+        """Seconds until there is something to do; None: there is nothing."""
+        waits = list[float]()
         if self._delayed:
             # The slice is over, so the first of them may be due.
-            self._at(max(0.0, next(iter(self._delayed.values())) - self._clock()))
-        return False
+            waits.append(max(0.0, next(iter(self._delayed.values())) - self._clock()))
+        renewal = self._renewals.wait
+        if renewal is not None:
+            waits.append(max(renewal, _LOOK_AGAIN if self._events.waiting > _WAITING else 0.0))
+        return min(waits, default=None)
 
     def stop(self) -> None:
         """Tell nothing more."""
@@ -93,6 +133,8 @@ class WaitReports:
             self._timer = None
         self._queues.clear()
         self._delayed.clear()
+        self._groups.clear()
+        self._renewals.clear()
 
     def _at(self, seconds: float) -> None:
         if self._timer is not None:
@@ -120,10 +162,11 @@ class WaitReports:
             for record in refusal.pods:
                 self._delayed.setdefault(record.facts.uid, due)
             return
+        advice = advice_of(refusal.verdict)
         for record in refusal.pods:
-            self._record(refusal.verdict, record)
-            self._record_group_of(refusal.verdict, record)
-        self._record_gang(refusal.verdict, refusal.gang)
+            self._record(refusal.verdict, record, advice)
+            self._record_group_of(refusal.verdict, record, advice)
+        self._record_gang(refusal.verdict, refusal.gang, advice)
 
     def _tell_delayed(self, slice_: TimeSlice) -> bool:
         """Tell pods that still wait after their delay why they wait now, at least one. Returns
@@ -145,54 +188,143 @@ class WaitReports:
             if verdict is None:
                 verdict = verdicts[pod_class] = judge_member(self._ledger, record)
             if verdict.outcome is Outcome.UNSEEN:
-                self._record(verdict, record)
-                self._record_group_of(verdict, record)
+                advice = advice_of(verdict)
+                self._record(verdict, record, advice)
+                self._record_group_of(verdict, record, advice)
                 group = self._ledger.groups.get(record.facts.group)
-                self._record_gang(verdict, group if group is not None and group.gang else None)
+                gang = group if group is not None and group.gang else None
+                self._record_gang(verdict, gang, advice)
         return bool(due)
 
-    def _record(self, verdict: Verdict, record: PodRecord) -> None:
+    # --- pods ---------------------------------------------------------------------------------
+
+    def _record(self, verdict: Verdict, record: PodRecord, advice: Advice) -> None:
         if verdict.reason is None:
             return
-        words = (verdict.reason, intern(_topic(verdict, record)))
-        if record.told == words:
+        uid, before = record.facts.uid, record.told
+        told = (verdict.reason, intern(_topic(verdict, record)), advice)
+        again = self._renewals.has_turn(uid)
+        if not again and not self._is_news(told, record):
             return
-        record.told = words
+        record.told = told
+        self._renewals.written(uid)
         found = pod_reference(record.facts)
-        _LOG.info("%s/%s waits: %s", show(found.namespace), show(found.name), verdict.text)
+        if before != told:
+            _LOG.info("%s/%s waits: %s", show(found.namespace), show(found.name), verdict.text)
         self._events.record(
-            found, type="Warning", reason=words[0], message=verdict.text, topic=words[1]
+            found,
+            type="Warning",
+            reason=told[0],
+            message=verdict.text,
+            topic=told[1],
+            renewable=True,
+            again=again,
         )
 
-    def _record_group_of(self, verdict: Verdict, record: PodRecord) -> None:
+    def _is_news(self, told: tuple[str, str, Advice], record: PodRecord) -> bool:
+        """Whether a pod is to be told at once: it knows nothing, or another reason. Who knows the
+        reason, but not the advice, gets a turn.
+        """
+        uid, before = record.facts.uid, record.told
+        if before is None:
+            earlier = record.facts.created <= self._told_before
+            if not earlier or self._events.last_reason(uid) is not None:
+                return True
+            self._renewals.outdated(uid)
+            return False
+        if before[:2] != told[:2]:
+            return True
+        if told[2].outdates(before[2]) or uid not in self._renewals:
+            # The latter was told in an earlier term of ours.
+            self._renewals.outdated(uid)
+        return False
+
+    def _waits(self, key: str) -> bool:
+        """Whether a pod, or a group, still waits. No pod's uid has a slash."""
+        if "/" in key:
+            group = self._ledger.groups.get(key)
+            return group is not None and group.waits
+        record = self._ledger.pods.get(key)
+        return record is not None and record.gated and not record.facts.terminating
+
+    # --- groups -------------------------------------------------------------------------------
+
+    def _record_group_of(self, verdict: Verdict, record: PodRecord, advice: Advice) -> None:
         """A pod waits whose group is no gang, and of which nothing was let through: so does it."""
         group = self._ledger.groups.get(record.facts.group) if record.facts.group else None
         if self._conditions is None or group is None or group.gang or group.let_through:
             return
-        self._record_gang(verdict, group, record.facts.uid)
+        self._record_gang(verdict, group, advice, record.facts.uid)
 
     def tell_group(self, verdict: Verdict, group: PodGroupState) -> None:
         """A group waits to be enqueued, and no place in the order is kept for it (V3)."""
-        self._record_gang(verdict, group)
+        self._record_gang(verdict, group, advice_of(verdict))
 
-    def _record_gang(self, verdict: Verdict, gang: PodGroupState | None, pod: str = "") -> None:
+    def _record_gang(
+        self, verdict: Verdict, gang: PodGroupState | None, advice: Advice, pod: str = ""
+    ) -> None:
         if verdict.reason is None or gang is None or gang.facts is None:
             return
-        text = verdict.text
+        text, uid = verdict.text, gang.facts.uid
         if self._conditions is not None:
-            if self._conditions.has(gang, verdict.reason, verdict.queue):
+            if self._conditions.has(gang, verdict.reason, verdict.queue, advice):
                 return
-            text = self._conditions.waits(gang, verdict.reason, text, verdict.queue, pod)
-        found = group_reference(gang.facts)
-        if self._events.last_reason(found.uid) != verdict.reason:
+            known = self._conditions.has(gang, verdict.reason, verdict.queue)
+            text = self._conditions.waits(gang, verdict.reason, text, verdict.queue, pod, advice)
+            earlier = gang.facts.created <= self._told_before
+            if known or (earlier and self._events.last_reason(uid) is None):
+                self._renewals.outdated(gang.key)
+                return
+            self._renewals.written(gang.key)
+        self._record_group(gang.facts, verdict.reason, text, verdict.queue)
+
+    def _record_group(
+        self, facts: GroupFacts, reason: str, text: str, queue: str, *, again: bool = False
+    ) -> None:
+        found = group_reference(facts)
+        if self._events.last_reason(found.uid) != reason:
             _LOG.info("%s/%s waits: %s", show(found.namespace), show(found.name), text)
         self._events.record(
             found,
             type="Warning",
-            reason=verdict.reason,
+            reason=reason,
             message=text,
-            topic=intern(verdict.queue),
+            topic=intern(queue),
+            renewable=True,
+            again=again,
         )
+
+    # --- renewals -----------------------------------------------------------------------------
+
+    def _give_turns(self) -> None:
+        """Have those told again whose turn it is: with the words that a look at them gives then."""
+        for key in self._renewals.take():
+            if "/" in key:
+                self._groups[key] = None
+                continue
+            record = self._ledger.pods[key]
+            account = self._ledger.account(record.queue)
+            if account is not None:
+                account.pending.tell_again(record)
+                self._queues[record.queue] = None
+
+    def _renew_group(self) -> bool:
+        """Renew the event of one group: it may be a large gang that is judged. Returns whether
+        there was any.
+        """
+        if not self._groups:
+            return False
+        key, _ = self._groups.popitem(last=False)
+        group = self._ledger.groups.get(key)
+        wait = None
+        if group is not None and self._conditions is not None:
+            wait = self._conditions.wait_of(group)
+        if group is None or group.facts is None or wait is None:
+            self._renewals.forget(key)
+            return True
+        self._renewals.written(key)
+        self._record_group(group.facts, wait.reason, wait.text, wait.queue, again=True)
+        return True
 
 
 def _topic(verdict: Verdict, record: PodRecord) -> str:

@@ -67,7 +67,8 @@ class PodClass:
         self._told_up_to: tuple[()] | SortKey | None = None
         """Pods after this sort key have not been told yet. None: only newcomers have not."""
         self._newcomers: dict[str, None] = {}
-        """Uids of pods before `_told_up_to` that came after the others were told."""
+        """Uids of pods not after `_told_up_to` that came after the others were told, or are to be
+        told once more."""
 
     def join(self, sort_key: SortKey) -> None:
         """A pod begins waiting."""
@@ -97,6 +98,11 @@ class PodClass:
         """Set why its pods wait. If the reason is new, all of them are untold."""
         if reason is not self._told:
             self._told, self._told_up_to, self._newcomers = reason, (), {}
+
+    def tell_again(self, sort_key: SortKey) -> None:
+        """A pod that waits here has to be told once more, whatever it was told."""
+        if self._told_up_to is None or sort_key <= self._told_up_to:
+            self._newcomers[sort_key.uid] = None
 
     def take_untold(self, most: int) -> list[str]:
         """Uids of at most `most` pods that are untold. They count as told from now on.

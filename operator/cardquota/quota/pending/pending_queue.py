@@ -221,6 +221,21 @@ class PendingQueue:
             else:
                 pod_class.candidate = None  # breaks the reference cycle
 
+    def tell_again(self, record: PodRecord) -> None:
+        """Have a pod that waits told once more why: in the words of now, and only this pod of its
+        class. Does nothing for one that does not wait here.
+        """
+        pod_class = self.classes.get(record.class_key) if record.class_key is not None else None
+        if pod_class is not None:
+            self._tell_again(pod_class, record.sort_key)
+
+    def _tell_again(self, pod_class: PodClass, sort_key: SortKey) -> None:
+        pod_class.tell_again(sort_key)
+        candidate = pod_class.candidate
+        if candidate is not None and candidate not in self._active:
+            # One that is active, or that is being built again, is told once it was tried.
+            self.untold.ask(pod_class)
+
     def ask(self, group: Gang, sort_key: SortKey, dimensions: Collection[str]) -> None:
         """A group waits to be enqueued, or asks for something else than before. `dimensions`: of
         what it asks for any, each once.
@@ -246,13 +261,17 @@ class PendingQueue:
                 del self.asked_by_groups[dimension]
 
     def judge_groups_anew(self) -> None:
-        """The queue changed: have the groups that wait to be enqueued judged again, step by step.
+        """The queue changed: have the groups that wait to be enqueued judged again, step by step,
+        and told anew if that changes what they are advised.
 
         Pods that may be let through are read anew when their queue changes, and join again.
         """
         if self.groups:
             self.activate_blocked()
             self.invalidate_needs()
+            for candidate in self.groups.values():
+                (place,) = candidate.classes
+                self._tell_again(place, place.sort_keys[0])
 
     def gang_changed(self, gang: Gang) -> None:
         """A gang's minimum, reservation or members changed."""

@@ -108,6 +108,12 @@ class Untold:
             if pod_class.untold:
                 self._classes[pod_class] = words
 
+    def ask(self, pod_class: PodClass) -> None:
+        """Pods of a class are to be told once more, in the words of now: those are asked for. Only
+        for a class that was tried and waits.
+        """
+        self._classes[pod_class] = None
+
     def discard(self, pod_class: PodClass) -> None:
         """No pod of a class is to be told anything now. May be called again."""
         self._classes.pop(pod_class, None)

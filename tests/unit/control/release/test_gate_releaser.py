@@ -77,12 +77,15 @@ async def test_a_job_of_one_model_never_holds_up_another_model() -> None:
 
 async def test_told_once_per_reason_and_when_it_is_released() -> None:
     """Section 9: `QuotaReleased` only for those who were told to wait."""
-    async with leading(THREE, waiting("first", 3), waiting("second")) as leader:
+    first, other = waiting("first", 3), a_pod("other").in_queue("queue").naming(H200)
+    async with leading(THREE, first, waiting("second")) as leader:
         await until(lambda: leader.tells("second"))
-        for quota in (2, 1, 3):
-            leader.see(a_queue().with_quota({H200: quota}).at_revision(quota))
+        for revision, cards in enumerate((2, 1, 3), 2):
+            bound = other.asking_for(cards).stamped("queue", {H200: cards})
+            leader.see(bound.at_revision(revision))
             await asyncio.sleep(0.01)
         assert leader.tells("second") == [v.Reason.INSUFFICIENT_CARD]
+        leader.ledger.pod_gone(other.uid)
         leader.see(THREE.with_quota({H200: 4}))
         await until(lambda: leader.tells("second")[1:] == [v.RELEASED])
         assert leader.tells("first") == []

@@ -1,5 +1,7 @@
 """Who waits is told why: in slices, as events can be taken, and once (section 9)."""
 
+from typing import Any
+
 import pytest
 
 from builders import H200, Body, a_group, a_pod, a_queue, see
@@ -26,16 +28,24 @@ def waiting(name: str, queue: str = "queue") -> PodBody:
 class ToldWaits:
     """Queues that were looked at, and the time."""
 
-    def __init__(self, *things: Body) -> None:
+    def __init__(self, *things: Body, **options: Any) -> None:
+        """`options`: when events are renewed."""
         self.ledger = a_world(*things)
         self.events = Told()
         self.now = 0.0
         self.asked_back: list[float] = []
+        self._options = options
+        self.begin_term()
+
+    def begin_term(self) -> None:
+        """Those who waited before are known to the ledger, and to nobody else."""
+        self.asked_back.clear()
         self.reports = WaitReports(
             self.ledger,
             self.events,  # type: ignore[arg-type]
             clock=lambda: self.now,
             later=lambda seconds: self._later(seconds),
+            **self._options,
         )
 
     def _later(self, seconds: float) -> "ToldWaits":

@@ -121,8 +121,14 @@ class GangReports:
         if waits and self._conditions is not None:
             self._conditions.waits(gang, reason, text)
         _LOG.warning("%s: %s", logged(gang.key), text)
+        # Who is tried again and waits all the same is told of each time: so none is missing long.
         self._events.record(
-            group_reference(gang.facts), type="Warning", reason=reason, message=text, topic=topic
+            group_reference(gang.facts),
+            type="Warning",
+            reason=reason,
+            message=text,
+            topic=topic,
+            renewable=waits,
         )
 
 

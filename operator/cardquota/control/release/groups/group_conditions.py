@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from ....cluster.events.event import cut
 from ....quota import vocabulary as v
+from ....quota.advice import NO_ADVICE, Advice, advice_of
 from ....quota.ledger.groups.group_condition import (
     FOREIGN,
     NO_CONDITION,
@@ -54,6 +55,8 @@ class GroupWait(NamedTuple):
     text: str
     pod: str
     """If it is no gang: the uid of its member that waits."""
+    advice: Advice
+    """What the sentence advises."""
 
 
 class WantedCondition(NamedTuple):
@@ -145,19 +148,29 @@ class GroupConditions:
 
     # --- what is told -------------------------------------------------------------------------
 
-    def has(self, group: PodGroupState, reason: str, queue: str) -> bool:
-        """Whether it is known that the group waits for this reason."""
+    def has(
+        self, group: PodGroupState, reason: str, queue: str, advice: Advice | None = None
+    ) -> bool:
+        """Whether it is known that the group waits for this reason, and gets no other advice."""
         wait = self._waits.get(group.key)
         return (
             wait is not None
             and group.facts is not None
             and (wait.uid, wait.reason, wait.queue) == (group.facts.uid, reason, queue)
+            and (advice is None or not advice.outdates(wait.advice))
         )
 
     def waits(
-        self, group: PodGroupState, reason: str, text: str, queue: str = "", pod: str = ""
+        self,
+        group: PodGroupState,
+        reason: str,
+        text: str,
+        queue: str = "",
+        pod: str = "",
+        advice: Advice = NO_ADVICE,
     ) -> str:
-        """The group waits, for a reason that is news. Returns the sentence with its place.
+        """The group waits, for a reason or with an advice that is news. Returns the sentence with
+        its place.
 
         `queue`: where it waits, if that is not the one that the group names. `pod`: of a group that
         is no gang, the uid of the member that waits.
@@ -165,13 +178,23 @@ class GroupConditions:
         facts = group.facts
         if facts is None or self._stopped:
             return text
-        wait = GroupWait(facts.uid, queue or facts.queue, reason, cut(text), pod)
+        wait = GroupWait(facts.uid, queue or facts.queue, reason, cut(text), pod, advice)
         self._waits[group.key] = wait
         self._take_turns(group.key)
         stored = self._stored(facts)
         if (stored.type, stored.reason) != (v.GroupCondition.UNSCHEDULABLE, reason):
             self._look_again(group.key)
         return self._message(group, wait)
+
+    def wait_of(self, group: PodGroupState) -> GroupWait | None:
+        """Why a group waits, with the numbers and the place of now, as its condition will say. None
+        if it does not wait, or this term has not told it yet.
+        """
+        facts, wait = group.facts, self._waits.get(group.key)
+        if facts is None or wait is None or wait.uid != facts.uid or not group.waits:
+            return None
+        wait = self._waits[group.key] = self._judged_again(group, wait)
+        return wait._replace(text=self._message(group, wait))
 
     # --- what is written ----------------------------------------------------------------------
 
@@ -301,26 +324,30 @@ class GroupConditions:
         if not group.waits:
             return False
         if judge:
-            wait = self._waits[key] = self._judged_again(group, wait)
+            # Who tells of other advice has still to see that it is news.
+            judged = self._judged_again(group, wait)._replace(advice=wait.advice)
+            wait = self._waits[key] = judged
         return digest_of(self._message(group, wait)) != self._stored(facts).digest
 
     def _judged_again(self, group: PodGroupState, wait: GroupWait) -> GroupWait:
-        """With the numbers of now, if it waits for room. What it waits for may have changed too:
-        then what is told of it is on the way.
+        """With the numbers of now. What it waits for may have changed too: then what is told of it
+        is on the way.
         """
         candidate = self._candidate(group, wait)
         account = self._ledger.account(wait.queue)
-        inadmissible = candidate.inadmissible if candidate is not None else None
-        if candidate is None or account is None or inadmissible is None:
+        if candidate is None or account is None:
             return wait
         if group.gang and group.minimum > MOST_JUDGED:
             return wait
-        if inadmissible.reason != wait.reason:
+        inadmissible = candidate.inadmissible
+        if inadmissible is not None and inadmissible.reason != wait.reason:
+            return wait
+        if candidate.classes[0].reason != wait.reason:
             return wait
         found = ReleaseJudge(self._ledger, account).judge(candidate)
         if not isinstance(found, Wait) or found.verdict.reason != wait.reason:
             return wait
-        return wait._replace(text=cut(found.verdict.text))
+        return wait._replace(text=cut(found.verdict.text), advice=advice_of(found.verdict))
 
     def _message(self, group: PodGroupState, wait: GroupWait) -> str:
         candidate = self._candidate(group, wait)
