@@ -60,10 +60,18 @@ from cardquota.quota.verdict import Shortfall
             ),
         ),
         (
-            report_messages.over_quota("red", "cpu", 4_500, 4_000),
+            report_messages.over_quota("red", [("cpu", 4_500, 4_000)]),
             (
-                "Queue <red> holds 4.5 of <cpu>, its quota is 4: "
-                "nothing new is let through until it fits; free some of it, or raise the quota"
+                "Queue <red> holds 4.5 of <cpu>, its quota is 4: nothing new that asks for it is "
+                "let through until it fits, all others go on; free some of it, or raise the quota"
+            ),
+        ),
+        (
+            report_messages.over_quota("red", [(H200, 3, 1), ("NVIDIA-H800", 2, 0)]),
+            (
+                "Queue <red> holds 3 of <NVIDIA-H200>, its quota is 1; 2 of <NVIDIA-H800>, its "
+                "quota is 0: nothing new that asks for one of these is let through until it fits, "
+                "other cards go on; free some of it, or raise the quota"
             ),
         ),
         (
@@ -266,8 +274,14 @@ def test_amounts_that_look_alike_rounded_are_told_exactly() -> None:
         "requested <1>, total would be <1073741825>, but capability is <1073741824>"
     )
     assert "holds 1073741824 of <memory>, its quota is 1073741823" in report_messages.over_quota(
-        "red", "memory", 2**30, 2**30 - 1
+        "red", [("memory", 2**30, 2**30 - 1)]
     )
+
+
+def test_q7_five_cards_over_their_quota_are_named_then_a_count() -> None:
+    text = report_messages.over_quota("red", [(f"card-{n}", 2, 1) for n in range(1_000)])
+    assert "2 of <card-4>, its quota is 1; and 995 more: nothing new" in text
+    assert "card-5" not in text
 
 
 def test_a_gate_that_opens_without_room_does_not_claim_any() -> None:
