@@ -383,8 +383,11 @@ CONDITIONS: Final = (
 ANSWERS: Final = (
     Entry(
         under=FORBIDDEN,
-        when="A queue is to be deleted that pods or groups still use.",
-        says=say(queue_write_messages.queue_in_use, _QUEUE, 3, 1),
+        when="A queue is to be deleted that pods or groups still use. Five of their workloads and "
+        "groups, then a count.",
+        says=say(
+            queue_write_messages.queue_in_use, _QUEUE, 9, 1, ["vision/chat", "vision/tune"], 4
+        ),
         where=(Where.DELETION,),
         rule="Q8",
         do="Close it first.",

@@ -10,6 +10,7 @@ from typing import Final
 
 from ...cluster.events.events import EventRecorder
 from ...loop.time_slice import TimeSlice
+from ...quota.decisions.holders import with_holders
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
 from ...quota.pods.pod_record import PodRecord
@@ -159,10 +160,9 @@ class WaitReports:
             return
         record.told = words
         found = pod_reference(record.facts)
-        _LOG.info("%s/%s waits: %s", show(found.namespace), show(found.name), verdict.text)
-        self._events.record(
-            found, type="Warning", reason=words[0], message=verdict.text, topic=words[1]
-        )
+        text = with_holders(self._ledger, record.facts, verdict).text
+        _LOG.info("%s/%s waits: %s", show(found.namespace), show(found.name), text)
+        self._events.record(found, type="Warning", reason=words[0], message=text, topic=words[1])
 
     def _record_group_of(self, verdict: Verdict, record: PodRecord) -> None:
         """A pod waits whose group is no gang, and of which nothing was let through: so does it."""

@@ -14,6 +14,7 @@ from cardquota.quota.decisions.over_quota import over_quota
 from cardquota.quota.messages import (
     gang_messages,
     gate_messages,
+    holder_messages,
     order_messages,
     queue_messages,
     queue_write_messages,
@@ -53,9 +54,10 @@ from cardquota.quota.verdict import Shortfall
             ),
         ),
         (
-            queue_write_messages.queue_in_use("red", 1, 2),
+            queue_write_messages.queue_in_use("red", 1, 2, ["a/chat", "b/train"], 1),
             (
-                "Queue <red> is in use by 1 pod and 2 pod groups; close it "
+                "Queue <red> is in use by 1 pod and 2 pod groups (a/chat, b/train and 1 more); "
+                "close it "
                 "(volcano.sh/card.state: Closed) and delete it when they are gone"
             ),
         ),
@@ -331,3 +333,20 @@ def test_what_becomes_of_a_gang_is_told_with_its_numbers() -> None:
     assert kept.startswith("the PodGroup cannot be written: not today; so what is still reserved")
     assert "Queue <red> holds for the group: <NVIDIA-H200> <1>, <cpu> <4>; it is tried" in kept
     assert "given back: nothing more." in gang_messages.reservation_expired("red", 2, 3, 300.0, [])
+
+
+def test_who_holds_what_stands_before_the_advice() -> None:
+    assert holder_messages.with_held("full; wait; number 1", "held by a 1", "wait") == (
+        "full; held by a 1; wait; number 1"
+    )
+    for advice in ("", "pray"):
+        assert holder_messages.with_held("full", "held by a 1", advice) == "full; held by a 1"
+    assert holder_messages.with_held("full; wait", "", "wait") == "full; wait"
+
+
+def test_a_warning_has_who_holds_what_only_if_it_is_short() -> None:
+    """Kubernetes cuts a Warning at 256 characters; audit mode adds some of its own."""
+    short, long = "full", "full" * 50
+    assert holder_messages.shortly_with_held(short, "held by a 1") == "full; held by a 1"
+    assert holder_messages.shortly_with_held(long, "held by " + "a" * 40) == long
+    assert len(shortfall_messages.audited("x" * 220)) <= 256
