@@ -25,7 +25,8 @@ def test_after_any_changes_the_first_are_those_that_hold_most(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(card_holders, "RANKED", 6)
         patch.setattr(card_holders, "_UNRANKED", 3)
-        _compare(changes)
+        many = [(name, 1 + name % 3) for name in range(12)]
+        _compare([*many, None, *changes])
 
 
 def _compare(changes: list[tuple[int, int] | None]) -> None:
@@ -51,11 +52,14 @@ def _compare(changes: list[tuple[int, int] | None]) -> None:
 def test_an_order_is_kept_of_many_alone() -> None:
     """Of thousands the first three are found without looking at all of them."""
     found = CardHolders()
+    assert found.most(3) == []
     for number in range(5_000):
         found.add(f"w{number}", 1 + number % 8)
     assert {n for _, n in found.most(3)} == {8}
-    found.add("w0", 90)
-    assert found.most(1) == [("w0", 91)]
+    assert len(found.most(9_000)) == 5_000
+    found.add("w0", 45)
+    found.add("w0", 45)
+    assert found.most(2) == [("w0", 91), ("w7", 8)]
     for number in range(1, 5_000):
         found.add(f"w{number}", -(1 + number % 8))
     assert found.most(3) == [("w0", 91)]

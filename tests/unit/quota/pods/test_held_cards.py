@@ -25,6 +25,7 @@ def test_by_namespace_and_workload() -> None:
     assert held(ledger, "nowhere") == {}
     assert held(ledger, card=H800) == {}
     assert ledger.held_cards.total("queue", H200) == 8
+    assert sum(amount for _, amount in ledger.held_cards.all()) == 8
     assert ledger.held_cards.total("queue", H800) == 0
 
 
