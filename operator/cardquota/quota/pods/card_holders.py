@@ -1,15 +1,13 @@
 """Which workloads of one namespace hold how much of one card of one queue."""
 
 from bisect import bisect_left, insort
-from heapq import nlargest
-from operator import itemgetter
+from heapq import nsmallest
 from typing import Final
 
 RANKED: Final = 64
 """Workloads from which on an order by amount is kept, once somebody has asked for it."""
 _UNRANKED: Final = RANKED // 2
 """Workloads below which it is given up."""
-_amount_of: Final = itemgetter(1)
 
 
 class CardHolders:
@@ -53,12 +51,19 @@ class CardHolders:
             self._ranks.move(workload, before, after)
 
     def most(self, number: int) -> list[tuple[str, int]]:
-        """So many workloads that hold most, with what they hold. Of equal ones any."""
+        """So many workloads that hold most, with what they hold. Equal ones are in the order of
+        their names; where there are `RANKED` or more, in any.
+        """
         if self._ranks is None:
             if len(self._amounts) < RANKED:
-                return nlargest(number, self._amounts.items(), key=_amount_of)
+                return nsmallest(number, self._amounts.items(), key=_place)
             self._ranks = _ByAmount(self._amounts)
         return self._ranks.first(number)
+
+
+def _place(held: tuple[str, int]) -> tuple[int, str]:
+    name, amount = held
+    return -amount, name
 
 
 class _ByAmount:

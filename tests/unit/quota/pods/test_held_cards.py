@@ -29,6 +29,12 @@ def test_by_namespace_and_workload() -> None:
     assert ledger.held_cards.total("queue", H800) == 0
 
 
+def test_equal_ones_stand_in_the_order_of_their_names() -> None:
+    ledger = a_ledger(*CARDS, QUEUE, bound("1", "c"), bound("2", "a"), bound("3", "b", 2))
+    holders = ledger.held_cards.within("queue", H200, "team")
+    assert holders.most(3) == [("b", 2), ("a", 1), ("c", 1)]
+
+
 def test_who_waits_or_has_ended_holds_nothing() -> None:
     waits = a_pod("w").in_queue("queue").naming(H200).asking_for(1).gated()
     ledger = a_ledger(*CARDS, QUEUE, waits, bound("a", "chat"))
