@@ -1,10 +1,12 @@
 """What became of the objects of one case, in the terms that simulation and cluster share."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 ADMITTED, GATED, DENIED, LET_BY = "admitted", "gated", "denied", "let by"
+_HOLDERS = re.compile(r"; (<[^>]*> )?held(:| by) [^;]*")
 ANSWERS = (ADMITTED, GATED, DENIED, LET_BY)
 
 Rows = Mapping[str, Any]
@@ -40,8 +42,11 @@ def pod_found(
     node: str = "",
     warnings: tuple[str, ...] = (),
 ) -> PodFound:
-    """In the common form: what is said already is no warning besides."""
+    """In the common form: what is said already is no warning besides, and who holds a card is not
+    said, since that changes from moment to moment.
+    """
     waits = answer in (GATED, DENIED)
+    text = _HOLDERS.sub("", text)
     said = (text,) if waits else ()
     return PodFound(
         answer,

@@ -61,13 +61,11 @@ class Sight:
             if any(owner["name"].startswith(name) for owner in _owners(pod)):
                 yield self._pod(pod, ())
         events = self._events(namespace, "reason=FailedCreate")
-        texts = {
-            event["message"].partition(_DENIED)[2]
+        yield from {
+            pod_found(DENIED, text=event["message"].partition(_DENIED)[2])
             for event in events
             if event["involvedObject"]["name"].startswith(name)
         }
-        for text in sorted(texts):
-            yield pod_found(DENIED, text=text)
 
     def _pod(self, pod: Object, warnings: tuple[str, ...]) -> PodFound:
         spec, notes = pod["spec"], pod["metadata"].get("annotations") or {}

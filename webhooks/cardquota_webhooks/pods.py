@@ -27,6 +27,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.amounts import Charge
 from cardquota.quota.decisions.audited_card import card_not_steered
 from cardquota.quota.decisions.create_judgement import judge_create
+from cardquota.quota.decisions.holders import with_holders
 from cardquota.quota.decisions.judgement import queue_not_named
 from cardquota.quota.decisions.outside_volcano import told_of_default
 from cardquota.quota.effect import Effect, effect_on_create
@@ -106,7 +107,7 @@ class PodReviews:
         if not gate and self._visibility.namespace_unknown(facts):
             return try_again(queue_messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
-            return _refusal(verdict)
+            return _refusal(with_holders(self._ledger, facts, verdict))
         if gate:
             answered = self._is_answered(facts, verdict, dry_run=bool(request.dry_run))
             steps = _set_gate(pod, facts, v.IS_MANAGED if answered else v.TO_REVIEW)
@@ -159,7 +160,7 @@ class PodReviews:
                 return AdmissionResponse()
             return try_again(queue_messages.namespace_not_seen(facts.namespace))
         if effect is Effect.DENY:
-            return _refusal(verdict)
+            return _refusal(with_holders(self._ledger, facts, verdict))
         if effect is Effect.GATE and not gated:
             return self._gate_missing(pod, facts, verdict)
         if effect is Effect.GATE and not request.dry_run:

@@ -2,6 +2,8 @@
 deleted (Q8).
 """
 
+from itertools import chain, islice
+
 import msgspec
 
 from cardquota.quota.accounts.ignored_cards import ignored_cards
@@ -14,6 +16,7 @@ from cardquota.quota.accounts.queue_facts import (
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import queue_write_messages
 from cardquota.quota.objects.queue import Queue
+from cardquota.quota.words import MOST_LISTED
 
 from .large_bodies import too_large_together
 from .review import AdmissionResponse, Request, ReviewError, deny
@@ -56,12 +59,16 @@ class QueueReviews:
         return (queue_write_messages.cards_ignored(where, has_quota=has_quota),)
 
     def _in_use(self, name: str) -> str:
-        """Why a queue cannot be deleted. Checks every pod: deletions of queues are rare."""
-        pods = sum(1 for record in self._ledger.pods.values() if record.queue == name)
-        groups = sum(
-            1 for group in self._ledger.groups.values() if group.facts and group.facts.queue == name
-        )
-        return queue_write_messages.queue_in_use(name, pods, groups) if pods or groups else ""
+        """Why a queue cannot be deleted; empty if it can. Costs by its groups, not by its pods."""
+        users, groups = self._ledger.queue_users, self._ledger.queue_groups.of(name)
+        pods = users.pods(name)
+        if not pods and not groups:
+            return ""
+        # The group of a job may have the job's name.
+        others = [key for key in groups if not users.has(name, *key.split("/", 1))]
+        named = list(islice(chain(users.names(name), others), MOST_LISTED))
+        more = users.number(name) + len(others) - len(named)
+        return queue_write_messages.queue_in_use(name, pods, len(groups), named, more)
 
 
 def _deleted(request: Request) -> str:

@@ -28,13 +28,19 @@ from cardquota.quota.decisions.audited_card import card_not_steered
 from cardquota.quota.decisions.create_judgement import on_the_way
 from cardquota.quota.decisions.first_step import must_go_first
 from cardquota.quota.decisions.groups.gang_minimum import fault_of_workload
+from cardquota.quota.decisions.holders import holders_text
 from cardquota.quota.decisions.judgement import judge_new
 from cardquota.quota.decisions.outside_volcano import told_of_default
 from cardquota.quota.decisions.room import room_for
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.groups.pod_group_state import PodGroupState, set_aside
 from cardquota.quota.ledger.ledger_reader import LedgerReader
-from cardquota.quota.messages import group_messages, request_messages, shortfall_messages
+from cardquota.quota.messages import (
+    group_messages,
+    holder_messages,
+    request_messages,
+    shortfall_messages,
+)
 from cardquota.quota.pods.card_alias import alias_warning
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.pods.pod_request import PodRequest
@@ -217,7 +223,9 @@ class WorkloadReviews:
         return effect_of(verdict.outcome, policy, self._ledger.mode_in(facts.namespace))
 
     def _why(self, facts: PodFacts, queue: str, beside: Amounts, way: OnTheWay) -> str:
-        """Why the next pod does not fit beside these amounts; empty if that is not known."""
+        """Why the next pod does not fit beside these amounts, and who holds what it lacks, if that
+        is short enough for a Warning; empty if it is not known.
+        """
         next_one = judge_new(
             self._ledger,
             facts,
@@ -225,7 +233,12 @@ class WorkloadReviews:
             beside=beside,
             on_the_way=way,
         )
-        return shortfall_messages.shortfalls(queue, next_one.shortfalls) or next_one.text
+        shorts = next_one.shortfalls
+        if not shorts:
+            return next_one.text
+        held = holders_text(self._ledger, facts, queue, shorts)
+        text = shortfall_messages.shortfalls(queue, shorts)
+        return holder_messages.shortly_with_held(text, held)
 
     def _asked(
         self,

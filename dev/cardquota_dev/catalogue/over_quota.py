@@ -2,8 +2,13 @@
 
 from typing import Final
 
-from cardquota.quota.messages import order_messages, request_messages, shortfall_messages
-from cardquota.quota.verdict import Shortfall
+from cardquota.quota.messages import (
+    holder_messages,
+    order_messages,
+    request_messages,
+    shortfall_messages,
+)
+from cardquota.quota.verdict import HeldBy, Shortfall
 from cardquota.quota.vocabulary import CPU, MEMORY, Reason
 
 from .entry import POD, Entry, Where, constant, say
@@ -46,6 +51,42 @@ OVER_QUOTA: Final = (
         rule="E2, T3; of a gang the amounts are those of all members together",
         do="Wait: a pod at the gate starts by itself, and the controller of a refused one tries "
         "again. Or delete pods of the queue that are not needed.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
+        when="The same, with who holds the card: workloads of the pod's own namespace, three and "
+        "then a count, and others as one number. As it is when the text is written: an event stays "
+        "as it is when others hold the card.",
+        says=say(
+            holder_messages.with_held,
+            say(
+                shortfall_messages.shortfalls,
+                _QUEUE,
+                [Shortfall(_H200, 1, 9, 8)],
+                constant("ADVICE_WAIT"),
+            ),
+            say(
+                holder_messages.held_by,
+                [HeldBy(_H200, (("chat", 3), ("tune", 2), ("eval", 1)), elsewhere=2)],
+            ),
+            constant("ADVICE_WAIT"),
+        ),
+        where=(*POD, Where.SCALE),
+        rule="section 9",
+        do="See whether these are still needed.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
+        when="The same on a workload or an autoscaler that gets a part. Left out if it would be "
+        "too long for a Warning.",
+        says=say(
+            holder_messages.shortly_with_held,
+            say(shortfall_messages.shortfalls, _QUEUE, [Shortfall(_H200, 1, 4, 3)]),
+            say(holder_messages.held_by, [HeldBy(_H200, (("chat", 3),))]),
+        ),
+        where=(Where.WORKLOAD, Where.SCALE_WARNING),
+        rule="section 9",
+        do="See whether these are still needed.",
     ),
     Entry(
         under=Reason.INSUFFICIENT_CARD,

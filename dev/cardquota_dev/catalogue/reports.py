@@ -339,8 +339,8 @@ CONDITIONS: Final = (
     ),
     Entry(
         under=v.Condition.OVER_QUOTA,
-        when="`True`: more is held than the quota allows.",
-        says=say(report_messages.over_quota, _QUEUE, _H200, 3, 1),
+        when="`True`: more is held than the quota allows. Five cards, then a count.",
+        says=say(report_messages.over_quota, _QUEUE, [(_H200, 3, 1)]),
         where=(Where.CONDITION, Where.QUEUE_EVENT),
         rule="Q7",
         do="Wait until pods end, delete some, or raise the quota. Nobody is evicted.",
@@ -383,8 +383,11 @@ CONDITIONS: Final = (
 ANSWERS: Final = (
     Entry(
         under=FORBIDDEN,
-        when="A queue is to be deleted that pods or groups still use.",
-        says=say(queue_write_messages.queue_in_use, _QUEUE, 3, 1),
+        when="A queue is to be deleted that pods or groups still use. Five of their workloads and "
+        "groups, then a count.",
+        says=say(
+            queue_write_messages.queue_in_use, _QUEUE, 9, 1, ["vision/chat", "vision/tune"], 4
+        ),
         where=(Where.DELETION,),
         rule="Q8",
         do="Close it first.",

@@ -14,11 +14,20 @@ class CommandResult:
 
     @property
     def rows(self) -> list[dict[str, str]]:
-        """The output as the table that `kubectl get` prints: cells by their column's heading."""
+        """The output as the table that `kubectl get` prints: cells by their column's heading, below
+        which they begin. Headings are at least two spaces apart. A cell may be empty, and the last
+        one contain anything.
+        """
         heading, *lines = self.text.splitlines() or [""]
-        columns = _cells(heading)
+        columns = list(re.finditer(r"\S+(?: \S+)*", heading))
+        ends = [*(column.start() for column in columns[1:]), None]
         return [
-            dict(zip(columns, _cells(line, len(columns)), strict=False)) for line in lines if line
+            {
+                column[0]: line[column.start() : end].strip()
+                for column, end in zip(columns, ends, strict=True)
+            }
+            for line in lines
+            if line and columns
         ]
 
 
@@ -58,11 +67,6 @@ def rows(number: int, **cells: str) -> Expectation:
             and all(found.get(key) == text for found in answer.rows for key, text in cells.items())
         ),
     )
-
-
-def _cells(line: str, most: int = 0) -> list[str]:
-    """Columns are at least two spaces apart. The last one may contain anything."""
-    return re.split(r"\s{2,}", line.strip(), maxsplit=max(0, most - 1))
 
 
 def _items(cell: str) -> list[str]:

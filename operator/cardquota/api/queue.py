@@ -141,6 +141,7 @@ QUEUE: Final = CustomResource(
         Column("CARDS", ".status.columns.cards", "Allocated cards and quota, per card"),
         Column("INQUEUE", ".status.columns.inqueue", "Let through and not yet on a node"),
         Column("ELASTIC", ".status.columns.elastic", "Beyond the minimum of pod groups"),
+        Column("NOTE", ".status.columns.note", "What is wrong with it; empty if nothing is"),
         Column("AGE", ".metadata.creationTimestamp", type="date"),
         Column("REQUESTED", ".status.columns.requested", "Asked for, waiting included", wide=True),
         Column("CPU", ".status.columns.cpu", "Allocated cores and limit", wide=True),

@@ -68,6 +68,8 @@ class StatusColumns(WireModel):
     """Beyond the minimum of pod groups, per card, and of cpu and memory."""
     requested: str | None = None
     """Asked for, per card."""
+    note: str | None = None
+    """What is wrong: quota unreadable, closed, over quota, oversold; absent if nothing is."""
     cpu: str | None = None
     """Allocated cores and limit."""
     memory: str | None = None

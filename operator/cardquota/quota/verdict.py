@@ -52,6 +52,22 @@ class Growth(NamedTuple):
     after: int
 
 
+class HeldBy(NamedTuple):
+    """Who holds one card of a queue, as somebody of one namespace may know it."""
+
+    card: str
+    workloads: tuple[tuple[str, int], ...]
+    """Of that namespace: those that hold most, with the cards that each holds."""
+    more: int = 0
+    """How many other workloads of that namespace hold some."""
+    by_more: int = 0
+    """Cards that these hold."""
+    elsewhere: int = 0
+    """Cards that pods of other namespaces hold."""
+    reserved: int = 0
+    """Cards that are kept for pods of other groups (T2)."""
+
+
 class Verdict(NamedTuple):
     """Allowed or not, and if not, why, in numbers and in words.
 
@@ -68,6 +84,8 @@ class Verdict(NamedTuple):
     warnings: tuple[str, ...] = ()
     borrows: bool = False
     """Whether it fits only by what its queue lends to rolling updates (R6)."""
+    advice: str = ""
+    """What to do, if the text ends with that."""
 
     @property
     def fits(self) -> bool:

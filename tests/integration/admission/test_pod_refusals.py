@@ -6,7 +6,9 @@ import pytest
 
 from builders import H200, H800, a_pod
 from cardquota.quota import vocabulary as v
+from integration.roomy_nodes import T1000
 from integration.team import Team
+from integration.workload_bodies import create
 
 
 @pytest.mark.parametrize("state", ["Closed", "Closing"])
@@ -22,6 +24,25 @@ def test_a_queue_closed_by_volcanos_tools(team: Team, state: str) -> None:
     assert reason == v.Reason.QUEUE_NOT_OPEN
     assert text.startswith(f"Queue <{queue.name}> is {state} and takes nothing new")
     assert team.status()["state"] == state
+
+
+def test_who_holds_the_card_is_named_in_the_refusal_and_in_the_event(team: Team) -> None:
+    """Section 9: by the names of pods, and of the Deployment of a ReplicaSet's pods."""
+    queue = team.a_queue({T1000: 3})
+    team.has_queue(queue)
+    assert create(team, "Deployment", team.a_pod("chat", 1, T1000), replicas=2).ok
+    assert team.create(team.a_pod("tune", 1, T1000)).ok
+    team.until_row(T1000, allocated=3)
+    numbers = "requested <1>, total would be <4>, but capability is <3>"
+
+    reason, text = team.refused(team.a_pod("more", 1, T1000))
+
+    assert reason == v.Reason.INSUFFICIENT_CARD
+    assert f"{numbers}; held by chat 2, tune 1; wait until some of it is free" in text
+    assert team.annotate(queue, v.POLICY, "Gate").ok
+    assert team.until(lambda: team.create(team.a_pod("waits", 1, T1000)).ok, "gated")
+    said = team.until_told("waits", v.Reason.INSUFFICIENT_CARD)
+    assert f"{numbers}; held by chat 2, tune 1; wait" in said["message"]
 
 
 @pytest.mark.parametrize(

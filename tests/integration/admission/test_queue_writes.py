@@ -112,7 +112,9 @@ def test_a_queue_in_use_is_not_deleted(team: Team) -> None:
     reply = team.delete(queue)
 
     assert reply.code == 403
-    assert f"Queue <{queue.name}> is in use by 2 pods and 1 pod group; close it" in reply.message
+    users = ", ".join(f"{team.namespace}/{name}" for name in ("a", "b", "gang"))
+    words = f"is in use by 2 pods and 1 pod group ({users}); close it"
+    assert f"Queue <{queue.name}> {words}" in reply.message
     for thing in (*pods, team.a_gang("gang", 2)):
         assert team.delete(thing).ok
     team.until(lambda: team.delete(queue).ok, "deleted")
@@ -130,7 +132,8 @@ def test_a_queue_in_use_is_not_deleted_with_many_others(team: Team) -> None:
     reply = ask(team.cluster, "DELETE", f"{QUEUES}?labelSelector=owner={team.prefix}")
 
     assert reply.code == 403
-    assert f"Queue <{mine.name}> is in use by 1 pod and 0 pod groups; close it" in reply.message
+    words = f"is in use by 1 pod and 0 pod groups ({team.namespace}/a); close it"
+    assert f"Queue <{mine.name}> {words}" in reply.message
     assert team.get(mine)["metadata"]["name"] == mine.name
     assert team.delete(team.a_pod("a", 1, H200)).ok
     again = f"{QUEUES}?labelSelector=owner={team.prefix}"

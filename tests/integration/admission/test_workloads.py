@@ -31,11 +31,11 @@ def test_from_two_replicas_to_four_of_a_quota_of_three(team: Team) -> None:
     assert reply.ok
     assert reply.warnings == (
         "web: 3 of 4 pods fit the quota now, the rest is refused until there is room",
-        sentence,
+        f"{sentence}; held by web 2",
     )
     team.until_row(T1000, allocated=3, requested=3, inqueue=0)
     told = team.until(lambda: refusals(team), "FailedCreate")
-    assert sentence in told[0]
+    assert f"{sentence}; held by web " in told[0]
     assert len(team.pods()) == 3
 
 

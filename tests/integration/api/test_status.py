@@ -85,13 +85,31 @@ def test_a_whole_status_is_kept_and_printed(
     assert stored("queue", name)["status"] == status.to_wire()
 
     header, row = kubectl("get", "queues", name).stdout.splitlines()
-    assert header.split() == ["NAME", "STATE", "CARDS", "INQUEUE", "ELASTIC", "AGE"]
-    assert row.split()[:7] == [name, "Open", "H800", "2/3", "H800", "1", "-"]
+    assert header.split() == ["NAME", "STATE", "CARDS", "INQUEUE", "ELASTIC", "NOTE", "AGE"]
+    *shown, age = row.split()
+    assert shown == [name, "Open", "H800", "2/3", "H800", "1", "-"]
+    assert "<" not in age
     header = kubectl("get", "queues", name, "-o", "wide").stdout.splitlines()[0]
     assert header.split() == [
-        *("NAME", "STATE", "CARDS", "INQUEUE", "ELASTIC", "AGE"),
+        *("NAME", "STATE", "CARDS", "INQUEUE", "ELASTIC", "NOTE", "AGE"),
         *("REQUESTED", "CPU", "MEMORY"),
     ]
+
+
+@pytest.mark.parametrize(("note", "printed"), [(None, ""), ("", ""), ("closed", "closed")])
+def test_a_note_that_is_absent_or_empty_prints_as_empty(
+    note: str | None,
+    printed: str,
+    kubectl: Kubectl,
+    create: Kubectl,
+    name: str,
+    apply_status: Callable[..., None],
+) -> None:
+    assert create("Queue", spec={}).returncode == 0
+    apply_status(QueueStatusSchema(columns=StatusColumns(elastic="-", note=note)))
+    header, row = kubectl("get", "queues", name).stdout.splitlines()
+    first, end = header.index("NOTE"), header.index("AGE")
+    assert row[first:end].strip() == printed
 
 
 def test_a_queues_status_has_a_door_of_its_own(stored: Stored, create: Kubectl, name: str) -> None:

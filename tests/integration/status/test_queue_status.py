@@ -69,6 +69,22 @@ def test_the_columns_of_kubectl(team: Team) -> None:
         assert text in shown.stdout
 
 
+def test_the_note_of_kubectl(team: Team) -> None:
+    """What keeps a queue from taking what it could; empty for a healthy one."""
+    queue = team.a_queue({T1000: 1})
+    team.has_queue(queue)
+    assert team.create(team.a_pod("a", 1, T1000)).ok
+    team.until_row(T1000, allocated=1)
+    assert _note(team) == ""
+    team.set_quota({T1000: 0})
+    team.until(lambda: _note(team) == f"over quota: {T1000} 1/0", "NOTE")
+
+
+def _note(team: Team) -> str:
+    header, row = team.cluster.kubectl("get", "queue", team.queue_name()).stdout.splitlines()
+    return row[header.index("NOTE") : header.index("AGE")].strip()
+
+
 @pytest.mark.slow
 def test_lowering_a_quota_evicts_nothing(team: Team) -> None:
     """Q7: OverQuota, nothing new until it fits, and a row that is taken out stays while in use."""
@@ -82,7 +98,7 @@ def test_lowering_a_quota_evicts_nothing(team: Team) -> None:
 
     team.until(lambda: condition(team, v.Condition.OVER_QUOTA)["status"] == "True", "OverQuota")
     assert condition(team, v.Condition.OVER_QUOTA)["message"].startswith(
-        f"Queue <{queue}> holds 3 of <{T1000}>, its quota is 1: nothing new is let through"
+        f"Queue <{queue}> holds 3 of <{T1000}>, its quota is 1: nothing new that asks for it"
     )
     assert len(team.pods()) == 3
     assert team.create(team.a_pod("d", 1, T1000)).reason == v.Reason.INSUFFICIENT_CARD

@@ -55,7 +55,7 @@ def test_only_the_queue_has_a_status_subresource_as_in_volcano() -> None:
 
 
 def test_columns_of_queues() -> None:
-    short = ["STATE", "CARDS", "INQUEUE", "ELASTIC", "AGE"]
+    short = ["STATE", "CARDS", "INQUEUE", "ELASTIC", "NOTE", "AGE"]
     assert columns(QUEUE, wide=False) == short
     assert columns(QUEUE, wide=True) == [*short, "REQUESTED", "CPU", "MEMORY"]
 

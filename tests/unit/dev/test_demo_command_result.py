@@ -25,6 +25,12 @@ def test_a_table_is_read_by_its_headings() -> None:
     }
 
 
+def test_a_cell_may_be_empty() -> None:
+    queues = CommandResult(0, "NAME    NOTE     AGE\na                2s\nlonger  closed   9d\n")
+    assert [found["NOTE"] for found in queues.rows] == ["", "closed"]
+    assert [found["AGE"] for found in queues.rows] == ["2s", "9d"]
+
+
 def test_the_last_column_may_hold_anything() -> None:
     events = CommandResult(0, "LAST SEEN   MESSAGE\n2s          two  spaces,   three\n")
     assert events.rows == [{"LAST SEEN": "2s", "MESSAGE": "two  spaces,   three"}]

@@ -51,6 +51,19 @@ def running(name: str, cards: int = 1) -> PodBody:
 # --- the mutating review --------------------------------------------------------------------
 
 
+async def test_a_refusal_names_who_holds_the_card() -> None:
+    """Section 9: in its own namespace by name, elsewhere by number."""
+    elsewhere = running("secret").in_namespace("other")
+    async with Endpoint(THREE, running("chat", 2), elsewhere) as endpoint:
+        for said in (await endpoint.mutate(pod()), await endpoint.validate(pod().gated())):
+            assert said.text == (
+                f"Queue <queue> has insufficient <{H200}> quota: requested <1>, "
+                "total would be <4>, but capability is <3>; held by chat 2, and 1 in other "
+                "namespaces; wait until some of it is free, or ask the queue's owner for a higher "
+                "quota"
+            )
+
+
 async def test_a_managed_pod_is_born_gated() -> None:
     async with Endpoint(THREE) as endpoint:
         said = await endpoint.mutate(pod())

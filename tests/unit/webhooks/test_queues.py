@@ -103,16 +103,16 @@ async def test_a_queue_that_cannot_be_used(queue: QueueBody, words: str) -> None
 @pytest.mark.parametrize(
     ("users", "words"),
     [
-        ([a_pod("a").in_queue("queue").gated()], "1 pod and 0 pod groups"),
+        ([a_pod("a").in_queue("queue").gated()], "1 pod and 0 pod groups (team/a)"),
         (
             [a_pod("a").in_queue("queue").stamped("queue", {H200: 1}).on_node("h200-a")],
-            "1 pod and 0 pod groups",
+            "1 pod and 0 pod groups (team/a)",
         ),
-        ([a_group().in_queue("queue").of(2)], "0 pods and 1 pod group"),
+        ([a_group().in_queue("queue").of(2)], "0 pods and 1 pod group (team/gang)"),
         (
             [a_group().in_queue("queue").of(2)]
             + [a_pod(f"p{n}").in_group("gang").gated() for n in range(2)],
-            "2 pods and 1 pod group",
+            "2 pods and 1 pod group (team/p0, team/p1, team/gang)",
         ),
     ],
 )

@@ -31,7 +31,7 @@ async def test_a_label_alone_needs_room_for_the_surge() -> None:
         assert cannot == stuck()
         assert why == (
             f"Queue <queue> has insufficient <{H200}> quota: "
-            "requested <1>, total would be <4>, but capability is <3>"
+            "requested <1>, total would be <4>, but capability is <3>; held by web 3"
         )
 
 

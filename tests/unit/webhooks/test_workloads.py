@@ -46,6 +46,15 @@ async def test_what_others_hold_does_not_fit() -> None:
         assert "total would be <4>" in why
 
 
+async def test_the_warning_says_who_holds_what_it_lacks_if_that_is_short_enough() -> None:
+    """Kubernetes cuts a Warning at 256 characters."""
+    for number, told in ((1, f"; held by {'a' * 60}0 1"), (2, "")):
+        there = [running("a" * 60 + str(n)) for n in range(number)]
+        async with Endpoint(THREE, *there) as endpoint:
+            _, why = await warned(endpoint, "deployments", pod(), replicas=4)
+            assert why.endswith(f"but capability is <3>{told}")
+
+
 async def test_each_alternative_has_its_own_room() -> None:
     """2 of the one and 1 of the other are three pods; the fourth names both."""
     queue = a_queue().with_quota({H200: 2, H800: 1})

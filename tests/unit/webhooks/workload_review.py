@@ -29,8 +29,10 @@ def running(name: str, cards: int = 1) -> PodBody:
 
 def made(pod: PodBody, resource: str = "deployments") -> PodBody:
     """As the controller of a workload named `web` makes it."""
-    name = "web-7c5f8bd9c" if resource == "deployments" else "web"
-    return pod.owned_by(KINDS[resource], name=name)
+    if resource == "deployments":
+        pod = pod.labelled("pod-template-hash", "7c5f8bd9c")
+        return pod.owned_by(KINDS[resource], name="web-7c5f8bd9c")
+    return pod.owned_by(KINDS[resource], name="web")
 
 
 def own(number: int, resource: str = "deployments", cards: int = 1) -> list[PodBody]:

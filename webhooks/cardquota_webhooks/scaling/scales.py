@@ -25,12 +25,13 @@ from cardquota.quota.accounts.account_reader import AccountReader
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.assignment.on_the_way import OnTheWay
 from cardquota.quota.decisions.create_judgement import judge_create, on_the_way
+from cardquota.quota.decisions.holders import holders_text
 from cardquota.quota.decisions.judgement import judge_new
 from cardquota.quota.decisions.room import room_for
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.groups.pod_group_state import set_aside
 from cardquota.quota.ledger.ledger_reader import LedgerReader
-from cardquota.quota.messages import scale_messages, shortfall_messages
+from cardquota.quota.messages import holder_messages, scale_messages, shortfall_messages
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.pods.workload_usage import WorkloadUsage
 from cardquota.quota.verdict import Outcome, Verdict
@@ -184,11 +185,13 @@ class ScaleReviews:
             self._recent.add(target, account.name, fits)
         if fits >= asks.asked:
             return AdmissionResponse(warnings=verdict.warnings)
-        why = self._why(target, account.name, asks.asked, room)
+        why, held = self._why(target, account.name, asks.asked, room)
+        told = holder_messages.shortly_with_held(why, held)
         if partly:
-            return self._grant(target, asks, fits, why)
+            return self._grant(target, asks, fits, told)
+        why = holder_messages.with_held(why, held)
         text = scale_messages.scale_refused(why, target.what, target.name, asks.asked, room.fits)
-        parts = self._partly_fits(target, effect, asks.asked, room.fits, why)
+        parts = self._partly_fits(target, effect, asks.asked, room.fits, told)
         return self._answer_by(effect, verdict, text, parts)
 
     def _part(self, target: ScaleTarget, account: AccountReader, asks: _Asks, room: _Room) -> int:
@@ -253,9 +256,9 @@ class ScaleReviews:
         fits = kept if number < missing else kept + number
         return _Room(min(asked, fits), kept, charged, way)
 
-    def _why(self, target: ScaleTarget, queue: str, asked: int, room: _Room) -> str:
-        """The sentence for all replicas that it lacks. Where each may get another card, that for
-        the next one.
+    def _why(self, target: ScaleTarget, queue: str, asked: int, room: _Room) -> tuple[str, str]:
+        """The sentence for all replicas that it lacks, and who holds what these ask for. Where each
+        may get another card, that for the next one.
         """
         facts, more = target.pod, asked - room.kept
         request = self._ledger.request_of(facts, queue)
@@ -266,9 +269,13 @@ class ScaleReviews:
             )
             found = self._judged(all_of_them, {}, room.way)
             if found.shortfalls:
-                return shortfall_messages.shortfalls(queue, found.shortfalls)
-        found = self._judged(facts, room.charged, room.way)
-        return shortfall_messages.shortfalls(queue, found.shortfalls) or found.text
+                return self._sentences(facts, queue, found)
+        return self._sentences(facts, queue, self._judged(facts, room.charged, room.way))
+
+    def _sentences(self, facts: PodFacts, queue: str, found: Verdict) -> tuple[str, str]:
+        shorts = found.shortfalls
+        text = shortfall_messages.shortfalls(queue, shorts) or found.text
+        return text, holders_text(self._ledger, facts, queue, shorts)
 
     def _judged(self, facts: PodFacts, beside: Amounts, way: OnTheWay) -> Verdict:
         return judge_new(

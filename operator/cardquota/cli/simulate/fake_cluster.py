@@ -87,7 +87,7 @@ class FakeCluster:
             charged_queue=stamp.queue,
             term=stamp.term,
         )
-        labels = PodLabels(managed=v.IS_MANAGED)
+        labels = replace(pod.metadata.labels or PodLabels(), managed=v.IS_MANAGED)
         meta = replace(pod.metadata, annotations=notes, labels=labels)
         self.put(replace(pod, metadata=meta, spec=replace(pod.spec, scheduling_gates=gates)))
 

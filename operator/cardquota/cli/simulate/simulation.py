@@ -19,6 +19,7 @@ from ...quota.amounts import is_card
 from ...quota.decisions.audited_card import card_not_steered
 from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.groups.group_write import judge_group_write
+from ...quota.decisions.holders import with_holders
 from ...quota.decisions.judgement import judge_release, queue_not_named
 from ...quota.decisions.volcano_jobs.job_pods import has_too_many_tasks
 from ...quota.decisions.volcano_jobs.job_write import judge_job_write
@@ -324,7 +325,8 @@ class Simulation:
         if effect is Effect.GATE and not known and gate_is_set_by_policy(self._settings):
             verdict = queue_not_named(self.ledger, facts, verdict.queue)
             effect = Effect.DENY
-        answer.queue, answer.reason, answer.text = verdict.queue, verdict.reason or "", verdict.text
+        answer.queue, answer.reason = verdict.queue, verdict.reason or ""
+        answer.text = with_holders(self.ledger, facts, verdict).text
         answer.warnings = verdict.warnings + alias_warning(pod.metadata.annotations)
         if effect is Effect.WARN:
             answer.warnings += card_not_steered(self.ledger, facts, verdict)
@@ -398,7 +400,11 @@ class Simulation:
         gang = refusal.gang.members.values() if refusal.gang is not None else ()
         for record in (*refusal.pods, *(member for member in gang if member.gated)):
             answer = self._by_uid[record.facts.uid]
-            answer.reason, answer.text = refusal.verdict.reason or "", refusal.verdict.text
+            answer.reason = refusal.verdict.reason or ""
+            verdict = refusal.verdict
+            if refusal.gang is None:
+                verdict = with_holders(self.ledger, record.facts, verdict)
+            answer.text = verdict.text
 
     def _open(self, opening: Opening) -> list[str]:
         """Reserve for a gang, charge, then write: in the leader's order."""

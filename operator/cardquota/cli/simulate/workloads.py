@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from ...quota.objects.meta import Meta, Owner
 from ...quota.objects.node_affinity import Affinity, Expression, NodeAffinity, NodeSelector, Term
-from ...quota.objects.pod import Pod, PodAnnotations, PodSpec
+from ...quota.objects.pod import Pod, PodAnnotations, PodLabels, PodSpec
 from ...quota.objects.pod_group import GroupSpec, WrittenGroupMeta, WrittenPodGroup
 from ...quota.selectors.selector import NODE_NAME
 from ...quota.vocabulary import DEFAULT_QUEUE
@@ -65,8 +65,10 @@ def _replicated(kind: str, body: Replicated, nodes: Matching) -> Iterator[Pod]:
             yield _pod(template, meta, f"{name}-{suffix}", owner, spec=spec)
         return
     if kind == "Deployment":
-        name = f"{name}-{generated(kind, meta.namespace, name, length=10)}"
-        owner_kind = "ReplicaSet"
+        template_hash = generated(kind, meta.namespace, name, length=10)
+        name, owner_kind = f"{name}-{template_hash}", "ReplicaSet"
+        labels = replace(template.metadata.labels or PodLabels(), template_hash=template_hash)
+        template = replace(template, metadata=replace(template.metadata, labels=labels))
     owner = _owner("apps/v1", owner_kind, name)
     for i in range(1 if body.spec.replicas is None else body.spec.replicas):
         ordinal = kind == "StatefulSet"

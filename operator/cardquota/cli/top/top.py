@@ -30,9 +30,12 @@ _COLUMNS: Final = (
     "REQUESTED",
     "CPU",
     "MEMORY",
+    "NOTE",
     "AGE",
 )
 _KEYS: Final = ("cards", "inqueue", "elastic", "requested", "cpu", "memory")
+_NOTE: Final = "note"
+"""Its column alone is empty where there is nothing to say."""
 _NOTHING: Final = "-"
 _LONGEST: Final = 400
 """Characters of a cell. What the operator writes is shorter."""
@@ -113,8 +116,9 @@ def lines(found: PublishedQueues, now: int, outside: OutsideUse | str) -> Iterat
 def _row(queue: PublishedQueue, now: int) -> tuple[str, ...]:
     columns = _columns(queue)
     cells = (show(columns.get(key) or _NOTHING, most=_LONGEST) for key in _KEYS)
+    note = show(columns.get(_NOTE, ""), most=_LONGEST)
     age = _NOTHING if queue.created is None else _short(max(0, now - queue.created) // 1000)
-    return (show(queue.name), show(queue.state or QueueState.OPEN), *cells, age)
+    return (show(queue.name), show(queue.state or QueueState.OPEN), *cells, note, age)
 
 
 def _columns(queue: PublishedQueue) -> dict[str, str]:

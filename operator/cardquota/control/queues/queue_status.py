@@ -31,6 +31,7 @@ def queue_status(
     `standalone`: whether we write state and `allocated`; a Closed that others wrote is left alone
     (Q6).
     """
+    shown: dict[str, str] = _fields(columns(report))
     status = QueueStatusSchema(
         state=report.state if standalone and report.state_is_ours else None,
         allocated=_allocated(report) if standalone else None,
@@ -40,7 +41,7 @@ def queue_status(
         waiting=_waiting(report),
         conditions=_conditions(report, stored.get("conditions"), now),
         card_seconds_until=report.seconds_until or None,
-        columns=StatusColumns(**_fields(columns(report))),
+        columns=StatusColumns(**{name: text or None for name, text in shown.items()}),
     )
     return status.model_dump(by_alias=True, exclude_none=True)
 
@@ -88,7 +89,7 @@ def _mappings(stored: object) -> list[Mapping[str, Any]]:
 
 def _conditions(report: QueueReport, stored: object, now: str) -> list[QueueCondition]:
     problem = report.quota_problem or report.spec_problem
-    over = [report_messages.over_quota(report.name, *found) for found in report.over]
+    over = report_messages.over_quota(report.name, report.over) if report.over else ""
     oversold = [report_messages.oversold(*found) for found in report.oversold]
     borrowed = [report_messages.borrowed(report.name, *found) for found in report.borrowed]
     wanted: tuple[tuple[v.Condition, bool, str, str | list[str]], ...] = (

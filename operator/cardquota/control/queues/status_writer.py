@@ -357,7 +357,11 @@ def _of_its_own(status: dict[str, Any]) -> dict[str, Any]:
     rows = [{**row, "deserved": None} for row in _mappings(status.get("cards"))]
     conditions = _mappings(status.get("conditions"))
     own = [condition for condition in conditions if not _may_wait(condition)]
-    return {**status, "cards": rows, "conditions": own}
+    columns = status.get("columns")
+    if isinstance(columns, dict):
+        # What is its own in the note stands elsewhere, too: in conditions and state.
+        columns = {name: text for name, text in columns.items() if name != "note"}
+    return {**status, "cards": rows, "conditions": own, "columns": columns}
 
 
 def _may_wait(condition: Mapping[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from typing import Final
 from ...cluster.events.events import EventRecorder
 from ...loop.time_slice import TimeSlice
 from ...quota.advice import Advice, advice_of
+from ...quota.decisions.holders import with_holders
 from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
@@ -209,13 +210,14 @@ class WaitReports:
         record.told = told
         self._renewals.written(uid)
         found = pod_reference(record.facts)
+        text = with_holders(self._ledger, record.facts, verdict).text
         if before != told:
-            _LOG.info("%s/%s waits: %s", show(found.namespace), show(found.name), verdict.text)
+            _LOG.info("%s/%s waits: %s", show(found.namespace), show(found.name), text)
         self._events.record(
             found,
             type="Warning",
             reason=told[0],
-            message=verdict.text,
+            message=text,
             topic=told[1],
             renewable=True,
             again=again,

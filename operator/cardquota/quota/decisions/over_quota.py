@@ -49,6 +49,7 @@ def over_quota(
         reason,
         shortfall_messages.shortfalls(queue, shorts, advice),
         tuple(shorts),
+        advice=advice,
     )
 
 

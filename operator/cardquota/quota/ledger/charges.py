@@ -159,6 +159,8 @@ class Charges:
         state, facts = self._state, record.facts
         state.made_pods.add(record)
         state.live_holdings.add(record)
+        state.held_cards.add(record)
+        state.queue_users.add(record)
         if facts.terminating:
             state.being_deleted[facts.uid] = None
         if record.assumed is not None or record.held_back:
@@ -225,6 +227,8 @@ class Charges:
         state, facts = self._state, record.facts
         state.made_pods.discard(record)
         state.live_holdings.discard(record)
+        state.held_cards.discard(record)
+        state.queue_users.discard(record)
         state.being_deleted.pop(facts.uid, None)
         if facts.group:
             state.leave_group(state.groups[facts.group], facts.uid)

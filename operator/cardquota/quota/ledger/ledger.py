@@ -332,6 +332,7 @@ class Ledger(LedgerState):
         self.mark_queues(group.see(facts, self.account_for) | group.repost(self.account_for))
         self.note_request(group)
         self.silent_groups.see(group.key, facts)
+        self.queue_groups.see(group.key, facts)
         if _as_read(group) == before and start == _start_of(group):
             return
         self.mark_group(group)

@@ -12,11 +12,13 @@ from ..cards.catalog import Catalog
 from ..cards.vendor import Vendor
 from ..cards.vendor_table import VendorTable
 from ..nodes.node_cache import NodeCache
+from ..pods.held_cards import HeldCards
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..pods.pods_by_controller import PodsByController
+from ..pods.queue_users import QueueUsers
 from ..pods.reading import Reading
 from ..shares.shares import Shares
 from ..vocabulary import Mode, Policy
@@ -24,6 +26,7 @@ from ..workloads.live_holdings import LiveHoldings
 from ..workloads.workload_cache import WorkloadCache
 from .groups.group_facts import NamespaceFacts
 from .groups.pod_group_state import PodGroupState
+from .groups.queue_groups import QueueGroups
 
 
 class LedgerReader(Protocol):
@@ -80,6 +83,18 @@ class LedgerReader(Protocol):
     @property
     def made_pods(self) -> PodsByController:
         """The pods, by what made them."""
+
+    @property
+    def held_cards(self) -> HeldCards:
+        """Who holds the cards of each queue, by namespace and workload."""
+
+    @property
+    def queue_users(self) -> QueueUsers:
+        """Whose pods use each queue, those that wait included."""
+
+    @property
+    def queue_groups(self) -> QueueGroups:
+        """Which groups name each queue."""
 
     @property
     def workloads(self) -> WorkloadCache:

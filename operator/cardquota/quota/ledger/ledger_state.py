@@ -15,11 +15,13 @@ from ..cards.vendor import Vendor, vendor_behind
 from ..cards.vendor_table import VendorTable
 from ..effect import mode_of
 from ..nodes.node_cache import NodeCache
+from ..pods.held_cards import HeldCards
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord, SortKey
 from ..pods.pod_request import PodRequest, card_devices
 from ..pods.pods_by_controller import PodsByController
+from ..pods.queue_users import QueueUsers
 from ..pods.reading import Reading, Readings
 from ..pods.unstamped_pod_index import UnstampedPodIndex
 from ..shares.shares import Shares
@@ -31,6 +33,7 @@ from ..workloads.workload_facts import WorkloadFacts
 from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
 from .groups.pod_group_state import Asks, PodGroupState
+from .groups.queue_groups import QueueGroups
 from .groups.silent_groups import SilentGroups
 
 _NO_QUOTA: Final[Amounts] = {}
@@ -90,6 +93,12 @@ class LedgerState:
         self.unstamped = UnstampedPodIndex()
         """The pods whose charge may still change, by what it depends on."""
         self.made_pods = PodsByController()
+        self.held_cards = HeldCards()
+        """Who holds the cards of each queue."""
+        self.queue_users = QueueUsers()
+        """Whose pods use each queue."""
+        self.queue_groups = QueueGroups()
+        """Which groups name each queue."""
         self.defaults = PodDefaults()
         """What pods get when they are created that a template does not say."""
         self.workloads = WorkloadCache()

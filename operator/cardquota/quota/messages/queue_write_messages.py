@@ -1,9 +1,13 @@
 """Queues that are written or deleted: why that is refused."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from .. import vocabulary as v
 from ..words import counted, listed, show
+
+_LONGEST_USER: Final = 128
+"""Characters of a namespace and a name: twice what most names may have."""
 
 
 def row_impossible(card: str) -> str:
@@ -11,11 +15,15 @@ def row_impossible(card: str) -> str:
     return f"no node can have card <{show(card)}>: correct it (`kubectl cardquota cards` lists all)"
 
 
-def queue_in_use(queue: str, pods: int, groups: int) -> str:
-    """A queue that is used cannot be deleted (Q8)."""
-    users = f"{counted(pods, 'pod')} and {counted(groups, 'pod group')}"
+def queue_in_use(queue: str, pods: int, groups: int, users: Sequence[str], more: int) -> str:
+    """A queue that is used cannot be deleted (Q8). `users`: workloads and pod groups, as
+    `namespace/name`; `more`: how many others there are.
+    """
+    number = f"{counted(pods, 'pod')} and {counted(groups, 'pod group')}"
+    names = ", ".join(show(name, most=_LONGEST_USER) for name in users)
+    rest = f" and {more} more" if more else ""
     return (
-        f"Queue <{show(queue)}> is in use by {users}; "
+        f"Queue <{show(queue)}> is in use by {number} ({names}{rest}); "
         f"close it ({v.QUEUE_STATE}: {v.QueueState.CLOSED}) and delete it when they are gone"
     )
 

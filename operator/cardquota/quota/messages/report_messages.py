@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from .. import vocabulary as v
-from ..amounts import Amount
+from ..amounts import Amount, is_card
 from ..limits import Limit
-from ..words import amount_text, amount_texts, counted, listed, show
+from ..words import MOST_LISTED, amount_text, amount_texts, counted, listed, show
 
 
 def node_beyond_limit(limit: Limit, found: int) -> str:
@@ -20,12 +20,23 @@ def queue_beyond_limit(limit: Limit, found: int) -> str:
     return f"it has <{found}> {limit.what}, at most <{limit.most}> are read: write fewer"
 
 
-def over_quota(queue: str, dimension: str, charged: int, limit: int) -> str:
-    """More is charged than the quota allows (Q7)."""
-    held, allowed = amount_texts(dimension, charged, limit)
+def over_quota(queue: str, over: Sequence[tuple[str, int, int]]) -> str:
+    """More is charged than the quota allows (Q7). `over`: each dimension, what is charged of it,
+    and its limit. Names five, then a count. Only what asks for one of these waits (E4).
+    """
+    texts = []
+    for dimension, charged, limit in over[:MOST_LISTED]:
+        held, allowed = amount_texts(dimension, charged, limit)
+        texts.append(f"{held} of <{show(dimension)}>, its quota is {allowed}")
+    more = len(over) - MOST_LISTED
+    if more > 0:
+        texts.append(f"and {more} more")
+    which = "it" if len(over) == 1 else "one of these"
+    cards = all(is_card(dimension) for dimension, _, _ in over)
+    others = "other cards" if cards else "all others"
     return (
-        f"Queue <{show(queue)}> holds {held} of <{show(dimension)}>, its quota is {allowed}: "
-        "nothing new is let through until it fits; free some of it, or raise the quota"
+        f"Queue <{show(queue)}> holds {'; '.join(texts)}: nothing new that asks for {which} "
+        f"is let through until it fits, {others} go on; free some of it, or raise the quota"
     )
 
 

@@ -36,9 +36,11 @@ class PodAnnotations(Wire):
 
 
 class PodLabels(Wire):
-    """The label of a pod that means something to us."""
+    """The labels of a pod that mean something to us."""
 
     managed: str | None = field(default=None, name=v.MANAGED)
+    template_hash: str | None = field(default=None, name="pod-template-hash")
+    """Of a Deployment's pod: the end of the name of its ReplicaSet."""
 
 
 class PodMeta(Meta):

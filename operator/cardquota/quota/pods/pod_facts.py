@@ -18,7 +18,7 @@ from ..limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
 from ..messages import group_messages, request_messages
 from ..moments import seconds_of
 from ..objects.meta import Owner
-from ..objects.pod import Pod, PodAnnotations, PodSpec
+from ..objects.pod import Pod, PodAnnotations, PodMeta, PodSpec
 from ..quantity import QuantityError
 from ..selectors.selector import Selector, encode
 from ..selectors.taints import Tolerations, tolerations_of
@@ -31,6 +31,9 @@ from .pod_total import pod_totals
 
 _SUCCEEDED = "Succeeded"
 _FAILED = "Failed"
+_REPLICA_SET: Final = "ReplicaSet"
+_NODE: Final = "Node"
+"""Of a static pod."""
 _NOT_STARTED: Final = ("", "Pending")
 _NONE = PodAnnotations()
 T = TypeVar("T", bound=Hashable)
@@ -86,6 +89,9 @@ class PodFacts:
     """Kind of the controller; empty for a pod without one."""
     controller_name: str
     """Name of the controller, in the pod's namespace. Its pods share one string."""
+    workload: str
+    """Name of what people know it by: its Deployment's, as far as labels tell, else its
+    controller's, or its own. For messages."""
     gives_up: bool
     """Whether its controller ends everything after some refusals, as Volcano a Job (E5)."""
     priority: int
@@ -193,6 +199,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         memory=memory,
         controller=controller,
         controller_name=controller_name,
+        workload=_workload(meta, controller, controller_name),
         gives_up=gives_up,
         priority=spec.priority or 0,
         selector=b"" if bound or beyond is not None else _selector(spec),
@@ -271,6 +278,17 @@ def _controller(owners: tuple[Owner, ...]) -> tuple[str, str, bool]:
             gives_up = owner.api_version.startswith(_VOLCANOS)
             return intern(kept_name(owner.kind)), intern(kept_name(owner.name)), gives_up
     return "", "", False
+
+
+def _workload(meta: PodMeta, controller: str, controller_name: str) -> str:
+    if not controller_name or controller == _NODE:
+        return meta.name
+    template_hash = meta.labels.template_hash if meta.labels is not None else None
+    if controller == _REPLICA_SET and template_hash:
+        deployment = controller_name.removesuffix(f"-{template_hash}")
+        if deployment and deployment is not controller_name:
+            return intern(deployment)
+    return controller_name
 
 
 def _group(namespace: str, name: str) -> str:

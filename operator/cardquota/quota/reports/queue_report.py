@@ -1,6 +1,6 @@
 """What people see of a queue: the rows of its status, computed from the ledger (section 6)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -8,8 +8,8 @@ from ..accounts.account_reader import AccountReader, Borrowed, OverQuota
 from ..ledger.ledger_reader import LedgerReader
 from ..moments import read_moment
 from ..quantity import cpu_quantity, memory_quantity
-from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, MEMORY
-from ..words import amount_text
+from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, MEMORY, QueueState
+from ..words import amount_text, amount_texts, show
 from .cluster_report import cards_of
 from .strangers import QueueStrangers
 
@@ -228,6 +228,8 @@ class Columns:
     requested: str
     cpu: str
     memory: str
+    note: str
+    """What is wrong with the queue; empty if nothing is."""
 
 
 class _Cell(NamedTuple):
@@ -258,7 +260,34 @@ def columns(found: QueueReport) -> Columns:
         ),
         cpu=_of_limit(CPU, found.cpu),
         memory=_of_limit(MEMORY, found.memory),
+        note="; ".join(_notes(found)),
     )
+
+
+def _notes(found: QueueReport) -> Iterator[str]:
+    """What keeps the queue from taking what it could, the gravest first. Each names as many cards
+    as a column, then the number of the rest.
+    """
+    if found.quota_problem:
+        yield "quota unreadable"
+    if found.spec_problem:
+        yield "limit unreadable"
+    if found.state != QueueState.OPEN:
+        yield found.state.lower()
+    if found.over:
+        yield f"over quota: {_first([_over_text(*one) for one in found.over])}"
+    if found.oversold:
+        yield f"oversold: {_first([show(one.card) for one in found.oversold])}"
+
+
+def _over_text(dimension: str, charged: int, limit: int) -> str:
+    held, allowed = amount_texts(dimension, charged, limit)
+    return f"{show(dimension)} {held}/{allowed}"
+
+
+def _first(texts: list[str]) -> str:
+    more = len(texts) - MOST_COLUMNS
+    return ", ".join([*texts[:MOST_COLUMNS], *([f"+{more} more"] if more > 0 else [])])
 
 
 def _line(cells: list[_Cell], others: Sequence[str] = ()) -> str:

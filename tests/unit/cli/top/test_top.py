@@ -68,7 +68,8 @@ async def test_the_numbers_are_shown_wherever_they_are(
     assert found.exit_code == 0, found.output
     head, row = found.output.splitlines()
     assert head.split() == [
-        *("NAME", "STATE", "CARDS", "INQUEUE", "ELASTIC", "REQUESTED", "CPU", "MEMORY", "AGE")
+        *("NAME", "STATE", "CARDS", "INQUEUE", "ELASTIC", "REQUESTED", "CPU", "MEMORY"),
+        *("NOTE", "AGE"),
     ]
     assert row.split()[:4] == ["q", "Closing", H200, "2/3"]
     assert row.split()[-1].endswith("d")

@@ -244,3 +244,17 @@ def test_a_term_that_is_over_tells_nothing_more() -> None:
     line.reports.stop()
     assert not line.go_on()
     assert line.names == []
+
+
+def test_who_waits_is_told_who_holds_the_card_and_not_again_if_others_do() -> None:
+    """Section 9."""
+    held = a_pod("chat").in_queue("queue").stamped("queue", {H200: 1}).on_node("h200-a")
+    line = ToldWaits(a_queue().with_quota({H200: 1}), held, waiting("a"))
+    line.look()
+    line.go_on()
+    see(line.ledger, held.put("other", "metadata", "name").at_revision(2))
+    line.look()
+    line.go_on()
+    ((_, reason, text),) = line.events.events
+    assert reason == Reason.INSUFFICIENT_CARD
+    assert "but capability is <1>; held by chat 1; wait until some of it is free" in text

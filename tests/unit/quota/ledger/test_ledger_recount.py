@@ -510,6 +510,30 @@ class Histories(RuleBasedStateMachine):
         assert drift(self.ledger) == {}
 
     @invariant()
+    def who_holds_the_cards_and_uses_the_queues_is_what_a_count_says(self) -> None:
+        """Q8, section 6."""
+        held, users = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
+        totals = Counter[tuple[str, str]]()
+        for record in self.ledger.pods.values():
+            queue, facts = record.queue, record.facts
+            users[queue, facts.namespace, facts.workload] += bool(queue)
+            for card, amount in record.charge if queue and record.held else ():
+                if card not in ("cpu", "memory"):
+                    held[queue, card, facts.namespace, facts.workload] += amount
+                    totals[queue, card] += amount
+        cards, all_users = self.ledger.held_cards, self.ledger.queue_users
+        assert dict(cards.all()) == dict(+held)
+        assert dict(all_users.all()) == dict(+users)
+        for (queue, card), total in totals.items():
+            account = self.ledger.account(queue)
+            assert account is not None
+            assert cards.total(queue, card) == total
+            assert account.row(card).charged - account.row(card).reserved == total
+        groups = self.ledger.groups.values()
+        named = {one.key: one.facts.queue for one in groups if one.facts and one.facts.queue}
+        assert dict(self.ledger.queue_groups.all()) == named
+
+    @invariant()
     def what_was_read_before_is_what_would_be_read_now(self) -> None:
         """Readings are kept: nothing may change that they follow from without their being lost."""
         for record in self.ledger.pods.values():

@@ -14,6 +14,7 @@ from cardquota.quota.decisions.over_quota import over_quota
 from cardquota.quota.messages import (
     gang_messages,
     gate_messages,
+    holder_messages,
     order_messages,
     queue_messages,
     queue_write_messages,
@@ -53,17 +54,26 @@ from cardquota.quota.verdict import Shortfall
             ),
         ),
         (
-            queue_write_messages.queue_in_use("red", 1, 2),
+            queue_write_messages.queue_in_use("red", 1, 2, ["a/chat", "b/train"], 1),
             (
-                "Queue <red> is in use by 1 pod and 2 pod groups; close it "
+                "Queue <red> is in use by 1 pod and 2 pod groups (a/chat, b/train and 1 more); "
+                "close it "
                 "(volcano.sh/card.state: Closed) and delete it when they are gone"
             ),
         ),
         (
-            report_messages.over_quota("red", "cpu", 4_500, 4_000),
+            report_messages.over_quota("red", [("cpu", 4_500, 4_000)]),
             (
-                "Queue <red> holds 4.5 of <cpu>, its quota is 4: "
-                "nothing new is let through until it fits; free some of it, or raise the quota"
+                "Queue <red> holds 4.5 of <cpu>, its quota is 4: nothing new that asks for it is "
+                "let through until it fits, all others go on; free some of it, or raise the quota"
+            ),
+        ),
+        (
+            report_messages.over_quota("red", [(H200, 3, 1), ("NVIDIA-H800", 2, 0)]),
+            (
+                "Queue <red> holds 3 of <NVIDIA-H200>, its quota is 1; 2 of <NVIDIA-H800>, its "
+                "quota is 0: nothing new that asks for one of these is let through until it fits, "
+                "other cards go on; free some of it, or raise the quota"
             ),
         ),
         (
@@ -274,8 +284,14 @@ def test_amounts_that_look_alike_rounded_are_told_exactly() -> None:
         "requested <1>, total would be <1073741825>, but capability is <1073741824>"
     )
     assert "holds 1073741824 of <memory>, its quota is 1073741823" in report_messages.over_quota(
-        "red", "memory", 2**30, 2**30 - 1
+        "red", [("memory", 2**30, 2**30 - 1)]
     )
+
+
+def test_q7_five_cards_over_their_quota_are_named_then_a_count() -> None:
+    text = report_messages.over_quota("red", [(f"card-{n}", 2, 1) for n in range(1_000)])
+    assert "2 of <card-4>, its quota is 1; and 995 more: nothing new" in text
+    assert "card-5" not in text
 
 
 def test_a_gate_that_opens_without_room_does_not_claim_any() -> None:
@@ -325,3 +341,20 @@ def test_what_becomes_of_a_gang_is_told_with_its_numbers() -> None:
     assert kept.startswith("the PodGroup cannot be written: not today; so what is still reserved")
     assert "Queue <red> holds for the group: <NVIDIA-H200> <1>, <cpu> <4>; it is tried" in kept
     assert "given back: nothing more." in gang_messages.reservation_expired("red", 2, 3, 300.0, [])
+
+
+def test_who_holds_what_stands_before_the_advice() -> None:
+    assert holder_messages.with_held("full; wait; number 1", "held by a 1", "wait") == (
+        "full; held by a 1; wait; number 1"
+    )
+    for advice in ("", "pray"):
+        assert holder_messages.with_held("full", "held by a 1", advice) == "full; held by a 1"
+    assert holder_messages.with_held("full; wait", "", "wait") == "full; wait"
+
+
+def test_a_warning_has_who_holds_what_only_if_it_is_short() -> None:
+    """Kubernetes cuts a Warning at 256 characters; audit mode adds some of its own."""
+    short, long = "full", "full" * 50
+    assert holder_messages.shortly_with_held(short, "held by a 1") == "full; held by a 1"
+    assert holder_messages.shortly_with_held(long, "held by " + "a" * 40) == long
+    assert len(shortfall_messages.audited("x" * 220)) <= 256

@@ -160,6 +160,25 @@ def test_the_controller_is_the_owner_that_controls() -> None:
     assert a_pod().facts().controller == ""
 
 
+def test_a_pods_workload_is_its_deployment_as_far_as_labels_tell() -> None:
+    made = a_pod("chat-7d9f8-x").owned_by("ReplicaSet", name="chat-7d9f8")
+    assert made.labelled("pod-template-hash", "7d9f8").facts().workload == "chat"
+    # Its ReplicaSet may be somebody's own, with a name of his own.
+    for other in (made, made.labelled("pod-template-hash", "d9f8"), made.labelled("x", "7d9f8")):
+        assert other.facts().workload == "chat-7d9f8"
+    nameless = made.labelled("pod-template-hash", "chat-7d9f8")
+    assert nameless.facts().workload == "chat-7d9f8"
+
+
+def test_a_pods_workload_is_else_its_controller_or_itself() -> None:
+    job = a_pod("train-x").owned_by("Job", name="train-1")
+    assert job.labelled("pod-template-hash", "1").facts().workload == "train-1"
+    assert a_pod("alone").facts().workload == "alone"
+    assert a_pod("static-node-7").owned_by("Node", "v1", "node-7").facts().workload == (
+        "static-node-7"
+    )
+
+
 def test_foreign_gates_mirrors_claims_and_priority() -> None:
     facts = a_pod().gated("a", "b").with_priority(7).claiming_devices().facts()
     assert (facts.foreign_gates, facts.priority, facts.claims_devices) == (("a", "b"), 7, True)

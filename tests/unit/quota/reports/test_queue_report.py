@@ -146,6 +146,26 @@ def test_columns_of_many_models_show_the_busiest() -> None:
     assert shown.cards == f"{R4090D} 0/1, {R4090} 0/2, {H200} 0/3, +2 more"
 
 
+def test_a_healthy_queue_has_no_note() -> None:
+    assert columns(of(*CARDS, QUEUE.with_quota({H200: 1}))).note == ""
+
+
+def test_q7_q3_the_note_says_what_is_over_its_quota_and_oversold() -> None:
+    queue = a_queue("red").with_quota({H200: 100, H800: 0}).limited_to(cpu="1")
+    found = of(*CARDS, queue, pod("big", 2, H800).with_cpu("2500m"))
+    assert columns(found).note == f"over quota: {H800} 2/0, cpu 2.5/1; oversold: {H200}"
+
+
+def test_q4_q6_the_note_says_that_a_quota_is_unreadable_or_the_queue_closed() -> None:
+    assert columns(of(QUEUE.with_quota_text("{").closed())).note == "quota unreadable; closed"
+    assert columns(of(QUEUE.limited_to(cpu="1e400"))).note.startswith("limit unreadable")
+
+
+def test_the_note_of_many_cards_is_short() -> None:
+    queue = a_queue("red").with_quota({f"card-{n}": 1 for n in range(1_000)})
+    assert columns(of(queue)).note == "oversold: card-0, card-1, card-10, +997 more"
+
+
 def test_what_a_queue_deserves_is_news_to_those_who_share_its_cards() -> None:
     """And to nobody else: a thousand other queues are not looked at for it."""
     quotas = {"a": {H200: 5}, "b": {H200: 8}, "c": {H800: 5}}

@@ -38,7 +38,7 @@ async def test_r1_people_are_refused_and_told_how_many_fit(resource: str) -> Non
         assert answer.reason == v.Reason.INSUFFICIENT_CARD
         assert answer.text == (
             f"Queue <queue> has insufficient <{H200}> quota: requested <9>, "
-            "total would be <10>, but capability is <3>; "
+            "total would be <10>, but capability is <3>; held by web 1; "
             f"3 of 10 replicas of {KIND[resource]} <web> fit: scale it to 3 at most, "
             "wait until some of the quota is free, or ask the queue's owner for a higher quota"
         )
@@ -200,7 +200,7 @@ async def test_r2_an_autoscaler_gets_the_part_that_fits_and_one_event_says_so() 
         assert granted(answer) == 3
         told, why = answer.warnings
         assert told == "Deployment <web>: granted 3 of 10 replicas"
-        assert why.endswith("requested <9>, total would be <10>, but capability is <3>")
+        assert why.endswith("total would be <10>, but capability is <3>; held by web 1")
         ((about, said),) = endpoint.events
         assert (about.kind, about.api_version) == ("Deployment", "apps/v1")
         assert (about.name, about.uid) == ("web", uid_of("web"))
