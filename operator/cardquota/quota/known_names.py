@@ -8,7 +8,7 @@ as it was. What is wrong at its start and at its end may then be missed.
 from bisect import bisect_left, insort
 from typing import Final
 
-from .nearest_name import LONGEST, nearness, parts_of
+from .nearest_name import LONGEST, Nearness, nearness, parts_of
 from .sized_cache import SizedCache
 
 _NEIGHBOURS: Final = 12
@@ -18,6 +18,8 @@ MOST_NEAR: Final = 8
 _MOST_PARTS: Final = 4
 _CACHE: Final = 64 * 1024
 """Bytes."""
+_ENTRY: Final = 100
+"""Bytes of what is remembered of one name, besides its text."""
 
 _NO_DIGITS: Final = str.maketrans("", "", "0123456789")
 
@@ -43,7 +45,7 @@ class KnownNames:
         self._names: set[str] = set()
         self._forwards: list[_Entry] = []
         self._backwards: list[_Entry] = []
-        self._found: SizedCache[str, tuple[str, ...]] = SizedCache(_CACHE)
+        self._found: SizedCache[str, tuple[Nearness, ...]] = SizedCache(_CACHE)
 
     def __len__(self) -> int:
         return len(self._names)
@@ -68,18 +70,18 @@ class KnownNames:
             del self._forwards[bisect_left(self._forwards, entry)]
         del self._backwards[bisect_left(self._backwards, _reversed(name))]
 
-    def near(self, written: str) -> tuple[str, ...]:
+    def near(self, written: str) -> tuple[Nearness, ...]:
         """The names that are near to what was written, the nearest first; never itself."""
         if len(written) > LONGEST:
             return ()
         found = self._found.get(written)
         if found is None:
             found = self._near(written)
-            size = 2 * len(written) + sum(map(len, found))
+            size = 2 * len(written) + sum(_ENTRY + len(one.name) for one in found)
             self._found.put(written, found, size)
         return found
 
-    def _near(self, written: str) -> tuple[str, ...]:
+    def _near(self, written: str) -> tuple[Nearness, ...]:
         text = written.casefold()
         some = {name for _, name in _next_to(self._forwards, text)}
         some |= {name for _, name in _next_to(self._backwards, text[::-1])}
@@ -87,7 +89,7 @@ class KnownNames:
         if not self._cards:
             some = {name for name in some if not _differ_in_number(text, name.casefold())}
         found = sorted(one for one in (nearness(written, name) for name in some) if one)
-        return tuple(one.name for one in found[:MOST_NEAR])
+        return tuple(found[:MOST_NEAR])
 
     def _entries(self, name: str) -> list[_Entry]:
         text = name.casefold()

@@ -223,14 +223,15 @@ async def test_q7_a_row_lowered_below_its_use_says_what_that_is(
     after: dict[str, int], until: str
 ) -> None:
     before = a_queue().with_quota({H200: 6})
+    words = (
+        f"<{H200}>: 5 are in use (4 allocated, 1 inqueue); nothing is evicted, nothing new "
+        f"starts{until}"
+    )
     async with Endpoint(before, *HOLDS_FIVE) as endpoint:
         changed = a_queue().with_quota(after)
         said = await endpoint.validate(changed, operation="UPDATE", oldObject=before.body)
         assert said.allowed
-        assert said.warnings == [
-            f"<{H200}>: 5 are in use (4 allocated, 1 inqueue); nothing is evicted, nothing new "
-            f"starts{until}"
-        ]
+        assert said.warnings == [words]
         still = a_queue().with_quota({H200: 5})
         said = await endpoint.validate(still, operation="UPDATE", oldObject=before.body)
         assert said.warnings == []

@@ -2,13 +2,18 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from builders import H200, a_group, a_pod, a_queue
 from cardquota.quota import vocabulary as v
+from cardquota.quota.meaningless_keys import KEYS_OF_PODS
+from cardquota_webhooks.review import GroupResource, Request
+from cardquota_webhooks.unknown_keys import key_warnings, template_key_warnings
 
-from .endpoint import Endpoint, request_of
-from .workload_review import a_workload
+from ..steps import steps_of
+from .endpoint import Endpoint
+from .workload_review import GROUPS, THREE, stored, warned
 
 QUEUE = a_queue("research").with_quota({H200: 8})
 WRONG = "volcano.sh/card-name"
@@ -50,13 +55,40 @@ async def test_of_a_large_object_no_keys_are_read(long: int) -> None:
         assert (await endpoint.mutate(pod)).warnings == []
 
 
-@pytest.mark.parametrize("annotations", [None, {}, 3, [1], {"a": 1}])
-async def test_whatever_stands_there_is_no_error(annotations: object) -> None:
-    body = a_queue().body
-    body = {**body, "metadata": {**body["metadata"], "annotations": annotations}}
-    async with Endpoint() as endpoint:
-        request = {**request_of(a_queue()), "object": body}
-        status, _ = await endpoint.post("/validate", b"{}")
-        assert status == 400
-        request["oldObject"] = {"metadata": {"annotations": annotations}}
-        await endpoint.post("/validate", __import__("json").dumps(request).encode())
+@pytest.mark.parametrize("resource", sorted(GROUPS))
+async def test_on_a_pod_template_once(resource: str) -> None:
+    template = POD.in_queue("queue").annotated(WRONG, H200)
+    async with Endpoint(THREE) as endpoint:
+        assert await warned(endpoint, resource, template) == [SAID]
+        assert await warned(endpoint, resource, POD.in_queue("queue")) == []
+        old = stored(template, resource)
+        assert SAID not in await warned(endpoint, resource, template, old)
+
+
+def request(written: object, before: object = None) -> Request:
+    encoded = [msgspec.Raw(msgspec.json.encode(one)) for one in (written, before)]
+    return Request("u", GroupResource(), "UPDATE", object=encoded[0], old_object=encoded[1])
+
+
+@pytest.mark.parametrize(
+    "odd", [None, 3, {}, {"metadata": None}, {"metadata": {"annotations": None}}, {"spec": []}]
+)
+def test_of_what_cannot_be_read_nothing_is_said(odd: object) -> None:
+    good = {"metadata": {"annotations": {WRONG: 3}}}
+    assert key_warnings(request(odd), KEYS_OF_PODS) == ()
+    assert template_key_warnings(request(odd), KEYS_OF_PODS) == ()
+    assert key_warnings(request(good, odd), KEYS_OF_PODS) == (SAID,)
+
+
+def test_three_are_told() -> None:
+    """With what else is said of an object, all of it is shown."""
+    keys = {f"volcano.sh/card-name{n}": "" for n in range(9)}
+    found = key_warnings(request({"metadata": {"annotations": keys}}), KEYS_OF_PODS)
+    assert len(found) == 3
+    assert max(map(len, found)) <= 256
+
+
+def test_i5_twenty_thousand_annotations_cost_little() -> None:
+    keys = {f"{n:x}/a": 0 for n in range(20_000)} | {f"volcano.sh/q{n}": 0 for n in range(1_000)}
+    large = request({"metadata": {"annotations": keys}})
+    assert steps_of(lambda: key_warnings(large, KEYS_OF_PODS)) < 200_000

@@ -30,7 +30,7 @@ class OutsideQuota(NamedTuple):
         for short in shorts:
             if short.dimension in quota or nodes.has(short.dimension):
                 continue
-            for card in self.ledger.catalog.names.near(short.dimension):
-                if card in quota and nodes.has(card):
-                    return card
+            for near in self.ledger.catalog.names.near(short.dimension):
+                if near.name in quota and nodes.has(near.name):
+                    return near.name
         return ""

@@ -8,11 +8,11 @@ def queue_meant(ledger: LedgerReader, written: str, namespace: str) -> str:
     """The nearest queue that this namespace may use; empty if none is near. Of others nobody is
     told that they exist. Costs less than a millisecond, among 10,000 queues too.
     """
-    for name in ledger.queue_names.near(written):
-        account = ledger.account(name)
+    for near in ledger.queue_names.near(written):
+        account = ledger.account(near.name)
         facts = account.facts if account is not None else None
         if facts is not None and facts.state is QueueState.OPEN and facts.admits(namespace):
-            return name
+            return near.name
     return ""
 
 

@@ -52,7 +52,7 @@ def known_card_meant(ledger: LedgerReader, card: str) -> str:
     catalog = ledger.catalog
     if catalog.resource(card) is not None:
         return ""
-    near = catalog.names.near(card)
+    near = [one.name for one in catalog.names.near(card)]
     known = (one for one in near if catalog.card(one) is not None or ledger.in_any_quota(one))
     return next(known, "")
 

@@ -4,7 +4,6 @@ from collections.abc import Container
 from typing import Protocol
 
 from ..cards.catalog import Catalog
-from ..nearest_name import nearness
 
 
 class CardNodes(Protocol):
@@ -36,14 +35,12 @@ def card_meant(
     """
     catalog = known.catalog
     near = [
-        name
-        for name in catalog.names.near(written)
-        if known.nodes.has(name) and (not resource or catalog.resource(name) == resource)
+        one
+        for one in catalog.names.near(written)
+        if known.nodes.has(one.name) and (not resource or catalog.resource(one.name) == resource)
     ]
-    return min(near, key=lambda name: _place(written, name, first), default="")
-
-
-def _place(written: str, name: str, first: Container[str]) -> tuple[int, int, bool, str]:
-    found = nearness(written, name)
-    assert found is not None, name
-    return found.kind, found.edits, name not in first, name
+    if not near:
+        return ""
+    nearest = near[0]
+    like = (one for one in near if (one.kind, one.edits) == (nearest.kind, nearest.edits))
+    return next((one.name for one in like if one.name in first), nearest.name)

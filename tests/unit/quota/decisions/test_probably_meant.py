@@ -1,6 +1,7 @@
 """Which name was probably meant, in the answers to those who wrote another."""
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_node, a_pod, a_queue
+from builders.pod import PodBody
 from cardquota.quota.decisions.judgement import judge_new
 from cardquota.quota.decisions.probably_meant import group_meant, queue_meant
 from cardquota.quota.verdict import Verdict
@@ -10,7 +11,7 @@ RESEARCH = a_queue("research").with_quota({H200: 3})
 POD = a_pod().in_queue("research").naming(H200).asking_for(1)
 
 
-def judged(pod: Body, *things: Body) -> Verdict:
+def judged(pod: PodBody, *things: Body) -> Verdict:
     ledger = a_ledger(*CARDS, *things)
     return judge_new(ledger, pod.facts())
 

@@ -28,4 +28,4 @@ class GroupNames:
         """
         namespace, _, name = key.partition("/")
         names = self._by_namespace.get(namespace)
-        return names.near(name) if names is not None else ()
+        return tuple(one.name for one in names.near(name)) if names is not None else ()
