@@ -123,9 +123,10 @@ def group_not_seen(group: str, meant: str = "") -> str:
     """The pod waits for its group. Also a Warning: short. `meant`: the group of its namespace that
     was probably meant.
     """
+    probably = f"did you mean <{show(meant)}>?" if 0 < len(meant) <= _LONGEST_MEANT else ""
     return (
         f"pod group <{show(group)}> does not exist (yet): the pod waits; "
-        f"create it, or correct {v.GROUP_NAME}{did_you_mean(meant, most=_LONGEST_MEANT)}"
+        f"create it, or {probably or f'correct {v.GROUP_NAME}'}"
     )
 
 

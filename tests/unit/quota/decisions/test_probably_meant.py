@@ -50,7 +50,7 @@ def test_a_group_of_the_same_namespace_is_meant() -> None:
 def test_who_names_a_group_that_is_not_there_is_told_of_the_nearest() -> None:
     verdict = judged(POD.in_group("trian"), RESEARCH, a_group("train").in_queue("research"))
     assert verdict.reason is Reason.GROUP_NOT_FOUND
-    assert verdict.text.endswith("; did you mean <train>?")
+    assert verdict.text.endswith("; create it, or did you mean <train>?")
     assert max(map(len, verdict.warnings)) <= 256
 
 
