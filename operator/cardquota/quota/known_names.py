@@ -30,9 +30,9 @@ _Entry = tuple[str, str]
 class KnownNames:
     """Names of one kind of object, or of cards.
 
-    Each costs some 400 bytes. To add or drop one costs some ten microseconds among 10,000; to ask, at most some 50
-    comparisons: a millisecond for names as people give them, and nothing where that was asked
-    before and no name has come or gone.
+    Each takes some 400 bytes. To add or drop one costs some ten microseconds among 10,000; to ask,
+    at most some 50 comparisons: a millisecond for names as people give them, and nothing where that
+    was asked before and no name has come or gone.
     """
 
     __slots__ = ("_backwards", "_cards", "_forwards", "_found", "_names")
