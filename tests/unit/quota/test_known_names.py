@@ -61,6 +61,12 @@ def test_among_thousands_it_is_found_by_its_start_its_end_and_its_parts() -> Non
         assert near(known, written) == ["NVIDIA-L40S"]
 
 
+def test_of_sixty_alike_names_the_nearest_is_found() -> None:
+    known = cards(*(f"NVIDIA-H{n}00-SXM" for n in range(60)))
+    for n in range(60):
+        assert near(known, f"NVIDIA-H{n}0O-SXM")[0] == f"NVIDIA-H{n}00-SXM"
+
+
 def test_numbered_objects_are_not_taken_for_each_other() -> None:
     """A group that is yet to be created is no typing error of the one before it."""
     assert near(objects("train-7", "train-6"), "train-8") == []

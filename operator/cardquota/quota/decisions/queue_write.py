@@ -23,8 +23,8 @@ def doubts_about_rows(
     """At most five Warnings, then how many are left out. First what is in use, then cards that no
     node has, then what is above the cluster.
 
-    `before`: the quota that is replaced. Costs a microsecond for each row of both, and less than a
-    millisecond for each of the Warnings that has the nearest name.
+    `before`: the quota that is replaced. Costs a microsecond for each row of both, and at most four
+    milliseconds for each of the Warnings that has the nearest name.
     """
     changed = {card: amount for card, amount in quota.items() if before.get(card) != amount}
     lowered = {card: quota.get(card, 0) for card in before if quota.get(card, 0) < before[card]}

@@ -28,7 +28,7 @@ class CardsThere(Protocol):
 def card_meant(
     written: str, known: CardsThere, *, resource: str = "", first: Container[str] = ()
 ) -> str:
-    """The nearest card that a node has; empty if none is near. Costs less than a millisecond.
+    """The nearest card that a node has; empty if none is near. Costs what `KnownNames.near` does.
 
     `resource`: the resource name that must count it, if that is known. `first`: of equally near
     ones these are preferred, as those of the quota are: another one would be refused.
