@@ -1,5 +1,6 @@
 """What was found against what the table says."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 from .case import Case, Expected, Stage
 from .found import ObservedCase, PodFound, Rows
 from .patterns import says
+
+_GUESS = re.compile(r"; did you mean <[^<>]*>\?$")
 
 
 def differences(case: Case, found: ObservedCase) -> list[str]:
@@ -67,7 +70,7 @@ def disagreements(one: ObservedCase, other: ObservedCase) -> list[str]:
         told += [
             f"{what} of {name}: simulated {a.get(name)}, on the cluster {b.get(name)}"
             for name in sorted({*a, *b})
-            if a.get(name) != b.get(name)
+            if _without_guess(a.get(name)) != _without_guess(b.get(name))
         ]
     return told
 
@@ -78,4 +81,13 @@ def _alike(pods: Sequence[PodFound]) -> list[PodFound]:
 
 def _same(one: PodFound, other: PodFound) -> bool:
     """What a controller was refused has its sentence alone on a cluster."""
+    one = replace(one, text=_without_guess(one.text))
+    other = replace(other, text=_without_guess(other.text))
     return (one if other.reason else replace(one, reason="")) == other
+
+
+def _without_guess(said: Any) -> Any:
+    """A sentence without the name that was probably meant: on a cluster it may be one of another
+    case.
+    """
+    return _GUESS.sub("", said) if isinstance(said, str) else said

@@ -14,6 +14,7 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.quota.decisions.groups.group_write import judge_group_write
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.meaningless_keys import KEYS_OF_GROUPS
 from cardquota.quota.messages import shortfall_messages
 from cardquota.quota.objects.pod_group import WrittenPodGroup
 from cardquota.quota.verdict import Outcome, Verdict
@@ -22,6 +23,7 @@ from cardquota.settings import Settings
 
 from .large_bodies import answer_to_large
 from .review import AdmissionResponse, Request, ReviewError, deny
+from .unknown_keys import key_warnings
 from .visibility_wait import Exists
 
 _DECODER = msgspec.json.Decoder(WrittenPodGroup)
@@ -77,7 +79,7 @@ class PodGroupReviews:
             warnings = (shortfall_messages.audited(verdict.text),)
         elif effect is Effect.GATE and verdict.outcome is Outcome.WAITS:
             warnings = (verdict.text,)
-        return AdmissionResponse(warnings=warnings)
+        return AdmissionResponse(warnings=(*warnings, *key_warnings(request, KEYS_OF_GROUPS)))
 
     def _judge(self, group: WrittenPodGroup, before: WrittenPodGroup | None) -> Verdict:
         return judge_group_write(self._ledger, group, before, default_queue=self._default_queue)

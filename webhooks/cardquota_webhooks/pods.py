@@ -33,6 +33,7 @@ from cardquota.quota.decisions.outside_volcano import told_of_default
 from cardquota.quota.effect import Effect, effect_on_create
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import GATES
+from cardquota.quota.meaningless_keys import KEYS_OF_PODS
 from cardquota.quota.messages import queue_messages, request_messages, shortfall_messages
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.card_alias import alias_warning
@@ -44,6 +45,7 @@ from .large_bodies import answer_to_large
 from .recent_admissions import RecentAdmissions
 from .review import AdmissionResponse, Request, ReviewError, deny, json_patch, try_again
 from .single_reviews import PODS_OF_ROOM, SingleReviews
+from .unknown_keys import key_warnings
 from .visibility_wait import Exists, VisibilityWait
 
 _NODE_USER = "system:node:"
@@ -117,6 +119,7 @@ class PodReviews:
                 # Without the label the policies take it for one that has not been here.
                 steps += _mark(pod, v.IS_MANAGED)
         warnings = self._warnings(verdict, effect, pod, facts)
+        warnings += key_warnings(request, KEYS_OF_PODS)
         return AdmissionResponse(patch=_patch(steps), warnings=warnings)
 
     def _beside_volcano(self, pod: Pod, facts: PodFacts, verdict: Verdict) -> Verdict:
@@ -167,7 +170,8 @@ class PodReviews:
             self._remember(facts, verdict)
         if self._told_already(pod, facts):
             return AdmissionResponse()
-        return AdmissionResponse(warnings=self._warnings(verdict, effect, pod, facts))
+        warnings = self._warnings(verdict, effect, pod, facts)
+        return AdmissionResponse(warnings=(*warnings, *key_warnings(request, KEYS_OF_PODS)))
 
     def _gate_missing(self, pod: Pod, facts: PodFacts, verdict: Verdict) -> AdmissionResponse:
         """The answer if a due gate is missing. A policy cannot set the gate of a pod without a

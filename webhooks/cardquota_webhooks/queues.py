@@ -2,6 +2,7 @@
 deleted (Q8).
 """
 
+from collections.abc import Callable
 from itertools import chain, islice
 
 import msgspec
@@ -12,14 +13,19 @@ from cardquota.quota.accounts.queue_facts import (
     check_queue,
     doubts_about,
     not_deserved,
+    written_quota,
 )
+from cardquota.quota.amounts import Amounts
+from cardquota.quota.decisions.queue_write import doubts_about_rows, known_card_meant
 from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.meaningless_keys import KEYS_OF_QUEUES
 from cardquota.quota.messages import queue_write_messages
 from cardquota.quota.objects.queue import Queue
 from cardquota.quota.words import MOST_LISTED
 
-from .large_bodies import too_large_together
+from .large_bodies import too_large, too_large_together
 from .review import AdmissionResponse, Request, ReviewError, deny
+from .unknown_keys import key_warnings
 
 _DECODER = msgspec.json.Decoder(Queue)
 
@@ -27,27 +33,58 @@ _DECODER = msgspec.json.Decoder(Queue)
 class QueueReviews:
     """Answers reviews of queues; a pure function of the request and the ledger's view."""
 
-    def __init__(self, ledger: LedgerReader, *, beside_volcano: bool = False) -> None:
-        """`beside_volcano`: whether Volcano has a webhook for queues, too."""
+    def __init__(
+        self,
+        ledger: LedgerReader,
+        *,
+        beside_volcano: bool = False,
+        known: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`beside_volcano`: whether Volcano has a webhook for queues, too. `known`: whether the
+        cluster was read, recently enough to say what nodes do not have.
+        """
         self._ledger = ledger
         self._beside_volcano = beside_volcano
+        self._known = known
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """Refuse a queue that cannot be used, or a deletion while it is used."""
         if request.operation == "DELETE":
             text = self._in_use(_deleted(request))
             return deny(text) if text else AdmissionResponse()
-        too_large = too_large_together(request.object)
-        if too_large:
-            return deny(queue_write_messages.queue_refused(request.name, too_large))
+        large = too_large_together(request.object)
+        if large:
+            return deny(queue_write_messages.queue_refused(request.name, large))
         queue = _read(request.object)
         text = _wrong(queue, request.name)
-        return deny(text) if text else AdmissionResponse(warnings=self._doubts(queue))
+        return deny(text) if text else AdmissionResponse(warnings=self._doubts(request, queue))
 
-    def _doubts(self, queue: Queue) -> tuple[str, ...]:
+    def _doubts(self, request: Request, queue: Queue) -> tuple[str, ...]:
         less = not_deserved(queue) if self._beside_volcano else ()
         refused = (queue_write_messages.guarantee_not_deserved(less),) if less else ()
-        return (*refused, *self._ignored(queue), *doubts_about(queue))
+        rows = doubts_about(queue, lambda card: known_card_meant(self._ledger, card))
+        if too_large(request):
+            return (*refused, *self._ignored(queue), *rows)  # what is changed cannot be told
+        keys = key_warnings(request, KEYS_OF_QUEUES)
+        return (*refused, *self._ignored(queue), *rows, *self._changed_rows(request, queue), *keys)
+
+    def _changed_rows(self, request: Request, queue: Queue) -> tuple[str, ...]:
+        quota = written_quota(queue)
+        if quota is None or not self._known():
+            return ()
+        name = queue.metadata.name or request.name
+        return doubts_about_rows(self._ledger, name, quota, self._quota_before(request, name))
+
+    def _quota_before(self, request: Request, name: str) -> Amounts:
+        """As it was written; if that could not be read, the one in force (Q4)."""
+        if request.operation != "UPDATE":
+            return {}
+        try:
+            before = written_quota(_DECODER.decode(request.old_object))
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            before = None
+        account = self._ledger.account(name)
+        return before if before is not None else (account.quota if account is not None else {})
 
     def _ignored(self, queue: Queue) -> tuple[str, ...]:
         found = ignored_cards(queue.spec, self._ledger.counts)
@@ -75,9 +112,9 @@ def _deleted(request: Request) -> str:
     """The name of the deleted queue. Requests of a collection's deletion have no name."""
     if request.name:
         return request.name
-    too_large = too_large_together(request.old_object)
-    if too_large:
-        raise ReviewError(too_large)
+    large = too_large_together(request.old_object)
+    if large:
+        raise ReviewError(large)
     return _read(request.old_object).metadata.name
 
 

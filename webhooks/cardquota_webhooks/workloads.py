@@ -35,6 +35,7 @@ from cardquota.quota.decisions.room import room_for
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.groups.pod_group_state import PodGroupState, set_aside
 from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.meaningless_keys import KEYS_OF_PODS
 from cardquota.quota.messages import (
     group_messages,
     holder_messages,
@@ -56,6 +57,7 @@ from .review import AdmissionResponse, Request
 from .rolling_update import UpdatedDeployment, may_be_gone
 from .scaling.own_pods import Makers, OwnPods, PodCount
 from .scaling.recent_scale_ups import RecentScaleUps
+from .unknown_keys import template_key_warnings
 from .visibility_wait import Exists, VisibilityWait
 from .workload_objects import ReviewedWorkload, StoredWorkload, pods_of_job
 
@@ -141,6 +143,7 @@ class WorkloadReviews:
         if words:
             words += card_not_steered(self._ledger, facts, verdict)
         words += alias_warning(template.metadata.annotations)
+        words += template_key_warnings(request, KEYS_OF_PODS)
         if verdict.reason is not Reason.DEVICE_CLAIMED and self._ledger.claims_devices(facts):
             words += (request_messages.claim_not_counted(),)
         return AdmissionResponse(warnings=words)

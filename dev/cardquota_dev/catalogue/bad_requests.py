@@ -22,7 +22,12 @@ BAD_REQUESTS: Final = (
             request_messages.invalid_request,
             _QUEUE,
             [("NVIDIA-H2000", 1)],
-            say(request_messages.card_unknown, "NVIDIA-H2000", product_there=False),
+            say(
+                request_messages.card_unknown,
+                "NVIDIA-H2000",
+                product_there=False,
+                meant="NVIDIA-H200",
+            ),
         ),
         where=POD,
         rule="P4",

@@ -23,7 +23,7 @@ NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
         when="No queue has that name.",
-        says=say(queue_messages.queue_not_found, "reserach", [(_H200, 1)]),
+        says=say(queue_messages.queue_not_found, "reserach", [(_H200, 1)], meant=_QUEUE),
         where=POD,
         rule="E5",
         do="Correct the name.",
@@ -31,7 +31,7 @@ NO_QUEUE: Final = (
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
         when="The same, of the queue that a PodGroup names.",
-        says=say(queue_messages.group_queue_not_found, "reserach", [(_H200, 2)]),
+        says=say(queue_messages.group_queue_not_found, "reserach", [(_H200, 2)], meant=_QUEUE),
         where=(Where.GROUP_WRITE,),
         rule="E5",
         do="Correct `spec.queue`. Where it is absent the API server writes `default`.",
@@ -146,7 +146,7 @@ OTHER: Final = (
     Entry(
         under=Reason.GROUP_NOT_FOUND,
         when="The pod's group is not there. An event follows if it does not come in 10 s.",
-        says=say(queue_messages.group_not_seen, "research/train"),
+        says=say(queue_messages.group_not_seen, "research/trian", "train"),
         where=(Where.WARNING, Where.WORKLOAD, Where.POD_EVENT),
         rule="section 2",
         do="Create the PodGroup in the pod's own namespace, or correct the annotation.",

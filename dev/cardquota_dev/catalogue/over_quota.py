@@ -233,6 +233,20 @@ OVER_QUOTA: Final = (
     ),
     Entry(
         under=Reason.CARD_NOT_IN_QUOTA,
+        when="The same of a card that no node has either. Of the queue's cards that no node has "
+        "this is said too.",
+        says=say(
+            shortfall_messages.shortfalls,
+            _QUEUE,
+            [Shortfall("NVIDIA-H20O", 1, 1, 0)],
+            say(shortfall_messages.advice_not_in_quota, [_H200], ["NVIDIA-B300"], meant=_H200),
+        ),
+        where=(*POD, Where.GROUP_WRITE),
+        rule="Q1, P4",
+        do="Correct the name, or name a card of the list that nodes have.",
+    ),
+    Entry(
+        under=Reason.CARD_NOT_IN_QUOTA,
         when="The pod names no card, and what its node selector allows is not in the quota.",
         says=say(
             request_messages.invalid_request,

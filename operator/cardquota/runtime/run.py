@@ -377,7 +377,7 @@ class Operator:
         return AdmissionServer(
             pods,
             ResizeReviews(self._ledger, known),
-            QueueReviews(self._ledger, beside_volcano=beside_volcano),
+            QueueReviews(self._ledger, beside_volcano=beside_volcano, known=known),
             PodGroupReviews(self._ledger, self._settings, self._notifier, exists, known),
             WorkloadReviews(self._ledger, self._settings, self._notifier, exists, recent),
             ScaleReviews(

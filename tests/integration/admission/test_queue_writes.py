@@ -5,9 +5,11 @@ import json
 import pytest
 
 from builders import H200, a_queue
+from builders.queue import QueueBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.cards.quota_text import MOST_ROWS
 from integration.asking import ask
+from integration.roomy_nodes import T1000
 from integration.team import QUEUES, Team, let_through
 
 BAD_QUOTAS = {
@@ -70,6 +72,32 @@ def test_kubectl_apply_says_what_is_wrong(team: Team) -> None:
         'Write a JSON object of whole numbers, such as {"NVIDIA-H200": 3}'
     ) in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_kubectl_apply_warns_of_what_is_odd_and_takes_the_queue(team: Team) -> None:
+    """P4, Q3, Q7, section 2: a Warning each, for what this write changes alone."""
+
+    def apply(queue: QueueBody) -> list[str]:
+        done = team.cluster.kubectl("apply", "-f", "-", input=json.dumps(team.wire(queue)))
+        assert done.returncode == 0, done.stderr
+        return sorted(done.stderr.splitlines())
+
+    typed = "NVIDIA-T10O0"
+    odd = team.a_queue({T1000: 3_000, typed: 1}).annotated("volcano.sh/card.polcy", "Deny")
+    key, unknown, above = apply(odd)
+    assert key == (
+        f"Warning: annotation <volcano.sh/card.polcy> means nothing; did you mean {v.POLICY}?"
+    )
+    assert unknown == f"Warning: no node has card <{typed}>; did you mean <{T1000}>?"
+    assert above == (f"Warning: quota <3000> of <{T1000}> is more than the cluster has: <2000>")
+
+    assert team.create(team.a_pod("a", 2, T1000)).ok
+    team.until_row(T1000, allocated=2)
+    (in_use,) = apply(odd.with_quota({T1000: 1, typed: 1}))
+    assert in_use == (
+        f"Warning: <{T1000}>: 2 are in use (2 allocated, 0 inqueue); nothing is evicted, nothing "
+        "new starts until use is below 1"
+    )
 
 
 def test_queues_are_flat(team: Team) -> None:

@@ -11,7 +11,9 @@ from cardquota_dev.catalogue.__main__ import COMMITTED, main
 from cardquota_dev.catalogue.entry import Entry, Where
 from cardquota_dev.catalogue.page import ENTRIES, page, unexplained, unsaid
 
-ASKS = "add|ask|close|correct|create|leave|let|make|name|select|split|try|use|wait|write"
+ASKS = (
+    "add|ask|close|correct|create|did you mean|leave|let|make|name|select|split|try|use|wait|write"
+)
 LONGEST_WARNING = 120
 """Characters that Kubernetes recommends at most."""
 

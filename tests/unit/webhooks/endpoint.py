@@ -139,7 +139,7 @@ class Endpoint:
             late=lambda: self.late,
         )
         resizes = ResizeReviews(self.ledger, lambda: self.synced and not self.late)
-        queues = QueueReviews(self.ledger)
+        queues = QueueReviews(self.ledger, known=lambda: self.synced and not self.late)
         targets = ScaleTargets(self.ledger, self.pod)
         self.recent = RecentScaleUps(self.ledger, targets, lambda: self.now)
         workloads = WorkloadReviews(

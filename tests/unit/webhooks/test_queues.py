@@ -2,10 +2,13 @@
 
 import pytest
 
-from builders import GPU, H200, a_group, a_pod, a_queue
+from builders import GPU, H200, a_group, a_node, a_pod, a_queue
 from builders.queue import QueueBody
+from cardquota.quota import vocabulary as v
+from cardquota.quota.decisions.queue_write import doubts_about_rows
 from cardquota.quota.messages import queue_write_messages
 
+from ..steps import steps_of
 from .endpoint import Endpoint, request_of, review_of
 
 GOOD = a_queue().with_quota({H200: 3})
@@ -29,11 +32,9 @@ async def test_only_the_validating_review_is_for_queues(path: str) -> None:
         GOOD.put("", "spec", "parent"),
         GOOD.with_policy("Gate").open_to("team-a", "team-*").closed(),
         GOOD.limited_to(cpu="4500m", memory="9Gi"),
-        a_queue().with_quota({"NVIDIA-H800/mps-80g*1/2": 0, "any.name_at-all": 1}),
     ],
 )
 async def test_a_queue_that_can_be_used(queue: QueueBody) -> None:
-    """A quota needs no node: pools may be scaled to zero (P4)."""
     async with Endpoint() as endpoint:
         said = await endpoint.validate(queue)
         assert said.allowed
@@ -59,9 +60,12 @@ async def test_rows_that_can_never_be_used_are_taken_with_a_warning_each() -> No
     """D9: a card is called by a label's value. Five are named."""
     odd = ["NVIDIA H200", "nvidia.com/gpu", "A/", "-A", "A" * 64, "é"]
     async with Endpoint() as endpoint:
-        said = await endpoint.validate(a_queue().with_quota(dict.fromkeys(["A", *odd], 1)))
+        said = await endpoint.validate(a_queue().with_quota(dict.fromkeys([H200, *odd], 1)))
         assert said.allowed
-        assert said.warnings == [queue_write_messages.row_impossible(name) for name in odd[:5]]
+        assert said.warnings == [
+            queue_write_messages.row_impossible(odd[0], H200),
+            *(queue_write_messages.row_impossible(name) for name in odd[1:5]),
+        ]
 
 
 @pytest.mark.parametrize(
@@ -149,3 +153,154 @@ async def test_a_text_that_is_no_unicode_is_an_error_of_the_sender() -> None:
         status, text = await endpoint.post("/validate", body)
         assert (status, b"bug" in text) == (200, False)
         assert b"is not a queue" in text
+
+
+# --- typing errors, and what the cluster has: told, never refused ------------------------------
+
+
+@pytest.mark.parametrize(
+    ("card", "meant"),
+    [
+        ("NVIDIA-H20O", H200),
+        ("nvidia-h200", H200),
+        ("H200", H200),
+        ("NVIDIA-H800-SXM", "NVIDIA-H800"),
+        ("nvidia-geforce-rtx-4090_d", "NVIDIA-GeForce-RTX-4090-D"),
+    ],
+)
+async def test_p4_a_row_of_a_card_that_no_node_has_names_the_nearest_one(
+    card: str, meant: str
+) -> None:
+    async with Endpoint() as endpoint:
+        said = await endpoint.validate(a_queue().with_quota({card: 3}))
+        assert said.allowed
+        assert said.warnings == [f"no node has card <{card}>; did you mean <{meant}>?"]
+
+
+async def test_p4_a_pool_at_zero_is_spoken_of_without_a_guess() -> None:
+    """Nothing is near, or the card is known: its nodes are gone."""
+    gone = a_node("b300").with_cards("NVIDIA-B300", 8)
+    async with Endpoint(gone) as endpoint:
+        endpoint.ledger.node_gone("b300")
+        for card in ("NVIDIA-B300", "AMD-MI300X"):
+            said = await endpoint.validate(a_queue().with_quota({card: 3}))
+            assert said.warnings == [f"no node has card <{card}>"]
+        said = await endpoint.validate(a_queue().with_quota({"B300": 3}))
+        assert said.warnings == ["no node has card <B300>; did you mean <NVIDIA-B300>?"]
+
+
+async def test_p4_a_typing_error_of_another_queue_is_no_advice() -> None:
+    async with Endpoint(a_queue("other").with_quota({"NVIDIA-H2OO": 3})) as endpoint:
+        said = await endpoint.validate(a_queue().with_quota({"NVIDIA-H20O": 3}))
+        assert said.warnings == [f"no node has card <NVIDIA-H20O>; did you mean <{H200}>?"]
+
+
+async def test_d9_a_card_that_can_be_nowhere_has_a_nearest_one_too() -> None:
+    async with Endpoint() as endpoint:
+        (said,) = (await endpoint.validate(a_queue().with_quota({"NVIDIA H200": 3}))).warnings
+        assert said == queue_write_messages.row_impossible("NVIDIA H200", meant=H200)
+        assert said.endswith(f"; did you mean <{H200}>?")
+
+
+async def test_q3_a_row_above_the_cluster_says_what_that_has() -> None:
+    async with Endpoint() as endpoint:
+        said = await endpoint.validate(a_queue().with_quota({H200: 300}))
+        assert said.warnings == [f"quota <300> of <{H200}> is more than the cluster has: <8>"]
+        assert (await endpoint.validate(a_queue().with_quota({H200: 8}))).warnings == []
+
+
+HOLDS_FIVE = [
+    a_pod("bound").in_queue("queue").stamped("queue", {H200: 4}).on_node("h200-a"),
+    a_pod("let-through").in_queue("queue").stamped("queue", {H200: 1}),
+]
+
+
+@pytest.mark.parametrize(
+    ("after", "until"),
+    [({H200: 2}, " until use is below 2"), ({H200: 0}, ""), ({}, "")],
+)
+async def test_q7_a_row_lowered_below_its_use_says_what_that_is(
+    after: dict[str, int], until: str
+) -> None:
+    before = a_queue().with_quota({H200: 6})
+    words = (
+        f"<{H200}>: 5 are in use (4 allocated, 1 inqueue); nothing is evicted, nothing new "
+        f"starts{until}"
+    )
+    async with Endpoint(before, *HOLDS_FIVE) as endpoint:
+        changed = a_queue().with_quota(after)
+        said = await endpoint.validate(changed, operation="UPDATE", oldObject=before.body)
+        assert said.allowed
+        assert said.warnings == [words]
+        still = a_queue().with_quota({H200: 5})
+        said = await endpoint.validate(still, operation="UPDATE", oldObject=before.body)
+        assert said.warnings == []
+
+
+async def test_of_rows_that_stay_as_they_are_nothing_is_said_again() -> None:
+    """A controller that writes a queue every minute need not be told each time."""
+    before = a_queue().with_quota({"NVIDIA-H20O": 3, H200: 300, "NVIDIA-H80O": 1})
+    async with Endpoint(before) as endpoint:
+        same = before.annotated("example.com/note", "x")
+        said = await endpoint.validate(same, operation="UPDATE", oldObject=before.body)
+        assert said.warnings == []
+        one = a_queue().with_quota({"NVIDIA-H20O": 4, H200: 300, "NVIDIA-H80O": 1})
+        said = await endpoint.validate(one, operation="UPDATE", oldObject=before.body)
+        assert said.warnings == [f"no node has card <NVIDIA-H20O>; did you mean <{H200}>?"]
+
+
+@pytest.mark.parametrize("old", [None, 3, {"metadata": {"annotations": {v.QUOTA: "{"}}}])
+async def test_q4_where_the_old_quota_cannot_be_read_the_one_in_force_is_compared(
+    old: object,
+) -> None:
+    before = a_queue().with_quota({H200: 300})
+    async with Endpoint(before) as endpoint:
+        changed = a_queue().with_quota({H200: 300, "H800": 1})
+        said = await endpoint.validate(changed, operation="UPDATE", oldObject=old)
+        assert said.allowed
+        assert said.warnings[0] == "no node has card <H800>; did you mean <NVIDIA-H800>?"
+
+
+async def test_before_the_cluster_is_known_nothing_is_said_of_it() -> None:
+    async with Endpoint() as endpoint:
+        endpoint.synced = False
+        said = await endpoint.validate(a_queue().with_quota({"NVIDIA-H20O": 3}))
+        assert said.warnings == []
+
+
+async def test_keys_that_mean_nothing_are_spoken_of_once() -> None:
+    wrong = GOOD.annotated("volcano.sh/card-quota", "{}").annotated("volcano.sh/card.polcy", "Deny")
+    async with Endpoint() as endpoint:
+        said = await endpoint.validate(wrong)
+        assert said.warnings == [
+            f"annotation <volcano.sh/card-quota> means nothing; did you mean {v.QUOTA}?",
+            f"annotation <volcano.sh/card.polcy> means nothing; did you mean {v.POLICY}?",
+        ]
+        said = await endpoint.validate(wrong, operation="UPDATE", oldObject=wrong.body)
+        assert said.warnings == []
+
+
+async def test_the_warnings_of_the_worst_queue_are_few_and_short() -> None:
+    """Kubernetes cuts off what is longer than 256 characters, and 4,096 together."""
+    long = "N" * 60
+    rows = {f"{long}{n}": 2**50 for n in range(40)} | {f"H20{n}": 1 for n in range(40)}
+    rows |= {f"x y{n}" + "z" * 90: 1 for n in range(9)}
+    worst = a_queue().with_quota(rows)
+    for n in range(9):
+        worst = worst.annotated(f"volcano.sh/card.{n}{'k' * 40}", "")
+    async with Endpoint() as endpoint:
+        said = (await endpoint.validate(worst)).warnings
+        assert len(said) == 5 + 6 + 3
+        assert said[10].startswith("75 more rows of volcano.sh/card.quota may be wrong")
+        assert max(map(len, said)) <= 256
+        assert sum(map(len, said)) <= 4_096
+
+
+async def test_i5_a_thousand_rows_cost_little_beside_thousands_of_cards() -> None:
+    """Five get the nearest name, whatever is written."""
+    nodes = [a_node(f"n{n}").with_cards(f"NVIDIA-H{n}00-SXM", 8) for n in range(300)]
+    worst = a_queue().with_quota({f"NVIDIA-H{n}0O-SXM": 900 for n in range(1_000)})
+    async with Endpoint(*nodes) as endpoint:
+        quota = worst.facts().quota or {}
+        steps = steps_of(lambda: doubts_about_rows(endpoint.ledger, "queue", quota))
+        assert steps < 60_000

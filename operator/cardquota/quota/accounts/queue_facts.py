@@ -1,7 +1,7 @@
 """What is kept of a queue: its quota, limits and rules (Q1-Q6)."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, NamedTuple
@@ -37,6 +37,10 @@ _NOTHING_COUNTED: Final[Mapping[str, "CountedUntil"]] = {}
 _SHUT: Final = (v.QueueState.CLOSED, v.QueueState.CLOSING)
 _MOST_KNOWN: Final = 1_000
 """Namespaces of which it is remembered whether they may use a queue."""
+
+
+def _nothing_meant(card: str) -> str:
+    return ""
 
 
 class CountedUntil(NamedTuple):
@@ -213,18 +217,28 @@ def check_queue(queue: Queue) -> None:
     _check_card_guarantee(queue)
 
 
-def doubts_about(queue: Queue) -> tuple[str, ...]:
-    """What is odd in a queue that is accepted: a Warning each, at most five."""
+def doubts_about(queue: Queue, meant: Callable[[str], str] = _nothing_meant) -> tuple[str, ...]:
+    """What is odd in a queue that is accepted: a Warning each, at most five. `meant`: the card that
+    was probably meant, or an empty text.
+    """
     notes = queue.metadata.annotations or _NONE
-    try:
-        names = read_quota(notes.quota) if notes.quota is not None else {}
-    except QuotaTextError:
+    names = written_quota(queue)
+    if names is None:
         return ()
-    odd = [name for name in names if not can_exist(name)]
-    doubts = [queue_write_messages.row_impossible(name) for name in odd]
+    odd = [name for name in names if not can_exist(name)][:MOST_LISTED]
+    doubts = [queue_write_messages.row_impossible(name, meant=meant(name)) for name in odd]
     lent = _surge(notes.surge).by_card
     doubts += [queue_write_messages.surge_without_quota(card) for card in lent if card not in names]
     return tuple(doubts[:MOST_LISTED])
+
+
+def written_quota(queue: Queue) -> Amounts | None:
+    """The quota as it is written; None if it cannot be read."""
+    notes = queue.metadata.annotations or _NONE
+    try:
+        return read_quota(notes.quota) if notes.quota is not None else {}
+    except QuotaTextError:
+        return None
 
 
 def not_deserved(queue: Queue) -> tuple[tuple[str, str], ...]:

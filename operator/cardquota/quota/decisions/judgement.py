@@ -23,7 +23,9 @@ from ..verdict import Outcome, Verdict
 from ..vocabulary import GPU_MEMORY, NAMESPACE_ENFORCED, QueueState, Reason
 from .availabilities import Availabilities
 from .borrowing import with_borrowing
+from .outside_quota import OutsideQuota
 from .over_quota import over_quota, reason_of
+from .probably_meant import group_meant, queue_meant
 from .quota_check import Preference, QuotaCheck
 
 _MOST_KINDS: Final = 64
@@ -66,7 +68,7 @@ def judge_new(
     if verdict.outcome is Outcome.WAITS and not beside:
         verdict = with_borrowing(ledger, facts, verdict, on_the_way)
     if unseen and verdict.outcome is not _NEVER:
-        return _group_not_seen(facts, queue)
+        return _group_not_seen(ledger, facts, queue)
     return verdict
 
 
@@ -90,7 +92,7 @@ def _queue_unknown(ledger: LedgerReader, facts: PodFacts) -> Verdict:
     wrong = ledger.reading_of(facts, None).invalid_request
     if wrong is not None and wrong.reason is Reason.INVALID_CARD:
         return _invalid(ledger, facts, OUTSIDE, wrong.reason, wrong.text)
-    return _group_not_seen(facts, OUTSIDE)
+    return _group_not_seen(ledger, facts, OUTSIDE)
 
 
 def _invalid(
@@ -160,7 +162,7 @@ def judge_presence(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
         return None
     group = ledger.groups[facts.group]
     if group.facts is None:
-        return _group_not_seen(facts, record.queue)
+        return _group_not_seen(ledger, facts, record.queue)
     if group.being_reserved:
         # The members that start are let through once it is written, all others after that.
         return Verdict(Outcome.UNSEEN, record.queue)
@@ -186,8 +188,8 @@ def _group_unseen(ledger: LedgerReader, facts: PodFacts) -> bool:
     return group is None or group.facts is None
 
 
-def _group_not_seen(facts: PodFacts, queue: str) -> Verdict:
-    text = queue_messages.group_not_seen(facts.group)
+def _group_not_seen(ledger: LedgerReader, facts: PodFacts, queue: str) -> Verdict:
+    text = queue_messages.group_not_seen(facts.group, meant=group_meant(ledger, facts.group))
     return Verdict(Outcome.UNSEEN, queue, Reason.GROUP_NOT_FOUND, text, warnings=(text,))
 
 
@@ -256,7 +258,7 @@ def judge(
     )
     reason = reason_of(account, card_shorts, other_shorts)
     shorts = [*card_shorts, *other_shorts]
-    return over_quota(queue, reason, shorts, never=never, rows=account.cards)
+    return over_quota(queue, reason, shorts, never=never, outside=OutsideQuota(ledger, account))
 
 
 def _barred(
@@ -281,7 +283,8 @@ def _shut_to(
     not admit the pod's namespace (E5, Q6).
     """
     if account is None or account.facts is None:
-        text = queue_messages.queue_not_found(queue, _asked(ledger, facts))
+        meant = queue_meant(ledger, queue, facts.namespace)
+        text = queue_messages.queue_not_found(queue, _asked(ledger, facts), meant=meant)
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
     if account.facts.state is not _OPEN:
         text = queue_messages.queue_not_open(queue, account.facts.state, _asked(ledger, facts))

@@ -7,6 +7,7 @@ from ..amounts import is_card
 from ..messages import shortfall_messages
 from ..verdict import Outcome, Shortfall, Verdict
 from ..vocabulary import CPU, Reason
+from .outside_quota import OutsideQuota
 
 
 def reason_of(account: AccountReader, cards: list[Shortfall], others: list[Shortfall]) -> Reason:
@@ -25,18 +26,19 @@ def over_quota(
     shorts: Sequence[Shortfall],
     *,
     never: bool,
-    rows: Sequence[str] = (),
+    outside: OutsideQuota | None = None,
     several: bool = False,
     advice: str = "",
 ) -> Verdict:
-    """`never`: whether it could not fit whatever is freed (E5). `rows`: the quota's cards.
+    """`never`: whether it could not fit whatever is freed (E5). `outside`: what is said of a card
+    that is not in the quota.
 
     `several`: the verdict is on several pods with a choice of cards, so no single amount is the
     most that fits. The text is the same if each pod alone would fit.
     `advice`: instead of what else would be said.
     """
-    if reason is Reason.CARD_NOT_IN_QUOTA:
-        advice = shortfall_messages.advice_not_in_quota(rows)
+    if reason is Reason.CARD_NOT_IN_QUOTA and outside is not None:
+        advice = outside.advice(shorts)
     elif never and (several or not _hopeless(shorts)):
         advice = shortfall_messages.ADVICE_TOGETHER
     elif never:

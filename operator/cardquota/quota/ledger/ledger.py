@@ -177,6 +177,7 @@ class Ledger(LedgerState):
         account = self.account_for(facts.name)
         before = account.facts
         facts = account.facts = facts.after(before)
+        self.queue_names.add(facts.name)
         self.card_metering.queue_seen(account, before)
         learned = [
             behind
@@ -205,6 +206,7 @@ class Ledger(LedgerState):
         if account is None:
             return
         account.facts = None
+        self.queue_names.discard(name)
         self.card_metering.queue_gone(account)
         self.look_at_phases(self.silent_groups.in_queue(name))
         self._set_quota(account, {})
@@ -333,6 +335,7 @@ class Ledger(LedgerState):
         self.note_request(group)
         self.silent_groups.see(group.key, facts)
         self.queue_groups.see(group.key, facts)
+        self.group_names.see(group.key, exists=facts is not None)
         if _as_read(group) == before and start == _start_of(group):
             return
         self.mark_group(group)

@@ -14,6 +14,7 @@ from ..cards.quota_totals import QuotaTotals
 from ..cards.vendor import Vendor, vendor_behind
 from ..cards.vendor_table import VendorTable
 from ..effect import mode_of
+from ..known_names import KnownNames
 from ..nodes.node_cache import NodeCache
 from ..pods.held_cards import HeldCards
 from ..pods.pod_defaults import PodDefaults
@@ -32,6 +33,7 @@ from ..workloads.workload_cache import WorkloadCache
 from ..workloads.workload_facts import WorkloadFacts
 from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
+from .groups.group_names import GroupNames
 from .groups.pod_group_state import Asks, PodGroupState
 from .groups.queue_groups import QueueGroups
 from .groups.silent_groups import SilentGroups
@@ -125,6 +127,10 @@ class LedgerState:
         self._audit = audit
         self._enqueues = enqueues
         self.silent_groups = SilentGroups()
+        self.queue_names = KnownNames()
+        """Of the Queues that exist."""
+        self.group_names = GroupNames()
+        """Of the pod groups that exist."""
 
     def account(self, queue: str) -> Account | None:
         """The totals of a queue, or of a name that pods are charged to without one."""

@@ -24,6 +24,21 @@ def who_asks(*, of_group: bool) -> str:
     return "the group" if of_group else "the pod"
 
 
+def did_you_mean(meant: str, *, most: int = 80) -> str:
+    """The end of a sentence about a wrong name: which one was probably meant. Empty if that is not
+    known, or has more than `most` characters: a name that is cut is no help.
+    """
+    return f"; did you mean <{show(meant)}>?" if 0 < len(meant) <= most else ""
+
+
+def quota_cards(offered: Sequence[str], others: Sequence[str]) -> str:
+    """The cards of a quota, at most five, then a count. `others`: those that no node has."""
+    names = [show(card) for card in offered[:MOST_LISTED]]
+    names += [f"{show(card)} (no node has it)" for card in others[: MOST_LISTED - len(names)]]
+    more = len(offered) + len(others) - len(names)
+    return (", ".join(names) + (f" and {more} more" if more else "")) or "none"
+
+
 def choice_text(text: str) -> str:
     """A card, or alternatives as written: at most five, then a count."""
     return listed(text.split("|"), "|")

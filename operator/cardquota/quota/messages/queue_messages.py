@@ -1,19 +1,24 @@
 """Queues that take nothing of a pod or a group: missing, closed, or not open to it."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from .. import vocabulary as v
 from ..verdict import Growth
 from ..words import amount_texts, show
-from .phrases import Asked, asked_text, choice_text, requested_text
+from .phrases import Asked, asked_text, choice_text, did_you_mean, requested_text
 from .request_messages import invalid_request
 
+_LONGEST_MEANT: Final = 50
+"""Characters of a name that fit into a Warning as well."""
 
-def queue_not_found(queue: str, asked: Asked = ()) -> str:
-    """The queue does not exist."""
+
+def queue_not_found(queue: str, asked: Asked = (), *, meant: str = "") -> str:
+    """The queue does not exist. `meant`: the queue that was probably meant."""
     return (
         f"Queue <{show(queue)}> does not exist{requested_text(asked)}; name one that does "
         f"(`kubectl get queues`) in the annotation {v.QUEUE_NAME}, or ask for it to be created"
+        f"{did_you_mean(meant)}"
     )
 
 
@@ -123,11 +128,14 @@ def queue_disagrees(group: str, theirs: str, own: str, asked: Asked = ()) -> str
     )
 
 
-def group_not_seen(group: str) -> str:
-    """The pod waits for its group. Also a Warning: short."""
+def group_not_seen(group: str, meant: str = "") -> str:
+    """The pod waits for its group. Also a Warning: short. `meant`: the group of its namespace that
+    was probably meant.
+    """
+    probably = f"did you mean <{show(meant)}>?" if 0 < len(meant) <= _LONGEST_MEANT else ""
     return (
         f"pod group <{show(group)}> does not exist (yet): the pod waits; "
-        f"create it, or correct {v.GROUP_NAME}"
+        f"create it, or {probably or f'correct {v.GROUP_NAME}'}"
     )
 
 
@@ -136,9 +144,10 @@ def namespace_not_seen(namespace: str) -> str:
     return f"cardquota has not seen namespace <{show(namespace)}> yet; try again in a second"
 
 
-def group_queue_not_found(queue: str, asked: Asked = ()) -> str:
-    """The queue that a pod group names does not exist."""
+def group_queue_not_found(queue: str, asked: Asked = (), *, meant: str = "") -> str:
+    """The queue that a pod group names does not exist. `meant`: the one that was probably meant."""
     return (
         f"Queue <{show(queue)}> does not exist{requested_text(asked, of_group=True)}; "
         "name one that does (`kubectl get queues`) in spec.queue, or ask for it to be created"
+        f"{did_you_mean(meant)}"
     )

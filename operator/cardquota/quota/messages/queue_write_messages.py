@@ -5,14 +5,57 @@ from typing import Final
 
 from .. import vocabulary as v
 from ..words import counted, listed, show
+from .phrases import did_you_mean
 
 _LONGEST_USER: Final = 128
 """Characters of a namespace and a name: twice what most names may have."""
 
 
-def row_impossible(card: str) -> str:
-    """Warning when a queue is written: the row can never be used. Short."""
-    return f"no node can have card <{show(card)}>: correct it (`kubectl cardquota cards` lists all)"
+def row_impossible(card: str, meant: str = "") -> str:
+    """Warning when a queue is written: the row can never be used. `meant`: the card that was
+    probably meant. Short.
+    """
+    return (
+        f"no node can have card <{show(card, most=60)}>: correct it (`kubectl cardquota cards` "
+        f"lists all){did_you_mean(meant)}"
+    )
+
+
+def row_of_no_node(card: str, meant: str = "") -> str:
+    """Warning when a queue is written: a row that is new, or has another amount, is of a card that
+    no node has (P4). `meant`: the card that was probably meant. Short.
+    """
+    return f"no node has card <{show(card)}>{did_you_mean(meant)}"
+
+
+def row_above_cluster(card: str, quota: int, total: int) -> str:
+    """Warning when a queue is written: the row alone is more than all nodes have (Q3). Short."""
+    return f"quota <{quota}> of <{show(card)}> is more than the cluster has: <{total}>"
+
+
+def row_below_use(card: str, quota: int, allocated: int, inqueue: int) -> str:
+    """Warning when a queue is written: a row is lowered below what is in use, or taken out, which
+    is a quota of 0 (Q7). Short.
+    """
+    number = allocated + inqueue
+    until = f" until use is below {quota}" if quota else ""
+    return (
+        f"<{show(card)}>: {number} {'is' if number == 1 else 'are'} in use ({allocated} allocated, "
+        f"{inqueue} inqueue); nothing is evicted, nothing new starts{until}"
+    )
+
+
+def more_rows(number: int) -> str:
+    """Warning when a queue is written: how many rows are left out of the Warnings before it."""
+    return f"{counted(number, 'more row')} of {v.QUOTA} may be wrong, for one of these reasons"
+
+
+def key_means_nothing(key: str, meant: str = "") -> str:
+    """Warning: an annotation looks like one of ours and is none. `meant`: the key that was probably
+    meant. Short.
+    """
+    probably = f"; did you mean {show(meant)}?" if meant else ""
+    return f"annotation <{show(key)}> means nothing{probably}"
 
 
 def queue_in_use(queue: str, pods: int, groups: int, users: Sequence[str], more: int) -> str:

@@ -7,7 +7,7 @@ from .. import vocabulary as v
 from ..cards.card import memory_card, model_of
 from ..limits import Limit
 from ..words import listed, show
-from .phrases import Asked, asked_text, choice_text, who_asks
+from .phrases import Asked, asked_text, choice_text, did_you_mean, who_asks
 
 _MOST_OF_SELECTOR: Final = 400
 """Characters that are shown of a pod's selector: room for five terms of usual length."""
@@ -71,12 +71,16 @@ def no_card_asked(card: str) -> str:
     )
 
 
-def card_unknown(card: str, *, product_there: bool, where: str = v.CARD_NAME) -> str:
-    """The card is on no node and in no quota, or its product is on nodes without it (P4)."""
+def card_unknown(
+    card: str, *, product_there: bool, where: str = v.CARD_NAME, meant: str = ""
+) -> str:
+    """The card is on no node and in no quota, or its product is on nodes without it (P4). `meant`:
+    the card that was probably meant.
+    """
     although = " although nodes have its product" if product_there else ""
     return (
         f"card <{show(card)}> is not known: no node offers it{although}; "
-        f"correct {where} (`kubectl get queues` shows the cards with a quota)"
+        f"correct {where} (`kubectl get queues` shows the cards with a quota){did_you_mean(meant)}"
     )
 
 

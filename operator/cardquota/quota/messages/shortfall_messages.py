@@ -6,7 +6,8 @@ from typing import Final
 from .. import vocabulary as v
 from ..amounts import is_card
 from ..verdict import Shortfall
-from ..words import MOST_LISTED, amount_text, amount_texts, counted, listed, show
+from ..words import MOST_LISTED, amount_text, amount_texts, counted, show
+from .phrases import did_you_mean, quota_cards
 
 
 def insufficient(queue: str, short: Shortfall, *, soon: bool = False) -> str:
@@ -103,21 +104,28 @@ ADVICE_RESIZE: Final = (
 )
 
 
-def advice_not_in_quota(cards: Sequence[str]) -> str:
-    """What to do about a card that has no row in the quota."""
-    instead = "use one of those, or " if cards else ""
+def advice_not_in_quota(
+    offered: Sequence[str], others: Sequence[str] = (), *, meant: str = ""
+) -> str:
+    """What to do about a card that has no row in the quota. `offered`: the cards of the quota that
+    nodes have; `others`: those that none has. `meant`: which of them was probably meant.
+    """
+    which = "one that nodes have" if others else "one of those"
+    instead = f"use {which}, or " if offered else ""
     return (
-        f"the card is not in the queue's quota (its cards: {listed(cards)}); "
-        f"{instead}ask the queue's owner for a quota of this card"
+        f"the card is not in the queue's quota (its cards: {quota_cards(offered, others)}); "
+        f"{instead}ask the queue's owner for a quota of this card{did_you_mean(meant)}"
     )
 
 
-def no_card_left(resource: str, rows: Sequence[str]) -> str:
-    """No card is both selected and in the quota, for a pod that names none (P3)."""
-    instead = f"name a card in {v.CARD_NAME}, or " if rows else ""
+def no_card_left(resource: str, offered: Sequence[str], others: Sequence[str] = ()) -> str:
+    """No card is both selected and in the quota, for a pod that names none (P3). `offered` and
+    `others`: as for `advice_not_in_quota`.
+    """
+    instead = f"name a card in {v.CARD_NAME}, or " if offered else ""
     return (
         f"no card counted as {show(resource)} is both allowed by the pod's node selector and "
-        f"affinity and in the queue's quota (its cards: {listed(rows)}); "
+        f"affinity and in the queue's quota (its cards: {quota_cards(offered, others)}); "
         f"{instead}ask the queue's owner for a quota"
     )
 

@@ -220,6 +220,12 @@ class NodeCache:
         """Allocatable of a card in the whole cluster."""
         return self._totals.total(card)
 
+    def has(self, card: str) -> bool:
+        """Whether some node has the card, even if none offers it at present, as while a device
+        plugin is down.
+        """
+        return self._totals.is_counted(card)
+
     def totals(self) -> MutableAmounts:
         """Allocatable of every card that a node offers now."""
         return self._totals.totals()

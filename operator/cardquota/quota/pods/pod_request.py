@@ -24,6 +24,7 @@ from ..messages import request_messages, shortfall_messages
 from ..selectors.selector import Selector, decode
 from ..selectors.selector_text import requirements
 from ..vocabulary import CPU, GPU_MEMORY, MEMORY, Reason
+from .card_meant import card_meant
 from .pod_facts import PodFacts, memory_of
 
 
@@ -35,6 +36,9 @@ class Nodes(Protocol):
 
     def named_by(self, selector: bytes) -> bool:
         """Whether a selector names single nodes."""
+
+    def has(self, card: str) -> bool:
+        """Whether some node has the card."""
 
 
 class Knowledge(Protocol):
@@ -252,7 +256,7 @@ def lacks_node(
     if elsewhere is None:
         return False
     names = read_alternatives(facts.card_text) if facts.card_text is not None else ()
-    return all(_unfit(name, request.resource, known) is None for name in names)
+    return all(_unfit(name, request.resource, {}, known) is None for name in names)
 
 
 def invalid_request(
@@ -266,7 +270,7 @@ def invalid_request(
     if len(devices) > 1:
         return _invalid(request_messages.several_resources([resource for resource, _ in devices]))
     if facts.card_text is None:
-        return _without_name(request, quota) if devices else None
+        return _without_name(request, quota, known) if devices else None
     try:
         names = read_alternatives(facts.card_text)
     except CardNameError as error:
@@ -278,7 +282,7 @@ def invalid_request(
         # Without a row for any, card memory is not limited (B10).
         return None if asks_memory else _invalid(request_messages.no_card_asked(facts.card_text))
     for name in names:
-        wrong = _unfit(name, request.resource, known)
+        wrong = _unfit(name, request.resource, quota, known)
         if wrong is not None:
             return wrong
     if not request.cards:
@@ -286,14 +290,17 @@ def invalid_request(
     return None
 
 
-def _without_name(request: PodRequest, quota: Amounts) -> InvalidRequest | None:
+def _without_name(request: PodRequest, quota: Amounts, known: Knowledge) -> InvalidRequest | None:
     if request.cards:
         return None
-    text = shortfall_messages.no_card_left(request.resource, sorted(quota))
+    rows, has = sorted(quota), known.nodes.has
+    offered = [card for card in rows if has(card)]
+    others = [card for card in rows if not has(card)]
+    text = shortfall_messages.no_card_left(request.resource, offered, others)
     return InvalidRequest(Reason.CARD_NOT_IN_QUOTA, text)
 
 
-def _unfit(name: str, resource: str, known: Knowledge) -> InvalidRequest | None:
+def _unfit(name: str, resource: str, quota: Amounts, known: Knowledge) -> InvalidRequest | None:
     behind = known.catalog.resource(name)
     if behind is not None:
         if behind == resource:
@@ -301,7 +308,8 @@ def _unfit(name: str, resource: str, known: Knowledge) -> InvalidRequest | None:
         return _invalid(request_messages.other_resource(name, behind, resource))
     there = known.catalog.shows_product(model_of(name))
     if there or not known.in_any_quota(name):
-        return _invalid(request_messages.card_unknown(name, product_there=there))
+        meant = card_meant(name, known, resource=resource, first=quota)
+        return _invalid(request_messages.card_unknown(name, product_there=there, meant=meant))
     if not can_exist(name):
         return _invalid(request_messages.card_impossible(name))
     # A pool scaled to zero: its resource is that of the first pod, if the form allows it.

@@ -224,7 +224,7 @@ def test_q1_a_card_that_is_not_in_the_quota() -> None:
 
 def test_q1_many_cards_of_a_queue_are_counted_and_none_are_called_none() -> None:
     many = a_queue("cr-queue1").with_quota({f"card-{i}": 1 for i in range(7)})
-    assert "card-4 and 2 more)" in create(a_ledger(*CARDS, many), a_request()).text
+    assert "card-4 (no node has it) and 2 more)" in create(a_ledger(*CARDS, many), a_request()).text
     assert "(its cards: none)" in create(a_ledger(*CARDS, a_queue("cr-queue1")), a_request()).text
 
 

@@ -19,6 +19,7 @@ from ...ledger.ledger_reader import LedgerReader
 from ...pending.candidate import BesideElastic, Needs
 from ...stamp import choice_text
 from ...verdict import Outcome, Shortfall, Verdict
+from ..outside_quota import OutsideQuota
 from ..over_quota import over_quota, reason_of
 from .group_judgement import judge_group
 
@@ -58,7 +59,7 @@ def judge_enqueue(
         reason_of(account, short.of_cards, short.of_others),
         [*short.of_cards, *short.of_others],
         never=False,
-        rows=account.cards,
+        outside=OutsideQuota(ledger, account),
     )
     return EnqueueVerdict(verdict, (), short.needs)
 

@@ -9,7 +9,6 @@ from itertools import islice
 from math import gcd
 
 from ...accounts.account import Account
-from ...accounts.account_reader import AccountReader
 from ...amounts import Amounts, Charge, is_card
 from ...assignment.assignment import Assignment
 from ...assignment.claim import Claim
@@ -23,6 +22,7 @@ from ...pods.pod_request import PodRequest
 from ...verdict import Outcome, Shortfall, Verdict
 from ...vocabulary import Reason
 from ..availabilities import Availabilities
+from ..outside_quota import OutsideQuota
 from ..over_quota import over_quota
 from ..quota_check import Availability
 from .gang_trial import GangTrial, Served, cards_for_all
@@ -58,7 +58,8 @@ def judge_gang(
             doubtful = not (verdict.fits or mixtures) and account.flexible_claims is not None
             if not (verdict.fits or doubtful):
                 soon = group is None or not group.loses_members
-                return _of_gang(account, verdict, kinds, steps_left(), soon=soon), []
+                outside = OutsideQuota(ledger, account)
+                return _of_gang(outside, verdict, kinds, steps_left(), soon=soon), []
     if doubtful:
         return judge_gang(ledger, members)
     disagreeing = _disagreeing(kinds, served)
@@ -292,7 +293,7 @@ class _Fixing:
 
 
 def _of_gang(
-    account: AccountReader,
+    outside: OutsideQuota,
     verdict: Verdict,
     kinds: Sequence[Kind],
     steps_left: int,
@@ -307,6 +308,7 @@ def _of_gang(
     """
     if not verdict.shortfalls:
         return verdict
+    account = outside.account
     soon = soon and len(kinds) == 1 and len(kinds[0].cards) < 2
     shorts = []
     for short in verdict.shortfalls:
@@ -322,7 +324,7 @@ def _of_gang(
         verdict.reason,
         shorts,
         never=never or _never(account.quota, kinds, steps_left),
-        rows=account.cards,
+        outside=outside,
         several=any(len(kind.cards) > 1 for kind in kinds),
     )
 

@@ -17,10 +17,13 @@ from ...ledger.groups.group_facts import GroupFacts
 from ...ledger.groups.group_request import AskedCards, GroupRequest
 from ...ledger.ledger_reader import LedgerReader
 from ...messages import group_messages, queue_messages, request_messages
+from ...pods.card_meant import card_meant
 from ...verdict import Outcome, Shortfall, Verdict
 from ...vocabulary import REQUEST, QueueState, Reason
 from ...words import MOST_LISTED
+from ..outside_quota import OutsideQuota
 from ..over_quota import over_quota, reason_of
+from ..probably_meant import queue_meant
 
 
 def judge_group(ledger: LedgerReader, facts: GroupFacts, *, enters: bool = True) -> Verdict:
@@ -36,7 +39,8 @@ def judge_group(ledger: LedgerReader, facts: GroupFacts, *, enters: bool = True)
     account = ledger.account(queue) if queue else None
     seen = account is not None and account.facts is not None
     if enters and queue and not seen:
-        text = queue_messages.group_queue_not_found(queue, _asked(request))
+        meant = queue_meant(ledger, queue, facts.namespace)
+        text = queue_messages.group_queue_not_found(queue, _asked(request), meant=meant)
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
     wrong = _unknown(ledger, request) or _mixed(ledger, request)
     if wrong:
@@ -69,7 +73,10 @@ def _unknown(ledger: LedgerReader, request: GroupRequest) -> str:
             continue
         there = ledger.catalog.shows_product(model_of(card))
         if there or not ledger.in_any_quota(card):
-            return request_messages.card_unknown(card, product_there=there, where=REQUEST)
+            meant = card_meant(card, ledger)
+            return request_messages.card_unknown(
+                card, product_there=there, where=REQUEST, meant=meant
+            )
         if not can_exist(card):
             return request_messages.card_impossible(card, REQUEST)
     return ""
@@ -163,7 +170,7 @@ def _over(ledger: LedgerReader, account: AccountReader, request: GroupRequest) -
         reason_of(account, card_shorts, other_shorts),
         [*card_shorts, *other_shorts],
         never=True,
-        rows=account.cards,
+        outside=OutsideQuota(ledger, account),
         several=len(card_shorts) > 1,
     )
 

@@ -13,9 +13,11 @@ from typing import NamedTuple
 from ...accounts.account_reader import AccountReader
 from ...assignment.assignment import Assignment
 from ...assignment.claim import claim_of
+from ...ledger.ledger_reader import LedgerReader
 from ...pods.pod_request import PodRequest
 from ...verdict import Shortfall, Verdict
 from ...vocabulary import CPU, MEMORY
+from ..outside_quota import OutsideQuota
 from ..over_quota import over_quota, reason_of
 from .job_pods import JobPods
 
@@ -75,7 +77,9 @@ def least_and_most(
     return chosen[0], chosen[1]
 
 
-def minimum_fault(account: AccountReader, kinds: Sequence[JobKind], more: int) -> Verdict | None:
+def minimum_fault(
+    ledger: LedgerReader, account: AccountReader, kinds: Sequence[JobKind], more: int
+) -> Verdict | None:
     """Why the pods that start together never fit, with what is charged now; None: they may.
 
     `more`: how many of the rest start with the sure ones.
@@ -97,7 +101,7 @@ def minimum_fault(account: AccountReader, kinds: Sequence[JobKind], more: int) -
         reason_of(account, card_shorts, other_shorts),
         [*card_shorts, *other_shorts],
         never=True,
-        rows=account.cards,
+        outside=OutsideQuota(ledger, account),
         several=True,
     )
 

@@ -30,6 +30,7 @@ from ...words import MOST_LISTED
 from ..create_judgement import ToCome, on_the_way
 from ..groups.group_write import judge_group_write
 from ..judgement import judge_new
+from ..probably_meant import queue_meant
 from .job_minimum import JobKind, Starting, least_and_most, minimum_fault, starting
 from .job_pods import JobPods, read_job
 from .job_request import request_disagreement
@@ -210,7 +211,7 @@ def _find(ledger: LedgerReader, job: WrittenVolcanoJob, namespace: str) -> Steps
     yield
     if account is None or _too_many_alternatives(found):
         return found
-    never = minimum_fault(account, kinds, more)
+    never = minimum_fault(ledger, account, kinds, more)
     if never is not None:
         text = volcano_job_messages.minimum_never_fits(start.number, never.text)
         found.faults.append(_Fault((_MINIMUM, ""), start.number, never, text))
@@ -248,7 +249,7 @@ def _look_at_task(ledger: LedgerReader, found: _Findings, index: int) -> None:
     if verdict.outcome is Outcome.NEVER:
         missing = verdict.reason is Reason.QUEUE_NOT_FOUND
         # A pod would be told to name another queue in an annotation.
-        said = queue_messages.group_queue_not_found(verdict.queue) if missing else verdict.text
+        said = _queue_not_found(ledger, task.facts, verdict) if missing else verdict.text
         found.waits.setdefault(verdict.reason, said)
         return
     found.warnings.update(dict.fromkeys((*task.warnings, *verdict.warnings)))
@@ -256,6 +257,11 @@ def _look_at_task(ledger: LedgerReader, found: _Findings, index: int) -> None:
         found.warnings[request_messages.claim_not_counted()] = None
     if verdict.outcome in (Outcome.FITS, Outcome.WAITS):
         found.requests[index] = ledger.request_of(task.facts, verdict.queue)
+
+
+def _queue_not_found(ledger: LedgerReader, facts: PodFacts, verdict: Verdict) -> str:
+    meant = queue_meant(ledger, verdict.queue, facts.namespace)
+    return queue_messages.group_queue_not_found(verdict.queue, meant=meant)
 
 
 def _judge_pod(ledger: LedgerReader, facts: PodFacts, queue: str) -> Verdict:

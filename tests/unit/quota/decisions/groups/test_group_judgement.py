@@ -130,7 +130,7 @@ def test_p4_a_card_that_nobody_has() -> None:
     assert verdict.text == (
         "Queue <red>, requested <1> of <NVIDIA-H2000>: card <NVIDIA-H2000> is not known: no node "
         "offers it; correct volcano.sh/card.request (`kubectl get queues` shows the cards with a "
-        "quota)"
+        "quota); did you mean <NVIDIA-H200>?"
     )
     part = judge_group(a_world({H200: 3, SLICE: 1}), asking({f"{H200}|{SLICE}": 1}).facts())
     assert "no node offers it although nodes have its product; correct" in part.text

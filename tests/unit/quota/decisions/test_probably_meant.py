@@ -1,0 +1,112 @@
+"""Which name was probably meant, in the answers to those who wrote another."""
+
+from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_node, a_pod, a_queue
+from builders.pod import PodBody
+from cardquota.quota.decisions.judgement import judge_new
+from cardquota.quota.decisions.probably_meant import group_meant, queue_meant
+from cardquota.quota.verdict import Verdict
+from cardquota.quota.vocabulary import Reason
+
+RESEARCH = a_queue("research").with_quota({H200: 3})
+POD = a_pod().in_queue("research").naming(H200).asking_for(1)
+
+
+def judged(pod: PodBody, *things: Body) -> Verdict:
+    ledger = a_ledger(*CARDS, *things)
+    return judge_new(ledger, pod.facts())
+
+
+def test_e5_a_queue_that_does_not_exist_is_answered_with_the_nearest() -> None:
+    verdict = judged(POD.in_queue("reserach"), RESEARCH)
+    assert verdict.reason is Reason.QUEUE_NOT_FOUND
+    assert verdict.text.endswith("; did you mean <research>?")
+    assert "did you mean" not in judged(POD.in_queue("vision"), RESEARCH).text
+
+
+def test_e5_nobody_is_told_of_a_queue_that_is_not_open_to_the_namespace() -> None:
+    near = a_queue("reserach-x").open_to("other")
+    ledger = a_ledger(RESEARCH.open_to("team-*"), near, a_queue("research2").closed())
+    assert queue_meant(ledger, "reserach", "team-a") == "research"
+    assert queue_meant(ledger, "reserach", "other") == "reserach-x"
+    assert queue_meant(ledger, "reserach", "nobody") == ""
+
+
+def test_e5_a_queue_that_is_gone_is_not_meant() -> None:
+    ledger = a_ledger(RESEARCH)
+    ledger.queue_gone("research")
+    assert queue_meant(ledger, "reserach", "team") == ""
+
+
+def test_a_group_of_the_same_namespace_is_meant() -> None:
+    ledger = a_ledger(a_group("train").in_queue("research"), a_group("tria").in_namespace("other"))
+    assert group_meant(ledger, "team/trian") == "train"
+    assert group_meant(ledger, "other/trian") == "tria"
+    assert group_meant(ledger, "third/trian") == ""
+    ledger.group_gone("team/train")
+    ledger.group_gone("team/never-seen")
+    assert group_meant(ledger, "team/trian") == ""
+
+
+def test_who_names_a_group_that_is_not_there_is_told_of_the_nearest() -> None:
+    verdict = judged(POD.in_group("trian"), RESEARCH, a_group("train").in_queue("research"))
+    assert verdict.reason is Reason.GROUP_NOT_FOUND
+    assert verdict.text.endswith("; create it, or did you mean <train>?")
+    assert max(map(len, verdict.warnings)) <= 256
+
+
+def test_p4_an_unknown_card_is_answered_with_the_nearest_that_a_node_has() -> None:
+    """Of equally near ones, one of the quota: another would be refused."""
+    other = RESEARCH.with_quota({H800: 3})
+    for written, quota, meant in (
+        ("NVIDIA-H20O", RESEARCH, H200),
+        ("H200", RESEARCH, H200),
+        ("NVIDIA-H2OO", other, H200),
+        ("NVIDIA-H20", other, H200),
+        ("NVIDIA-H8OO", other, H800),
+        ("NVIDIA-H700", other, H800),
+        ("NVIDIA-H700", RESEARCH, H200),
+    ):
+        verdict = judged(POD.naming(written), quota)
+        assert verdict.reason is Reason.INVALID_CARD
+        assert verdict.text.endswith(f"; did you mean <{meant}>?"), (written, verdict.text)
+
+
+def test_p4_a_card_counted_by_another_resource_name_is_not_meant() -> None:
+    other = a_node("a").with_cards("AMD-H20P", 8, resource="amd.com/gpu")
+    verdict = judged(POD.naming("AMD-H20O"), RESEARCH, other)
+    assert "did you mean" not in verdict.text
+
+
+def test_q1_nobody_is_advised_to_use_a_card_that_no_node_has() -> None:
+    """The administrator's typing error in one queue must not become the tenant's."""
+    wrong = a_queue("research").with_quota({"NVIDIA-H20O": 3, H200: 1})
+    said = judged(POD.naming(H800), wrong).text
+    assert said.endswith(
+        f"(its cards: {H200}, NVIDIA-H20O (no node has it)); use one that nodes have, or ask the "
+        "queue's owner for a quota of this card"
+    )
+    only = a_queue("research").with_quota({"NVIDIA-H20O": 3})
+    assert judged(POD, only).text.endswith(
+        "(its cards: NVIDIA-H20O (no node has it)); ask the queue's owner for a quota of this card"
+    )
+
+
+def test_q1_a_card_of_another_queues_typing_error_is_answered_with_the_nearest() -> None:
+    other = a_queue("other").with_quota({"NVIDIA-H20O": 3})
+    verdict = judged(POD.naming("NVIDIA-H20O"), RESEARCH, other)
+    assert verdict.reason is Reason.CARD_NOT_IN_QUOTA
+    assert verdict.text.endswith(f"; did you mean <{H200}>?")
+    assert "did you mean" not in judged(POD.naming(H800), RESEARCH).text
+
+
+def test_p3_who_names_no_card_is_not_advised_to_use_one_that_no_node_has() -> None:
+    pod = (
+        a_pod()
+        .in_queue("research")
+        .asking_for(1)
+        .on_nodes_labelled({"nvidia.com/gpu.product": "NONE"})
+    )
+    said = judged(pod, a_queue("research").with_quota({"NVIDIA-H20O": 3})).text
+    assert said.endswith(
+        "(its cards: NVIDIA-H20O (no node has it)); ask the queue's owner for a quota"
+    )

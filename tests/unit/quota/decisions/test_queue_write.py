@@ -1,0 +1,71 @@
+"""What is odd in the rows of a quota that is written."""
+
+from builders import CARDS, H200, H800, a_ledger, a_node, a_pod, a_queue
+from cardquota.quota.decisions.queue_write import doubts_about_rows, known_card_meant
+from cardquota.quota.messages import queue_write_messages as m
+
+from ...steps import steps_of
+
+HELD = [
+    a_pod("bound").in_queue("red").stamped("red", {H200: 4}).on_node("h200-a"),
+    a_pod("let-through").in_queue("red").stamped("red", {H200: 1}),
+]
+
+
+def test_what_is_in_use_comes_first_then_cards_of_no_node_then_what_is_above_the_cluster() -> None:
+    ledger = a_ledger(*CARDS, a_queue("red").with_quota({H200: 6}), *HELD)
+    after = {H800: 9, "H20O": 1, "NVIDIA-H20O": 1, H200: 2}
+    assert doubts_about_rows(ledger, "red", after, {H200: 6}) == (
+        m.row_below_use(H200, 2, 4, 1),
+        m.row_of_no_node("H20O"),
+        m.row_of_no_node("NVIDIA-H20O", H200),
+        m.row_above_cluster(H800, 9, 8),
+    )
+
+
+def test_q7_one_card_in_use_is_one() -> None:
+    assert m.row_below_use(H200, 0, 1, 0) == (
+        f"<{H200}>: 1 is in use (1 allocated, 0 inqueue); nothing is evicted, nothing new starts"
+    )
+
+
+def test_q7_only_lower_rows_can_be_below_their_use() -> None:
+    """A queue that is made again, under a name that pods still hold, lowers nothing."""
+    ledger = a_ledger(*CARDS, a_queue("red").with_quota({H200: 6}), *HELD)
+    assert doubts_about_rows(ledger, "red", {H200: 2}) == ()
+    assert doubts_about_rows(ledger, "red", {H200: 5}, {H200: 6}) == ()
+    assert doubts_about_rows(ledger, "red", {H200: 3}, {H200: 2}) == ()
+    assert doubts_about_rows(ledger, "blue", {}, {H200: 2}) == ()
+
+
+def test_p4_a_node_whose_device_plugin_is_down_has_its_cards() -> None:
+    ledger = a_ledger(a_node("n").with_cards(H200, 8), a_node("n").with_cards(H200, 0))
+    assert ledger.nodes.total(H200) == 0
+    assert doubts_about_rows(ledger, "red", {H200: 3}) == ()
+
+
+def test_p4_known_is_what_nodes_had_and_what_pods_hold_by_a_quota() -> None:
+    """A card that some status has is meant only while a quota has a row for it."""
+    new = "NVIDIA-B300"
+    recorded = a_queue("blue").having_reported(new, 1, "nvidia.com/gpu")
+    assert known_card_meant(a_ledger(recorded.with_quota({new: 1})), "B300") == new
+    assert known_card_meant(a_ledger(recorded.with_quota({new: 1})), new) == ""
+    assert known_card_meant(a_ledger(recorded), "B300") == ""
+    gone = a_ledger(a_node("n").with_cards(new, 1))
+    gone.node_gone("n")
+    assert known_card_meant(gone, "B300") == new
+
+
+def test_five_are_told_and_the_others_counted() -> None:
+    rows = {f"card-{n}": 1 for n in range(9)}
+    found = doubts_about_rows(a_ledger(*CARDS), "red", rows)
+    assert found[:5] == tuple(m.row_of_no_node(f"card-{n}") for n in range(5))
+    assert found[5:] == (m.more_rows(4),)
+
+
+def test_i5_a_thousand_rows_cost_little_beside_a_thousand_cards() -> None:
+    """Of five the nearest name is looked for."""
+    nodes = [a_node(f"n{n}").with_cards(f"NVIDIA-H{n}00-SXM", 8) for n in range(1_000)]
+    ledger = a_ledger(*nodes)
+    rows = {f"NVIDIA-H{n}0O-SXM": 900 for n in range(1_000)}
+    assert steps_of(lambda: doubts_about_rows(ledger, "red", rows)) < 40_000

@@ -1,0 +1,94 @@
+"""Warnings about annotations that were meant to be ours, on whatever is written."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from builders import H200, a_group, a_pod, a_queue
+from cardquota.quota import vocabulary as v
+from cardquota.quota.meaningless_keys import KEYS_OF_PODS
+from cardquota_webhooks.review import GroupResource, Request
+from cardquota_webhooks.unknown_keys import key_warnings, template_key_warnings
+
+from ..steps import steps_of
+from .endpoint import Endpoint
+from .workload_review import GROUPS, THREE, stored, warned
+
+QUEUE = a_queue("research").with_quota({H200: 8})
+WRONG = "volcano.sh/card-name"
+SAID = f"annotation <{WRONG}> means nothing; did you mean {v.CARD_NAME}?"
+POD = a_pod().in_queue("research").asking_for(1)
+
+
+async def test_on_a_pod() -> None:
+    async with Endpoint(QUEUE) as endpoint:
+        said = await endpoint.mutate(POD.annotated(WRONG, H200))
+        assert said.allowed
+        assert said.warnings == [SAID]
+        assert (await endpoint.mutate(POD)).warnings == []
+
+
+async def test_where_a_policy_sets_the_gate_the_validating_review_says_it() -> None:
+    config: dict[str, Any] = {"webhook": {"gate": "policy"}}
+    async with Endpoint(QUEUE, **config) as endpoint:
+        pod = POD.gated().annotated(WRONG, H200)
+        assert (await endpoint.validate(pod)).warnings == [SAID]
+
+
+async def test_on_a_pod_group() -> None:
+    group = a_group().in_queue("research").of(2)
+    wrong = group.annotated("volcano.sh/card.requests", "{}")
+    said = f"annotation <volcano.sh/card.requests> means nothing; did you mean {v.REQUEST}?"
+    async with Endpoint(QUEUE) as endpoint:
+        assert (await endpoint.validate(wrong)).warnings == [said]
+        more = {"operation": "UPDATE", "oldObject": group.body}
+        assert (await endpoint.validate(wrong, **more)).warnings == [said]
+        more["oldObject"] = wrong.body
+        assert (await endpoint.validate(wrong, **more)).warnings == []
+
+
+@pytest.mark.parametrize("long", [300_000, 1_000_000])
+async def test_of_a_large_object_no_keys_are_read(long: int) -> None:
+    pod = POD.annotated(WRONG, H200).annotated("example.com/x", "x" * long)
+    async with Endpoint(QUEUE) as endpoint:
+        assert (await endpoint.mutate(pod)).warnings == []
+
+
+@pytest.mark.parametrize("resource", sorted(GROUPS))
+async def test_on_a_pod_template_once(resource: str) -> None:
+    template = POD.in_queue("queue").annotated(WRONG, H200)
+    async with Endpoint(THREE) as endpoint:
+        assert await warned(endpoint, resource, template) == [SAID]
+        assert await warned(endpoint, resource, POD.in_queue("queue")) == []
+        old = stored(template, resource)
+        assert SAID not in await warned(endpoint, resource, template, old)
+
+
+def request(written: object, before: object = None) -> Request:
+    encoded = [msgspec.Raw(msgspec.json.encode(one)) for one in (written, before)]
+    return Request("u", GroupResource(), "UPDATE", object=encoded[0], old_object=encoded[1])
+
+
+@pytest.mark.parametrize(
+    "odd", [None, 3, {}, {"metadata": None}, {"metadata": {"annotations": None}}, {"spec": []}]
+)
+def test_of_what_cannot_be_read_nothing_is_said(odd: object) -> None:
+    good = {"metadata": {"annotations": {WRONG: 3}}}
+    assert key_warnings(request(odd), KEYS_OF_PODS) == ()
+    assert template_key_warnings(request(odd), KEYS_OF_PODS) == ()
+    assert key_warnings(request(good, odd), KEYS_OF_PODS) == (SAID,)
+
+
+def test_three_are_told() -> None:
+    """With what else is said of an object, all of it is shown."""
+    keys = {f"volcano.sh/card-name{n}": "" for n in range(9)}
+    found = key_warnings(request({"metadata": {"annotations": keys}}), KEYS_OF_PODS)
+    assert len(found) == 3
+    assert max(map(len, found)) <= 256
+
+
+def test_i5_twenty_thousand_annotations_cost_little() -> None:
+    keys = {f"{n:x}/a": 0 for n in range(20_000)} | {f"volcano.sh/q{n}": 0 for n in range(1_000)}
+    large = request({"metadata": {"annotations": keys}})
+    assert steps_of(lambda: key_warnings(large, KEYS_OF_PODS)) < 200_000

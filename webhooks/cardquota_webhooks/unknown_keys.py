@@ -1,0 +1,98 @@
+"""Warnings about annotations of a written object that look like ours and mean nothing.
+
+Nothing is said of an object of more than 256 KiB, which is what Kubernetes allows for annotations.
+To read the keys of a smaller one takes some microseconds, and some milliseconds if it has nothing
+else. They are read apart from the object: of the others only the known ones are kept.
+"""
+
+from collections.abc import Collection
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+from cardquota.quota.limits import KIB
+from cardquota.quota.meaningless_keys import KeysOfKind
+from cardquota.quota.messages import queue_write_messages
+
+from .review import Request
+
+_MOST_TOLD: Final = 3
+"""Warnings of one object: Kubernetes cuts off all of them together."""
+_LONGEST: Final = 256 * KIB
+_NO_KEYS: Final[Collection[str]] = ()
+
+
+class _AnnotatedMeta(msgspec.Struct):
+    annotations: dict[str, msgspec.Raw] | None = None
+
+
+class _Annotated(msgspec.Struct):
+    metadata: _AnnotatedMeta = msgspec.field(default_factory=_AnnotatedMeta)
+
+    @property
+    def keys(self) -> Collection[str]:
+        return self.metadata.annotations or _NO_KEYS
+
+
+class _OfJob(msgspec.Struct):
+    template: _Annotated = msgspec.field(default_factory=_Annotated)
+
+
+class _JobTemplate(msgspec.Struct):
+    spec: _OfJob = msgspec.field(default_factory=_OfJob)
+
+
+class _OfWorkload(_OfJob, rename="camel"):
+    job_template: _JobTemplate | None = None
+
+
+class _Workload(msgspec.Struct):
+    spec: _OfWorkload = msgspec.field(default_factory=_OfWorkload)
+
+    @property
+    def keys(self) -> Collection[str]:
+        """Those of its pods, also where a CronJob makes Jobs of them."""
+        job = self.spec.job_template
+        return (job.spec if job is not None else self.spec).template.keys
+
+
+K = TypeVar("K", _Annotated, _Workload)
+
+
+class _Warnings(Generic[K]):
+    def __init__(self, kind: type[K]) -> None:
+        self._decoder = msgspec.json.Decoder(kind | None)
+
+    def of(self, request: Request, keys: KeysOfKind) -> tuple[str, ...]:
+        written = self._keys(request.object)
+        if not written:
+            return ()
+        found = keys.meaningless(written, self._keys(request.old_object))[:_MOST_TOLD]
+        return tuple(
+            queue_write_messages.key_means_nothing(key, meant=meant) for key, meant in found
+        )
+
+    def _keys(self, encoded: msgspec.Raw) -> Collection[str]:
+        if len(encoded) > _LONGEST:
+            return _NO_KEYS
+        try:
+            found = self._decoder.decode(encoded)
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            return _NO_KEYS
+        return found.keys if found is not None else _NO_KEYS
+
+
+_OF_OBJECT: Final = _Warnings(_Annotated)
+_OF_TEMPLATE: Final = _Warnings(_Workload)
+
+
+def key_warnings(request: Request, keys: KeysOfKind) -> tuple[str, ...]:
+    """At most three, about annotations of the object that it did not have before. Never raises: of
+    an object that cannot be read nothing is said.
+    """
+    return _OF_OBJECT.of(request, keys)
+
+
+def template_key_warnings(request: Request, keys: KeysOfKind) -> tuple[str, ...]:
+    """The same about the annotations of a workload's pod template."""
+    return _OF_TEMPLATE.of(request, keys)
