@@ -117,6 +117,9 @@ def test_as_json_every_node_is_named(written: Written) -> None:
             "quota": 6,
             "queues": 1,
             "oversold": 0,
+            "allocated": 0,
+            "inqueue": 0,
+            "queue_names": ["x"],
         }
     ]
     assert [entry["node"] for entry in found["not_counted"]] == [f"b{i}" for i in range(9)]

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from builders import H200, a_node, a_pod
 from cardquota.cli.app import app
 from cardquota.cli.plugin import plugin
+from cardquota.cli.top.card_use import CardUse
 from cardquota.cli.top.published_queues import PublishedQueue, PublishedQueues
 from cardquota.cli.top.top import lines
 from cardquota.quota import vocabulary as v
@@ -25,7 +26,7 @@ STATUS: dict[str, Any] = {
     "columns": {"cards": f"{H200} 2/3", "inqueue": "-", "elastic": "-", "cpu": "1/4"},
 }
 TEXT = json.dumps(STATUS)
-NOBODY = OutsideUse(0, {})
+NOBODY = CardUse(OutsideUse(0, {}), {})
 
 
 def queue(name: str, status: object = None, note: object = None) -> dict[str, Any]:
@@ -88,6 +89,7 @@ async def test_for_programs_it_is_the_whole_status(tmp_path: Path) -> None:
             {"name": "e", "state": "Open", "publishedIn": "status", "status": bare},
         ],
         "outside": {"pods": 0, "cards": {}},
+        "free": {},
         "unreadable": [],
     }
 
@@ -127,7 +129,8 @@ async def test_v5_where_it_is_not_known_the_queues_are_shown_all_the_same(
     found = await top(listing(queue("q", STATUS)), tmp_path, pods=hidden)
     assert found.exit_code == 0
     note, _, _, row = found.output.splitlines()
-    assert note.startswith(f"note: cannot list {kind}: ")
+    may_not = f"note: you may not list {kind}: no: "
+    assert note.startswith(may_not if status == 403 else f"note: cannot list {kind}: 500 ")
     assert note.endswith(": what is used outside every queue is not shown")
     assert row.split()[0] == "q"
     found = await top(listing(queue("q", STATUS)), tmp_path, "-o", "json", pods=hidden)
