@@ -7,7 +7,7 @@ before the command is known.
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -39,6 +39,7 @@ class CommandGroup(TyperGroup):
             reconfigure = getattr(stream, "reconfigure", None)
             if reconfigure is not None:
                 reconfigure(errors="replace")  # a terminal may not know the characters of a bar
+        out = sys.stdout
         try:
             code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
             sys.stdout.flush()
@@ -47,7 +48,11 @@ class CommandGroup(TyperGroup):
         except (KeyboardInterrupt, typer.Abort):
             code = ExitCode.INTERRUPTED
         except BrokenPipeError:
-            code = _nobody_reads()
+            code = _nobody_reads(out)
+        except SystemExit:
+            if sys.stdout is out:  # it wrote completions
+                raise
+            code = _nobody_reads(out)  # help, of which typer has noticed it by itself
         if not standalone_mode:
             return code
         sys.exit(code if isinstance(code, int) else 0)
@@ -61,7 +66,7 @@ class CommandGroup(TyperGroup):
                 sys.stdout.flush()
         except BrokenPipeError:
             # Here, since typer would end with 1.
-            raise typer.Exit(_nobody_reads()) from None
+            raise typer.Exit(_nobody_reads(sys.stdout)) from None
 
 
 def _said(error: typer.TyperException) -> int:
@@ -81,9 +86,9 @@ def _said(error: typer.TyperException) -> int:
     return int(code)
 
 
-def _nobody_reads() -> int:
+def _nobody_reads(out: TextIO) -> int:
     """Have nothing more written: Python would try when it ends, and complain."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, out.fileno())
     os.close(nowhere)
     return ExitCode.NOBODY_READS

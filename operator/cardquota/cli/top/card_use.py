@@ -22,8 +22,9 @@ from .. import sentences
 from ..cards.card_sources import ClusterError
 from ..check.checked_cluster import NODES, PODS, read_cluster
 
-MOST_PODS: Final = 1_000
-"""Pods with cards that are read for an answer within a second: two pages."""
+MOST_PODS: Final = 500
+"""Pods with cards that are read for an answer at once: one page."""
+_PAGE: Final = 500
 _DECIDING: Final = frozenset({NODES, "podgroups", "namespaces"})
 """What says which card a pod has, and in which queue it is, besides the pod."""
 
@@ -70,7 +71,9 @@ async def _pods(kubeconfig: Path | None, context: str, most: int | None) -> list
     client = Client(await find_access(kubeconfig, context))
     found: list[Pod] = []
     try:
-        listed = list_objects(client, "/api/v1/pods", Pod, selector={"labelSelector": v.MANAGED})
+        page = _PAGE if most is None else most + 1
+        managed = {"labelSelector": v.MANAGED}
+        listed = list_objects(client, "/api/v1/pods", Pod, page_size=page, selector=managed)
         async for pod in listed:
             if isinstance(pod, Unreadable):
                 continue

@@ -58,7 +58,7 @@ class PublishedQueue:
         return bool(self.published.get(_CARDS) or self.published.get(_COLUMNS))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)  # asyncio.run would write out 10,000 queues, for nobody
 class PublishedQueues:
     """All of them, by name."""
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from yarl import URL
 
 from .access import Access, AccessError, Authorization, TokenFile
 
@@ -119,7 +120,18 @@ def _chosen(where: str, files: list[Path], name: str) -> tuple[_NamedEntry, _Nam
     cluster = clusters.get(context.cluster)
     if cluster is None or not cluster.cluster.server:
         raise AccessError(f"{where}: no server for the context {name!r}")
+    if not _is_address(cluster.cluster.server):
+        problem = f"its server {cluster.cluster.server!r} is no URL with http:// or https://"
+        raise AccessError(f"{where}: {problem}")
     return cluster, users.get(context.user, _NamedEntry())
+
+
+def _is_address(server: str) -> bool:
+    try:
+        found = URL(server)
+    except ValueError:
+        return False
+    return found.scheme in ("http", "https") and bool(found.host)
 
 
 def _read(path: Path) -> _File:

@@ -144,8 +144,8 @@ def test_p4_a_card_that_no_node_has_is_listed_by_its_quota() -> None:
     )
     assert found.cards == [
         line(H200, GPU, 8),
-        CardLine("NVIDIA-H2000", None, 0, 0, 1, 1, 1, queue_names=("research",)),
-        CardLine(H800, GPU, 0, 0, 2, 1, 2, queue_names=("research",)),
+        CardLine("NVIDIA-H2000", None, 0, 0, 1, 1, 1, queue_names=("queue",)),
+        CardLine(H800, GPU, 0, 0, 2, 1, 2, queue_names=("queue",)),
     ]
 
 
