@@ -72,7 +72,7 @@ def every_command(_version: VersionOption = False) -> None:
 @app.command()
 def run(config: Config = None) -> None:
     """Run the operator: webhooks, controllers, extender."""
-    settings = _settings(config)
+    settings = settings_of(config)
     from ..runtime.run import run as run_operator
 
     raise typer.Exit(run_operator(settings))
@@ -81,7 +81,7 @@ def run(config: Config = None) -> None:
 @app.command()
 def manifests(config: Config = None) -> None:
     """Print webhook objects and policies to apply."""
-    settings = _settings(config)
+    settings = settings_of(config)
     from ..install.manifests import render
 
     typer.echo(render(settings), nl=False)
@@ -116,7 +116,7 @@ def scheduler_config(
     With it the scheduler asks the extender. Of the profile that is the second kube-scheduler's,
     also its Lease.
     """
-    settings = _settings(config)
+    settings = settings_of(config)
     from pathlib import PurePosixPath
 
     from ..install.scheduler_configuration import scheduler_text
@@ -186,7 +186,7 @@ def simulate(
     start, and how much of each card is held. Exit code 0 if the files could be read: a denial is a
     result, not a failure.
     """
-    settings = _settings(config)
+    settings = settings_of(config)
     as_json = output is DataOutput.JSON
     from .simulate.timeline.timeline_options import TimelineOptions
 
@@ -231,7 +231,7 @@ def cards(
         raise typer.BadParameter(
             "is not for a cluster: leave out --kubeconfig and --context", param_hint="-f"
         )
-    settings = _settings(config)
+    settings = settings_of(config)
     from .cards.cards import cards as list_cards
 
     raise typer.Exit(
@@ -269,7 +269,7 @@ def top(
     """
     if watch and output.is_data:
         raise typer.BadParameter("is for text alone: leave out -o", param_hint="--watch")
-    settings = _settings(config)
+    settings = settings_of(config)
     if watch:
         from .top.watched_top import watch_top
 
@@ -297,7 +297,7 @@ def inspect(
     Reads nodes, pods and lists of broken cards as you, and counts as the extender does; neither it
     nor the operator needs to run.
     """
-    settings = _settings(config)
+    settings = settings_of(config)
     from .inspect.inspect import inspect as inspect_cards
 
     raise typer.Exit(
@@ -347,7 +347,7 @@ def check(
     Name the operator's configuration with --config. Exit code 0 if nothing was found, 3 if
     something was; 1 also if nothing was found and not all could be looked for.
     """
-    settings = _settings(config)
+    settings = settings_of(config)
     from ..quota.limits import is_object_name
     from .check.check import check as check_cluster
 
@@ -377,7 +377,8 @@ def version() -> None:
     typer.echo(f"cardquota {__version__}")
 
 
-def _settings(config: Path | None) -> "Settings":
+def settings_of(config: Path | None) -> "Settings":
+    """The settings of a file, over the defaults. What is wrong with them ends the command."""
     from ..settings import SettingsError, load
 
     try:

@@ -52,6 +52,7 @@ CHECK_LOSSES: Final = {
 }
 """By kind that may not be listed: what is not found without it."""
 NO_LIST: Final = "the answer is no list of Kubernetes objects"
+NO_WORKLOADS: Final = "No workloads in the files."
 STREAM_LOST: Final = "the API server does not answer: this table may be old"
 _REFUSED: Final = re.compile(r"(401|403)\b[^:]{0,40}: ")
 """How ApiError begins of who is not known, or may not."""
@@ -67,6 +68,21 @@ def left_out_queue(why: str) -> str:
 def more_queues_left_out(number: int) -> str:
     """Beyond those that are named."""
     return f"left out: {counted(number, 'more queue')}"
+
+
+def object_left_out(kind: str, name: str, why: str) -> str:
+    """An object of the cluster that cannot be read."""
+    return f"left out: {kind}: {name or 'one of them'} cannot be read: {show(why, most=200)}"
+
+
+def judged_without(why: str) -> str:
+    """Objects that may not be listed, and that few pods need."""
+    return f"{why}: judged as if there were none"
+
+
+def more_notes(number: int) -> str:
+    """Beyond those that are printed."""
+    return f"and {counted(number, 'more note')}; -o json has all"
 
 
 def too_many_pods(most: int) -> str:

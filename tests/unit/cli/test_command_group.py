@@ -20,6 +20,7 @@ from cardquota import __version__
 from cardquota.cli import printing
 from cardquota.cli.app import app
 from cardquota.cli.exit_code import EXIT_CODES, ExitCode
+from cardquota.cli.output import Output
 from cardquota.cli.plugin import plugin
 
 from .answering_api import Answer, answering
@@ -286,9 +287,9 @@ def test_no_line_has_a_command_for_the_terminal(
 def test_data_is_ascii_in_both_forms(capsys: pytest.CaptureFixture[str]) -> None:
     found = {"name": ESCAPE, "é": [1, None, True], "code": ExitCode.FOUND}
     same = {"name": ESCAPE, "é": [1, None, True], "code": 3}
-    printing.print_data(found, printing.Output.JSON)
+    printing.print_data(found, Output.JSON)
     as_json = capsys.readouterr().out
-    printing.print_data(found, printing.Output.YAML)
+    printing.print_data(found, Output.YAML)
     as_yaml = capsys.readouterr().out
     assert (json.loads(as_json), yaml.safe_load(as_yaml)) == (same, same)
     for text in (as_json, as_yaml):

@@ -139,6 +139,12 @@ class SimulatedNodes:
             candidates.drop_first()
         return None
 
+    def hold(self, facts: PodFacts) -> None:
+        """A pod of a live cluster has its node. One that is not in the files is no matter."""
+        number = self._numbers.get(facts.node)
+        if number is not None:
+            self._nodes[number].take(_needs(facts).items())
+
     def free(self, facts: PodFacts) -> None:
         """A pod that `bind` gave a node is gone."""
         number = self._numbers[facts.node]

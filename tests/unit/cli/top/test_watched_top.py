@@ -112,9 +112,9 @@ def test_what_is_known_follows_the_watch() -> None:
     queues.changed = False
     queues.seen(TopQueue(metadata=TopMeta(name="a"), status={"state": "Open"}))
     queues.gone("", "unheard", "uid")
-    assert not queues.changed
+    before = queues.changed
     queues.undecodable("", "a", "uid", "broken")
-    assert queues.changed
+    assert (before, queues.changed) == (False, True)
     assert queues.all().unreadable == ["a: broken"]
     queues.gone("", "a", "uid")
     queues.gone("", "b", "uid")
