@@ -182,7 +182,7 @@ def test_as_kubectls_plugin(written: Written) -> None:
     result = CliRunner().invoke(plugin, ["cards", "-f", path])
     assert result.output == called("-f", path).output
     assert CliRunner().invoke(plugin, ["version"]).output == f"cardquota {__version__}\n"
-    for other in ("run", "simulate", "manifests"):
+    for other in ("run", "manifests"):
         assert CliRunner().invoke(plugin, [other]).exit_code == 2
     command = [sys.executable, "-m", "cardquota.cli.plugin", "cards", "--help"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
