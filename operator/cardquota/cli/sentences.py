@@ -85,6 +85,11 @@ def more_notes(number: int) -> str:
     return f"and {counted(number, 'more note')}; -o json has all"
 
 
+def more_lines(number: int) -> str:
+    """The terminal has no room for these."""
+    return f"and {counted(number, 'more line')}"
+
+
 def too_many_pods(most: int) -> str:
     """More pods with cards than are read for an answer at once."""
     return f"more than {most:,} pods have cards; ask with -o wide"

@@ -39,6 +39,8 @@ from .top import lines
 
 PERIOD: Final = 2.0
 """Seconds between two tables, at least."""
+_AGES: Final = 30.0
+"""Seconds after which a terminal gets the same with newer ages."""
 _OLD: Final = 10.0
 """Seconds without a stream after which the table says that it may be old."""
 
@@ -92,9 +94,10 @@ def watch_top(*, kubeconfig: Path | None, context: str, output: Output) -> int:
     shown: AbstractContextManager[Any] = live if on_terminal else nullcontext()
 
     def draw(table: list[Text]) -> None:
-        for line in table:
+        shown = fitting(table, live.console.height - 1)
+        for line in shown:
             line.no_wrap, line.overflow = True, "ellipsis"
-        live.update(Group(*map(safe, table)), refresh=True)
+        live.update(Group(*map(safe, shown)), refresh=True)
 
     try:
         with shown:
@@ -105,6 +108,14 @@ def watch_top(*, kubeconfig: Path | None, context: str, output: Output) -> int:
     except KeyboardInterrupt:
         return 0
     return 0
+
+
+def fitting(table: list[Text], height: int) -> list[Text]:
+    """As many of the lines as there is room for. The last one says how many more there are."""
+    if len(table) <= height:
+        return table
+    shown = table[: max(0, height - 1)]
+    return [*shown, Text(sentences.more_lines(len(table) - len(shown)), style="dim")]
 
 
 def _next_table() -> Callable[[list[Text]], None]:
@@ -134,12 +145,14 @@ async def _follow(
     try:
         await reflector.wait_synced()
         on_terminal, was_old = sys.stdout.isatty(), False
+        loop = asyncio.get_running_loop()
+        renew_at = loop.time()
         queues.changed = True
         while True:
             old = reflector.late and reflector.lag() > _OLD
-            # On a terminal also what is old by now is drawn anew: ages.
-            if queues.changed or on_terminal or old != was_old:
-                queues.changed, was_old = False, old
+            ages = on_terminal and loop.time() >= renew_at
+            if queues.changed or ages or old != was_old:
+                queues.changed, was_old, renew_at = False, old, loop.time() + _AGES
                 now = int(time.time() * 1000)
                 table = list(lines(queues.all(), now, None, output=output, bars=on_terminal))
                 if old:

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from rich.text import Text
 from typer.testing import CliRunner
 
 from builders import H200
 from cardquota.cli.plugin import plugin
 from cardquota.cli.top.published_queues import TopMeta, TopQueue
-from cardquota.cli.top.watched_top import WatchedQueues
+from cardquota.cli.top.watched_top import WatchedQueues, fitting
 
 from ..answering_api import NOT_SERVED, answering
 
@@ -101,6 +102,13 @@ async def test_who_may_not_list_queues_is_told_once(tmp_path: Path) -> None:
 def test_watching_no_cluster_is_another_exit_code(tmp_path: Path) -> None:
     done = CliRunner().invoke(plugin, ["top", "-w", "--kubeconfig", str(tmp_path / "none")])
     assert done.exit_code == 2
+
+
+def test_a_terminal_gets_as_many_lines_as_it_has_room_for() -> None:
+    table = [Text(str(number)) for number in range(5)]
+    assert fitting(table, 5) == table
+    assert [line.plain for line in fitting(table, 3)] == ["0", "1", "and 3 more lines"]
+    assert [line.plain for line in fitting(table, 0)] == ["and 5 more lines"]
 
 
 def test_what_is_known_follows_the_watch() -> None:
