@@ -22,7 +22,7 @@ from .. import sentences
 from ..cards.card_sources import ClusterError
 from ..check.checked_cluster import NODES, PODS, read_cluster
 
-MOST_PODS: Final = 500
+MOST_PODS: Final = 1_000
 """Pods with cards that are read for an answer at once: one page."""
 _PAGE: Final = 500
 _DECIDING: Final = frozenset({NODES, "podgroups", "namespaces"})

@@ -5,6 +5,7 @@ read: what is free on nodes, and what is used outside every queue, is not shown.
 """
 
 import asyncio
+import gc
 import logging
 import sys
 import time
@@ -86,6 +87,7 @@ def watch_top(*, kubeconfig: Path | None, context: str, output: Output) -> int:
     On a terminal the table is drawn over the one before, as far as it fits. Elsewhere a table
     follows for each change, after an empty line.
     """
+    gc.enable()  # this one may live for days
     # What a watch says about its connection belongs to an operator's log.
     logging.getLogger("cardquota").addHandler(logging.NullHandler())
     logging.getLogger("cardquota").propagate = False

@@ -251,13 +251,36 @@ async def test_many_pods_are_not_read_for_the_default_answer(tmp_path: Path) -> 
     used = {"/api/v1/pods": listing(*free), "/api/v1/nodes": listing(node.body)}
     found = await top(listing(queue("q", STATUS)), tmp_path, pods=used)
     assert found.stdout.splitlines()[0] == (
-        "note: more than 500 pods have cards; ask with -o wide: what is used outside every queue "
+        "note: more than 1,000 pods have cards; ask with -o wide: what is used outside every queue "
         "is not shown"
     )
     for options in (("-o", "json"), ("-o", "yaml")):
         found = await top(listing(queue("q", STATUS)), tmp_path, *options, pods=used)
         data = yaml.safe_load(found.stdout)
-        assert data["outside"] == {"pods": 501, "cards": {H200: 1002}}
+        assert data["outside"] == {"pods": 1001, "cards": {H200: 2002}}
         assert data["free"] == {H200: 0}
     found = await top(listing(queue("q", STATUS)), tmp_path, "-o", "wide", pods=used)
-    assert f"used outside every queue: {H200} 1002, by 501 pods" in found.stdout
+    assert f"used outside every queue: {H200} 2002, by 1001 pods" in found.stdout
+
+
+async def test_the_default_answer_asks_for_each_kind_once_and_for_one_page_of_pods(
+    tmp_path: Path,
+) -> None:
+    """Whatever the cluster has: that is what a second allows with 20,000 pods."""
+    asked: list[tuple[str, dict[str, str]]] = []
+    node = a_node("n").with_cards(H200, 8)
+    others = {"/api/v1/namespaces": listing(), f"{GROUP}/podgroups": listing()}
+    answers = {PATH: listing(queue("q", STATUS)), "/api/v1/nodes": listing(node.body), **others}
+    for pods in (listing(OURS.body), listing(*[FREE.body] * (MOST_PODS + 1))):
+        asked.clear()
+        async with answering(
+            {**answers, "/api/v1/pods": pods}, tmp_path, lambda *one: asked.append(one)
+        ) as kubeconfig:
+            arguments = ["top", "--kubeconfig", str(kubeconfig)]
+            found = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
+        assert found.exit_code == 0, found.output
+        paths = [path for path, _ in asked]
+        assert len(paths) == len(set(paths))
+        (query,) = (query for path, query in asked if path == "/api/v1/pods")
+        assert query == {"labelSelector": v.MANAGED, "limit": "1001"}
+    assert paths == [PATH, "/api/v1/pods"]
