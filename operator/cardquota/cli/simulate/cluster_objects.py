@@ -56,7 +56,7 @@ async def read_cluster_objects(kubeconfig: Path | None, context: str) -> Cluster
 
     Errors: AccessError, ClusterError.
     """
-    reader = _Reader(Client(await find_access(kubeconfig, context)))
+    reader = _ObjectReader(Client(await find_access(kubeconfig, context)))
     found = reader.found
     try:
         found.queues = await reader.needed(_QUEUES, Queue)
@@ -76,7 +76,7 @@ async def read_cluster_objects(kubeconfig: Path | None, context: str) -> Cluster
     return found
 
 
-class _Reader:
+class _ObjectReader:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.found = ClusterObjects()
