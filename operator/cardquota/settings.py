@@ -22,6 +22,7 @@ from pydantic_settings import (
 from .quota.cards.vendor_table import CollisionError, VendorTable
 from .quota.vocabulary import OPERATOR_NAMESPACE, SERVICE_ACCOUNT
 from .section import Section
+from .setting_problem import setting_problem
 from .vendor_row import VendorRow
 
 ANSWER_MARGIN: Final = 0.5
@@ -433,8 +434,12 @@ def load(path: Path | None) -> Settings:
     """The settings of a file over the defaults. Raises SettingsError."""
     try:
         stored = yaml.safe_load(path.read_text()) if path else None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise SettingsError(f"{path}: cannot be read: {error}") from None
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path}: cannot be read: it is not UTF-8 text") from None
+    except yaml.YAMLError as error:
+        raise SettingsError(f"{path}: is not YAML: {_where(error)}") from None
     if stored is not None and not isinstance(stored, dict):
         raise SettingsError(f"{path}: must hold a mapping of settings")
     values: dict[str, Any] = {str(key): value for key, value in (stored or {}).items()}
@@ -442,7 +447,12 @@ def load(path: Path | None) -> Settings:
         return Settings(**values)
     except ValidationError as error:
         where = path or "environment"
-        lines = (
-            f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors()
-        )
-        raise SettingsError(f"{where}: " + "; ".join(lines)) from None
+        problems = map(setting_problem, error.errors())
+        raise SettingsError(f"{where}: " + "; ".join(problems)) from None
+
+
+def _where(error: yaml.YAMLError) -> str:
+    """What is wrong, and in which line."""
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        return f"{error.problem} (line {error.problem_mark.line + 1})"
+    return " ".join(str(error).split())

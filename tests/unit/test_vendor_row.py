@@ -103,7 +103,7 @@ def test_d2_an_expression_for_whole_cards_is_taken(tmp_path: Path, expression: s
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([{**MINE, "colour": "red"}], "vendors.0.colour: Extra inputs are not permitted"),
+        ([{**MINE, "colour": "red"}], "vendors.0.colour: there is no such setting"),
         ([{**MINE, "prefix": "a/b"}], "vendors.0.prefix: "),
         ([{**MINE, "resources": ["xpu"]}], "must be a resource name, such as amd.com/gpu"),
         ([{**MINE, "resources": ["a.example/x y"]}], "must be a resource name"),

@@ -1,22 +1,25 @@
 """The commands and their options. Their implementation is imported when a command runs.
 
-Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong; 3: `check` has found
-something. A user's mistake is
-reported in one line on standard error, never as a traceback.
+A user's mistake is reported in one line on standard error, never as a traceback. The exit codes are
+in `EXIT_CODES`.
 """
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .command_group import CommandGroup
+from .exit_code import EXIT_CODES
+from .output import DataOutput, Output, PlainOutput
+
 if TYPE_CHECKING:
     from ..settings import Settings
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="Quotas per GPU card model for Kubernetes: exact, immediate, explained.",
-    add_completion=False,
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -32,13 +35,6 @@ Config = Annotated[
 ]
 
 
-class Output(StrEnum):
-    """How results are printed."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
 Kubeconfig = Annotated[
     Path | None,
     typer.Option("--kubeconfig", metavar="FILE", help="Instead of the one of KUBECONFIG."),
@@ -46,13 +42,37 @@ Kubeconfig = Annotated[
 Context = Annotated[
     str, typer.Option("--context", metavar="NAME", help="Instead of the kubeconfig's own.")
 ]
-OutputOption = Annotated[Output, typer.Option("--output", "-o", help="How to print the results.")]
+WideOption = Annotated[
+    Output,
+    typer.Option("--output", "-o", help="How to print the results; wide: with more columns."),
+]
+PlainOption = Annotated[
+    PlainOutput, typer.Option("--output", "-o", help="How to print the results.")
+]
+DataOption = Annotated[DataOutput, typer.Option("--output", "-o", help="How to print the results.")]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        version()
+        raise typer.Exit
+
+
+VersionOption = Annotated[
+    bool,
+    typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+]
+
+
+@app.callback()
+def every_command(_version: VersionOption = False) -> None:
+    """What is the same for all commands: its help is the group's."""
 
 
 @app.command()
 def run(config: Config = None) -> None:
     """Run the operator: webhooks, controllers, extender."""
-    settings = _settings(config)
+    settings = settings_of(config)
     from ..runtime.run import run as run_operator
 
     raise typer.Exit(run_operator(settings))
@@ -61,7 +81,7 @@ def run(config: Config = None) -> None:
 @app.command()
 def manifests(config: Config = None) -> None:
     """Print webhook objects and policies to apply."""
-    settings = _settings(config)
+    settings = settings_of(config)
     from ..install.manifests import render
 
     typer.echo(render(settings), nl=False)
@@ -96,7 +116,7 @@ def scheduler_config(
     With it the scheduler asks the extender. Of the profile that is the second kube-scheduler's,
     also its Lease.
     """
-    settings = _settings(config)
+    settings = settings_of(config)
     from pathlib import PurePosixPath
 
     from ..install.scheduler_configuration import scheduler_text
@@ -123,7 +143,7 @@ def simulate(
         ),
     ],
     config: Config = None,
-    output: OutputOption = Output.TEXT,
+    output: DataOption = DataOutput.TEXT,
     timeline: Annotated[
         bool,
         typer.Option(
@@ -166,8 +186,8 @@ def simulate(
     start, and how much of each card is held. Exit code 0 if the files could be read: a denial is a
     result, not a failure.
     """
-    settings = _settings(config)
-    as_json = output is Output.JSON
+    settings = settings_of(config)
+    as_json = output is DataOutput.JSON
     from .simulate.timeline.timeline_options import TimelineOptions
 
     options = TimelineOptions(trace, jobs, seed, write_trace, svg, starvation_wait)
@@ -199,18 +219,19 @@ def cards(
     kubeconfig: Kubeconfig = None,
     context: Context = "",
     config: Config = None,
-    output: OutputOption = Output.TEXT,
+    output: WideOption = Output.TEXT,
 ) -> None:
     """List cards, their quotas, what is not counted.
 
     Reads nodes and queues as you, and counts them as the operator does; none needs to run. Name
-    its configuration with --config if that has makers of cards of its own.
+    its configuration with --config if that has makers of cards of its own. With -o wide it also
+    shows how many are in use, as the operator has published it, and which queues have a quota.
     """
     if files and (kubeconfig is not None or context):
         raise typer.BadParameter(
             "is not for a cluster: leave out --kubeconfig and --context", param_hint="-f"
         )
-    settings = _settings(config)
+    settings = settings_of(config)
     from .cards.cards import cards as list_cards
 
     raise typer.Exit(
@@ -219,29 +240,43 @@ def cards(
             files=files or (),
             kubeconfig=kubeconfig,
             context=context,
-            as_json=output is Output.JSON,
+            output=output,
         )
     )
 
 
 @app.command()
 def top(
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            "-w",
+            help="Show it anew when it changes, at most every 2 seconds, until Ctrl-C; that is no "
+            "failure then.",
+        ),
+    ] = False,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
     config: Config = None,
-    output: OutputOption = Output.TEXT,
+    output: WideOption = Output.TEXT,
 ) -> None:
     """Show what each queue has, holds and waits for.
 
     Reads queues as you, also beside Volcano, where `kubectl get queues` does not show it. Whoever
-    may list pods and nodes too learns which cards are used outside every queue.
+    may list pods and nodes too learns which cards are used outside every queue. With -o wide each
+    card of a queue has a row, with what is free on nodes; that reads all pods with cards.
     """
-    settings = _settings(config)
+    if watch and output.is_data:
+        raise typer.BadParameter("is for text alone: leave out -o", param_hint="--watch")
+    settings = settings_of(config)
+    if watch:
+        from .top.watched_top import watch_top
+
+        raise typer.Exit(watch_top(kubeconfig=kubeconfig, context=context, output=output))
     from .top.top import top as show_top
 
-    raise typer.Exit(
-        show_top(settings, kubeconfig=kubeconfig, context=context, as_json=output is Output.JSON)
-    )
+    raise typer.Exit(show_top(settings, kubeconfig=kubeconfig, context=context, output=output))
 
 
 @app.command()
@@ -255,14 +290,14 @@ def inspect(
     kubeconfig: Kubeconfig = None,
     context: Context = "",
     config: Config = None,
-    output: OutputOption = Output.TEXT,
+    output: PlainOption = PlainOutput.TEXT,
 ) -> None:
     """Show the memory of shared cards, and whose pods hold it.
 
     Reads nodes, pods and lists of broken cards as you, and counts as the extender does; neither it
     nor the operator needs to run.
     """
-    settings = _settings(config)
+    settings = settings_of(config)
     from .inspect.inspect import inspect as inspect_cards
 
     raise typer.Exit(
@@ -272,7 +307,7 @@ def inspect(
             details=details,
             kubeconfig=kubeconfig,
             context=context,
-            as_json=output is Output.JSON,
+            output=Output(output),
         )
     )
 
@@ -303,7 +338,7 @@ def check(
     kubeconfig: Kubeconfig = None,
     context: Context = "",
     config: Config = None,
-    output: OutputOption = Output.TEXT,
+    output: PlainOption = PlainOutput.TEXT,
 ) -> None:
     """Find what is stuck, and say why.
 
@@ -312,7 +347,7 @@ def check(
     Name the operator's configuration with --config. Exit code 0 if nothing was found, 3 if
     something was; 1 also if nothing was found and not all could be looked for.
     """
-    settings = _settings(config)
+    settings = settings_of(config)
     from ..quota.limits import is_object_name
     from .check.check import check as check_cluster
 
@@ -329,7 +364,7 @@ def check(
             namespace=namespace,
             kubeconfig=kubeconfig,
             context=context,
-            as_json=output is Output.JSON,
+            output=Output(output),
         )
     )
 
@@ -342,7 +377,8 @@ def version() -> None:
     typer.echo(f"cardquota {__version__}")
 
 
-def _settings(config: Path | None) -> "Settings":
+def settings_of(config: Path | None) -> "Settings":
+    """The settings of a file, over the defaults. What is wrong with them ends the command."""
     from ..settings import SettingsError, load
 
     try:

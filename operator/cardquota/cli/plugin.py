@@ -1,30 +1,104 @@
 """`kubectl cardquota`: the commands that only read, as kubectl's plugin `kubectl-cardquota`.
 
-They are those of `cardquota` and need neither the operator nor rights beyond reading.
+They are those of `cardquota`, but for `simulate`, and need neither the operator nor rights beyond
+reading.
 `python -m cardquota.cli.plugin` is the same.
 """
 
+import gc
+from typing import Annotated, Final
+
 import typer
 
-from .app import cards, check, inspect, top, version
+from .app import (
+    Config,
+    Context,
+    Kubeconfig,
+    PlainOption,
+    cards,
+    check,
+    every_command,
+    inspect,
+    settings_of,
+    top,
+    version,
+)
+from .command_group import CommandGroup
+from .exit_code import EXIT_CODES
+from .output import Output, PlainOutput
 
+PROGRAM: Final = "kubectl cardquota"
 plugin = typer.Typer(
+    cls=CommandGroup,
     help="Quotas per GPU card model: what the cluster has and what is promised.",
+    epilog=EXIT_CODES,
+    # kubectl asks another program for completions: see `kubectl_completion`.
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+plugin.callback()(every_command)
 plugin.command()(top)
 plugin.command()(cards)
 plugin.command()(inspect)
 plugin.command()(check)
+
+
+@plugin.command()
+def simulate(
+    files: Annotated[
+        list[str],
+        typer.Option(
+            "-f",
+            "--file",
+            metavar="FILE",
+            help="YAML with workloads: a file, a directory of them, or - for standard input. May "
+            "be given several times; the order of workloads counts.",
+        ),
+    ],
+    namespace: Annotated[
+        str,
+        typer.Option("--namespace", "-n", metavar="NAME", help="Of objects that name none."),
+    ] = "default",
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+    config: Config = None,
+    output: PlainOption = PlainOutput.TEXT,
+) -> None:
+    """Try workloads of files, and create nothing.
+
+    Says of each pod whether it fits now, waits or is refused in the cluster as it is, and why.
+    Reads nodes, queues, namespaces, pod groups and all pods as you. A workload that is there
+    already counts beside its pods that run. Name the operator's configuration with --config. Exit
+    code 0 if it could be judged, whatever the answers are.
+    """
+    from ..quota.limits import is_object_name
+
+    if not is_object_name(namespace):
+        raise typer.BadParameter("is no name of a namespace", param_hint="-n")
+    settings = settings_of(config)
+    from .simulate.live_simulate import live_simulate
+
+    raise typer.Exit(
+        live_simulate(
+            settings,
+            files=files,
+            namespace=namespace,
+            kubeconfig=kubeconfig,
+            context=context,
+            output=Output(output),
+        )
+    )
+
+
 plugin.command()(version)
 
 
 def main() -> None:
     """The program `kubectl-cardquota`, which kubectl runs for `kubectl cardquota`."""
-    plugin(prog_name="kubectl cardquota")
+    gc.disable()  # a command lives for seconds: looking for cycles would take a fifth of them
+    plugin(prog_name=PROGRAM)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,75 @@
-"""How a command prints its results: lines for people, or JSON for programs."""
+"""How a command prints its results: lines for people, or JSON or YAML for programs."""
 
 import json
+import re
 import sys
 from collections.abc import Iterable
+from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
+from .output import Output
+
+_UNSAFE: Final = re.compile(
+    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+)
+"""What a terminal would take for a command: escapes, line breaks, and marks that change the
+direction of text."""
+
+
+class _Console(Console):
+    """A console that leaves a closed pipe to the command group."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def console() -> Console:
+    """Standard output: coloured on a terminal alone, and not where `NO_COLOR` is set."""
+    return _Console(force_terminal=sys.stdout.isatty(), highlight=False, soft_wrap=True)
+
 
 def print_json(found: object) -> None:
-    """Plain data, indented."""
+    """Plain data, indented. It has no characters beyond ASCII, so none that a terminal acts on."""
     sys.stdout.write(json.dumps(found, indent=2) + "\n")
 
 
+def print_data(found: object, output: Output) -> None:
+    """Plain data as JSON or YAML, both in ASCII."""
+    if output is not Output.YAML:
+        print_json(found)
+        return
+    import yaml
+
+    # Written in C where the library is there: 1,000 queues take seconds otherwise.
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    # Through JSON, so that enumerations and tuples are what they are there.
+    plain = json.loads(json.dumps(found))
+    yaml.dump(plain, sys.stdout, Dumper=dumper, sort_keys=False, default_flow_style=False)
+
+
 def print_lines(lines: Iterable[Text]) -> None:
-    """Never wraps: a terminal folds long lines itself, and a pipe gets whole sentences."""
-    console = Console(force_terminal=sys.stdout.isatty(), highlight=False, soft_wrap=True)
+    """Never wraps: a terminal folds long lines itself, and a pipe gets whole sentences.
+
+    Nothing that stands in an object or in an answer reaches the terminal as a command to it.
+    """
+    if not sys.stdout.isatty():
+        sys.stdout.writelines(f"{safe(line).plain}\n" for line in lines)
+        return
+    shown = console()
     for line in lines:
-        console.print(line)
+        shown.print(safe(line))
+
+
+def safe(line: Text) -> Text:
+    """The line without characters that are more than text."""
+    if _UNSAFE.search(line.plain):
+        line.plain = _UNSAFE.sub("?", line.plain)
+    return line
+
+
+def in_one_line(text: str, *, most: int = 1_000) -> str:
+    """A text of any origin on one line, safe, and with a bound."""
+    short = " ".join(text[: 4 * most].split())
+    return _UNSAFE.sub("?", short if len(short) <= most else short[: most - 3] + "...")

@@ -3,6 +3,7 @@
 `simulate`: why a pod is let by or waits. `cards`: what could not be read.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -55,11 +56,47 @@ CHECK_LOSSES: Final = {
 }
 """By kind that may not be listed: what is not found without it."""
 NO_LIST: Final = "the answer is no list of Kubernetes objects"
+NO_WORKLOADS: Final = "No workloads in the files."
+STREAM_LOST: Final = "the API server does not answer: this table may be old"
+_REFUSED: Final = re.compile(r"(401|403)\b[^:]{0,40}: ")
+"""How ApiError begins of who is not known, or may not."""
+_CALL: Final = re.compile(r"GET [^ ]{1,2000}: (?:[A-Z][A-Za-z]*Error: )?")
+"""How OutcomeUnknown begins: with the request, and the name of an exception."""
 
 
 def left_out_queue(why: str) -> str:
     """A queue that cannot be read: its name, and why."""
     return f"left out: queue {why}"
+
+
+def more_queues_left_out(number: int) -> str:
+    """Beyond those that are named."""
+    return f"left out: {counted(number, 'more queue')}"
+
+
+def object_left_out(kind: str, name: str, why: str) -> str:
+    """An object of the cluster that cannot be read."""
+    return f"left out: {kind}: {name or 'one of them'} cannot be read: {show(why, most=200)}"
+
+
+def judged_without(why: str) -> str:
+    """Objects that may not be listed, and that few pods need."""
+    return f"{why}: judged as if there were none"
+
+
+def more_notes(number: int) -> str:
+    """Beyond those that are printed."""
+    return f"and {counted(number, 'more note')}; -o json has all"
+
+
+def more_lines(number: int) -> str:
+    """The terminal has no room for these."""
+    return f"and {counted(number, 'more line')}"
+
+
+def too_many_pods(most: int) -> str:
+    """More pods with cards than are read for an answer at once."""
+    return f"more than {most:,} pods have cards; ask with -o wide"
 
 
 def nothing_published(queues: str) -> str:
@@ -148,8 +185,13 @@ def others_skipped(number: int) -> str:
 
 
 def not_listed(what: str, reason: str) -> str:
-    """The API server does not list them."""
-    return f"cannot list {what}: {reason}"
+    """The API server does not list them. `reason`: the text of ApiError or OutcomeUnknown."""
+    refused = _REFUSED.match(reason)
+    if refused is not None and refused[1] == "403":
+        return f"you may not list {what}: {reason[refused.end() :]}"
+    if refused is not None:
+        return f"cannot list {what}: {reason} (the API server does not accept your credentials)"
+    return f"cannot list {what}: {_CALL.sub('', reason, count=1)}"
 
 
 def queues_forbidden(reason: str) -> str:

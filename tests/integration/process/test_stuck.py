@@ -115,7 +115,7 @@ def nothing_is_found_without_rights(team: Team, folder: Path) -> None:
     (folder / "nobody").write_text(json.dumps(config))
     code, section = check(folder / "nobody", *SOON)
     assert (code, section["complete"], section["findings"]) == (1, False, [])
-    lost = [note.partition(":")[0].removeprefix("cannot list ") for note in section["notes"]]
+    lost = [note.partition(":")[0].removeprefix("you may not list ") for note in section["notes"]]
     kinds = ["daemonsets", "jobs", "namespaces", "nodes", "podgroups", "pods", "queues"]
     assert lost == [*kinds, "replicasets", "statefulsets"]
 

@@ -7,9 +7,11 @@ Not guaranteed: what a long-running operator remembers. Of two nodes that disagr
 first stays (D7); here that is the first one that was put in.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ...quota.accounts.published_rows import own_status
 from ...quota.accounts.queue_facts import queue_facts
 from ...quota.cards.device_classes import PREFIX
 from ...quota.cards.vendor_table import VendorTable
@@ -41,6 +43,12 @@ class CardLine:
     """The number of queues with a quota above zero."""
     oversold: int | None
     """The quota beyond what is allocatable."""
+    allocated: int | None = 0
+    """Of all queues together, as the operator has published it."""
+    inqueue: int | None = 0
+    """The same of what is reserved for pod groups."""
+    queue_names: tuple[str, ...] | None = ()
+    """Those with a quota above zero, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +121,8 @@ class CardCount:
         self._not_counted: list[NotCounted] = []
         self._unreadable: list[UnreadableQuota] = []
         self._classes: dict[str, str] = {}
+        self._allocated: Counter[str] = Counter()
+        self._inqueue: Counter[str] = Counter()
 
     def take_node(self, node: Node) -> None:
         """Count the cards of a node."""
@@ -131,6 +141,9 @@ class CardCount:
             return
         self._ledger.queue_seen(facts)
         self._queues += 1
+        for row in own_status(queue).cards or ():
+            self._allocated[row.name] += _amount(row.allocated)
+            self._inqueue[row.name] += _amount(row.inqueue)
         if facts.quota_problem:
             text = report_messages.quota_unreadable(facts.quota_problem, kept=bool(facts.recorded))
             self._unreadable.append(UnreadableQuota(facts.name, text))
@@ -157,16 +170,16 @@ class CardCount:
         """The list, each part sorted by name."""
         nodes = self._ledger.nodes
         spread = nodes.nodes_with()
-        rows: dict[str, list[int]] = {}
+        rows: dict[str, dict[str, int]] = {}
         for account in self._ledger.accounts():
             for card, amount in account.quota.items():
-                rows.setdefault(card, []).append(amount)
+                rows.setdefault(card, {})[account.name] = amount
         problems = [NotCounted(node, problem) for node, problem in nodes.problems()]
         cards = sorted(spread.keys() | rows.keys())
         return CardList(
             nodes=self._nodes,
             queues=self._queues if self.queues_readable else None,
-            cards=[self._line(card, spread.get(card, 0), rows.get(card, [])) for card in cards],
+            cards=[self._line(card, spread.get(card, 0), rows.get(card, {})) for card in cards],
             not_counted=sorted([*problems, *self._not_counted], key=lambda found: found.node),
             without_row=list(self._without_row(cards)),
             unreadable_quotas=sorted(self._unreadable, key=lambda found: found.queue),
@@ -195,14 +208,24 @@ class CardCount:
                 resources.append(resource)
             yield ClaimedDevices(name, sentences.claimed(resources))
 
-    def _line(self, card: str, nodes: int, rows: list[int]) -> CardLine:
+    def _line(self, card: str, nodes: int, rows: dict[str, int]) -> CardLine:
         readable, allocatable = self.queues_readable, self._ledger.nodes.total(card)
+        quota = sum(rows.values())
+        named = tuple(sorted(name for name, amount in rows.items() if amount > 0))
         return CardLine(
             name=card,
             resource=self._ledger.catalog.resource(card),
             allocatable=allocatable,
             nodes=nodes,
-            quota=sum(rows) if readable else None,
-            queues=sum(amount > 0 for amount in rows) if readable else None,
-            oversold=max(0, sum(rows) - allocatable) if readable else None,
+            quota=quota if readable else None,
+            queues=len(named) if readable else None,
+            oversold=max(0, quota - allocatable) if readable else None,
+            allocated=self._allocated[card] if readable else None,
+            inqueue=self._inqueue[card] if readable else None,
+            queue_names=named if readable else None,
         )
+
+
+def _amount(published: object) -> int:
+    """What cannot be an amount counts as none."""
+    return published if type(published) is int and published > 0 else 0

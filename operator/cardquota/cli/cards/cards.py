@@ -1,7 +1,6 @@
 """`cardquota cards`: read nodes and queues, count, print."""
 
 import asyncio
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -13,8 +12,10 @@ from ...cluster.api.access import AccessError
 from ...quota.words import listed, show
 from ...settings import Settings
 from .. import sentences
+from ..failure import failed
 from ..files.yaml_files import YamlFileError
-from ..printing import print_json, print_lines
+from ..output import Output
+from ..printing import print_data, print_lines
 from ..table import table
 from .card_list import CardLine, CardList
 from .card_sources import ClusterError, from_cluster, from_files
@@ -22,6 +23,7 @@ from .card_sources import ClusterError, from_cluster, from_files
 MOST_NAMED: Final = 4
 """Nodes, or cards, with the same problem that one line names. The rest are counted."""
 _COLUMNS: Final = ("CARD", "RESOURCE", "ALLOCATABLE", "QUOTA", "QUEUES", "NODES", "OVERSOLD")
+_WIDE_COLUMNS: Final = ("ALLOCATED", "INQUEUE", "QUOTA IN")
 _NOTHING: Final = "-"
 
 
@@ -31,7 +33,7 @@ def cards(
     files: Sequence[str],
     kubeconfig: Path | None,
     context: str,
-    as_json: bool,
+    output: Output,
 ) -> int:
     """The exit code: 0 if the list was made, 1 if it could not be, 2 if no cluster was found."""
     vendors = settings.vendor_table
@@ -41,25 +43,28 @@ def cards(
         else:
             found = asyncio.run(from_cluster(kubeconfig, context, vendors))
     except (AccessError, ClusterError, YamlFileError) as error:
-        sys.stderr.write(f"cardquota: {' '.join(str(error).split())}\n")
-        return 2 if isinstance(error, AccessError) else 1
-    if as_json:
-        print_json(msgspec.to_builtins(found))
+        return failed(error)
+    if output.is_data:
+        print_data(msgspec.to_builtins(found), output)
     else:
-        print_lines(lines(found))
+        print_lines(lines(found, wide=output is Output.WIDE))
     return 0
 
 
-def lines(found: CardList) -> Iterator[Text]:
+def lines(found: CardList, *, wide: bool = False) -> Iterator[Text]:
     """The list for people: notes, the cards, what is not counted, what is in no vendor row, what
-    cannot be read, what is claimed from DeviceClasses, which labels have unknown values.
+    cannot be read, what is claimed from DeviceClasses, which labels have unknown values. `wide`: of
+    each card also what is in use, and the queues that have a quota of it.
     """
     for note in found.notes:
         yield Text(f"note: {note}", style="dim")
     if found.notes:
         yield Text()
     if found.cards:
-        yield from table([_COLUMNS, *map(_row, found.cards)])
+        head = _COLUMNS + _WIDE_COLUMNS if wide else _COLUMNS
+        yield from table(
+            [head, *(_row(card) + (_more(card) if wide else ()) for card in found.cards)]
+        )
     else:
         yield Text(sentences.NO_CARDS)
     if found.not_counted:
@@ -100,6 +105,11 @@ def _row(card: CardLine) -> tuple[str, ...]:
         str(card.nodes),
         shown(card.oversold or None),
     )
+
+
+def _more(card: CardLine) -> tuple[str, ...]:
+    amounts = (_NOTHING if one is None else str(one) for one in (card.allocated, card.inqueue))
+    return (*amounts, listed(card.queue_names) if card.queue_names else _NOTHING)
 
 
 def _alike(found: Iterable[tuple[str, str]]) -> Iterator[Text]:

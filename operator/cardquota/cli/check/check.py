@@ -1,7 +1,6 @@
 """`cardquota check`: read the cluster, look at it section by section, print what was found."""
 
 import asyncio
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,7 +16,9 @@ from ...quota.words import counted, lasting, show
 from ...settings import Settings
 from .. import sentences
 from ..cards.card_sources import ClusterError
-from ..printing import print_json, print_lines
+from ..failure import failed
+from ..output import Output
+from ..printing import print_data, print_lines
 from ..table import table
 from .checked_cluster import CheckedCluster, read_cluster
 from .leftovers.leftover_objects import Leftovers, read_leftovers
@@ -45,7 +46,7 @@ def check(
     namespace: str,
     kubeconfig: Path | None,
     context: str,
-    as_json: bool,
+    output: Output,
 ) -> int:
     """The exit code: 0 if there is nothing, 3 if something was found, 1 if it failed or found
     nothing and could not look for everything, 2 without a cluster.
@@ -53,8 +54,7 @@ def check(
     try:
         read, left = asyncio.run(_read(kubeconfig, context, namespace, settings))
     except (AccessError, ClusterError) as error:
-        sys.stderr.write(f"cardquota: {_in_one_line(str(error))}\n")
-        return 2 if isinstance(error, AccessError) else 1
+        return failed(error)
     now = time.time()
     stuck = stuck_section(
         read,
@@ -67,7 +67,7 @@ def check(
     refused = refused_section(read.refused_events, now)
     outside = outside_section(read)
     left_over = leftover_section(read, left, now)
-    return show_sections([stuck, refused, outside, left_over], as_json=as_json)
+    return show_sections([stuck, refused, outside, left_over], output)
 
 
 async def _read(
@@ -81,10 +81,10 @@ async def _read(
         await client.close()
 
 
-def show_sections(sections: list[CheckSection], *, as_json: bool) -> int:
+def show_sections(sections: list[CheckSection], output: Output) -> int:
     """Print them. The exit code."""
-    if as_json:
-        print_json({"sections": [section.plain() for section in sections]})
+    if output.is_data:
+        print_data({"sections": [section.plain() for section in sections]}, output)
     else:
         print_lines(lines(sections))
     if any(section.findings for section in sections):

@@ -26,7 +26,9 @@ from ...quota.words import counted, show
 from ...settings import Settings
 from .. import sentences
 from ..cards.card_sources import ClusterError
-from ..printing import print_json, print_lines
+from ..failure import failed
+from ..output import Output
+from ..printing import in_one_line, print_data, print_lines
 from ..table import table
 from .cluster_memory import read_cluster
 
@@ -42,14 +44,13 @@ def inspect(
     details: bool,
     kubeconfig: Path | None,
     context: str,
-    as_json: bool,
+    output: Output,
 ) -> int:
     """The exit code: 0 if the cards were shown, 1 if they could not be, 2 without a cluster."""
     try:
         read = asyncio.run(read_cluster(kubeconfig, context, settings.vendor_table))
     except (AccessError, ClusterError) as error:
-        sys.stderr.write(f"cardquota: {' '.join(str(error).split())}\n")
-        return 2 if isinstance(error, AccessError) else 1
+        return failed(error)
     report = to_its_end(memory_report(read.ledger))
     if not read.knows_queues:
         report = replace(report, limited=None)
@@ -60,9 +61,9 @@ def inspect(
             return 1
         report = MemoryReport((row,), (), {})
     for note in read.notes:
-        sys.stderr.write(f"cardquota: {note}\n")
-    if as_json:
-        print_json(asdict(report.nodes[0] if node else report))
+        sys.stderr.write(f"cardquota: {in_one_line(note)}\n")
+    if output.is_data:
+        print_data(asdict(report.nodes[0] if node else report), output)
     else:
         print_lines(lines(report, details=details, bars=sys.stdout.isatty()))
     return 0

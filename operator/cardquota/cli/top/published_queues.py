@@ -24,12 +24,16 @@ _CARDS: Final = "cards"
 _COLUMNS: Final = "columns"
 
 
-class _TopMeta(Meta):
+class TopMeta(Meta):
+    """Of a queue."""
+
     annotations: Any = None
 
 
-class _TopQueue(Wire):
-    metadata: _TopMeta
+class TopQueue(Wire):
+    """What is read of a queue: its form is not relied upon."""
+
+    metadata: TopMeta
     status: Any = None
 
 
@@ -54,7 +58,7 @@ class PublishedQueue:
         return bool(self.published.get(_CARDS) or self.published.get(_COLUMNS))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)  # asyncio.run would write out 10,000 queues, for nobody
 class PublishedQueues:
     """All of them, by name."""
 
@@ -68,11 +72,11 @@ async def read_queues(kubeconfig: Path | None, context: str) -> PublishedQueues:
     client = Client(await find_access(kubeconfig, context))
     found = PublishedQueues([], [])
     try:
-        async for queue in list_objects(client, PATH, _TopQueue):
+        async for queue in list_objects(client, PATH, TopQueue):
             if isinstance(queue, Unreadable):
                 found.unreadable.append(f"{queue.name}: {queue.error}")
             else:
-                found.queues.append(_published(queue))
+                found.queues.append(published_queue(queue))
     except ApiError as error:
         if error.status == _NOT_FOUND:
             raise ClusterError(sentences.NO_QUEUE_KIND) from error
@@ -86,7 +90,8 @@ async def read_queues(kubeconfig: Path | None, context: str) -> PublishedQueues:
     return found
 
 
-def _published(queue: _TopQueue) -> PublishedQueue:
+def published_queue(queue: TopQueue) -> PublishedQueue:
+    """What is published of a queue, wherever that is."""
     meta = queue.metadata
     annotations = meta.annotations if isinstance(meta.annotations, dict) else {}
     status = queue.status if isinstance(queue.status, dict) else {}

@@ -10,16 +10,18 @@ from typing import Any, Final
 from rich.text import Text
 
 from ...cluster.api.access import AccessError
-from ...quota.reports.outside_use import OutsideUse, outside_use
 from ...quota.vocabulary import QueueState
 from ...quota.words import listed, show
 from ...settings import Settings
 from .. import sentences
 from ..cards.card_sources import ClusterError
-from ..check.checked_cluster import JUDGED_BY, NODES, PODS, read_cluster
-from ..printing import print_json, print_lines
+from ..failure import failed
+from ..output import Output
+from ..printing import print_data, print_lines
 from ..table import table
+from .card_use import MOST_PODS, CardUse, read_card_use
 from .published_queues import PublishedQueue, PublishedQueues, read_queues
+from .wide_lines import wide_lines
 
 _COLUMNS: Final = (
     "NAME",
@@ -36,45 +38,44 @@ _COLUMNS: Final = (
 _KEYS: Final = ("cards", "inqueue", "elastic", "requested", "cpu", "memory")
 _NOTE: Final = "note"
 """Its column alone is empty where there is nothing to say."""
+MOST_NOTES: Final = 20
+"""Queues that cannot be read of which a line says why. The rest are counted."""
 _NOTHING: Final = "-"
 _LONGEST: Final = 400
 """Characters of a cell. What the operator writes is shorter."""
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
 
-def top(settings: Settings, *, kubeconfig: Path | None, context: str, as_json: bool) -> int:
-    """The exit code: 0 if the list was made, 1 if it could not be, 2 if no cluster was found."""
+def top(settings: Settings, *, kubeconfig: Path | None, context: str, output: Output) -> int:
+    """The exit code: 0 if the list was made, 1 if it could not be, 2 if no cluster was found.
+
+    A text without more columns is to come at once: it counts what is used outside every queue only
+    where that takes few pods. All else counts it in any case.
+    """
+    most = MOST_PODS if output is Output.TEXT else None
     try:
-        found, outside = asyncio.run(_read(settings, kubeconfig, context))
+        found, use = asyncio.run(_read(settings, kubeconfig, context, most))
     except (AccessError, ClusterError) as error:
-        sys.stderr.write(f"cardquota: {' '.join(str(error).split())}\n")
-        return 2 if isinstance(error, AccessError) else 1
-    if as_json:
-        print_json(in_json(found, outside))
+        return failed(error)
+    if output.is_data:
+        print_data(in_data(found, use), output)
     else:
-        print_lines(lines(found, int(time.time() * 1000), outside))
+        bars = sys.stdout.isatty()
+        print_lines(lines(found, int(time.time() * 1000), use, output=output, bars=bars))
     return 0
 
 
 async def _read(
-    settings: Settings, kubeconfig: Path | None, context: str
-) -> tuple[PublishedQueues, OutsideUse | str]:
-    """The queues; and what is used outside all of them, or why that is not known."""
+    settings: Settings, kubeconfig: Path | None, context: str, most: int | None
+) -> tuple[PublishedQueues, CardUse | str]:
+    """The queues; and what pods use, or why that is not known."""
     queues = await read_queues(kubeconfig, context)
-    try:
-        read = await read_cluster(kubeconfig, context, "", settings, only=JUDGED_BY)
-    except ClusterError as error:
-        return queues, str(error)
-    # Without a node nobody knows which card a pod has there.
-    lacking = [kind for kind in (PODS, NODES) if kind in read.unread]
-    if lacking:
-        return queues, sentences.not_listed(lacking[0], read.unread[lacking[0]])
-    return queues, outside_use(read.ledger)
+    return queues, await read_card_use(settings, kubeconfig, context, most=most)
 
 
-def in_json(found: PublishedQueues, outside: OutsideUse | str) -> dict[str, Any]:
+def in_data(found: PublishedQueues, use: CardUse | str) -> dict[str, Any]:
     """For programs: all that is published of each queue, in the form of the status."""
-    known = None if isinstance(outside, str) else outside
+    known = None if isinstance(use, str) else use
     return {
         "queues": [
             {
@@ -85,32 +86,46 @@ def in_json(found: PublishedQueues, outside: OutsideUse | str) -> dict[str, Any]
             }
             for queue in found.queues
         ],
-        "outside": known and {"pods": known.pods, "cards": dict(known.cards)},
+        "outside": known and {"pods": known.outside.pods, "cards": dict(known.outside.cards)},
+        "free": known and dict(known.free),
         "unreadable": found.unreadable,
     }
 
 
-def lines(found: PublishedQueues, now: int, outside: OutsideUse | str) -> Iterator[Text]:
-    """For people: as `kubectl get queues -o wide` where our definition is installed. `now`:
-    milliseconds since 1970. `outside`: what is used outside every queue, or why it is not known.
+def lines(
+    found: PublishedQueues,
+    now: int,
+    use: CardUse | str | None,
+    *,
+    output: Output = Output.TEXT,
+    bars: bool = False,
+) -> Iterator[Text]:
+    """For people: as `kubectl get queues -o wide` where our definition is installed; of wide output
+    a row for each card. `now`: milliseconds since 1970. `use`: what pods use, or why it is not
+    known; None: nobody asks. `bars`: draw how much is allocated, where there is a row for it.
     """
     silent = [show(queue.name) for queue in found.queues if not _columns(queue)]
-    notes = [sentences.left_out_queue(one) for one in found.unreadable]
+    notes = [sentences.left_out_queue(one) for one in found.unreadable[:MOST_NOTES]]
+    if len(found.unreadable) > MOST_NOTES:
+        notes.append(sentences.more_queues_left_out(len(found.unreadable) - MOST_NOTES))
     if silent:
         notes.append(sentences.nothing_published(listed(silent, most=4)))
-    if isinstance(outside, str):
-        notes.append(sentences.outside_not_known(outside))
+    if isinstance(use, str):
+        notes.append(sentences.outside_not_known(use))
     for note in notes:
         yield Text(f"note: {show(note, most=_LONGEST)}", style="dim")
     if notes:
         yield Text()
-    if found.queues:
-        yield from table([_COLUMNS, *(_row(queue, now) for queue in found.queues)])
-    else:
+    known = use if isinstance(use, CardUse) else None
+    if not found.queues:
         yield Text(sentences.NO_QUEUE)
-    if not isinstance(outside, str) and outside.pods:
+    elif output is Output.WIDE:
+        yield from wide_lines(found, None if known is None else known.free, bars=bars)
+    else:
+        yield from table([_COLUMNS, *(_row(queue, now) for queue in found.queues)])
+    if known is not None and known.outside.pods:
         yield Text()
-        yield Text(show(sentences.used_outside(outside), most=_LONGEST))
+        yield Text(show(sentences.used_outside(known.outside), most=_LONGEST))
 
 
 def _row(queue: PublishedQueue, now: int) -> tuple[str, ...]:

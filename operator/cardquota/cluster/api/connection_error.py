@@ -1,5 +1,6 @@
 """What went wrong with a connection, in words without secrets."""
 
+import os
 import re
 from typing import Final
 
@@ -25,4 +26,8 @@ def in_words(error: Exception) -> str:
     text = str(error)
     if isinstance(error, aiohttp.ClientConnectorError):
         text = _TLS.sub("", text, count=1)
+        number = error.os_error.errno
+        if "Connect call failed" in text and number is not None:
+            # Of a refused connection asyncio tells no more than the address, once more.
+            text = f"{text.partition(' [')[0]} [{os.strerror(number)}]"
     return f"{name}: {text}" if text else name

@@ -10,6 +10,7 @@ It also costs 0.4 s and 37 MB to import, so it is imported only for `exec` and `
 import asyncio
 import base64
 import os
+import re
 import ssl
 import tempfile
 from collections.abc import Callable, Coroutine, Sequence
@@ -17,11 +18,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from yarl import URL
 
 from .access import Access, AccessError, Authorization, TokenFile
 
 _PLUGIN_TIMEOUT: Final = 60.0
 """Seconds after which a silent plugin is given up."""
+_PLACE: Final = re.compile(r" - at `\$\.?([^`]{1,200})`$")
+"""Where msgspec finds something of another type than it expects."""
 
 
 class _Cluster(msgspec.Struct, rename="kebab"):
@@ -77,14 +81,19 @@ async def from_kubeconfig(paths: Sequence[Path], context: str = "") -> Access:
     """
     where = f"kubeconfig {os.pathsep.join(map(str, paths))}"
     try:
-        entry, user = _chosen(where, [path for path in paths if path.is_file()], context)
+        entry, user = _chosen(where, [path for path in paths if path.exists()], context)
         cluster = entry.cluster
         tls = _tls(entry, user) if cluster.server.startswith("https") else None
         if user.user.exec is None and user.user.auth_provider is None:
             authorization = _authorization(user)
         else:
             authorization = await _plugin(where, user.user, tls)
-    except (OSError, ValueError) as error:
+    except ssl.SSLError as error:
+        raise AccessError(f"{where}: a certificate or its key cannot be used: {error}") from error
+    except OSError as error:
+        name = error.filename or "a file that it names"
+        raise AccessError(f"{where}: {name}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
         raise AccessError(f"{where}: {error}") from error
     server = cluster.server.rstrip("/")
     return Access(server, tls, authorization, cluster.tls_server_name, cluster.proxy_url)
@@ -98,10 +107,7 @@ def _chosen(where: str, files: list[Path], name: str) -> tuple[_NamedEntry, _Nam
     if not files:
         raise AccessError(f"{where}: there is no such file")
     for path in files:
-        try:
-            file = msgspec.yaml.decode(path.read_bytes(), type=_File)
-        except msgspec.MsgspecError as error:
-            raise AccessError(f"kubeconfig {path}: {error}") from error
+        file = _read(path)
         name = name or file.current_context
         lists = (clusters, file.clusters), (users, file.users), (contexts, file.contexts)
         for known, entries in lists:
@@ -114,7 +120,31 @@ def _chosen(where: str, files: list[Path], name: str) -> tuple[_NamedEntry, _Nam
     cluster = clusters.get(context.cluster)
     if cluster is None or not cluster.cluster.server:
         raise AccessError(f"{where}: no server for the context {name!r}")
+    if not _is_address(cluster.cluster.server):
+        problem = f"its server {cluster.cluster.server!r} is no URL with http:// or https://"
+        raise AccessError(f"{where}: {problem}")
     return cluster, users.get(context.user, _NamedEntry())
+
+
+def _is_address(server: str) -> bool:
+    try:
+        found = URL(server)
+    except ValueError:
+        return False
+    return found.scheme in ("http", "https") and bool(found.host)
+
+
+def _read(path: Path) -> _File:
+    try:
+        return msgspec.yaml.decode(path.read_bytes(), type=_File)
+    except OSError as error:
+        raise AccessError(f"kubeconfig {path}: cannot be read: {error.strerror}") from error
+    except msgspec.ValidationError as error:
+        place = _PLACE.search(str(error))
+        which = f": {place[1]} has not the form that it should have" if place else ""
+        raise AccessError(f"kubeconfig {path}: is not a kubeconfig{which}") from error
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise AccessError(f"kubeconfig {path}: is not YAML") from error
 
 
 def _tls(entry: _NamedEntry, entry_of_user: _NamedEntry) -> ssl.SSLContext:

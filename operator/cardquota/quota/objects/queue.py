@@ -68,6 +68,7 @@ class QueueStatusCard(Wire):
     resource: str | None = None
     quota: int = 0
     allocated: Any = None
+    inqueue: Any = None
     seconds: Any = None
 
 

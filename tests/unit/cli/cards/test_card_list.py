@@ -53,7 +53,7 @@ def test_cards_of_all_nodes_and_quotas_of_all_queues_are_added() -> None:
         a_queue("y").with_quota({H200: 5}),
         a_queue("z").with_quota({H200: 0}),
     )
-    assert found.cards == [CardLine(H200, GPU, 12, 2, 15, 2, 3)]
+    assert found.cards == [CardLine(H200, GPU, 12, 2, 15, 2, 3, queue_names=("x", "y"))]
     assert (found.nodes, found.queues) == (4, 3)
 
 
@@ -144,8 +144,8 @@ def test_p4_a_card_that_no_node_has_is_listed_by_its_quota() -> None:
     )
     assert found.cards == [
         line(H200, GPU, 8),
-        CardLine("NVIDIA-H2000", None, 0, 0, 1, 1, 1),
-        CardLine(H800, GPU, 0, 0, 2, 1, 2),
+        CardLine("NVIDIA-H2000", None, 0, 0, 1, 1, 1, queue_names=("queue",)),
+        CardLine(H800, GPU, 0, 0, 2, 1, 2, queue_names=("queue",)),
     ]
 
 
@@ -161,7 +161,7 @@ def test_q4_an_unreadable_quota_is_told_and_the_last_good_one_counts() -> None:
         a_queue("a").with_quota_text('{"NVIDIA-H200": 1.5}'),
         a_queue("c").with_quota({H200: 1}),
     )
-    assert found.cards == [CardLine(H200, GPU, 0, 0, 4, 2, 4)]
+    assert found.cards == [CardLine(H200, GPU, 0, 0, 4, 2, 4, queue_names=("b", "c"))]
     after = "; the last good quota stays in force until it is corrected"
     never = "; there is no earlier one: all cards are 0 until it is corrected"
     cannot = "annotation volcano.sh/card.quota cannot be read: "
@@ -181,7 +181,7 @@ def test_objects_that_are_none_are_told_and_hurt_nobody_else() -> None:
     count.leave_out_node("odder", "no object")
     count.leave_out_queue("odder", "no object")
     found = count.listed()
-    assert found.cards == [CardLine(H200, GPU, 8, 1, 1, 1, 0)]
+    assert found.cards == [CardLine(H200, GPU, 8, 1, 1, 1, 0, queue_names=("good",))]
     assert (found.nodes, found.queues) == (3, 3)
     assert [node for node, _ in problems(found)] == ["odd", "odder"]
     assert problems(found)[1][1] == "the node cannot be read: no object"
@@ -193,7 +193,7 @@ def test_without_queues_nothing_is_said_of_quotas() -> None:
     count = counted(a_node().with_cards(H200, 8))
     count.queues_readable = False
     found = count.listed()
-    assert found.cards == [CardLine(H200, GPU, 8, 1, None, None, None)]
+    assert found.cards == [CardLine(H200, GPU, 8, 1, None, None, None, None, None, None)]
     assert found.queues is None
 
 

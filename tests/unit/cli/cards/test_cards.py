@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner, Result
 
 from builders import GPU, H200, H800, Body, a_node, a_queue
@@ -117,6 +118,9 @@ def test_as_json_every_node_is_named(written: Written) -> None:
             "quota": 6,
             "queues": 1,
             "oversold": 0,
+            "allocated": 0,
+            "inqueue": 0,
+            "queue_names": ["x"],
         }
     ]
     assert [entry["node"] for entry in found["not_counted"]] == [f"b{i}" for i in range(9)]
@@ -178,7 +182,7 @@ def test_as_kubectls_plugin(written: Written) -> None:
     result = CliRunner().invoke(plugin, ["cards", "-f", path])
     assert result.output == called("-f", path).output
     assert CliRunner().invoke(plugin, ["version"]).output == f"cardquota {__version__}\n"
-    for other in ("run", "simulate", "manifests"):
+    for other in ("run", "manifests"):
         assert CliRunner().invoke(plugin, [other]).exit_code == 2
     command = [sys.executable, "-m", "cardquota.cli.plugin", "cards", "--help"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -215,3 +219,24 @@ metadata: {name: team, labels: {volcano.sh/card-quota: enforce}}
     assert lines[3].startswith("  npu: devices asked for as deviceclass.resource.kubernetes.io/npu")
     assert lines[4:6] == ["", "Labels of namespaces that mean nothing:"]
     assert lines[6].startswith("  Namespace <team>: the label volcano.sh/card-quota is <enforce>")
+
+
+def test_wide_shows_what_is_in_use_and_which_queues_have_a_quota(tmp_path: Path) -> None:
+    """As published in the status, or in the annotation beside Volcano; nonsense counts as none."""
+    row = {"name": H200, "quota": 2, "allocated": 2, "inqueue": 1}
+    odd = {"name": H200, "quota": 2, "allocated": "many", "inqueue": -7}
+    queues = [a_queue(f"q{i}").with_quota({H200: 2}).body for i in range(7)]
+    queues[0]["status"] = {"cards": [row]}
+    queues[1]["metadata"]["annotations"]["volcano.sh/card.status"] = json.dumps({"cards": [row]})
+    queues[2]["status"] = {"cards": [odd]}
+    bodies = [{"apiVersion": f"{API_GROUP}/{VERSION}", "kind": "Queue", **one} for one in queues]
+    bodies.append({"apiVersion": "v1", "kind": "Node", **a_node("n").with_cards(H800, 8).body})
+    (tmp_path / "files.yaml").write_text("\n---\n".join(map(json.dumps, bodies)))
+    arguments = ("-f", str(tmp_path / "files.yaml"))
+    head, *rows = called(*arguments, "-o", "wide").output.splitlines()
+    assert head.endswith("OVERSOLD   ALLOCATED   INQUEUE   QUOTA IN")
+    assert rows[0].endswith("14         4           2         q0, q1, q2, q3, q4 and 2 more")
+    assert rows[1].endswith("-          0           0         -")
+    (first, _) = yaml.safe_load(called(*arguments, "-o", "yaml").output)["cards"]
+    assert (first["allocated"], first["inqueue"]) == (4, 2)
+    assert first["queue_names"] == [f"q{i}" for i in range(7)]

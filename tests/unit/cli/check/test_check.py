@@ -11,6 +11,7 @@ from builders import H200
 from cardquota.cli.app import app
 from cardquota.cli.check.check import lines, show_sections
 from cardquota.cli.check.section import CheckSection
+from cardquota.cli.output import Output
 from cardquota.cli.plugin import plugin
 from cardquota.quota.stuck.stuck_finding import StuckFinding, StuckKind
 
@@ -94,7 +95,7 @@ def test_nothing_and_notes() -> None:
 
 def test_the_fields_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
     section = CheckSection("stuck", [ONE, UNKNOWN_AGE], ["a note"], complete=False)
-    assert show_sections([section], as_json=True) == 3
+    assert show_sections([section], Output.JSON) == 3
     found = json.loads(capsys.readouterr().out)
     first, second = found["sections"][0].pop("findings")
     assert found == {"sections": [{"section": "stuck", "complete": False, "notes": ["a note"]}]}
@@ -117,9 +118,9 @@ def test_the_fields_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
-    assert show_sections([CheckSection("stuck")], as_json=False) == 0
-    assert show_sections([CheckSection("stuck", complete=False)], as_json=False) == 1
-    assert show_sections([CheckSection("stuck", [ONE], complete=False)], as_json=False) == 3
+    assert show_sections([CheckSection("stuck")], Output.TEXT) == 0
+    assert show_sections([CheckSection("stuck", complete=False)], Output.TEXT) == 1
+    assert show_sections([CheckSection("stuck", [ONE], complete=False)], Output.TEXT) == 3
     assert "\x1b" not in capsys.readouterr().out
 
 

@@ -126,7 +126,7 @@ async def test_since_when_by_the_first_event_that_is_ours(
     assert [one.age for one in section.findings] == [None, None]
     assert section.notes == [
         (
-            "cannot list events: 403 Forbidden: no: of workloads other than ReplicaSets it is not "
+            "you may not list events: no: of workloads other than ReplicaSets it is not "
             "known since when they lack pods"
         )
     ]
@@ -147,7 +147,7 @@ async def test_without_a_kind_that_decides_it_is_not_said_why(
     assert (waits.reason, lacks.name, lacks.reason) == ("", "web", "")
     assert "not all could be listed" in waits.why
     (note,) = section.notes
-    assert note.startswith(f"cannot list {kind}: 403 Forbidden: no: it is not known ")
+    assert note.startswith(f"you may not list {kind}: no: it is not known ")
 
 
 async def test_deployments_are_asked_for_where_updates_may_borrow(
@@ -161,7 +161,7 @@ async def test_deployments_are_asked_for_where_updates_may_borrow(
     assert section.complete
     assert section.notes == [
         (
-            "cannot list deployments: 403 Forbidden: no: it is not known which pods of rolling "
+            "you may not list deployments: no: it is not known which pods of rolling "
             "updates may borrow cards"
         )
     ]
@@ -173,8 +173,8 @@ async def test_who_may_not_list_pods(answers: dict[str, Answer], kubeconfig: Pat
     section = await checked(kubeconfig)
     assert not section.complete
     assert section.notes == [
-        "cannot list jobs: 403 Forbidden: no: which of them lack refused pods is not known",
-        "cannot list pods: 403 Forbidden: no: which of them are stuck is not known",
+        "you may not list jobs: no: which of them lack refused pods is not known",
+        "you may not list pods: no: which of them are stuck is not known",
     ]
 
 

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from typer.testing import CliRunner, Result
 
 from builders import H200, a_node, a_pod
 from cardquota.cli.app import app
 from cardquota.cli.plugin import plugin
+from cardquota.cli.top.card_use import MOST_PODS, CardUse
 from cardquota.cli.top.published_queues import PublishedQueue, PublishedQueues
 from cardquota.cli.top.top import lines
+from cardquota.cli.top.wide_lines import wide_lines
 from cardquota.quota import vocabulary as v
 from cardquota.quota.reports.outside_use import OutsideUse
 
@@ -25,7 +28,7 @@ STATUS: dict[str, Any] = {
     "columns": {"cards": f"{H200} 2/3", "inqueue": "-", "elastic": "-", "cpu": "1/4"},
 }
 TEXT = json.dumps(STATUS)
-NOBODY = OutsideUse(0, {})
+NOBODY = CardUse(OutsideUse(0, {}), {})
 
 
 def queue(name: str, status: object = None, note: object = None) -> dict[str, Any]:
@@ -89,6 +92,7 @@ async def test_for_programs_it_is_the_whole_status(tmp_path: Path) -> None:
             {"name": "e", "state": "Open", "publishedIn": "status", "status": bare},
         ],
         "outside": {"pods": 0, "cards": {}},
+        "free": {},
         "unreadable": [],
     }
 
@@ -128,7 +132,8 @@ async def test_v5_where_it_is_not_known_the_queues_are_shown_all_the_same(
     found = await top(listing(queue("q", STATUS)), tmp_path, pods=hidden)
     assert found.exit_code == 0
     note, _, _, row = found.output.splitlines()
-    assert note.startswith(f"note: cannot list {kind}: ")
+    may_not = f"note: you may not list {kind}: no: "
+    assert note.startswith(may_not if status == 403 else f"note: cannot list {kind}: 500 ")
     assert note.endswith(": what is used outside every queue is not shown")
     assert row.split()[0] == "q"
     found = await top(listing(queue("q", STATUS)), tmp_path, "-o", "json", pods=hidden)
@@ -192,3 +197,91 @@ def test_ages_are_short(seconds: int, age: str) -> None:
 def test_no_cluster_is_another_exit_code(tmp_path: Path) -> None:
     found = CliRunner().invoke(app, ["top", "--kubeconfig", str(tmp_path / "none")])
     assert found.exit_code == 2
+
+
+CARDS = [
+    {"name": H200, "quota": 4, "allocated": 1, "inqueue": 2, "requested": 5, "elastic": 0},
+    {"name": "Other", "quota": 2, "allocated": 3, "guarantee": 1, "deserved": 2, "inqueue": "x"},
+    "no row",
+]
+WIDE = queue("q", {**STATUS, "cards": CARDS})
+HEAD = [
+    *("QUEUE", "STATE", "CARD", "QUOTA", "ALLOCATED", "INQUEUE", "ELASTIC", "REQUESTED"),
+    *("GUARANTEE", "DESERVED", "FREE"),
+]
+
+
+async def test_wide_has_a_row_for_each_card_with_what_is_free_on_nodes(tmp_path: Path) -> None:
+    nodes = (a_node("n").with_cards(H200, 8), a_node("m").with_cards(H200, 4))
+    nodes[1].body["spec"] = {"unschedulable": True}
+    used = {"/api/v1/pods": listing(OURS.body), "/api/v1/nodes": listing(*(n.body for n in nodes))}
+    found = await top(listing(WIDE, queue("r")), tmp_path, "-o", "wide", pods=used)
+    assert found.exit_code == 0, found.output
+    head, *rows = (line.split() for line in found.stdout.splitlines()[-4:])
+    assert head == HEAD
+    assert rows == [
+        ["q", "Open", H200, "4", "1", "2", "0", "5", "-", "-", "7"],
+        ["q", "Open", "Other", "2", "3", "-", "-", "-", "1", "2", "0"],
+        ["r", "Open", *"-" * 9],
+    ]
+    hidden = {**NO_PODS, "/api/v1/nodes": NOT_SERVED}
+    found = await top(listing(WIDE), tmp_path, "-o", "wide", pods=hidden)
+    assert [line.split()[-1] for line in found.stdout.splitlines()[-2:]] == ["-", "-"]
+    assert "cannot list nodes: 404" in found.stdout
+
+
+def test_a_terminal_gets_bars() -> None:
+    one = PublishedQueue("q", 0, "", {"cards": CARDS}, in_annotation=False)
+    table = wide_lines(PublishedQueues([one], []), None, bars=True)
+    assert [line.plain.split()[-1] for line in table] == [
+        "ALLOCATED/QUOTA",
+        "█" * 5 + "░" * 15,
+        "█" * 20,
+    ]
+    nothing = [{"name": "a", "quota": 0, "allocated": 0}]
+    one = PublishedQueue("q", 0, "", {"cards": nothing}, in_annotation=False)
+    (_, row) = wide_lines(PublishedQueues([one], []), {}, bars=True)
+    assert row.plain.endswith(" " + "░" * 20)
+
+
+async def test_many_pods_are_not_read_for_the_default_answer(tmp_path: Path) -> None:
+    """One page is; who asks for more columns, or for data, waits for all."""
+    node = a_node("n").with_cards(H200, 8)
+    names = [f"free-{i}" for i in range(MOST_PODS + 1)]
+    free = [a_pod(name).with_uid(name).managed().asking_for(2).on_node("n").body for name in names]
+    used = {"/api/v1/pods": listing(*free), "/api/v1/nodes": listing(node.body)}
+    found = await top(listing(queue("q", STATUS)), tmp_path, pods=used)
+    assert found.stdout.splitlines()[0] == (
+        "note: more than 1,000 pods have cards; ask with -o wide: what is used outside every queue "
+        "is not shown"
+    )
+    for options in (("-o", "json"), ("-o", "yaml")):
+        found = await top(listing(queue("q", STATUS)), tmp_path, *options, pods=used)
+        data = yaml.safe_load(found.stdout)
+        assert data["outside"] == {"pods": 1001, "cards": {H200: 2002}}
+        assert data["free"] == {H200: 0}
+    found = await top(listing(queue("q", STATUS)), tmp_path, "-o", "wide", pods=used)
+    assert f"used outside every queue: {H200} 2002, by 1001 pods" in found.stdout
+
+
+async def test_the_default_answer_asks_for_each_kind_once_and_for_one_page_of_pods(
+    tmp_path: Path,
+) -> None:
+    """Whatever the cluster has: that is what a second allows with 20,000 pods."""
+    asked: list[tuple[str, dict[str, str]]] = []
+    node = a_node("n").with_cards(H200, 8)
+    others = {"/api/v1/namespaces": listing(), f"{GROUP}/podgroups": listing()}
+    answers = {PATH: listing(queue("q", STATUS)), "/api/v1/nodes": listing(node.body), **others}
+    for pods in (listing(OURS.body), listing(*[FREE.body] * (MOST_PODS + 1))):
+        asked.clear()
+        async with answering(
+            {**answers, "/api/v1/pods": pods}, tmp_path, lambda *one: asked.append(one)
+        ) as kubeconfig:
+            arguments = ["top", "--kubeconfig", str(kubeconfig)]
+            found = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
+        assert found.exit_code == 0, found.output
+        paths = [path for path, _ in asked]
+        assert len(paths) == len(set(paths))
+        (query,) = (query for path, query in asked if path == "/api/v1/pods")
+        assert query == {"labelSelector": v.MANAGED, "limit": "1001"}
+    assert paths == [PATH, "/api/v1/pods"]

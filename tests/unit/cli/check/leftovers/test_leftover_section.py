@@ -212,9 +212,9 @@ async def test_what_may_not_be_read_is_said(answers: dict[str, Answer], kubeconf
     answers[JOBS] = answers[CONFIGURATION] = answers[EVENTS] = FORBIDDEN
     section = await checked(kubeconfig)
     assert [note.partition(": ")[0] for note in section.notes] == [
-        "cannot list jobs",
-        "cannot list events",
-        "cannot list configmaps of volcano-system",
+        "you may not list jobs",
+        "you may not list events",
+        "you may not list configmaps of volcano-system",
     ]
     assert section.notes[0].endswith("whether anything is left over there is not known")
     assert section.complete

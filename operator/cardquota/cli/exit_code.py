@@ -1,0 +1,28 @@
+"""The exit codes, the same for all commands."""
+
+from enum import IntEnum
+from typing import Final
+
+
+class ExitCode(IntEnum):
+    """How a command has ended."""
+
+    DONE = 0
+    FAILED = 1
+    """Something was asked for and could not be had: a file, an answer of the cluster."""
+    NOT_UNDERSTOOD = 2
+    """The command line or the configuration is wrong, or no cluster is named."""
+    FOUND = 3
+    """`check` has found something."""
+    INTERRUPTED = 130
+    """Ctrl-C."""
+    NOBODY_READS = 141
+    """Whoever read the output has ended, as `head` does. Other programs end so too."""
+
+
+EXIT_CODES: Final = (
+    "Exit codes of all commands: 0 done; 1 failed; 2 wrong command line or configuration, or no "
+    "cluster is named; 3 check has found something; 130 interrupted; 141 nobody reads the output "
+    "any more."
+)
+"""For people."""
