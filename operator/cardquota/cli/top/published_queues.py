@@ -57,6 +57,18 @@ class PublishedQueue:
         """
         return bool(self.published.get(_CARDS) or self.published.get(_COLUMNS))
 
+    @property
+    def waiting(self) -> tuple[int, int | None]:
+        """How many pods wait at their gate, and when the first of them was created: milliseconds
+        since 1970; None if none waits, or that cannot be read.
+        """
+        found = self.published.get("waiting")
+        pods = found.get("pods") if isinstance(found, dict) else None
+        if not isinstance(found, dict) or type(pods) is not int or pods <= 0:
+            return 0, None
+        oldest = found.get("oldest")
+        return pods, read_moment(oldest) if isinstance(oldest, str) else None
+
 
 @dataclass(slots=True, repr=False)  # asyncio.run would write out 10,000 queues, for nobody
 class PublishedQueues:

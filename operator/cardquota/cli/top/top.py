@@ -32,9 +32,11 @@ _COLUMNS: Final = (
     "REQUESTED",
     "CPU",
     "MEMORY",
+    "WAITING",
     "NOTE",
     "AGE",
 )
+_WAIT_COLUMNS: Final = ("QUEUE", "WAITING", "OLDEST")
 _KEYS: Final = ("cards", "inqueue", "elastic", "requested", "cpu", "memory")
 _NOTE: Final = "note"
 """Its column alone is empty where there is nothing to say."""
@@ -121,6 +123,7 @@ def lines(
         yield Text(sentences.NO_QUEUE)
     elif output is Output.WIDE:
         yield from wide_lines(found, None if known is None else known.free, bars=bars)
+        yield from _who_wait(found, now)
     else:
         yield from table([_COLUMNS, *(_row(queue, now) for queue in found.queues)])
     if known is not None and known.outside.pods:
@@ -128,12 +131,35 @@ def lines(
         yield Text(show(sentences.used_outside(known.outside), most=_LONGEST))
 
 
+def _who_wait(found: PublishedQueues, now: int) -> Iterator[Text]:
+    """A line for each queue of which pods wait: the rows above are of cards."""
+    waiting = [queue for queue in found.queues if queue.waiting[0]]
+    if waiting:
+        yield Text()
+        yield from table([_WAIT_COLUMNS, *(_wait_row(queue, now) for queue in waiting)])
+
+
+def _wait_row(queue: PublishedQueue, now: int) -> tuple[str, ...]:
+    pods, oldest = queue.waiting
+    return show(queue.name), str(pods), _since(oldest, now)
+
+
 def _row(queue: PublishedQueue, now: int) -> tuple[str, ...]:
     columns = _columns(queue)
     cells = (show(columns.get(key) or _NOTHING, most=_LONGEST) for key in _KEYS)
     note = show(columns.get(_NOTE, ""), most=_LONGEST)
-    age = _NOTHING if queue.created is None else _short(max(0, now - queue.created) // 1000)
-    return (show(queue.name), show(queue.state or QueueState.OPEN), *cells, note, age)
+    names = show(queue.name), show(queue.state or QueueState.OPEN)
+    return (*names, *cells, _waiting(queue, now), note, _since(queue.created, now))
+
+
+def _waiting(queue: PublishedQueue, now: int) -> str:
+    """How many pods wait, and for how long the first of them has."""
+    pods, oldest = queue.waiting
+    return f"{pods} ({_since(oldest, now)})" if pods else _NOTHING
+
+
+def _since(moment: int | None, now: int) -> str:
+    return _NOTHING if moment is None else _short(max(0, now - moment) // 1000)
 
 
 def _columns(queue: PublishedQueue) -> dict[str, str]:

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from builders import H200, a_node, a_pod
 from cardquota.cli.app import app
+from cardquota.cli.output import Output
 from cardquota.cli.plugin import plugin
 from cardquota.cli.top.card_use import MOST_PODS, CardUse
 from cardquota.cli.top.published_queues import PublishedQueue, PublishedQueues
@@ -72,7 +73,7 @@ async def test_the_numbers_are_shown_wherever_they_are(
     head, row = found.output.splitlines()
     assert head.split() == [
         *("NAME", "STATE", "CARDS", "INQUEUE", "ELASTIC", "REQUESTED", "CPU", "MEMORY"),
-        *("NOTE", "AGE"),
+        *("WAITING", "NOTE", "AGE"),
     ]
     assert row.split()[:4] == ["q", "Closing", H200, "2/3"]
     assert row.split()[-1].endswith("d")
@@ -228,6 +229,37 @@ async def test_wide_has_a_row_for_each_card_with_what_is_free_on_nodes(tmp_path:
     found = await top(listing(WIDE), tmp_path, "-o", "wide", pods=hidden)
     assert [line.split()[-1] for line in found.stdout.splitlines()[-2:]] == ["-", "-"]
     assert "cannot list nodes: 404" in found.stdout
+
+
+WAITING = {"pods": 5, "oldest": "2026-01-01T00:10:00Z"}
+OLDEST = 1_767_226_200_000
+"""The same moment, milliseconds since 1970."""
+
+
+@pytest.mark.parametrize("output", [Output.TEXT, Output.WIDE])
+def test_t7_how_many_wait_and_for_how_long(output: Output) -> None:
+    """Without reading a pod. Of wide output in rows of their own: the others are of cards."""
+    one = PublishedQueue("q", 0, "", {**STATUS, "waiting": WAITING}, in_annotation=False)
+    other = PublishedQueue("r", 0, "", {**STATUS, "waiting": {"pods": 0}}, in_annotation=False)
+    found = PublishedQueues([one, other], [])
+    shown = [line.plain for line in lines(found, OLDEST + 720_000, NOBODY, output=output)]
+    if output is Output.TEXT:
+        assert ["5 (12m)" in row for row in shown] == [False, True, False]
+        assert shown[2].split()[-2] == "-"
+    else:
+        assert [row.split() for row in shown[-3:]] == [
+            [],
+            ["QUEUE", "WAITING", "OLDEST"],
+            ["q", "5", "12m"],
+        ]
+
+
+@pytest.mark.parametrize("said", [None, 5, {"pods": True}, {"pods": "5"}, {"pods": -1}, {}, []])
+def test_what_is_no_number_of_pods_that_wait_is_none(said: object) -> None:
+    one = PublishedQueue("q", 0, "", {**STATUS, "waiting": said}, in_annotation=False)
+    assert one.waiting == (0, None)
+    timeless = {"waiting": {"pods": 2, "oldest": "yesterday"}}
+    assert PublishedQueue("q", 0, "", timeless, in_annotation=False).waiting == (2, None)
 
 
 def test_a_terminal_gets_bars() -> None:
