@@ -9,6 +9,7 @@ import yaml
 from builders import H200, a_pod
 from builders.pod import PodBody
 from cardquota.install.generate import (
+    AUDIT,
     COMMITTED,
     COMPONENT,
     EXTENDER,
@@ -66,7 +67,7 @@ def test_same_settings_same_bytes() -> None:
 def test_committed_files_are_what_is_generated() -> None:
     assert COMMITTED.read_text() == default_text()
     assert {path.parent for path in committed()} == {
-        *(COMMITTED.parent, COMPONENT, EXTENDER, VOLCANO)
+        *(COMMITTED.parent, COMPONENT, EXTENDER, VOLCANO, AUDIT)
     }
     assert main(["--check"]) == 0
 

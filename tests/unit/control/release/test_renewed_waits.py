@@ -83,7 +83,7 @@ def test_a_lowered_quota_changes_the_advice() -> None:
     line = RenewedWaits(FOUR, HOLDER, waiting("a"))
     line.look()
     (first,) = line.run()
-    assert "capability is <4>; wait until some of it is free" in first
+    assert "capability is <4>; held by holder 3; wait until some of it is free" in first
     line.change(FOUR.with_quota({H200: 2}).at_revision(2))
     (second,) = line.run(1)
     assert "capability is <2>; ask for at most 2, or ask the queue's owner" in second
@@ -232,7 +232,7 @@ def test_a_group_without_pods_is_told_other_advice_too() -> None:
     line = WaitingGroups(FOUR, HOLDER, GROUP)
     line.look()
     (first,) = line.run()
-    assert "capability is <4>; wait until some of it is free" in first
+    assert "capability is <4>; held by holder 3; wait until some of it is free" in first
     assert first.endswith("; number <1> of <1> that wait in Queue <queue>")
     assert line.run(60) == []
     line.change(FOUR.with_quota({H200: 2}).at_revision(2))
