@@ -46,6 +46,7 @@ class Where(StrEnum):
     STUCK_EVENT = "event on the pod, the leader's log, and `kubectl cardquota check`"
     CHECK = "the leader's log, and `kubectl cardquota check`"
     CHECK_ONLY = "`kubectl cardquota check`"
+    QUESTION = "refusal to answer a QueueReview"
     WORKLOAD = "`Warning:` on a Deployment, Job or other workload"
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .reviews.answer_output import AnswerOutput
+
 if TYPE_CHECKING:
     from ..settings import Settings
 
@@ -47,6 +49,10 @@ Context = Annotated[
     str, typer.Option("--context", metavar="NAME", help="Instead of the kubeconfig's own.")
 ]
 OutputOption = Annotated[Output, typer.Option("--output", "-o", help="How to print the results.")]
+
+AnswerOutputOption = Annotated[
+    AnswerOutput, typer.Option("--output", "-o", help="How to print the answer.")
+]
 
 
 @app.command()
@@ -331,6 +337,38 @@ def check(
             context=context,
             as_json=output is Output.JSON,
         )
+    )
+
+
+@app.command()
+def queue(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The queue.")],
+    limit: Annotated[
+        int,
+        typer.Option(
+            "--limit",
+            metavar="NUMBER",
+            min=0,
+            max=200,
+            help="How many holders, and how many waiters, to show; the others are counted.",
+        ),
+    ] = 20,
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+    output: AnswerOutputOption = AnswerOutput.TEXT,
+) -> None:
+    """Show who holds a queue's cards, who waits, what fits now.
+
+    The operator answers: it must run, and you need the right to create
+    queuereviews.cardquota.volcano.sh.
+    """
+    from ..quota.limits import is_object_name
+    from .queue.queue_command import queue as show_queue
+
+    if not is_object_name(name):
+        raise typer.BadParameter("is no name of a queue", param_hint="NAME")
+    raise typer.Exit(
+        show_queue(name, limit=limit, kubeconfig=kubeconfig, context=context, output=output)
     )
 
 

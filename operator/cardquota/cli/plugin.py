@@ -1,12 +1,13 @@
 """`kubectl cardquota`: the commands that only read, as kubectl's plugin `kubectl-cardquota`.
 
-They are those of `cardquota` and need neither the operator nor rights beyond reading.
+They are those of `cardquota`. Only for `queue` the operator has to run; all others need no more
+than the right to read.
 `python -m cardquota.cli.plugin` is the same.
 """
 
 import typer
 
-from .app import cards, check, inspect, top, version
+from .app import cards, check, inspect, queue, top, version
 
 plugin = typer.Typer(
     help="Quotas per GPU card model: what the cluster has and what is promised.",
@@ -16,6 +17,7 @@ plugin = typer.Typer(
     rich_markup_mode=None,
 )
 plugin.command()(top)
+plugin.command()(queue)
 plugin.command()(cards)
 plugin.command()(inspect)
 plugin.command()(check)

@@ -17,6 +17,9 @@ from ..quota.vocabulary import (
     MANAGED,
     NAMESPACE_AUDIT,
     NAMESPACE_ENFORCED,
+    QUEUE_REVIEWS,
+    REVIEW_GROUP,
+    REVIEW_VERSION,
     STATUS,
     TO_REVIEW,
     VERSION,
@@ -103,6 +106,29 @@ def mutating_scales(settings: Settings) -> dict[str, Any]:
 def scales_name(settings: Settings) -> str:
     """The name of that configuration."""
     return f"{settings.webhook.name}-scales"
+
+
+def mutating_reviews(settings: Settings) -> dict[str, Any]:
+    """The MutatingWebhookConfiguration of questions: we add the answer to what nobody stores. What
+    we have not answered the definition refuses, whatever the failure policy says. One of its own,
+    since that of pods is not there if a policy sets the gate.
+    """
+    webhook = _webhook(
+        "queue-reviews",
+        settings,
+        path=MUTATE,
+        rule=_rule(REVIEW_GROUP, REVIEW_VERSION, QUEUE_REVIEWS, ["CREATE"], "Cluster"),
+        conditions={},
+        fail=True,
+    )
+    found = _configuration("MutatingWebhookConfiguration", settings, [webhook])
+    found["metadata"]["name"] = reviews_name(settings)
+    return found
+
+
+def reviews_name(settings: Settings) -> str:
+    """The name of that configuration."""
+    return f"{settings.webhook.name}-reviews"
 
 
 def mutating_refused(settings: Settings) -> dict[str, Any]:

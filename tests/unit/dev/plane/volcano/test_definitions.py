@@ -11,6 +11,7 @@ from cardquota_dev.plane.volcano.definitions import CHOICES, definition_files
 from cardquota_dev.plane.volcano.registration import ACCOUNTS, accounts, webhooks
 
 BOTH = {"queues.scheduling.volcano.sh", "podgroups.scheduling.volcano.sh"}
+QUESTIONS = {"queuereviews.cardquota.volcano.sh"}
 OWN = {"jobs.batch.volcano.sh", "commands.bus.volcano.sh"}
 
 
@@ -30,7 +31,7 @@ def status_of(definition: dict[str, Any]) -> dict[str, Any]:
 def test_whose_definitions_there_are(volcano: bool) -> None:
     assert defined("none", volcano=volcano) == {}
     assert set(defined("volcano", volcano=volcano)) == BOTH | OWN
-    assert set(defined("ours", volcano=volcano)) == (BOTH | OWN if volcano else BOTH)
+    assert set(defined("ours", volcano=volcano)) == BOTH | QUESTIONS | (OWN if volcano else set())
 
 
 def test_volcanos_queue_has_none_of_the_products_fields() -> None:
