@@ -17,7 +17,7 @@ from aiohttp import web
 from cardquota.cluster.serving.serve import requests_up_to
 from cardquota.metrics import Metrics
 from cardquota.quota.messages import shortfall_messages
-from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP
+from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP, WORKLOAD_REVIEWS
 
 from .pod_groups import PodGroupReviews
 from .pods import PodReviews
@@ -26,6 +26,7 @@ from .refused.refused_write_reviews import BINDINGS, RefusedWriteReviews
 from .resizes import ResizeReviews
 from .review import AdmissionResponse, Request, ReviewError, decode, deny, encode, try_again
 from .reviews.queue_answers import QueueAnswers
+from .reviews.workload_answers import WorkloadAnswers
 from .scaling.scales import SCALE, ScaleReviews
 from .volcano_jobs.volcano_job_reviews import JOBS, VolcanoJobReviews
 from .workloads import WORKLOADS, WorkloadReviews
@@ -39,7 +40,7 @@ _PODS: Final = ("", "pods")
 _RESIZES: Final = ("", "pods/resize")
 _QUEUES: Final = ("scheduling.volcano.sh", "queues")
 _POD_GROUPS: Final = ("scheduling.volcano.sh", "podgroups")
-QUESTIONS: Final = (QUEUE_REVIEWS,)
+QUESTIONS: Final = (QUEUE_REVIEWS, WORKLOAD_REVIEWS)
 """The resources of which nothing is stored: their review is the answer."""
 _LONGEST_NAME: Final = 253
 """Characters of a resource's name that answers repeat."""
@@ -75,9 +76,10 @@ class AdmissionServer:
         refused: RefusedWriteReviews | None = None,
         volcano_jobs: VolcanoJobReviews | None = None,
         queue_answers: QueueAnswers | None = None,
+        workload_answers: WorkloadAnswers | None = None,
     ) -> None:
         """`refused`: whoever looks at what others are refused, if anybody does. `volcano_jobs`: of
-        Jobs of Volcano, beside it. `queue_answers`: to questions about queues.
+        Jobs of Volcano, beside it. `queue_answers`, `workload_answers`: to questions.
         """
         self._tally = metrics.reviews
         self._audit = audit
@@ -98,6 +100,8 @@ class AdmissionServer:
         }
         if queue_answers is not None:
             self._routes["/mutate"][REVIEW_GROUP, QUEUE_REVIEWS] = queue_answers.answer
+        if workload_answers is not None:
+            self._routes["/mutate"][REVIEW_GROUP, WORKLOAD_REVIEWS] = workload_answers.answer
         if refused is not None:
             self._routes[OBSERVE] = {_PODS: refused.group}
             self._routes[OBSERVE].update(dict.fromkeys(BINDINGS, refused.binding))

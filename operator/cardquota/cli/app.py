@@ -373,6 +373,53 @@ def queue(
 
 
 @app.command()
+def explain(
+    kind: Annotated[
+        str,
+        typer.Argument(metavar="KIND", help="pod, deploy, sts, ds, rs, job, pg, vcjob, ..."),
+    ],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Its name; or both as KIND/NAME.")
+    ] = "",
+    namespace: Annotated[
+        str,
+        typer.Option("--namespace", "-n", metavar="NAME", help="Instead of the context's own."),
+    ] = "",
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+    output: AnswerOutputOption = AnswerOutput.TEXT,
+) -> None:
+    """Say why a workload waits, and what would let it in.
+
+    Its queue and why that one, its place, who holds the cards. The operator answers: it must run,
+    and you need the right to create workloadreviews.cardquota.volcano.sh in the namespace.
+    """
+    from ..quota.limits import is_object_name
+    from .explain.explain_command import explain as explain_workload
+    from .explain.kind_names import KNOWN, named_kind
+
+    if not name:
+        kind, _, name = kind.partition("/")
+    found = named_kind(kind)
+    if found is None:
+        raise typer.BadParameter(f"is none of {KNOWN}", param_hint="KIND")
+    if not is_object_name(name):
+        raise typer.BadParameter("is no name of an object", param_hint="NAME")
+    if namespace and not is_object_name(namespace):
+        raise typer.BadParameter("is no name of a namespace", param_hint="-n")
+    raise typer.Exit(
+        explain_workload(
+            found,
+            name,
+            namespace=namespace,
+            kubeconfig=kubeconfig,
+            context=context,
+            output=output,
+        )
+    )
+
+
+@app.command()
 def version() -> None:
     """Print the version."""
     from .. import __version__

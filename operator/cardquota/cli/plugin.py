@@ -1,13 +1,13 @@
 """`kubectl cardquota`: the commands that only read, as kubectl's plugin `kubectl-cardquota`.
 
-They are those of `cardquota`. Only for `queue` the operator has to run; all others need no more
-than the right to read.
+They are those of `cardquota`. Only for `queue` and `explain` the operator has to run; all others
+need no more than the right to read.
 `python -m cardquota.cli.plugin` is the same.
 """
 
 import typer
 
-from .app import cards, check, inspect, queue, top, version
+from .app import cards, check, explain, inspect, queue, top, version
 
 plugin = typer.Typer(
     help="Quotas per GPU card model: what the cluster has and what is promised.",
@@ -18,6 +18,7 @@ plugin = typer.Typer(
 )
 plugin.command()(top)
 plugin.command()(queue)
+plugin.command()(explain)
 plugin.command()(cards)
 plugin.command()(inspect)
 plugin.command()(check)

@@ -23,6 +23,7 @@ from ..quota.vocabulary import (
     STATUS,
     TO_REVIEW,
     VERSION,
+    WORKLOAD_REVIEWS,
 )
 from ..settings import InstallationMode, Settings
 from .cel import all_of, annotation, any_of, gated, literals, same_but, user_is
@@ -113,15 +114,21 @@ def mutating_reviews(settings: Settings) -> dict[str, Any]:
     we have not answered the definition refuses, whatever the failure policy says. One of its own,
     since that of pods is not there if a policy sets the gate.
     """
-    webhook = _webhook(
-        "queue-reviews",
-        settings,
-        path=MUTATE,
-        rule=_rule(REVIEW_GROUP, REVIEW_VERSION, QUEUE_REVIEWS, ["CREATE"], "Cluster"),
-        conditions={},
-        fail=True,
-    )
-    found = _configuration("MutatingWebhookConfiguration", settings, [webhook])
+    webhooks = [
+        _webhook(
+            name,
+            settings,
+            path=MUTATE,
+            rule=_rule(REVIEW_GROUP, REVIEW_VERSION, resource, ["CREATE"], scope),
+            conditions={},
+            fail=True,
+        )
+        for name, resource, scope in (
+            ("queue-reviews", QUEUE_REVIEWS, "Cluster"),
+            ("workload-reviews", WORKLOAD_REVIEWS, "Namespaced"),
+        )
+    ]
+    found = _configuration("MutatingWebhookConfiguration", settings, webhooks)
     found["metadata"]["name"] = reviews_name(settings)
     return found
 

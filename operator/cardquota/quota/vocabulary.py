@@ -129,6 +129,8 @@ REVIEW_GROUP: Final = "cardquota.volcano.sh"
 REVIEW_VERSION: Final = "v1alpha1"
 QUEUE_REVIEWS: Final = "queuereviews"
 """The resource by which somebody asks about a queue."""
+WORKLOAD_REVIEWS: Final = "workloadreviews"
+"""The resource by which somebody asks about a pod, a group or a workload."""
 
 CPU: Final = "cpu"
 MEMORY: Final = "memory"

@@ -104,7 +104,7 @@ def test_enforcing_denies_and_fails_closed_where_it_must() -> None:
     }
     assert closed == {
         *("pods", "pods-enforced", "pods-audited", "resizes", "queues"),
-        "queue-reviews",
+        *("queue-reviews", "workload-reviews"),
     }
 
 
@@ -208,12 +208,13 @@ def test_where_a_policy_sets_the_gate_no_create_of_a_pod_fails_closed() -> None:
     """
     changing = of_kind("MutatingWebhookConfiguration", BY_POLICY)
     rules = [rule["resources"] for one in changing for w in one["webhooks"] for rule in w["rules"]]
-    assert rules == [["*/scale"], ["queuereviews"]]
+    assert rules == [["*/scale"], ["queuereviews"], ["workloadreviews"]]
     closed = {w["name"] for w in webhooks(BY_POLICY) if w["failurePolicy"] == "Fail"}
     assert closed == {
         "queues.cardquota.volcano.sh",
         "resizes.cardquota.volcano.sh",
         "queue-reviews.cardquota.volcano.sh",
+        "workload-reviews.cardquota.volcano.sh",
     }
     pods = ("pods.", "pods-enforced.")
     with_gate = [
@@ -366,7 +367,7 @@ def test_default_queue_makes_card_pods_managed() -> None:
 def test_exempt_namespaces_and_our_own_are_left_out() -> None:
     settings = Settings(exempt_namespaces=("kube-system", "infra"), namespace="quota")
     for webhook in webhooks(settings):
-        if webhook["name"].startswith(("queues.", "queue-reviews.")):
+        if webhook["name"].startswith(("queues.", "queue-reviews.", "workload-reviews.")):
             assert "namespaceSelector" not in webhook  # Queues are in no namespace
             continue
         left_out, mode = webhook["namespaceSelector"]["matchExpressions"]

@@ -168,15 +168,19 @@ def test_nobody_else_is_given_them() -> None:
         } == {("ServiceAccount", "cardquota-system", "cardquota")}
 
 
-def test_who_sets_quotas_may_ask_who_holds_them_and_nobody_else() -> None:
-    """The answer names workloads of all namespaces."""
+def test_f4_who_sets_quotas_may_ask_who_holds_them_and_a_tenant_of_his_own_workloads() -> None:
+    """The answer about a queue names workloads of all namespaces."""
     may = {
-        role["metadata"]["name"]: rule["verbs"]
+        (role["metadata"]["name"], resource): rule["verbs"]
         for role in documents("base/roles.yaml")
         for rule in role["rules"]
-        if rule["resources"] == ["queuereviews"]
+        if rule["apiGroups"] == ["cardquota.volcano.sh"]
+        for resource in rule["resources"]
     }
-    assert may == {"cardquota-queue-admin": ["create"]}
+    assert may == {
+        ("cardquota-queue-admin", "queuereviews"): ["create"],
+        ("cardquota-tenant-explain", "workloadreviews"): ["create"],
+    }
 
 
 def test_no_right_is_given_by_a_star() -> None:

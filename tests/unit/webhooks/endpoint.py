@@ -28,6 +28,7 @@ from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.refused.refused_write_reviews import RefusedWriteReviews
 from cardquota_webhooks.resizes import ResizeReviews
 from cardquota_webhooks.reviews.queue_answers import QueueAnswers
+from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
 from cardquota_webhooks.scaling.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
@@ -188,6 +189,9 @@ class Endpoint:
             refused=RefusedWriteReviews(self.note_refused),
             volcano_jobs=jobs,
             queue_answers=QueueAnswers(
+                self.ledger, self.settings, lambda: self.synced and not self.late, lambda: NOW
+            ),
+            workload_answers=WorkloadAnswers(
                 self.ledger, self.settings, lambda: self.synced and not self.late, lambda: NOW
             ),
         )

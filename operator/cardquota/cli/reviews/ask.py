@@ -35,16 +35,19 @@ async def ask(
     resource: str,
     spec: Mapping[str, object],
     *,
+    namespaced: bool = False,
     namespace: str = "",
     kubeconfig: Path | None,
     context: str,
 ) -> T:
     """The answer. `resource`: as roles name it. Needs the right to create it, and no other.
 
+    `namespace`: of a `namespaced` one; empty: that of the context.
     Errors: AccessError, ClusterError.
     """
-    client = Client(await find_access(kubeconfig, context))
-    within = f"/namespaces/{namespace}" if namespace else ""
+    access = await find_access(kubeconfig, context)
+    client = Client(access)
+    within = f"/namespaces/{namespace or access.namespace}" if namespaced else ""
     path = f"/apis/{REVIEW_GROUP}/{REVIEW_VERSION}{within}/{resource}"
     body = {
         "apiVersion": f"{REVIEW_GROUP}/{REVIEW_VERSION}",

@@ -49,6 +49,7 @@ class _User(msgspec.Struct, rename="kebab"):
 class _Context(msgspec.Struct):
     cluster: str = ""
     user: str = ""
+    namespace: str = ""
 
 
 class _NamedEntry(msgspec.Struct):
@@ -77,7 +78,7 @@ async def from_kubeconfig(paths: Sequence[Path], context: str = "") -> Access:
     """
     where = f"kubeconfig {os.pathsep.join(map(str, paths))}"
     try:
-        entry, user = _chosen(where, [path for path in paths if path.is_file()], context)
+        entry, user, namespace = _chosen(where, [path for path in paths if path.is_file()], context)
         cluster = entry.cluster
         tls = _tls(entry, user) if cluster.server.startswith("https") else None
         if user.user.exec is None and user.user.auth_provider is None:
@@ -87,11 +88,18 @@ async def from_kubeconfig(paths: Sequence[Path], context: str = "") -> Access:
     except (OSError, ValueError) as error:
         raise AccessError(f"{where}: {error}") from error
     server = cluster.server.rstrip("/")
-    return Access(server, tls, authorization, cluster.tls_server_name, cluster.proxy_url)
+    return Access(
+        server,
+        tls,
+        authorization,
+        cluster.tls_server_name,
+        cluster.proxy_url,
+        namespace or "default",
+    )
 
 
-def _chosen(where: str, files: list[Path], name: str) -> tuple[_NamedEntry, _NamedEntry]:
-    """The cluster and the user of the context."""
+def _chosen(where: str, files: list[Path], name: str) -> tuple[_NamedEntry, _NamedEntry, str]:
+    """The cluster, the user and the namespace of the context."""
     clusters: dict[str, _NamedEntry] = {}
     users: dict[str, _NamedEntry] = {}
     contexts: dict[str, _NamedEntry] = {}
@@ -114,7 +122,7 @@ def _chosen(where: str, files: list[Path], name: str) -> tuple[_NamedEntry, _Nam
     cluster = clusters.get(context.cluster)
     if cluster is None or not cluster.cluster.server:
         raise AccessError(f"{where}: no server for the context {name!r}")
-    return cluster, users.get(context.user, _NamedEntry())
+    return cluster, users.get(context.user, _NamedEntry()), context.namespace
 
 
 def _tls(entry: _NamedEntry, entry_of_user: _NamedEntry) -> ssl.SSLContext:

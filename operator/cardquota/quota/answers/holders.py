@@ -13,8 +13,8 @@ from ..steps import Steps
 from .card_amount import CardAmount, card_amounts
 from .made_by import made_by
 
-GROUPS_AT_A_TIME: Final = 256
-"""Groups that one step looks at."""
+AT_A_TIME: Final = 256
+"""Groups, or holders, that one step looks at."""
 
 
 class Holder(Wire):
@@ -46,7 +46,7 @@ HolderKey = tuple[str, str, str]
 """Namespace, kind and name."""
 
 
-class Held:
+class HeldByWorkload:
     """What one workload holds, while it is added up."""
 
     __slots__ = ("cards", "pods", "since", "total")
@@ -58,7 +58,9 @@ class Held:
         self.total = 0
 
     @classmethod
-    def of(cls, ledger: LedgerReader, record: PodRecord, found: dict[HolderKey, "Held"]) -> "Held":
+    def of(
+        cls, ledger: LedgerReader, record: PodRecord, found: dict[HolderKey, "HeldByWorkload"]
+    ) -> "HeldByWorkload":
         """That of the pod's workload, with one pod more."""
         facts = record.facts
         held = found.setdefault((facts.namespace, *made_by(ledger, facts)), cls())
@@ -78,26 +80,32 @@ def holders_in(ledger: LedgerReader, queue: str, most: int) -> Steps[Holders]:
 
     Costs by the queue's pods, and, if anything is reserved there, by all groups.
     """
-    found: dict[HolderKey, Held] = {}
+    found: dict[HolderKey, HeldByWorkload] = {}
 
     def look(record: PodRecord) -> None:
         if not record.held:
             return
-        held = Held.of(ledger, record, found)
+        held = HeldByWorkload.of(ledger, record, found)
         for dimension, amount in record.charge:
             if is_card(dimension):
                 held.add(dimension, amount)
 
     yield from ledger.made_pods.each_of(queue, look)
     yield from _reserved(ledger, queue, found)
-    first = first_holders(found, most)
+    first = yield from first_holders(found, most)
     pods = sum(held.pods for held in found.values())
     return Holders(first, len(found) - len(first), pods)
 
 
-def first_holders(found: dict[HolderKey, Held], most: int) -> tuple[Holder, ...]:
+def first_holders(found: dict[HolderKey, HeldByWorkload], most: int) -> Steps[tuple[Holder, ...]]:
     """Those who hold the most cards first, then by name."""
-    first = nsmallest(most, found.items(), key=lambda one: (-one[1].total, one[0]))
+    everybody = list(found)
+    keys: list[tuple[int, HolderKey]] = []
+    for start in range(0, len(everybody), AT_A_TIME):
+        some = everybody[start : start + AT_A_TIME]
+        keys = nsmallest(most, [*keys, *((-found[key].total, key) for key in some)])
+        yield
+    first = [(key, found[key]) for _, key in keys]
     return tuple(
         Holder(
             kind=kind,
@@ -111,13 +119,15 @@ def first_holders(found: dict[HolderKey, Held], most: int) -> tuple[Holder, ...]
     )
 
 
-def _reserved(ledger: LedgerReader, queue: str, found: dict[HolderKey, Held]) -> Steps[None]:
+def _reserved(
+    ledger: LedgerReader, queue: str, found: dict[HolderKey, HeldByWorkload]
+) -> Steps[None]:
     account = ledger.account(queue)
     if account is None or not any(row.reserved for row in account.rows.values()):
         return
     keys = list(ledger.groups)
-    for first in range(0, len(keys), GROUPS_AT_A_TIME):
-        for key in keys[first : first + GROUPS_AT_A_TIME]:
+    for first in range(0, len(keys), AT_A_TIME):
+        for key in keys[first : first + AT_A_TIME]:
             group = ledger.groups.get(key)
             rest = group.rest_in(queue) if group is not None else ()
             amounts = Counter[str]()
@@ -127,7 +137,7 @@ def _reserved(ledger: LedgerReader, queue: str, found: dict[HolderKey, Held]) ->
                     amounts[card] += amount
             if amounts:
                 namespace, _, name = key.partition("/")
-                held = found.setdefault((namespace, "PodGroup", name), Held())
+                held = found.setdefault((namespace, "PodGroup", name), HeldByWorkload())
                 for card, amount in amounts.items():
                     held.add(card, amount)
         yield

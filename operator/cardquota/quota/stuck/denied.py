@@ -8,6 +8,7 @@ from ..effect import Effect, effect_of
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import stuck_messages
 from ..moments import seconds_of
+from ..pods.pod_facts import PodFacts
 from ..pods.pod_request import PodRequest
 from ..verdict import Verdict
 from ..workloads.workload_facts import WorkloadFacts, pod_of
@@ -22,6 +23,7 @@ MOST_KEPT: Final = 1_000
 class NextPod(NamedTuple):
     """What would become of the next pod of a workload."""
 
+    facts: PodFacts
     queue: str
     request: PodRequest
     verdict: Verdict
@@ -89,7 +91,7 @@ def next_pod(ledger: LedgerReader, facts: WorkloadFacts, *, require_queue: bool)
     queue = ledger.queue_of(pod)
     verdict = judge_create(ledger, pod, require_queue=require_queue)
     effect = effect_of(verdict.outcome, ledger.policy_of(pod, queue), ledger.mode_in(pod.namespace))
-    return NextPod(queue, ledger.request_of(pod, queue), verdict, effect is Effect.DENY)
+    return NextPod(pod, queue, ledger.request_of(pod, queue), verdict, effect is Effect.DENY)
 
 
 def describe_denied(found: DeniedWorkload, age: int | None, *, judged: bool) -> StuckFinding:

@@ -1,5 +1,6 @@
 """A queue in use, and what is answered about it."""
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -38,16 +39,26 @@ def asked(ledger: Ledger, queue: str = "queue", *, limit: int = 20) -> QueueAnsw
 
 
 def see_workload(
-    ledger: Ledger, kind: str, name: str, *, owner: str = "", owner_kind: str = "Deployment"
+    ledger: Ledger,
+    kind: str,
+    name: str,
+    *,
+    owner: str = "",
+    owner_kind: str = "Deployment",
+    wants: int = 2,
+    present: int = 0,
+    queue: str | None = "queue",
+    template: bool = True,
 ) -> None:
-    """A workload with a template of one card."""
-    body = a_pod().in_queue("queue").naming(H200).asking_for(1).body
-    template = {"metadata": {"annotations": body["metadata"]["annotations"]}, "spec": body["spec"]}
+    """A workload whose pods ask for one card each. Without `template`: one too large to be kept."""
+    body = a_pod().in_queue(queue).naming(H200).asking_for(1).body
+    pod = {"metadata": {"annotations": body["metadata"]["annotations"]}, "spec": body["spec"]}
     owners = (
         [{"kind": owner_kind, "name": owner, "uid": owner, "controller": True}] if owner else []
     )
     meta = {"name": name, "namespace": "team", "uid": name, "ownerReferences": owners}
-    found = {"metadata": meta, "spec": {"replicas": 2, "template": template}}
+    spec = {"replicas": wants, "template": pod}
+    found = {"metadata": meta, "spec": spec, "status": {"replicas": present}}
     facts = workload_facts(kind, msgspec.convert(found, Workload))
     assert facts is not None
-    ledger.workloads.see(facts)
+    ledger.workloads.see(facts if template else replace(facts, template=b""))

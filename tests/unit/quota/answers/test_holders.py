@@ -79,7 +79,7 @@ def test_f1_of_a_queue_that_nobody_uses_nobody_holds_anything() -> None:
 def test_f1_a_group_that_goes_while_others_are_looked_at_holds_nothing() -> None:
     groups = [
         a_group(f"g{n}").in_queue("queue").of(2).reserving("queue", {H200: 1})
-        for n in range(holders.GROUPS_AT_A_TIME + 1)
+        for n in range(holders.AT_A_TIME + 1)
     ]
     ledger = a_cluster(*groups)
     steps = holders_in(ledger, "queue", 1)

@@ -11,7 +11,7 @@ from cardquota_dev.plane.volcano.definitions import CHOICES, definition_files
 from cardquota_dev.plane.volcano.registration import ACCOUNTS, accounts, webhooks
 
 BOTH = {"queues.scheduling.volcano.sh", "podgroups.scheduling.volcano.sh"}
-QUESTIONS = {"queuereviews.cardquota.volcano.sh"}
+QUESTIONS = {"queuereviews.cardquota.volcano.sh", "workloadreviews.cardquota.volcano.sh"}
 OWN = {"jobs.batch.volcano.sh", "commands.bus.volcano.sh"}
 
 
