@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 
 from ...cluster.api.access import AccessError
-from ...quota.answers.explanation import Explanation
+from ...quota.answers.answer_forms import Explanation
 from ...quota.vocabulary import WORKLOAD_REVIEWS
-from ..cards.card_sources import ClusterError
 from ..printing import print_lines
 from ..reviews.answer_output import AnswerOutput
 from ..reviews.ask import ask
+from ..reviews.no_answer import NoAnswerError
 from ..reviews.print_answer import print_answer
 from .explain_lines import explain_lines
 from .kind_names import NamedKind
@@ -44,7 +44,7 @@ def explain(
     )
     try:
         found = asyncio.run(question)
-    except (AccessError, ClusterError) as error:
+    except (AccessError, NoAnswerError) as error:
         sys.stderr.write(f"cardquota: {' '.join(str(error).split())}\n")
         return 2 if isinstance(error, AccessError) else 1
     if output is AnswerOutput.TEXT:

@@ -5,8 +5,7 @@ from typing import Final
 
 from rich.text import Text
 
-from ...quota.answers.explanation import Explanation
-from ...quota.answers.holders import Holder
+from ...quota.answers.answer_forms import Explanation, Holder
 from ...quota.words import counted, first_of, show
 from ..reviews.amounts_text import ago, amounts_text
 

@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 
 from ...cluster.api.access import AccessError
-from ...quota.answers.queue_answer import QueueAnswer
+from ...quota.answers.answer_forms import QueueAnswer
 from ...quota.vocabulary import QUEUE_REVIEWS
-from ..cards.card_sources import ClusterError
 from ..printing import print_lines
 from ..reviews.answer_output import AnswerOutput
 from ..reviews.ask import ask
+from ..reviews.no_answer import NoAnswerError
 from ..reviews.print_answer import print_answer
 from .queue_lines import queue_lines
 
@@ -29,7 +29,7 @@ def queue(
     )
     try:
         found = asyncio.run(question)
-    except (AccessError, ClusterError) as error:
+    except (AccessError, NoAnswerError) as error:
         sys.stderr.write(f"cardquota: {' '.join(str(error).split())}\n")
         return 2 if isinstance(error, AccessError) else 1
     if output is AnswerOutput.TEXT:

@@ -5,9 +5,7 @@ from typing import Final
 
 from rich.text import Text
 
-from ...quota.answers.holders import Holder
-from ...quota.answers.queue_answer import QueueAnswer
-from ...quota.answers.waiters import Waiter
+from ...quota.answers.answer_forms import Holder, QueueAnswer, Waiter
 from ...quota.words import counted, first_of, show
 from ..reviews import review_sentences
 from ..reviews.amounts_text import NOTHING, ago, amounts_text

@@ -12,8 +12,8 @@ from ...cluster.api.client import Client
 from ...cluster.api.find_access import find_access
 from ...quota.objects.wire import Wire
 from ...quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION
-from ..cards.card_sources import ClusterError
 from . import review_sentences
+from .no_answer import NoAnswerError
 
 T = TypeVar("T", bound=Wire)
 _TRIES: Final = 4
@@ -43,7 +43,7 @@ async def ask(
     """The answer. `resource`: as roles name it. Needs the right to create it, and no other.
 
     `namespace`: of a `namespaced` one; empty: that of the context.
-    Errors: AccessError, ClusterError.
+    Errors: AccessError, NoAnswerError.
     """
     access = await find_access(kubeconfig, context)
     client = Client(access)
@@ -59,11 +59,11 @@ async def ask(
         text = await _answered(client, path, body)
         return msgspec.json.decode(text, type=_AnsweredReview[answer]).status  # type: ignore[valid-type]
     except ApiError as error:
-        raise ClusterError(_why(error, resource)) from error
+        raise NoAnswerError(_why(error, resource)) from error
     except OutcomeUnknown as error:
-        raise ClusterError(review_sentences.not_reached(str(error))) from error
+        raise NoAnswerError(review_sentences.not_reached(str(error))) from error
     except msgspec.MsgspecError as error:
-        raise ClusterError(review_sentences.NOT_UNDERSTOOD) from error
+        raise NoAnswerError(review_sentences.NOT_UNDERSTOOD) from error
     finally:
         await client.close()
 

@@ -5,18 +5,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ..amounts import Amount, is_card
-from ..objects.wire import Wire
 from ..words import listed
+from .answer_forms import CardAmount
 
 MOST_AMOUNTS: Final = 16
 """Cards, or choices of cards, that one holder or waiter is told with. The rest are left out."""
-
-
-class CardAmount(Wire):
-    """`name`: a card, or a choice of cards as `A|B`, of which at most five are named."""
-
-    name: str
-    amount: int
 
 
 def card_amounts(amounts: Iterable[Amount]) -> tuple[CardAmount, ...]:

@@ -2,29 +2,8 @@
 
 from ..accounts.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
-from ..objects.wire import Wire
 from ..reports.cluster_report import cards_of
-
-
-class CardRoom(Wire):
-    """All amounts are cards. The first five are those of the queue's status."""
-
-    name: str
-    quota: int
-    allocated: int
-    inqueue: int
-    elastic: int
-    requested: int
-    left: int
-    """Of the quota. 0 also where the queue is over it."""
-    allocatable: int
-    """What nodes offer now, in use or not."""
-    free: int
-    """Free on nodes that take pods, less what pods will take that are let through already."""
-    most_on_node: int
-    """The most that one of these nodes has free, once those pods have filled nodes tightly."""
-    fits: int
-    """What would fit now: the smaller of `left` and `free`. 0 if the queue takes nothing new."""
+from .answer_forms import CardRoom
 
 
 def card_room(ledger: LedgerReader, account: AccountReader, card: str, *, opened: bool) -> CardRoom:

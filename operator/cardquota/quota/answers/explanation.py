@@ -14,13 +14,13 @@ from ..ledger.groups.group_facts import GroupFacts
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import origin_messages, standing_messages
-from ..objects.wire import Wire
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..steps import Steps
 from ..stuck.denied import next_pod, why_denied
 from ..stuck.gated import GateReasons, why_of
 from ..workloads.workload_facts import WorkloadFacts
+from .answer_forms import CardAmount, Explanation, PodNumbers
 from .asked_workload import (
     POD_GROUP,
     AskedPods,
@@ -29,11 +29,10 @@ from .asked_workload import (
     members_of,
     pods_of,
 )
-from .card_amount import CardAmount, choice_amounts
-from .holders import Holder
+from .card_amount import choice_amounts
 from .namespace_holders import NamespaceHolders, holders_for
 from .queue_origin import QueueOrigin, QueueSource, origin_of
-from .remedies import Need, OtherQueue, Remedies, remedies_for
+from .remedies import Need, Remedies, remedies_for
 from .standing import Standing, WaitsFor, WorkloadState, at_gate, past_gate
 from .waiters import asked_by
 from .waiting_order import PlaceInOrder, waiting_order
@@ -41,65 +40,6 @@ from .waiting_order import PlaceInOrder, waiting_order
 MOST_GATES: Final = 5
 """Gates of others that are named."""
 _NOBODY: Final = NamespaceHolders((), 0, ())
-
-
-class PodNumbers(Wire):
-    """Its unfinished pods that use cards or a queue."""
-
-    running: int
-    """On a node."""
-    let_through: int
-    """Their gates are open, and they have no node yet."""
-    waiting: int
-    """At our gate."""
-    lacking: int
-    """That it wants and that do not exist."""
-
-
-class Explanation(Wire):
-    """One workload at about one moment. Guarantees: of bounded size."""
-
-    kind: str
-    namespace: str
-    name: str
-    time: str
-    """Of the answer, RFC 3339."""
-    queue: str
-    """Empty: none."""
-    queue_source: str
-    """A `QueueSource`."""
-    queue_reason: str
-    """The same in a sentence."""
-    asks: tuple[CardAmount, ...]
-    """What one pod asks for; of a group, and of a gang that starts whole, what all that wait do."""
-    pods: PodNumbers
-    state: str
-    """A `WorkloadState`."""
-    waits_for: str
-    """A `WaitsFor`: for want of what; empty: nothing."""
-    reason: str
-    """As in events; empty where there is none."""
-    message: str
-    """A sentence, that of its event where there is one."""
-    gates: tuple[str, ...] = ()
-    """Scheduling gates of others, which it waits at too."""
-    place: int = 0
-    """In the order of release of its queue; 0: it does not wait there."""
-    place_of: int = 0
-    """How many wait there."""
-    before: int = 0
-    """Of those before it: how many ask for one of its cards."""
-    holders: tuple[Holder, ...] = ()
-    """Who holds these cards in its own namespace."""
-    more_holders: int = 0
-    held_elsewhere: tuple[CardAmount, ...] = ()
-    """What is held in other namespaces, and reserved."""
-    fewer: tuple[CardAmount, ...] = ()
-    """It would fit if it asked for at most so many of one of these."""
-    other_cards: tuple[CardAmount, ...] = ()
-    """Other cards of its queue that have room for it: what is left of them."""
-    other_queues: tuple[OtherQueue, ...] = ()
-    """Other queues that its namespace may use and that have room for it."""
 
 
 class _Explained(NamedTuple):

@@ -6,30 +6,15 @@ from typing import Final, NamedTuple
 
 from ..amounts import MutableAmounts, is_card
 from ..ledger.ledger_reader import LedgerReader
-from ..objects.wire import Wire
 from ..pods.pod_record import PodRecord
 from ..stamp import choice_of
 from ..steps import Steps
-from .card_amount import CardAmount, card_amounts
+from .answer_forms import Holder
+from .card_amount import card_amounts
 from .made_by import made_by
 
 AT_A_TIME: Final = 256
 """Groups, or holders, that one step looks at."""
-
-
-class Holder(Wire):
-    """A workload, or a pod group of whose reservation something is left."""
-
-    kind: str
-    namespace: str
-    name: str
-    pods: int
-    """Those that are let through or bound. 0 of a reservation."""
-    cards: tuple[CardAmount, ...]
-    """Together as many as `allocated` and `inqueue` of the queue. A pod that may still get any of
-    several cards counts with the one with which its queue counts it (T3)."""
-    since: str
-    """When the first of these pods was bound, or else created. Empty of a reservation."""
 
 
 class Holders(NamedTuple):

@@ -8,8 +8,9 @@ from ..amounts import MutableAmounts
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_record import PodRecord
 from ..steps import Steps
-from .card_amount import CardAmount, card_amounts
-from .holders import HeldByWorkload, Holder, first_holders
+from .answer_forms import CardAmount, Holder
+from .card_amount import card_amounts
+from .holders import HeldByWorkload, first_holders
 
 MOST_HOLDERS: Final = 5
 """Workloads that are named."""

@@ -4,58 +4,17 @@ from typing import Final
 
 from ..accounts.account import OUTSIDE
 from ..ledger.ledger_reader import LedgerReader
-from ..objects.wire import Wire
 from ..quantity import cpu_quantity, memory_quantity
 from ..steps import Steps
 from ..stuck.gated import GateReasons
 from ..vocabulary import COMPUTE_RESOURCES, CPU, QueueState
-from .card_room import CardRoom, card_room, shown_cards
-from .holders import Holder, holders_in
-from .waiters import Waiter, waiters_in
+from .answer_forms import CardRoom, QueueAnswer, ResourceRoom
+from .card_room import card_room, shown_cards
+from .holders import holders_in
+from .waiters import waiters_in
 
 CARDS_AT_A_TIME: Final = 64
 """Cards that one step looks at."""
-
-
-class ResourceRoom(Wire):
-    """Cpu or memory of a queue, as quantities."""
-
-    name: str
-    allocated: str
-    inqueue: str
-    requested: str
-    quota: str | None = None
-    """None: not limited."""
-    left: str | None = None
-    """Of the quota; None: not limited."""
-
-
-class QueueAnswer(Wire):
-    """One queue at about one moment: on a busy cluster parts of it may be some milliseconds apart.
-
-    Guarantees: at most as many holders and waiters as were asked for, each of bounded size.
-    """
-
-    queue: str
-    state: str
-    fifo: bool
-    """Whether no pod passes another that waits for the same card."""
-    time: str
-    """Of the answer, RFC 3339."""
-    cards: tuple[CardRoom, ...]
-    resources: tuple[ResourceRoom, ...]
-    """Cpu and memory."""
-    held_pods: int
-    """Pods that are let through or bound."""
-    holders: tuple[Holder, ...]
-    """Those with the most cards, first."""
-    more_holders: int
-    waiting_pods: int
-    waiters: tuple[Waiter, ...]
-    """In the order of release."""
-    more_waiters: int
-    quota_problem: str = ""
-    """Why the stored quota cannot be read, so that an older one is in force (Q4)."""
 
 
 def queue_answer(

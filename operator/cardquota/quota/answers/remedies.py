@@ -7,25 +7,15 @@ from typing import Final, NamedTuple
 from ..accounts.account_reader import AccountReader
 from ..decisions.room import room_for
 from ..ledger.ledger_reader import LedgerReader
-from ..objects.wire import Wire
 from ..pods.pod_request import PodRequest
 from ..steps import Steps
 from ..vocabulary import QueueState
-from .card_amount import CardAmount
+from .answer_forms import CardAmount, OtherQueue
 
 MOST_REMEDIES: Final = 3
 """Other cards, and other queues, that are named."""
 QUEUES_AT_A_TIME: Final = 64
 """Queues that one step looks at."""
-
-
-class OtherQueue(Wire):
-    """A queue that the namespace may use and that has room now."""
-
-    queue: str
-    card: str
-    left: int
-    """Of its quota, cards."""
 
 
 class Remedies(NamedTuple):

@@ -8,34 +8,14 @@ from ..accounts.account_reader import AccountReader
 from ..decisions.groups.enqueue_judgement import judge_enqueue
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
-from ..objects.wire import Wire
 from ..steps import Steps
 from ..stuck.gated import GateReasons, Why, why_of
-from .card_amount import CardAmount, choice_amounts
+from .answer_forms import Waiter
+from .card_amount import choice_amounts
 from .waiting_order import Next, waiting_order
 
 MOST_KINDS: Final = 256
 """Different requests of a group's waiting members that are added up."""
-
-
-class Waiter(Wire):
-    """A pod that goes by itself, or a group."""
-
-    place: int
-    """In the order of release (E6); 1: the first."""
-    kind: str
-    """`Pod`, or `PodGroup`: a gang that starts whole, or a group that waits to be enqueued."""
-    namespace: str
-    name: str
-    pods: int
-    """How many wait: 0 of a group whose pods are still to come."""
-    asks: tuple[CardAmount, ...]
-    since: str
-    """When the pod or the group was created."""
-    reason: str
-    """One word, as in events. Empty: it has room, and is not let through yet."""
-    message: str
-    """A sentence: why it waits."""
 
 
 class Waiters(NamedTuple):

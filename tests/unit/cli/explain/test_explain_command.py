@@ -14,10 +14,13 @@ from builders import H200, H800
 from cardquota.cli.explain.explain_lines import explain_lines
 from cardquota.cli.explain.kind_names import NamedKind, named_kind
 from cardquota.cli.plugin import plugin
-from cardquota.quota.answers.card_amount import CardAmount
-from cardquota.quota.answers.explanation import Explanation, PodNumbers
-from cardquota.quota.answers.holders import Holder
-from cardquota.quota.answers.remedies import OtherQueue
+from cardquota.quota.answers.answer_forms import (
+    CardAmount,
+    Explanation,
+    Holder,
+    OtherQueue,
+    PodNumbers,
+)
 
 from ..answering_api import posting
 

@@ -13,11 +13,14 @@ from typer.testing import CliRunner, Result
 from builders import H200
 from cardquota.cli.plugin import plugin
 from cardquota.cli.queue.queue_lines import queue_lines
-from cardquota.quota.answers.card_amount import CardAmount
-from cardquota.quota.answers.card_room import CardRoom
-from cardquota.quota.answers.holders import Holder
-from cardquota.quota.answers.queue_answer import QueueAnswer, ResourceRoom
-from cardquota.quota.answers.waiters import Waiter
+from cardquota.quota.answers.answer_forms import (
+    CardAmount,
+    CardRoom,
+    Holder,
+    QueueAnswer,
+    ResourceRoom,
+    Waiter,
+)
 
 from ..answering_api import posting
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from cardquota.cli.cards.card_sources import ClusterError
 from cardquota.cli.reviews import ask as asking
 from cardquota.cli.reviews import review_sentences
 from cardquota.cli.reviews.ask import ask
+from cardquota.cli.reviews.no_answer import NoAnswerError
 from cardquota.quota.objects.wire import Wire
 from cardquota.quota.vocabulary import QUEUE_REVIEWS
 
@@ -48,7 +48,7 @@ async def answer_to(folder: Path, *answers: tuple[int, str]) -> tuple[AnAnswer |
                 kubeconfig=kubeconfig,
                 context="",
             )
-        except ClusterError as error:
+        except NoAnswerError as error:
             found = str(error)
     return found, sent
 

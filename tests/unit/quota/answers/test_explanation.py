@@ -7,8 +7,9 @@ import pytest
 from builders import H200, H800, a_group, a_namespace, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
+from cardquota.quota.answers.answer_forms import Explanation
 from cardquota.quota.answers.asked_workload import AT_A_TIME, AskedWorkload
-from cardquota.quota.answers.explanation import Explanation, Explanations
+from cardquota.quota.answers.explanation import Explanations
 from cardquota.quota.answers.standing import WaitsFor, WorkloadState
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.messages import standing_messages, stuck_messages

@@ -2,7 +2,8 @@
 
 from builders import H200, H800, a_group, a_pod, a_queue, see
 from cardquota.quota import vocabulary as v
-from cardquota.quota.answers.queue_answer import QueueAnswer, queue_answer
+from cardquota.quota.answers.answer_forms import QueueAnswer
+from cardquota.quota.answers.queue_answer import queue_answer
 from cardquota.quota.answers.waiting_order import AT_A_TIME, PlaceInOrder, waiting_order
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.steps import Steps, to_its_end

@@ -8,7 +8,7 @@ import pytest
 from builders import CARDS, H200, a_pod, a_queue
 from cardquota.api.queue_review import DEFAULT_LIMIT, LARGEST_LIMIT, QueueReviewSchema
 from cardquota.quota import vocabulary as v
-from cardquota.quota.answers import holders, waiters
+from cardquota.quota.answers.answer_forms import Holder, Waiter
 from cardquota.quota.limits import BODY, ELEMENTS
 from cardquota.quota.messages import answer_messages
 from cardquota_webhooks.reviews import question
@@ -75,7 +75,7 @@ def wire_names(model: Any) -> list[str]:
 
 @pytest.mark.parametrize(
     ("struct", "model"),
-    [(holders.Holder, "AnsweredHolder"), (waiters.Waiter, "AnsweredWaiter")],
+    [(Holder, "AnsweredHolder"), (Waiter, "AnsweredWaiter")],
 )
 def test_f1_and_of_each_part(struct: Any, model: str) -> None:
     from cardquota.api import queue_review

@@ -9,10 +9,13 @@ from cardquota.api import workload_review
 from cardquota.api.queue_review import AnsweredAmount, AnsweredHolder
 from cardquota.api.workload_review import WorkloadReviewSchema
 from cardquota.quota import vocabulary as v
-from cardquota.quota.answers.card_amount import CardAmount
-from cardquota.quota.answers.explanation import Explanation, PodNumbers
-from cardquota.quota.answers.holders import Holder
-from cardquota.quota.answers.remedies import OtherQueue
+from cardquota.quota.answers.answer_forms import (
+    CardAmount,
+    Explanation,
+    Holder,
+    OtherQueue,
+    PodNumbers,
+)
 from cardquota.quota.messages import answer_messages, standing_messages
 
 from ..endpoint import UID, Endpoint, ReviewAnswer
