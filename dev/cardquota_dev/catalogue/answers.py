@@ -87,12 +87,18 @@ STANDINGS: Final = (
     ),
     _stands("It is being deleted.", say(standing_messages.being_deleted)),
     _stands(
+        "A group was enqueued, and its pods are still to come.",
+        say(standing_messages.group_reserved, _HELD),
+        "Create its pods before its time is over (E8).",
+    ),
+    _stands(
         "A group has no pods, and says nothing of what they will ask for.",
         say(standing_messages.group_without_pods),
         "Create its pods.",
     ),
     _stands("A workload is scaled to zero.", say(standing_messages.wants_no_pods)),
     _stands("Its group names its queue.", say(origin_messages.queue_by_group, _QUEUE, "team/gang")),
+    _stands("A pod group names its queue.", say(origin_messages.queue_by_spec, _QUEUE)),
     _stands("It names its queue.", say(origin_messages.queue_by_annotation, _QUEUE)),
     _stands("Its namespace does.", say(origin_messages.queue_by_namespace, _QUEUE, "team")),
     _stands("The configuration does.", say(origin_messages.queue_by_configuration, _QUEUE)),

@@ -138,7 +138,10 @@ class QueueReviewStatus(WireModel):
     time: Time
     """When this was answered."""
     cards: list[AnsweredCard]
-    """One row per card with a quota, or that is held or asked for."""
+    """One row per card with a quota, or that is held or asked for; of more than 100 those that are
+    asked for most."""
+    more_cards: Int64
+    """How many other cards there are."""
     resources: list[AnsweredResource]
     """Cpu and memory."""
     held_pods: Int64

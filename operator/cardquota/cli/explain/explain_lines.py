@@ -42,7 +42,7 @@ def _rows(found: Explanation) -> Iterator[tuple[str, str]]:
         yield "asks for", amounts_text(found.asks)
     yield "pods", _pods(found)
     if found.place:
-        same = f"; {found.before} before it ask for its cards" if found.asks else ""
+        same = f"; of those before it {found.before} ask for its cards" if found.before else ""
         yield "place", f"{found.place} of {found.place_of} that wait in the queue{same}"
     yield from _holders(found)
     yield from _remedies(found)
@@ -72,7 +72,7 @@ def _holders(found: Explanation) -> Iterator[tuple[str, str]]:
 def _holder(one: Holder, now: str) -> str:
     pods = counted(one.pods, "pod")
     cards = amounts_text(one.cards)
-    return f"{show(one.kind)}/{show(one.name)}: {cards} ({pods}, since {ago(one.since, now)})"
+    return f"{show(one.kind)}/{show(one.name)}: {cards} ({pods}, for {ago(one.since, now)})"
 
 
 def _remedies(found: Explanation) -> Iterator[tuple[str, str]]:

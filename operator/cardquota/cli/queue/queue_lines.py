@@ -25,7 +25,7 @@ _CARDS: Final = (
     "FITS NOW",
 )
 _RESOURCES: Final = ("RESOURCE", "QUOTA", "ALLOCATED", "INQUEUE", "REQUESTED", "LEFT")
-_HOLDERS: Final = ("HOLDER", "NAMESPACE", "PODS", "CARDS", "SINCE")
+_HOLDERS: Final = ("HOLDER", "NAMESPACE", "PODS", "CARDS", "FOR")
 _WAITERS: Final = ("PLACE", "WAITER", "NAMESPACE", "PODS", "ASKS FOR", "WAITS", "REASON")
 _LONGEST: Final = 1_000
 """Characters of a sentence. What the operator writes is shorter."""
@@ -58,6 +58,8 @@ def _rooms(found: QueueAnswer) -> Iterator[Text]:
             for one in found.cards
         )
         yield from table([_CARDS, *rows])
+        if found.more_cards:
+            yield Text(review_sentences.more(found.more_cards, "cards"), style="dim")
     else:
         yield Text(review_sentences.NO_CARDS)
     yield Text()

@@ -95,6 +95,8 @@ class QueueAnswer(Wire):
     time: str
     """Of the answer, RFC 3339."""
     cards: tuple[CardRoom, ...]
+    more_cards: int
+    """How many others there are, of very many."""
     resources: tuple[ResourceRoom, ...]
     """Cpu and memory."""
     held_pods: int

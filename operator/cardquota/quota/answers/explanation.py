@@ -16,6 +16,7 @@ from ..ledger.ledger_reader import LedgerReader
 from ..messages import origin_messages, standing_messages
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
+from ..stamp import choice_of
 from ..steps import Steps
 from ..stuck.denied import next_pod, why_denied
 from ..stuck.gated import GateReasons, why_of
@@ -245,10 +246,15 @@ class Explanations:
 
     def _empty(self, group: PodGroupState) -> _Explained:
         queue = group.facts.queue if group.facts is not None else OUTSIDE
-        standing = Standing(
-            WorkloadState.WAITS, WaitsFor.GROUP, message=standing_messages.group_without_pods()
+        reserved = group.rest_in(queue)
+        text = (
+            standing_messages.group_reserved(reserved)
+            if reserved
+            else standing_messages.group_without_pods()
         )
-        return _Explained(standing, queue, _of_group(group), group=group)
+        standing = Standing(WorkloadState.WAITS, WaitsFor.GROUP, message=text)
+        asks = choice_amounts((choice_of(one), n) for one, n in reserved if is_card(one))
+        return _Explained(standing, queue, _of_group(group), asks, group=group)
 
     # --- place, holders, remedies -------------------------------------------------------------
 
@@ -281,4 +287,4 @@ def _of_group(group: PodGroupState) -> QueueOrigin:
     queue = group.facts.queue if group.facts is not None else OUTSIDE
     if queue == OUTSIDE:
         return QueueOrigin(QueueSource.NOBODY, origin_messages.no_queue_named())
-    return QueueOrigin(QueueSource.GROUP, origin_messages.queue_by_group(queue, group.key))
+    return QueueOrigin(QueueSource.GROUP, origin_messages.queue_by_spec(queue))

@@ -6,11 +6,12 @@ from typing import Final, NamedTuple
 
 from ..amounts import MutableAmounts, is_card
 from ..ledger.ledger_reader import LedgerReader
+from ..limits import kept_name
 from ..pods.pod_record import PodRecord
 from ..stamp import choice_of
 from ..steps import Steps
 from .answer_forms import Holder
-from .card_amount import card_amounts
+from .card_amount import card_amounts, told_moment
 from .made_by import made_by
 
 AT_A_TIME: Final = 256
@@ -94,11 +95,11 @@ def first_holders(found: dict[HolderKey, HeldByWorkload], most: int) -> Steps[tu
     return tuple(
         Holder(
             kind=kind,
-            namespace=namespace,
-            name=name,
+            namespace=kept_name(namespace),
+            name=kept_name(name),
             pods=held.pods,
             cards=card_amounts(held.cards.items()),
-            since=held.since,
+            since=told_moment(held.since),
         )
         for (namespace, kind, name), held in first
     )

@@ -34,7 +34,7 @@ def queue_answer(
     account = ledger.account(queue) if queue != OUTSIDE else None
     if account is None or account.facts is None:
         return None
-    facts, names = account.facts, shown_cards(ledger, account)
+    facts, (names, more_cards) = account.facts, shown_cards(ledger, account)
     opened = facts.state is QueueState.OPEN
     cards: list[CardRoom] = []
     for first in range(0, len(names), CARDS_AT_A_TIME):
@@ -64,6 +64,7 @@ def queue_answer(
         fifo=facts.fifo,
         time=time,
         cards=tuple(cards),
+        more_cards=more_cards,
         resources=tuple(resources),
         held_pods=holders.pods,
         holders=holders.first,

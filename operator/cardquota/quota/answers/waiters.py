@@ -8,10 +8,11 @@ from ..accounts.account_reader import AccountReader
 from ..decisions.groups.enqueue_judgement import judge_enqueue
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
+from ..limits import kept_name
 from ..steps import Steps
 from ..stuck.gated import GateReasons, Why, why_of
 from .answer_forms import Waiter
-from .card_amount import choice_amounts
+from .card_amount import choice_amounts, told_moment
 from .waiting_order import Next, waiting_order
 
 MOST_KINDS: Final = 256
@@ -57,11 +58,11 @@ def _waiter(
     return Waiter(
         place=place,
         kind="Pod",
-        namespace=facts.namespace,
-        name=facts.name,
+        namespace=kept_name(facts.namespace),
+        name=kept_name(facts.name),
         pods=1,
         asks=choice_amounts([(request.cards, request.amount)] if request else []),
-        since=facts.created,
+        since=told_moment(facts.created),
         reason=why.reason,
         message=why.text,
     )
@@ -82,11 +83,11 @@ def _group(
     return Waiter(
         place=place,
         kind="PodGroup",
-        namespace=facts.namespace,
-        name=facts.name,
+        namespace=kept_name(facts.namespace),
+        name=kept_name(facts.name),
         pods=account.pending.numbers_of(group).total(),
         asks=choice_amounts(asked_by(ledger, account, group)),
-        since=facts.created,
+        since=told_moment(facts.created),
         reason=why.reason,
         message=why.text,
     )

@@ -22,6 +22,11 @@ def queue_by_group(queue: str, group: str) -> str:
     return f"its pod group <{show(group)}> is in Queue <{show(queue)}>"
 
 
+def queue_by_spec(queue: str) -> str:
+    """Of a pod group itself."""
+    return f"its spec.queue names Queue <{show(queue)}>"
+
+
 def queue_by_annotation(queue: str) -> str:
     """The pod, or the template of its workload, names it."""
     return f"its own annotation {v.QUEUE_NAME} names Queue <{show(queue)}>"

@@ -47,6 +47,11 @@ def all_pods_there(running: int, let_by: int) -> str:
     return f"it fits: {counted(running, 'pod')} on nodes{rest}, and none waits for quota"
 
 
+def group_reserved(held: Sequence[Amount]) -> str:
+    """A group of which nothing is there, and for which something is reserved (E1)."""
+    return f"it fits: {held_text(held)} is reserved for it, and it waits for its pods"
+
+
 def group_without_pods() -> str:
     """A group of which nothing is there, and which asks for nothing before its pods."""
     return "none of its pods is there yet, and it asks for nothing before they are"

@@ -78,6 +78,7 @@ ANSWER = QueueAnswer(
     fifo=True,
     time=NOON,
     cards=(CARD,),
+    more_cards=2,
     resources=(
         ResourceRoom(name="cpu", allocated="1", inqueue="0", requested="2", quota="4", left="3"),
         ResourceRoom(name="memory", allocated="0", inqueue="0", requested="0"),
@@ -99,6 +100,7 @@ EMPTY = QueueAnswer(
     fifo=False,
     time=NOON,
     cards=(),
+    more_cards=0,
     resources=(),
     held_pods=0,
     holders=(),
@@ -130,6 +132,7 @@ def test_all_of_it_is_shown() -> None:
     ]
     assert ["Deployment/chat", "team", "3", H200, "3", "3", "h"] in [one.split() for one in lines]
     assert ["PodGroup/gang", "team", "reserved", H200, "1", "-"] in [one.split() for one in lines]
+    assert "and 2 more cards" in text
     assert "and 5 more holders" in text
     assert "and 6 more waiters" in text
 

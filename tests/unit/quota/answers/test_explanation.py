@@ -12,7 +12,7 @@ from cardquota.quota.answers.asked_workload import AT_A_TIME, AskedWorkload
 from cardquota.quota.answers.explanation import Explanations
 from cardquota.quota.answers.standing import WaitsFor, WorkloadState
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.messages import standing_messages, stuck_messages
+from cardquota.quota.messages import origin_messages, standing_messages, stuck_messages
 from cardquota.quota.pods import pods_by_controller
 from cardquota.quota.steps import Steps, to_its_end
 
@@ -250,6 +250,15 @@ def test_f5_a_group_that_runs_and_one_that_is_empty() -> None:
         WaitsFor.GROUP,
         standing_messages.group_without_pods(),
     )
+    see(ledger, a_group("kept").in_queue("queue").of(2).asking({H200: 2}))
+    see(
+        ledger,
+        a_group("kept").in_queue("queue").of(2).asking({H200: 2}).enqueued("queue", {H200: 2}),
+    )
+    found = explained(ledger, "PodGroup", "kept")
+    assert found.message == standing_messages.group_reserved([(H200, 2)])
+    assert [(one.name, one.amount) for one in found.asks] == [(H200, 2)]
+    assert found.queue_reason == origin_messages.queue_by_spec("queue")
 
 
 def test_f5_a_job_of_volcano_is_found_by_its_group_before_its_pods() -> None:

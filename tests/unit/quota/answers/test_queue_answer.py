@@ -4,7 +4,8 @@ import msgspec
 
 from builders import GPU, H200, H800, a_namespace, a_node, a_pod, a_queue, see
 from cardquota.quota import vocabulary as v
-from cardquota.quota.answers import queue_answer
+from cardquota.quota.answers.card_amount import LONGEST_NAME
+from cardquota.quota.answers.card_room import MOST_CARDS
 from cardquota.quota.answers.queue_answer import queue_answer as answer
 from cardquota.quota.steps import to_its_end
 
@@ -96,12 +97,25 @@ def test_f2_the_answer_is_bounded_whatever_is_there() -> None:
 
 
 def test_f2_many_cards_are_looked_at_in_steps() -> None:
-    quota = {f"{H200}-{n}": 1 for n in range(3 * queue_answer.CARDS_AT_A_TIME)}
+    quota = {f"{H200}-{n}": 1 for n in range(2 * MOST_CARDS)}
     ledger = a_cluster()
     see(ledger, a_queue().with_quota(quota))
     steps = answer(ledger, "queue", limit=1, time=NOON)
-    assert sum(1 for _ in steps) >= 3
-    assert len(asked(ledger).cards) == len(quota)
+    assert sum(1 for _ in steps) >= 2
+    assert (len(asked(ledger).cards), asked(ledger).more_cards) == (MOST_CARDS, MOST_CARDS)
+    see(ledger, waiting("w").naming(f"{H200}-199"))
+    assert f"{H200}-199" in [card.name for card in asked(ledger).cards]
+
+
+def test_f2_a_name_may_be_any_text() -> None:
+    """Also where it is none of an API server's."""
+    held = a_pod("n" * 5_000).with_uid("z").in_queue("queue").asking_for(1)
+    held = held.put("2026" * 1_000, "metadata", "creationTimestamp")
+    ledger = a_cluster(held.stamped("queue", {"x" * 5_000: 1}), waiting("w" * 5_000))
+    found = asked(ledger)
+    assert [len(card.name) for card in found.cards] == [len(H200), LONGEST_NAME]
+    assert (len(found.holders[0].name), found.holders[0].since) == (83, "")
+    assert len(found.waiters[0].name) == 83
 
 
 def test_f1_the_answer_is_plain_data() -> None:
