@@ -105,7 +105,7 @@ class WorkloadReviewStatus(WireModel):
     held_elsewhere: list[AnsweredAmount] | None = None
     """What is held in other namespaces, and reserved."""
     fewer: list[AnsweredAmount] | None = None
-    """It would fit the quota if it asked for at most so many of one of these."""
+    """It would fit now if it asked for at most so many of one of these."""
     other_cards: list[AnsweredAmount] | None = None
     """Other cards of its queue that have room for it, and what is left of them."""
     other_queues: list[AnsweredQueue] | None = None

@@ -173,7 +173,7 @@ class Explanation(Wire):
     held_elsewhere: tuple[CardAmount, ...] = ()
     """What is held in other namespaces, and reserved."""
     fewer: tuple[CardAmount, ...] = ()
-    """It would fit if it asked for at most so many of one of these."""
+    """It would fit now if it asked for at most so many of one of these."""
     other_cards: tuple[CardAmount, ...] = ()
     """Other cards of its queue that have room for it: what is left of them."""
     other_queues: tuple[OtherQueue, ...] = ()

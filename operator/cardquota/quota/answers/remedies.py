@@ -22,7 +22,7 @@ class Remedies(NamedTuple):
     """Each for itself. All as things stand now: others may be quicker."""
 
     fewer: tuple[CardAmount, ...] = ()
-    """At most so many cards, where that is less than it asks for and more than none."""
+    """At most so many cards would fit now: less than it asks for, and more than none."""
     other_cards: tuple[CardAmount, ...] = ()
     """Cards of the same resource in its queue that have room for it: how many are left."""
     other_queues: tuple[OtherQueue, ...] = ()
@@ -50,7 +50,7 @@ def remedies_for(
     if not takes:
         others = yield from _other_queues(ledger, account.name, namespace, need)
         return Remedies(other_queues=others)
-    lefts = [(card, _left(account, card)) for card in cards if card in account.quota]
+    lefts = [(card, _room(ledger, account, card, need)) for card in cards if card in account.quota]
     fewer = [(card, left) for card, left in lefts if 0 < left < need.amount]
     same = (
         card
@@ -103,6 +103,13 @@ def _room_in(
 
 def _left(account: AccountReader, card: str) -> int:
     return max(0, account.quota.get(card, 0) - account.row(card).charged)
+
+
+def _room(ledger: LedgerReader, account: AccountReader, card: str, need: Need) -> int:
+    """What is left of the quota, as far as nodes have it free: one of them for one pod."""
+    free = ledger.nodes.free
+    there = free.most_on_node(card) if need.pods == 1 else free.total(card)
+    return min(_left(account, card), there)
 
 
 def _on_nodes(ledger: LedgerReader, card: str, need: Need) -> bool:

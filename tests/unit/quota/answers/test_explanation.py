@@ -405,7 +405,8 @@ def test_f6_only_what_nodes_have_free_would_help() -> None:
     found = explained(ledger, "Pod", "w")
     assert (found.other_cards, [one.queue for one in found.other_queues]) == ((), ["b"])
     see(ledger, a_node("h200-a").with_cards(H200, 4), a_node("h200-b").with_cards(H200, 4))
-    assert explained(ledger, "Pod", "w").other_queues == ()
+    found = explained(ledger, "Pod", "w")
+    assert (found.other_queues, [one.amount for one in found.fewer]) == ((), [4])
 
 
 def test_f6_of_a_queue_that_takes_nothing_other_queues_are_told() -> None:
