@@ -7,6 +7,8 @@ from itertools import count
 from random import Random
 from typing import Any, Final
 
+from cardquota.quota.vocabulary import REVIEW_GROUP
+
 from . import seeds, values
 from .mutation import broken, enlarged, mutated
 from .product import encoded
@@ -16,6 +18,8 @@ QUEUES: Final = ("scheduling.volcano.sh", "v1beta1", "queues")
 GROUPS: Final = ("scheduling.volcano.sh", "v1beta1", "podgroups")
 OBJECTS: Final = 40
 """Different objects of each kind at most: what exists is not to grow with the inputs."""
+_ASKED: Final = 4
+"""Which of ten inputs asks something."""
 MOST: Final = 3 * 2**20
 """Bytes of an input: an API server takes no larger request."""
 _FIRST_REVISION: Final = 100
@@ -57,6 +61,7 @@ class Inputs:
         for kind, body in seeds.world():
             self._kinds.setdefault(kind, []).append(json.dumps(body))
         self._workloads = {name: json.dumps(body) for name, body in seeds.workloads().items()}
+        self._questions = [(name, json.dumps(body)) for name, body in seeds.questions()]
         self._others = [json.loads(text) for texts in self._kinds.values() for text in texts]
 
     def __iter__(self) -> Iterator[Input]:
@@ -65,6 +70,8 @@ class Inputs:
     def numbered(self, number: int) -> Input:
         """One of them. Each has dice of its own, so it can be made without those before it."""
         made = self._watched if number % 2 else self._review
+        if number % 10 == _ASKED:
+            made = self._question
         for turn in count():
             try:
                 found = made(Random(f"{self._seed}/{number}/{turn}"), number)
@@ -119,6 +126,24 @@ class Inputs:
         if chance.random() < _BYTES:
             body = broken(chance, body)
         return Input(number, chance.choice(("/mutate", "/validate")), body)
+
+    def _question(self, chance: Random, number: int) -> Input:
+        resource, asked = chance.choice(self._questions)
+        request = {
+            "uid": f"review-{number}",
+            "resource": {"group": REVIEW_GROUP, "version": "v1alpha1", "resource": resource},
+            "operation": "CREATE",
+            "namespace": chance.choice(seeds.NAMESPACES),
+            "userInfo": {"username": "tenant"},
+            "object": self._body(chance, asked) if chance.random() < 0.5 else json.loads(asked),
+            "dryRun": chance.random() < 0.95,
+        }
+        review = {
+            "apiVersion": "admission.k8s.io/v1",
+            "kind": "AdmissionReview",
+            "request": request,
+        }
+        return Input(number, "/mutate", encoded(review))
 
     def _watched(self, chance: Random, number: int) -> Input:
         kind = chance.choice(("pods", "pods", "pods", "podgroups", *self._kinds))

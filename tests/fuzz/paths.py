@@ -1,4 +1,6 @@
-"""Ways through the leader that a run must have gone: inputs that reach none of it show nothing."""
+"""Ways through the leader, and to answers, that a run must have gone: inputs that reach none of it
+show nothing.
+"""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
@@ -11,7 +13,9 @@ from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.groups.gang_reports import GangReports
 from cardquota.control.release.groups.gang_start import GangStart
 from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
+from cardquota.quota.answers.waiting_order import WaitingOrder
 from cardquota.quota.ledger.release_decisions import ReleaseDecisions
+from cardquota_webhooks.reviews.question import Questions
 
 PATHS: Final = (
     (GateOpener, "open"),
@@ -24,6 +28,9 @@ PATHS: Final = (
     (PodGroupWriter, "update"),
     (ReleaseDecisions, "lose_place"),
     (ReleaseDecisions, "enqueue"),
+    (Questions, "answered"),
+    (WaitingOrder, "first"),
+    (WaitingOrder, "place_of_pod"),
 )
 RESERVED: Final = "a reservation that was written"
 """After which the gates of a gang are opened."""

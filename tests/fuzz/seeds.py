@@ -71,6 +71,23 @@ def pods() -> list[dict[str, Any]]:
     return found
 
 
+def questions() -> list[tuple[str, dict[str, Any]]]:
+    """What may be asked about what is there, by resource."""
+    asked = [("queuereviews", {"queue": queue, "limit": 20}) for queue in QUEUES]
+    asked += [
+        ("workloadreviews", {"kind": kind, "name": name, "apiVersion": version})
+        for kind, name, version in (
+            *(("Pod", f"pods-{number}", "v1") for number in range(4)),
+            *(("PodGroup", name, "") for name in GROUPS),
+            ("Job", "o", ""),
+            ("Job", "o", "batch.volcano.sh/v1alpha1"),
+            ("ReplicaSet", "o", "apps/v1"),
+            ("Deployment", "web", "apps/v1"),
+        )
+    ]
+    return [(resource, {"metadata": {"generateName": "a-"}, "spec": s}) for resource, s in asked]
+
+
 def gang(number: int) -> list[tuple[str, dict[str, Any]]]:
     """A gang that fits, by kind: a group that may be known by another form, and new members."""
     group = a_group("gang").in_queue("gangs").of(2 + number % 3).with_uid("g1")

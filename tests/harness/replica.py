@@ -25,6 +25,8 @@ from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.resizes import ResizeReviews
+from cardquota_webhooks.reviews.queue_answers import QueueAnswers
+from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
 from cardquota_webhooks.scaling.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
@@ -175,6 +177,8 @@ class Replica:
             volcano_jobs=VolcanoJobReviews(
                 self.ledger, self.settings, self.notifier, _no_queue, recent, lambda: True
             ),
+            queue_answers=QueueAnswers(self.ledger, self.settings, lambda: True, lambda: 0.0),
+            workload_answers=WorkloadAnswers(self.ledger, self.settings, lambda: True, lambda: 0.0),
         )
 
 

@@ -17,6 +17,7 @@ from aiohttp import web
 from cardquota.cluster.serving.serve import requests_up_to
 from cardquota.metrics import Metrics
 from cardquota.quota.messages import shortfall_messages
+from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP, WORKLOAD_REVIEWS
 
 from .pod_groups import PodGroupReviews
 from .pods import PodReviews
@@ -24,6 +25,8 @@ from .queues import QueueReviews
 from .refused.refused_write_reviews import BINDINGS, RefusedWriteReviews
 from .resizes import ResizeReviews
 from .review import AdmissionResponse, Request, ReviewError, decode, deny, encode, try_again
+from .reviews.queue_answers import QueueAnswers
+from .reviews.workload_answers import WorkloadAnswers
 from .scaling.scales import SCALE, ScaleReviews
 from .volcano_jobs.volcano_job_reviews import JOBS, VolcanoJobReviews
 from .workloads import WORKLOADS, WorkloadReviews
@@ -37,11 +40,14 @@ _PODS: Final = ("", "pods")
 _RESIZES: Final = ("", "pods/resize")
 _QUEUES: Final = ("scheduling.volcano.sh", "queues")
 _POD_GROUPS: Final = ("scheduling.volcano.sh", "podgroups")
+QUESTIONS: Final = (QUEUE_REVIEWS, WORKLOAD_REVIEWS)
+"""The resources of which nothing is stored: their review is the answer."""
 _LONGEST_NAME: Final = 253
 """Characters of a resource's name that answers repeat."""
 _KNOWN: Final = frozenset(
     {
         *("pods", "pods/resize", "queues", "podgroups", SCALE),
+        *QUESTIONS,
         *(name for _, name in (*WORKLOADS, *BINDINGS)),
     }
 )
@@ -53,7 +59,7 @@ class AdmissionServer:
     """Routes reviews to their handlers. Has no state of its own.
 
     With `audit` nothing is refused, not even an unreadable object: a refusal that we send counts
-    whatever the failure policy says.
+    whatever the failure policy says. Questions are, which nobody else could answer.
     """
 
     def __init__(
@@ -69,9 +75,11 @@ class AdmissionServer:
         audit: bool,
         refused: RefusedWriteReviews | None = None,
         volcano_jobs: VolcanoJobReviews | None = None,
+        queue_answers: QueueAnswers | None = None,
+        workload_answers: WorkloadAnswers | None = None,
     ) -> None:
         """`refused`: whoever looks at what others are refused, if anybody does. `volcano_jobs`: of
-        Jobs of Volcano, beside it.
+        Jobs of Volcano, beside it. `queue_answers`, `workload_answers`: to questions.
         """
         self._tally = metrics.reviews
         self._audit = audit
@@ -90,6 +98,10 @@ class AdmissionServer:
             "/mutate": {_PODS: pods.mutate},
             "/validate": validators,
         }
+        if queue_answers is not None:
+            self._routes["/mutate"][REVIEW_GROUP, QUEUE_REVIEWS] = queue_answers.answer
+        if workload_answers is not None:
+            self._routes["/mutate"][REVIEW_GROUP, WORKLOAD_REVIEWS] = workload_answers.answer
         if refused is not None:
             self._routes[OBSERVE] = {_PODS: refused.group}
             self._routes[OBSERVE].update(dict.fromkeys(BINDINGS, refused.binding))
@@ -152,10 +164,10 @@ class AdmissionServer:
         answer = await self._answer(review, request)
         if http.path == OBSERVE and not answer.allowed:
             answer = AdmissionResponse()  # whatever came, or went wrong: others decide there
-        if self._audit and not answer.allowed:
+        if self._audit and not answer.allowed and request.resource.group != REVIEW_GROUP:
             answer = AdmissionResponse(warnings=(shortfall_messages.audited(answer.text),))
         seconds = perf_counter() - began
-        changed = "cut" if scaled else "gate"
+        changed = "cut" if scaled else "answer" if kind in QUESTIONS else "gate"
         decision = _decision(answer, changed)
         self._tally.add(kind if kind in _KNOWN else "other", decision, seconds)
         response = web.Response(body=encode(request.uid, answer), content_type="application/json")

@@ -46,6 +46,8 @@ class Where(StrEnum):
     STUCK_EVENT = "event on the pod, the leader's log, and `kubectl cardquota check`"
     CHECK = "the leader's log, and `kubectl cardquota check`"
     CHECK_ONLY = "`kubectl cardquota check`"
+    QUESTION = "refusal to answer a QueueReview or WorkloadReview"
+    ANSWER = "answer to a WorkloadReview: `kubectl cardquota explain`"
     WORKLOAD = "`Warning:` on a Deployment, Job or other workload"
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from cardquota.quota import vocabulary as v
 
 from . import api_server, reports
+from .answers import QUESTIONS, STANDINGS
 from .bad_requests import BAD_REQUESTS
 from .entry import Entry
 from .group_writes import BAD_GROUPS, GROUP_WARNINGS, MINIMUMS
@@ -41,6 +42,8 @@ ENTRIES: Final = (
     *STUCK_OTHERS,
     *VOLCANO,
     *VOLCANO_JOBS,
+    *QUESTIONS,
+    *STANDINGS,
 )
 """In the order of the page."""
 

@@ -41,20 +41,22 @@ class CustomResource:
     scope: Literal["Cluster", "Namespaced"]
     status_subresource: bool
     columns: tuple[Column, ...]
+    group: str = API_GROUP
+    version: str = VERSION
 
     @property
     def file_name(self) -> str:
         """The file name of the committed CRD in `crds/`."""
-        return f"{API_GROUP}_{self.plural}.yaml"
+        return f"{self.group}_{self.plural}.yaml"
 
     def definition(self) -> dict[str, Any]:
         """The CustomResourceDefinition."""
         return {
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
-            "metadata": {"name": f"{self.plural}.{API_GROUP}"},
+            "metadata": {"name": f"{self.plural}.{self.group}"},
             "spec": {
-                "group": API_GROUP,
+                "group": self.group,
                 "names": {
                     "kind": self.kind,
                     "listKind": f"{self.kind}List",
@@ -65,7 +67,7 @@ class CustomResource:
                 "scope": self.scope,
                 "versions": [
                     {
-                        "name": VERSION,
+                        "name": self.version,
                         "served": True,
                         "storage": True,
                         "subresources": {"status": {}} if self.status_subresource else {},

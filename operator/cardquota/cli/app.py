@@ -12,6 +12,7 @@ import typer
 from .command_group import CommandGroup
 from .exit_code import EXIT_CODES
 from .output import DataOutput, Output, PlainOutput
+from .reviews.answer_output import AnswerOutput
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -67,6 +68,11 @@ VersionOption = Annotated[
 @app.callback()
 def every_command(_version: VersionOption = False) -> None:
     """What is the same for all commands: its help is the group's."""
+
+
+AnswerOutputOption = Annotated[
+    AnswerOutput, typer.Option("--output", "-o", help="How to print the answer.")
+]
 
 
 @app.command()
@@ -365,6 +371,85 @@ def check(
             kubeconfig=kubeconfig,
             context=context,
             output=Output(output),
+        )
+    )
+
+
+@app.command()
+def queue(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The queue.")],
+    limit: Annotated[
+        int,
+        typer.Option(
+            "--limit",
+            metavar="NUMBER",
+            min=0,
+            max=200,
+            help="How many holders, and how many waiters, to show; the others are counted.",
+        ),
+    ] = 20,
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+    output: AnswerOutputOption = AnswerOutput.TEXT,
+) -> None:
+    """Show who holds a queue's cards, who waits, what fits now.
+
+    The operator answers: it must run, and you need the right to create
+    queuereviews.cardquota.volcano.sh.
+    """
+    from ..quota.limits import is_object_name
+    from .queue.queue_command import queue as show_queue
+
+    if not is_object_name(name):
+        raise typer.BadParameter("is no name of a queue", param_hint="NAME")
+    raise typer.Exit(
+        show_queue(name, limit=limit, kubeconfig=kubeconfig, context=context, output=output)
+    )
+
+
+@app.command()
+def explain(
+    kind: Annotated[
+        str,
+        typer.Argument(metavar="KIND", help="pod, deploy, sts, ds, rs, job, pg, vcjob, ..."),
+    ],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Its name; or both as KIND/NAME.")
+    ] = "",
+    namespace: Annotated[
+        str,
+        typer.Option("--namespace", "-n", metavar="NAME", help="Instead of the context's own."),
+    ] = "",
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+    output: AnswerOutputOption = AnswerOutput.TEXT,
+) -> None:
+    """Say why a workload waits, and what would let it in.
+
+    Its queue and why that one, its place, who holds the cards. The operator answers: it must run,
+    and you need the right to create workloadreviews.cardquota.volcano.sh in the namespace.
+    """
+    from ..quota.limits import is_object_name
+    from .explain.explain_command import explain as explain_workload
+    from .explain.kind_names import KNOWN, named_kind
+
+    if not name:
+        kind, _, name = kind.partition("/")
+    found = named_kind(kind)
+    if found is None:
+        raise typer.BadParameter(f"is none of {KNOWN}", param_hint="KIND")
+    if not is_object_name(name):
+        raise typer.BadParameter("is no name of an object", param_hint="NAME")
+    if namespace and not is_object_name(namespace):
+        raise typer.BadParameter("is no name of a namespace", param_hint="-n")
+    raise typer.Exit(
+        explain_workload(
+            found,
+            name,
+            namespace=namespace,
+            kubeconfig=kubeconfig,
+            context=context,
+            output=output,
         )
     )
 

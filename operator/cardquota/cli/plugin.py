@@ -1,7 +1,7 @@
 """`kubectl cardquota`: the commands that only read, as kubectl's plugin `kubectl-cardquota`.
 
-They are those of `cardquota`, but for `simulate`, and need neither the operator nor rights beyond
-reading.
+They are those of `cardquota`, but for `simulate`. Only for `queue` and `explain` the operator has
+to run; all others need no more than the right to read.
 `python -m cardquota.cli.plugin` is the same.
 """
 
@@ -18,7 +18,9 @@ from .app import (
     cards,
     check,
     every_command,
+    explain,
     inspect,
+    queue,
     settings_of,
     top,
     version,
@@ -40,6 +42,8 @@ plugin = typer.Typer(
 )
 plugin.callback()(every_command)
 plugin.command()(top)
+plugin.command()(queue)
+plugin.command()(explain)
 plugin.command()(cards)
 plugin.command()(inspect)
 plugin.command()(check)

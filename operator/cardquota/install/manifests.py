@@ -16,8 +16,10 @@ from .webhook_objects import (
     looks_at_volcano_jobs,
     mutating,
     mutating_refused,
+    mutating_reviews,
     mutating_scales,
     refused_name,
+    reviews_name,
     scales_name,
     validating,
     validating_volcano_jobs,
@@ -41,7 +43,7 @@ def names(settings: Settings) -> WebhookNames:
     of_pods = () if gate_is_set_by_policy(settings) else (name,)
     refused = (refused_name(settings),) if looks_at_refused(settings) else ()
     jobs = (volcano_jobs_name(settings),) if looks_at_volcano_jobs(settings) else ()
-    return WebhookNames((*of_pods, scales, *refused), (name, *jobs))
+    return WebhookNames((*of_pods, scales, reviews_name(settings), *refused), (name, *jobs))
 
 
 def render(settings: Settings) -> str:
@@ -60,7 +62,7 @@ def render_policies(settings: Settings) -> str:
 
 def documents(settings: Settings) -> list[dict[str, Any]]:
     """What `render` prints."""
-    webhooks = [mutating_scales(settings), validating(settings)]
+    webhooks = [mutating_scales(settings), mutating_reviews(settings), validating(settings)]
     if not gate_is_set_by_policy(settings):
         webhooks.insert(0, mutating(settings))
     if looks_at_refused(settings):

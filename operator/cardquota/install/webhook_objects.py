@@ -17,9 +17,13 @@ from ..quota.vocabulary import (
     MANAGED,
     NAMESPACE_AUDIT,
     NAMESPACE_ENFORCED,
+    QUEUE_REVIEWS,
+    REVIEW_GROUP,
+    REVIEW_VERSION,
     STATUS,
     TO_REVIEW,
     VERSION,
+    WORKLOAD_REVIEWS,
 )
 from ..settings import InstallationMode, Settings
 from .cel import all_of, annotation, any_of, gated, literals, same_but, user_is
@@ -103,6 +107,35 @@ def mutating_scales(settings: Settings) -> dict[str, Any]:
 def scales_name(settings: Settings) -> str:
     """The name of that configuration."""
     return f"{settings.webhook.name}-scales"
+
+
+def mutating_reviews(settings: Settings) -> dict[str, Any]:
+    """The MutatingWebhookConfiguration of questions: we add the answer to what nobody stores. What
+    we have not answered the definition refuses, whatever the failure policy says. One of its own,
+    since that of pods is not there if a policy sets the gate.
+    """
+    webhooks = [
+        _webhook(
+            name,
+            settings,
+            path=MUTATE,
+            rule=_rule(REVIEW_GROUP, REVIEW_VERSION, resource, ["CREATE"], scope),
+            conditions={},
+            fail=True,
+        )
+        for name, resource, scope in (
+            ("queue-reviews", QUEUE_REVIEWS, "Cluster"),
+            ("workload-reviews", WORKLOAD_REVIEWS, "Namespaced"),
+        )
+    ]
+    found = _configuration("MutatingWebhookConfiguration", settings, webhooks)
+    found["metadata"]["name"] = reviews_name(settings)
+    return found
+
+
+def reviews_name(settings: Settings) -> str:
+    """The name of that configuration."""
+    return f"{settings.webhook.name}-reviews"
 
 
 def mutating_refused(settings: Settings) -> dict[str, Any]:

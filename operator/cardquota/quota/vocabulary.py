@@ -124,6 +124,13 @@ ENQUEUE_ADDRESS: Final = "volcano.sh/card.enqueue"
 
 API_GROUP: Final = "scheduling.volcano.sh"
 VERSION: Final = "v1beta1"
+REVIEW_GROUP: Final = "cardquota.volcano.sh"
+"""API group of what is asked of us and never stored."""
+REVIEW_VERSION: Final = "v1alpha1"
+QUEUE_REVIEWS: Final = "queuereviews"
+"""The resource by which somebody asks about a queue."""
+WORKLOAD_REVIEWS: Final = "workloadreviews"
+"""The resource by which somebody asks about a pod, a group or a workload."""
 
 CPU: Final = "cpu"
 MEMORY: Final = "memory"

@@ -20,6 +20,8 @@ from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.refused.refused_write_reviews import RefusedWriteReviews
 from cardquota_webhooks.refused.refused_writes import RefusedWrites
 from cardquota_webhooks.resizes import ResizeReviews
+from cardquota_webhooks.reviews.queue_answers import QueueAnswers
+from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
 from cardquota_webhooks.scaling.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
@@ -395,6 +397,8 @@ class Operator:
             audit=self._settings.mode is InstallationMode.AUDIT,
             refused=RefusedWriteReviews(self._refused_news.note),
             volcano_jobs=jobs if beside_volcano else None,
+            queue_answers=QueueAnswers(self._ledger, self._settings, known, time.time),
+            workload_answers=WorkloadAnswers(self._ledger, self._settings, known, time.time),
         )
 
     def _scale_cut(self, about: ObjectReference, text: str, topic: str) -> None:

@@ -8,6 +8,8 @@ import pytest
 from cardquota.api.custom_resource import CustomResource
 from cardquota.api.podgroup import POD_GROUP
 from cardquota.api.queue import QUEUE
+from cardquota.api.queue_review import QUEUE_REVIEW
+from cardquota.api.workload_review import WORKLOAD_REVIEW
 
 
 def version(resource: CustomResource) -> dict[str, Any]:
@@ -47,11 +49,25 @@ def test_names_are_volcanos() -> None:
     }
     assert QUEUE.definition()["spec"]["scope"] == "Cluster"
     assert POD_GROUP.definition()["spec"]["scope"] == "Namespaced"
+    assert QUEUE_REVIEW.definition()["spec"]["scope"] == "Cluster"
+    assert WORKLOAD_REVIEW.definition()["spec"]["scope"] == "Namespaced"
 
 
 def test_only_the_queue_has_a_status_subresource_as_in_volcano() -> None:
     assert version(QUEUE)["subresources"] == {"status": {}}
     assert version(POD_GROUP)["subresources"] == {}
+
+
+def test_f1_what_nobody_has_answered_cannot_be_stored() -> None:
+    """The status is required, and no subresource, which a create could not write."""
+    for review in (QUEUE_REVIEW, WORKLOAD_REVIEW):
+        definition = version(review)
+        assert definition["subresources"] == {}
+        assert "status" in definition["schema"]["openAPIV3Schema"]["required"]
+    definition = version(QUEUE_REVIEW)
+    spec = definition["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    assert (spec["limit"]["default"], spec["limit"]["maximum"]) == (20, 200)
+    assert spec["queue"]["maxLength"] == 253
 
 
 def test_columns_of_queues() -> None:

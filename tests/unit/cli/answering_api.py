@@ -2,7 +2,7 @@
 answers that a real one does not give on demand (refusals, nonsense, pages).
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -26,8 +26,25 @@ async def answering(
         status, text = answers.get(request.path, NOT_SERVED)
         return web.Response(status=status, text=text)
 
+    async with _serving("GET", answer, folder) as path:
+        yield path
+
+
+@asynccontextmanager
+async def posting(
+    answer: Callable[[web.Request], Awaitable[web.Response]], folder: Path
+) -> AsyncIterator[Path]:
+    """The kubeconfig for one to which objects are sent. `answer`: to each of these."""
+    async with _serving("POST", answer, folder) as path:
+        yield path
+
+
+@asynccontextmanager
+async def _serving(
+    method: str, answer: Callable[[web.Request], Awaitable[web.Response]], folder: Path
+) -> AsyncIterator[Path]:
     app = web.Application()
-    app.router.add_get("/{path:.*}", answer)
+    app.router.add_route(method, "/{path:.*}", answer)
     runner = web.AppRunner(app)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()

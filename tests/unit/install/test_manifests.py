@@ -103,7 +103,10 @@ def test_enforcing_denies_and_fails_closed_where_it_must() -> None:
     closed = {
         w["name"].partition(".")[0] for w in webhooks(DEFAULTS) if w["failurePolicy"] == "Fail"
     }
-    assert closed == {"pods", "pods-enforced", "pods-audited", "resizes", "queues"}
+    assert closed == {
+        *("pods", "pods-enforced", "pods-audited", "resizes", "queues"),
+        *("queue-reviews", "workload-reviews"),
+    }
 
 
 def test_audit_mode_never_denies_and_never_fails_closed() -> None:
@@ -204,10 +207,16 @@ def test_where_a_policy_sets_the_gate_no_create_of_a_pod_fails_closed() -> None:
     """No webhook changes pods, and none of those that look at them is missed. A resize is held at
     once: no gate stands behind a yes.
     """
-    (scales,) = of_kind("MutatingWebhookConfiguration", BY_POLICY)
-    assert [rule["resources"] for w in scales["webhooks"] for rule in w["rules"]] == [["*/scale"]]
+    changing = of_kind("MutatingWebhookConfiguration", BY_POLICY)
+    rules = [rule["resources"] for one in changing for w in one["webhooks"] for rule in w["rules"]]
+    assert rules == [["*/scale"], ["queuereviews"], ["workloadreviews"]]
     closed = {w["name"] for w in webhooks(BY_POLICY) if w["failurePolicy"] == "Fail"}
-    assert closed == {"queues.cardquota.volcano.sh", "resizes.cardquota.volcano.sh"}
+    assert closed == {
+        "queues.cardquota.volcano.sh",
+        "resizes.cardquota.volcano.sh",
+        "queue-reviews.cardquota.volcano.sh",
+        "workload-reviews.cardquota.volcano.sh",
+    }
     pods = ("pods.", "pods-enforced.")
     with_gate = [
         w["name"]
@@ -359,7 +368,7 @@ def test_default_queue_makes_card_pods_managed() -> None:
 def test_exempt_namespaces_and_our_own_are_left_out() -> None:
     settings = Settings(exempt_namespaces=("kube-system", "infra"), namespace="quota")
     for webhook in webhooks(settings):
-        if webhook["name"].startswith("queues."):
+        if webhook["name"].startswith(("queues.", "queue-reviews.", "workload-reviews.")):
             assert "namespaceSelector" not in webhook  # Queues are in no namespace
             continue
         left_out, mode = webhook["namespaceSelector"]["matchExpressions"]
@@ -377,8 +386,8 @@ def test_names_are_those_rendered() -> None:
     settings = Settings(webhook=Webhook(name="quota"))
     by_policy = Settings(webhook=Webhook(name="quota", gate=GateSetter.POLICY))
     for found, mutating in (
-        (settings, ["quota", "quota-scales"]),
-        (by_policy, ["quota-scales"]),
+        (settings, ["quota", "quota-scales", "quota-reviews"]),
+        (by_policy, ["quota-scales", "quota-reviews"]),
     ):
         rendered = [d["metadata"]["name"] for d in of_kind("MutatingWebhookConfiguration", found)]
         assert rendered == list(names(found).mutating) == mutating
@@ -473,7 +482,12 @@ def test_v4_jobs_of_volcano_are_looked_at_beside_volcano_alone() -> None:
 def test_v1_what_others_are_refused_is_looked_at_beside_volcano_alone() -> None:
     """It decides nothing, is asked about nothing else, and nobody waits long for it."""
     settings = Settings(scheduler="volcano")
-    assert names(settings).mutating == ("cardquota", "cardquota-scales", "cardquota-refused")
+    assert names(settings).mutating == (
+        "cardquota",
+        "cardquota-scales",
+        "cardquota-reviews",
+        "cardquota-refused",
+    )
     found = {d["metadata"]["name"]: d for d in documents(render(settings))}
     webhooks = found["cardquota-refused"]["webhooks"]
     assert [w["name"].partition(".")[0] for w in webhooks] == ["bindings", "groups"]

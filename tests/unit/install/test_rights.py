@@ -61,6 +61,12 @@ EVERYWHERE = {
         "cardquota-scales",
         "get patch",
     ),
+    (
+        "admissionregistration.k8s.io",
+        "mutatingwebhookconfigurations",
+        "cardquota-reviews",
+        "get patch",
+    ),
     # whether the policies are those that were rendered, whoever sets the gate and binds
     *(
         ("admissionregistration.k8s.io", plural(one["kind"]), one["metadata"]["name"], "get")
@@ -160,6 +166,21 @@ def test_nobody_else_is_given_them() -> None:
         assert {
             (s["kind"], s["namespace"], s["name"]) for one in bindings for s in one["subjects"]
         } == {("ServiceAccount", "cardquota-system", "cardquota")}
+
+
+def test_f4_who_sets_quotas_may_ask_who_holds_them_and_a_tenant_of_his_own_workloads() -> None:
+    """The answer about a queue names workloads of all namespaces."""
+    may = {
+        (role["metadata"]["name"], resource): rule["verbs"]
+        for role in documents("base/roles.yaml")
+        for rule in role["rules"]
+        if rule["apiGroups"] == ["cardquota.volcano.sh"]
+        for resource in rule["resources"]
+    }
+    assert may == {
+        ("cardquota-queue-admin", "queuereviews"): ["create"],
+        ("cardquota-tenant-explain", "workloadreviews"): ["create"],
+    }
 
 
 def test_no_right_is_given_by_a_star() -> None:

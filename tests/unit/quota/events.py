@@ -19,6 +19,7 @@ from cardquota.quota.release.release_order import queue_order
 from cardquota.quota.reports.drift import drift, ledger_totals
 from cardquota.quota.reports.recount import Totals
 from cardquota.quota.stamp import Stamp
+from cardquota.quota.steps import to_its_end
 from cardquota.quota.workloads.live_holdings import UpdatePart
 
 XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"
@@ -167,6 +168,14 @@ def made(ledger: Ledger) -> dict[tuple[str, str], dict[tuple[str, str], int]]:
             numbers[key] = numbers.get(key, 0) + 1
     for (queue, namespace), numbers in found.items():
         assert ledger.made_pods.numbers(queue, namespace) == numbers
+    of_queue: dict[str, set[str]] = {}
+    for uid, one in ledger.pods.items():
+        of_queue.setdefault(one.queue, set()).add(uid)
+    for account in ledger.accounts():
+        pods: list[PodRecord] = []
+        to_its_end(ledger.made_pods.each_of(account.name, pods.append))
+        uids = [record.facts.uid for record in pods]
+        assert sorted(uids) == sorted(of_queue.get(account.name, ()))
     return found
 
 

@@ -27,6 +27,8 @@ from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.refused.refused_write_reviews import RefusedWriteReviews
 from cardquota_webhooks.resizes import ResizeReviews
+from cardquota_webhooks.reviews.queue_answers import QueueAnswers
+from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
 from cardquota_webhooks.scaling.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
@@ -41,6 +43,8 @@ RESOURCES = {
     VolcanoJobBody: ("batch.volcano.sh", "v1alpha1", "jobs"),
 }
 UID = "review-1"
+NOW = 1_767_355_200.0
+"""2026-01-02T12:00:00Z: when questions are asked."""
 
 
 @dataclass(frozen=True)
@@ -184,6 +188,12 @@ class Endpoint:
             audit=audit,
             refused=RefusedWriteReviews(self.note_refused),
             volcano_jobs=jobs,
+            queue_answers=QueueAnswers(
+                self.ledger, self.settings, lambda: self.synced and not self.late, lambda: NOW
+            ),
+            workload_answers=WorkloadAnswers(
+                self.ledger, self.settings, lambda: self.synced and not self.late, lambda: NOW
+            ),
         )
         self.client: TestClient[web.BaseRequest, None] = TestClient(_Listening(self.server.http()))
 

@@ -53,6 +53,7 @@ class _User(msgspec.Struct, rename="kebab"):
 class _Context(msgspec.Struct):
     cluster: str = ""
     user: str = ""
+    namespace: str = ""
 
 
 class _NamedEntry(msgspec.Struct):
@@ -81,7 +82,7 @@ async def from_kubeconfig(paths: Sequence[Path], context: str = "") -> Access:
     """
     where = f"kubeconfig {os.pathsep.join(map(str, paths))}"
     try:
-        entry, user = _chosen(where, [path for path in paths if path.exists()], context)
+        entry, user, namespace = _chosen(where, [path for path in paths if path.exists()], context)
         cluster = entry.cluster
         tls = _tls(entry, user) if cluster.server.startswith("https") else None
         if user.user.exec is None and user.user.auth_provider is None:
@@ -96,11 +97,18 @@ async def from_kubeconfig(paths: Sequence[Path], context: str = "") -> Access:
     except ValueError as error:
         raise AccessError(f"{where}: {error}") from error
     server = cluster.server.rstrip("/")
-    return Access(server, tls, authorization, cluster.tls_server_name, cluster.proxy_url)
+    return Access(
+        server,
+        tls,
+        authorization,
+        cluster.tls_server_name,
+        cluster.proxy_url,
+        namespace or "default",
+    )
 
 
-def _chosen(where: str, files: list[Path], name: str) -> tuple[_NamedEntry, _NamedEntry]:
-    """The cluster and the user of the context."""
+def _chosen(where: str, files: list[Path], name: str) -> tuple[_NamedEntry, _NamedEntry, str]:
+    """The cluster, the user and the namespace of the context."""
     clusters: dict[str, _NamedEntry] = {}
     users: dict[str, _NamedEntry] = {}
     contexts: dict[str, _NamedEntry] = {}
@@ -123,7 +131,7 @@ def _chosen(where: str, files: list[Path], name: str) -> tuple[_NamedEntry, _Nam
     if not _is_address(cluster.cluster.server):
         problem = f"its server {cluster.cluster.server!r} is no URL with http:// or https://"
         raise AccessError(f"{where}: {problem}")
-    return cluster, users.get(context.user, _NamedEntry())
+    return cluster, users.get(context.user, _NamedEntry()), context.namespace
 
 
 def _is_address(server: str) -> bool:

@@ -118,6 +118,24 @@ class FreeCards:
         """Whether a node has `amount` of a card free besides the pods that still get a node."""
         return 0 < amount <= self.on(card, self.by_taints(card).values()).most_after(Counter())
 
+    def total(self, card: str) -> int:
+        """What is free of a card on all nodes together, less what pods will take that were let
+        through and have no node yet. Costs a step for each of the `by_taints`.
+        """
+        rows = self.by_taints(card).values()
+        free = sum(max(0, amount) * nodes for row in rows for amount, nodes in row.items())
+        awaited: Rows = self._awaited.get(card, Counter())
+        return max(0, free - sum(amount * pods for amount, pods in awaited.items()))
+
+    def most_on_node(self, card: str) -> int:
+        """The most that one node has free, once those pods have filled nodes tightly."""
+        return max(0, self.on(card, self.by_taints(card).values()).most_after(Counter()))
+
+    def most_on_node_now(self, card: str) -> int:
+        """The same before those pods have gone to nodes: what one of them may find."""
+        rows = self.by_taints(card).values()
+        return max((amount for row in rows for amount in row), default=0)
+
     def by_taints(self, card: str) -> ByTaints:
         """What nodes have free of a card. Valid until something changes there."""
         return self._rows.get(card, _NONE)

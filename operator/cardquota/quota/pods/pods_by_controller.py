@@ -24,7 +24,8 @@ _Key = tuple[str, str]
 
 
 class PodsByController:
-    """Pods with a controller, by the queue they are charged to and their namespace.
+    """Pods by the queue they are charged to and their namespace. Those without a controller are
+    kept apart, and only `each_of` and `each_in` have them.
 
     Those of one controller are found by an index. An entry for each controller would take more
     memory than the pods, if each pod has its own; so there is an index only where somebody asked,
@@ -38,6 +39,10 @@ class PodsByController:
     def __init__(self) -> None:
         self._found: dict[_Key, dict[PodRecord, int]] = {}
         """In the order they were charged, with a number that says which of two came first."""
+        self._alone: dict[_Key, dict[PodRecord, None]] = {}
+        """Those without a controller."""
+        self._namespaces: dict[str, dict[str, None]] = {}
+        """By queue: the namespaces with pods of either kind."""
         self._indexes: dict[_Key, ControllerIndex] = {}
         """The one that was asked for last is the last. None is kept of more than MANY pods."""
         self._next = count()
@@ -45,9 +50,11 @@ class PodsByController:
     def add(self, record: PodRecord) -> None:
         """A pod is charged to its queue."""
         facts = record.facts
-        if not facts.controller:
-            return
         key = record.queue, facts.namespace
+        self._namespaces.setdefault(record.queue, {})[facts.namespace] = None
+        if not facts.controller:
+            self._alone.setdefault(key, {})[record] = None
+            return
         there = self._found.setdefault(key, {})
         number = there[record] = next(self._next)
         index = self._indexes.get(key)
@@ -61,9 +68,14 @@ class PodsByController:
     def discard(self, record: PodRecord) -> None:
         """The inverse of `add`. Call it before anything of the pod changes."""
         facts = record.facts
-        if not facts.controller:
-            return
         key = record.queue, facts.namespace
+        if not facts.controller:
+            alone = self._alone[key]
+            del alone[record]
+            if not alone:
+                del self._alone[key]
+                self._forget_empty(key)
+            return
         there = self._found[key]
         del there[record]
         index = self._indexes.get(key)
@@ -72,6 +84,16 @@ class PodsByController:
         if not there:
             del self._found[key]
             self._indexes.pop(key, None)
+            self._forget_empty(key)
+
+    def _forget_empty(self, key: _Key) -> None:
+        if key in self._found or key in self._alone:
+            return
+        queue, namespace = key
+        namespaces = self._namespaces[queue]
+        del namespaces[namespace]
+        if not namespaces:
+            del self._namespaces[queue]
 
     @property
     def indexed(self) -> list[_Key]:
@@ -119,6 +141,29 @@ class PodsByController:
                 if facts.controller == kind and record in there and named(facts.controller_name):
                     do(record)
             yield
+
+    def each_of(self, queue: str, do: Callable[[PodRecord], None]) -> Steps[None]:
+        """Call `do` for each pod of a queue. What is said of `each` about pods that come, change
+        and go holds here too.
+        """
+        for namespace in list(self._namespaces.get(queue, ())):
+            yield from self.each_in(queue, namespace, do)
+
+    def each_in(self, queue: str, namespace: str, do: Callable[[PodRecord], None]) -> Steps[None]:
+        """The same for the pods of a queue in one namespace."""
+        key = queue, namespace
+        for some in (self._found, self._alone):
+            found = list(some.get(key, ()))
+            for first in range(0, len(found), AT_A_TIME):
+                there = some.get(key, {})
+                for record in found[first : first + AT_A_TIME]:
+                    if record in there:
+                        do(record)
+                yield
+
+    def queues_in(self, namespace: str) -> list[str]:
+        """The queues of the pods in a namespace. Costs a step for each queue that has pods."""
+        return [queue for queue, there in self._namespaces.items() if namespace in there]
 
     def _index(self, key: _Key) -> ControllerIndex | None:
         """None of none, and of too many."""

@@ -8,6 +8,7 @@ from ..effect import Effect, effect_of
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import stuck_messages
 from ..moments import seconds_of
+from ..pods.pod_facts import PodFacts
 from ..pods.pod_request import PodRequest
 from ..verdict import Verdict
 from ..workloads.workload_facts import WorkloadFacts, pod_of
@@ -22,6 +23,7 @@ MOST_KEPT: Final = 1_000
 class NextPod(NamedTuple):
     """What would become of the next pod of a workload."""
 
+    facts: PodFacts
     queue: str
     request: PodRequest
     verdict: Verdict
@@ -77,26 +79,25 @@ class DeniedWorkloads:
         if key not in self._answers:
             if len(self._answers) >= MOST_KEPT:
                 self._answers.clear()
-            self._answers[key] = self._judge(facts)
+            self._answers[key] = next_pod(self._ledger, facts, require_queue=self._require_queue)
         return self._answers[key]
 
-    def _judge(self, facts: WorkloadFacts) -> NextPod | None:
-        ledger = self._ledger
-        pod = pod_of(facts, facts.kind, ledger.defaults, maker=facts.name)
-        if pod is None:
-            return None
-        queue = ledger.queue_of(pod)
-        verdict = judge_create(ledger, pod, require_queue=self._require_queue)
-        effect = effect_of(
-            verdict.outcome, ledger.policy_of(pod, queue), ledger.mode_in(pod.namespace)
-        )
-        return NextPod(queue, ledger.request_of(pod, queue), verdict, effect is Effect.DENY)
+
+def next_pod(ledger: LedgerReader, facts: WorkloadFacts, *, require_queue: bool) -> NextPod | None:
+    """What would become of the next pod of a workload now. None if its template is not known."""
+    pod = pod_of(facts, facts.kind, ledger.defaults, maker=facts.name)
+    if pod is None:
+        return None
+    queue = ledger.queue_of(pod)
+    verdict = judge_create(ledger, pod, require_queue=require_queue)
+    effect = effect_of(verdict.outcome, ledger.policy_of(pod, queue), ledger.mode_in(pod.namespace))
+    return NextPod(pod, queue, ledger.request_of(pod, queue), verdict, effect is Effect.DENY)
 
 
 def describe_denied(found: DeniedWorkload, age: int | None, *, judged: bool) -> StuckFinding:
     """In words. `age`: seconds. `judged`: whether all is known that the answer depends on."""
     facts, answer = found.facts, found.answer
-    why = _why(answer) if judged else NOT_SAID
+    why = why_denied(answer) if judged else NOT_SAID
     # By its ReplicaSet's name, as Kubernetes makes it.
     deployment = facts.name.rpartition("-")[0] if facts.owner_kind == "Deployment" else ""
     return StuckFinding(
@@ -118,7 +119,8 @@ def describe_denied(found: DeniedWorkload, age: int | None, *, judged: bool) -> 
     )
 
 
-def _why(answer: NextPod | None) -> Why:
+def why_denied(answer: NextPod | None) -> Why:
+    """Why a workload lacks pods, by what would become of its next one."""
     if answer is None:
         return Why("", stuck_messages.TEMPLATE_NOT_KEPT)
     if not answer.denied:

@@ -86,7 +86,7 @@ class GateReasons:
             return Why("", stuck_messages.NOT_ENFORCED)
         account = self._ledger.account(record.queue)
         if account is None or record.queue == OUTSIDE:
-            return _why(judge_member(self._ledger, record))
+            return why_of(judge_member(self._ledger, record))
         key = record.queue, record.class_key
         verdict = self._verdicts.get(key)
         if verdict is None:
@@ -97,7 +97,7 @@ class GateReasons:
             card = record.request.cards[0] if record.request and record.request.cards else ""
             text = order_messages.behind(account.name, card, 1)
             return Why(Reason.BEHIND, text, lacks_quota=True)
-        return _why(verdict)
+        return why_of(verdict)
 
     def _judge(self, account: AccountReader, record: PodRecord) -> Verdict | Why:
         verdict = judge_release(self._ledger, record)
@@ -148,7 +148,8 @@ class GateReasons:
         return place >= held_up.going(record, pod_class)
 
 
-def _why(verdict: Verdict) -> Why:
+def why_of(verdict: Verdict) -> Why:
+    """What a verdict says to a pod, or group, that waits."""
     if verdict.fits:
         return Why("", stuck_messages.room_now(verdict.queue))
     text = verdict.text or stuck_messages.START_UNDER_WAY

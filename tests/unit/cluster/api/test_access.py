@@ -55,6 +55,9 @@ async def test_a_pods_own_account(tmp_path: Path, pair: Issued) -> None:
     assert access.server == "https://[fd00::1]:443"
     assert await access.authorization() == "Bearer mine"
     assert "mine" not in repr(access)
+    assert access.namespace == "default"
+    (tmp_path / "namespace").write_text("team\n")
+    assert in_cluster(tmp_path, {"KUBERNETES_SERVICE_HOST": "h"}).namespace == "team"
     with pytest.raises(AccessError, match="KUBERNETES_SERVICE_HOST"):
         in_cluster(tmp_path, {})
     (tmp_path / "ca.crt").unlink()
@@ -194,13 +197,15 @@ async def test_a_context_that_is_named_counts_instead_of_the_current_one(
 ) -> None:
     path = _file(tmp_path / "config", "token: a", server="http://a")
     more = (
-        "{name: y, context: {cluster: c, user: other}}",
+        "{name: y, context: {cluster: c, user: other, namespace: team}}",
         "{name: z, context: {cluster: gone, user: u}}",
     )
     path.write_text(path.read_text().replace("user: u}}]", f"user: u}}}}, {', '.join(more)}]"))
     monkeypatch.setenv("KUBECONFIG", str(path))
     assert await (await find_access(context="x")).authorization() == "Bearer a"
     assert await (await find_access(context="y")).authorization() is None
+    assert (await find_access(context="y")).namespace == "team"
+    assert (await find_access(context="x")).namespace == "default"
     for context in ("z", "unheard"):
         with pytest.raises(AccessError, match=f"no server for the context '{context}'"):
             await find_access(context=context)

@@ -262,3 +262,17 @@ def test_cards_of_two_kinds_on_one_node_are_counted_each() -> None:
     free = ledger.nodes.free
     assert [free.at_once(H800, n) for n in (2, 3)] == [True, False]
     assert [free.at_once("NVIDIA-H800/mps-80g*1/2", n) for n in (1, 2)] == [True, False]
+
+
+def test_what_is_free_on_all_nodes_and_the_most_on_one() -> None:
+    ledger = a_ledger(QUEUE, h200("a", 4), h200("b", 8), on("a", 1))
+    assert (ledger.nodes.free.total(H200), ledger.nodes.free.most_on_node(H200)) == (11, 8)
+    way = a_pod("way").in_queue("red").naming(H200).asking_for(2).stamped("red", {H200: 2})
+    see(ledger, way)
+    assert (ledger.nodes.free.total(H200), ledger.nodes.free.most_on_node(H200)) == (9, 8)
+    assert (ledger.nodes.free.total(H800), ledger.nodes.free.most_on_node(H800)) == (0, 0)
+
+
+def test_a_node_that_holds_more_than_it_offers_has_nothing_free() -> None:
+    ledger = a_ledger(QUEUE, h200("a", 2), on("a", 2), h200("a", 1))
+    assert (ledger.nodes.free.total(H200), ledger.nodes.free.most_on_node(H200)) == (0, 0)

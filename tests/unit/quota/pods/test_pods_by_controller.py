@@ -114,3 +114,38 @@ def test_few_namespaces_are_indexed_at_a_time(monkeypatch: pytest.MonkeyPatch) -
     for name in ("x", "y", "x", "z"):
         assert counted(ledger, name) == {"web-1": 1}
     assert [namespace for _, namespace in ledger.made_pods.indexed] == ["x", "z"]
+
+
+def of_queue(ledger: Ledger, queue: str = "queue") -> list[str]:
+    pods: list[str] = []
+    to_its_end(ledger.made_pods.each_of(queue, lambda record: pods.append(record.facts.name)))
+    return pods
+
+
+def test_all_pods_of_a_queue_those_without_a_controller_too() -> None:
+    ledger = a_ledger(*LEDGER)
+    alone = a_pod("x").with_uid("x").in_queue("queue").naming(H200).asking_for(1).gated()
+    other = made("e", "web-1").in_namespace("elsewhere")
+    see(ledger, made("a", "web-1"), alone, other, made("z", "web-9").in_queue("other"))
+    assert sorted(of_queue(ledger)) == ["a", "e", "x"]
+    assert of_queue(ledger, "other") == ["z"]
+    assert ledger.made_pods.queues_in("team") == ["queue", "other"]
+    assert ledger.made_pods.queues_in("elsewhere") == ["queue"]
+    ledger.pod_gone("x")
+    ledger.pod_gone("a")
+    assert of_queue(ledger) == ["e"]
+    ledger.pod_gone("e")
+    assert of_queue(ledger) == []
+    assert ledger.made_pods.queues_in("elsewhere") == []
+
+
+def test_a_pod_that_goes_before_its_turn_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pods_by_controller, "AT_A_TIME", 1)
+    ledger = a_ledger(*LEDGER, made("a", "web-1"), made("b", "web-1"), made("c", "web-1"))
+    pods: list[str] = []
+    steps = ledger.made_pods.each_in("queue", "team", lambda one: pods.append(one.facts.name))
+    next(steps)
+    ledger.pod_gone("b")
+    see(ledger, made("d", "web-1"))
+    to_its_end(steps)
+    assert pods == ["a", "c"]

@@ -7,10 +7,11 @@ import yaml
 from cardquota_dev.plane.credentials.keys import make_keys
 from cardquota_dev.plane.folder import Folder
 from cardquota_dev.plane.options import Options
-from cardquota_dev.plane.volcano.definitions import CHOICES, definition_files
+from cardquota_dev.plane.volcano.definitions import CHOICES, definition_files, question_files
 from cardquota_dev.plane.volcano.registration import ACCOUNTS, accounts, webhooks
 
 BOTH = {"queues.scheduling.volcano.sh", "podgroups.scheduling.volcano.sh"}
+QUESTIONS = {"queuereviews.cardquota.volcano.sh", "workloadreviews.cardquota.volcano.sh"}
 OWN = {"jobs.batch.volcano.sh", "commands.bus.volcano.sh"}
 
 
@@ -30,7 +31,12 @@ def status_of(definition: dict[str, Any]) -> dict[str, Any]:
 def test_whose_definitions_there_are(volcano: bool) -> None:
     assert defined("none", volcano=volcano) == {}
     assert set(defined("volcano", volcano=volcano)) == BOTH | OWN
-    assert set(defined("ours", volcano=volcano)) == (BOTH | OWN if volcano else BOTH)
+    assert set(defined("ours", volcano=volcano)) == BOTH | QUESTIONS | (OWN if volcano else set())
+
+
+def test_the_product_is_asked_by_kinds_of_its_own() -> None:
+    names = {".".join(path.stem.split("_")[::-1]) for path in question_files()}
+    assert names == QUESTIONS
 
 
 def test_volcanos_queue_has_none_of_the_products_fields() -> None:

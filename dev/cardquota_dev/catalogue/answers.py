@@ -1,0 +1,114 @@
+"""Messages about questions: why they are not answered, and how something stands that does not wait.
+
+Why something waits, or would be refused, is said with the sentence of its event or refusal.
+"""
+
+from typing import Final
+
+from cardquota.quota.limits import BODY
+from cardquota.quota.messages import (
+    answer_messages,
+    origin_messages,
+    request_messages,
+    standing_messages,
+)
+from cardquota.quota.vocabulary import QUEUE_REVIEWS
+
+from .entry import Entry, Said, Where, say
+
+_ASKED: Final = "Questions"
+_STANDS: Final = "How a workload stands"
+_QUEUE: Final = "research"
+_H200: Final = "NVIDIA-H200"
+_HELD: Final = [(_H200, 2)]
+_NOTHING: Final = "Nothing."
+
+
+def _unanswered(when: str, says: Said, do: str, where: Where = Where.QUESTION) -> Entry:
+    return Entry(under=_ASKED, when=when, says=says, where=(where,), rule="F1", do=do)
+
+
+def _stands(when: str, says: Said, do: str = _NOTHING) -> Entry:
+    return Entry(under=_STANDS, when=when, says=says, where=(Where.ANSWER,), rule="F5", do=do)
+
+
+QUESTIONS: Final = (
+    _unanswered(
+        "Somebody creates a QueueReview or WorkloadReview other than as a dry run.",
+        say(answer_messages.send_as_dry_run, QUEUE_REVIEWS),
+        "Create it as a dry run; `kubectl cardquota queue` and `explain` do.",
+    ),
+    _unanswered(
+        "The object is far larger than a question needs to be.",
+        say(
+            answer_messages.question_refused,
+            QUEUE_REVIEWS,
+            say(request_messages.beyond_limit, BODY, 2_000_000),
+        ),
+        "Send the spec alone.",
+    ),
+    _unanswered(
+        "There is no queue of this name.",
+        say(answer_messages.no_such_queue, "reserach"),
+        "See `kubectl get queues`.",
+    ),
+    _unanswered(
+        "There is no such workload, or none that quotas concern.",
+        say(standing_messages.no_such_workload, "Deployment", "team", "caht"),
+        "See `kubectl get`; a pod without a queue and without cards is none of ours.",
+    ),
+    _unanswered(
+        "Very many questions were asked at the same time.",
+        say(answer_messages.too_many_questions),
+        "Nothing: the plugin tries again by itself.",
+        Where.AGAIN,
+    ),
+)
+
+STANDINGS: Final = (
+    _stands("A pod is on a node.", say(standing_messages.runs_on, "gpu-7", _HELD)),
+    _stands(
+        "A workload, or a group, has all its pods.", say(standing_messages.all_pods_there, 3, 1)
+    ),
+    _stands(
+        "Its gate is open, and it has no node.",
+        say(standing_messages.let_through, _HELD),
+        "See what the scheduler says.",
+    ),
+    _stands(
+        "The same, and no node has its cards free.",
+        say(standing_messages.no_node_free, _H200, 4, 2),
+        "As it says.",
+    ),
+    _stands(
+        "The same, and there are scheduling gates of others.",
+        say(standing_messages.other_gates_shut, ["example.com/data"]),
+        "Ask whoever set them.",
+    ),
+    _stands("It is being deleted.", say(standing_messages.being_deleted)),
+    _stands(
+        "A group was enqueued, and its pods are still to come.",
+        say(standing_messages.group_reserved, _HELD),
+        "Create its pods before its time is over (E8).",
+    ),
+    _stands(
+        "A group has no pods, and says nothing of what they will ask for.",
+        say(standing_messages.group_without_pods),
+        "Create its pods.",
+    ),
+    _stands("A workload is scaled to zero.", say(standing_messages.wants_no_pods)),
+    _stands("Its group names its queue.", say(origin_messages.queue_by_group, _QUEUE, "team/gang")),
+    _stands("A pod group names its queue.", say(origin_messages.queue_by_spec, _QUEUE)),
+    _stands("It names its queue.", say(origin_messages.queue_by_annotation, _QUEUE)),
+    _stands("Its namespace does.", say(origin_messages.queue_by_namespace, _QUEUE, "team")),
+    _stands("The configuration does.", say(origin_messages.queue_by_configuration, _QUEUE)),
+    _stands(
+        "Somebody has named another queue since it was let through.",
+        say(origin_messages.queue_by_stamp, _QUEUE),
+    ),
+    _stands(
+        "Nobody has named a queue.",
+        say(origin_messages.no_queue_named),
+        "Name one, if a quota is to hold it.",
+    ),
+)

@@ -1,0 +1,89 @@
+"""The answer about a workload, for people: each line a fact, by what it is about."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from rich.text import Text
+
+from ...quota.answers.answer_forms import Explanation, Holder
+from ...quota.words import counted, first_of, show
+from ..reviews.amounts_text import ago, amounts_text
+
+_LONGEST: Final = 1_000
+"""Characters of a sentence. What the operator writes is shorter."""
+_STATES: Final = {
+    "Fits": "fits",
+    "LetThrough": "is let through, and has no node yet",
+    "Waits": "waits",
+    "Refused": "lacks pods: the next one would be refused",
+    "Coming": "lacks pods: the next one would be let by",
+}
+
+
+def explain_lines(found: Explanation) -> Iterator[Text]:
+    """How it stands; its queue, cards and place; who holds them; what would let it in."""
+    what = f"{show(found.kind)} {show(found.namespace)}/{show(found.name)}"
+    yield Text(f"{what}: {_STATES.get(found.state, show(found.state))}", style="bold")
+    rows = list(_rows(found))
+    width = max(len(name) for name, _ in rows)
+    for name, text in rows:
+        yield Text(f"  {name.ljust(width)}  {text}")
+
+
+def _rows(found: Explanation) -> Iterator[tuple[str, str]]:
+    yield "why", show(found.message, most=_LONGEST)
+    if found.waits_for:
+        yield "waits for", show(found.waits_for)
+    for gate in found.gates:
+        yield "also waits at", f"scheduling gate {show(gate)}, which somebody else opens"
+    queue = show(found.queue) or "none"
+    yield "queue", f"{queue}: {show(found.queue_reason, most=_LONGEST)}"
+    if found.asks:
+        yield "asks for", amounts_text(found.asks)
+    yield "pods", _pods(found)
+    if found.place:
+        same = f"; of those before it {found.before} ask for its cards" if found.before else ""
+        yield "place", f"{found.place} of {found.place_of} that wait in the queue{same}"
+    yield from _holders(found)
+    yield from _remedies(found)
+
+
+def _pods(found: Explanation) -> str:
+    numbers = found.pods
+    parts = [f"{numbers.running} on nodes"]
+    if numbers.let_through:
+        parts.append(f"{numbers.let_through} let through and without a node")
+    parts.append(f"{numbers.waiting} at the gate")
+    if numbers.lacking:
+        parts.append(f"{numbers.lacking} lacking")
+    return ", ".join(parts)
+
+
+def _holders(found: Explanation) -> Iterator[tuple[str, str]]:
+    for one in found.holders:
+        yield "held by", _holder(one, found.time)
+    if found.more_holders:
+        yield "held by", f"{found.more_holders} more in this namespace"
+    if found.held_elsewhere:
+        amounts = amounts_text(found.held_elsewhere)
+        yield "held elsewhere", f"{amounts} (other namespaces, and reservations)"
+
+
+def _holder(one: Holder, now: str) -> str:
+    pods = counted(one.pods, "pod")
+    cards = amounts_text(one.cards)
+    return f"{show(one.kind)}/{show(one.name)}: {cards} ({pods}, for {ago(one.since, now)})"
+
+
+def _remedies(found: Explanation) -> Iterator[tuple[str, str]]:
+    """What would let it in, each for itself."""
+    for one in found.fewer:
+        yield "would fit", f"with at most {one.amount} of {show(one.name)}"
+    if found.other_cards:
+        cards = [f"{show(one.name)} ({one.amount} left)" for one in found.other_cards]
+        yield "would fit", f"with another card of the queue: {first_of(cards, ', ')}"
+    if found.other_queues:
+        queues = [
+            f"{show(one.queue)} ({one.left} of {show(one.card)} left)" for one in found.other_queues
+        ]
+        yield "would fit", f"in another queue: {first_of(queues, ', ')}"

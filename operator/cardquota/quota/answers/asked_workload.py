@@ -1,0 +1,130 @@
+"""Which pods and which group somebody asks about."""
+
+from typing import Final, NamedTuple
+
+from ..ledger.groups.pod_group_state import PodGroupState
+from ..ledger.ledger_reader import LedgerReader
+from ..pods.charge_state import ChargeState
+from ..pods.pod_facts import PodFacts
+from ..pods.pod_record import PodRecord
+from ..steps import Steps
+from .made_by import made_by
+
+POD: Final = "Pod"
+POD_GROUP: Final = "PodGroup"
+AT_A_TIME: Final = 256
+"""Members, or groups, that one step looks at."""
+_DEPLOYMENT: Final = "Deployment"
+_JOB: Final = "Job"
+_UID: Final = 36
+"""Characters of a uid, which ends the name of the group that Volcano makes for a Job."""
+
+
+class AskedWorkload(NamedTuple):
+    """What somebody asks about."""
+
+    kind: str
+    namespace: str
+    name: str
+    volcano: bool | None = None
+    """Of a Job: whether it is Volcano's. None: either."""
+
+    def has_made(self, ledger: LedgerReader, facts: PodFacts) -> bool:
+        """Whether a pod of its namespace is it, or one of its pods. Of a ReplicaSet that is not
+        known its name tells the Deployment.
+        """
+        if self.kind == POD:
+            return facts.name == self.name
+        if self.kind == _DEPLOYMENT:
+            if facts.controller != "ReplicaSet":
+                return False
+            maker = made_by(ledger, facts)
+            if maker.kind == _DEPLOYMENT:
+                return maker.name == self.name
+            known = ledger.workloads.named("ReplicaSet", facts.namespace, maker.name)
+            return known is None and maker.name.rpartition("-")[0] == self.name
+        if facts.controller != self.kind or facts.controller_name != self.name:
+            return False
+        return self.kind != _JOB or self.volcano in (None, facts.gives_up)
+
+
+class AskedPods:
+    """Its unfinished pods that concern us, added up."""
+
+    def __init__(self) -> None:
+        self.running = 0
+        """On a node."""
+        self.let_through = 0
+        """Their gates are open and they have no node yet."""
+        self.waiting = 0
+        """At our gate."""
+        self.first_waiting: PodRecord | None = None
+        """The first in the order in which pods are released."""
+        self.first_held: PodRecord | None = None
+        """One without a node, or else one on a node."""
+
+    def add(self, record: PodRecord) -> None:
+        """One more."""
+        if record.charge_state is ChargeState.ALLOCATED:
+            self.running += 1
+            self.first_held = self.first_held or record
+        elif record.held:
+            self.let_through += 1
+            if self.first_held is None or self.first_held.charge_state is ChargeState.ALLOCATED:
+                self.first_held = record
+        else:
+            self.waiting += 1
+            first = self.first_waiting
+            if first is None or _goes_before(record, first):
+                self.first_waiting = record
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.running + self.let_through + self.waiting
+
+
+def _goes_before(one: PodRecord, other: PodRecord) -> bool:
+    # Whoever is being deleted waits for nothing.
+    mine = one.facts.terminating, one.sort_key
+    return mine < (other.facts.terminating, other.sort_key)
+
+
+def pods_of(ledger: LedgerReader, asked: AskedWorkload) -> Steps[AskedPods]:
+    """Costs by the pods of its namespace."""
+    found = AskedPods()
+
+    def look(record: PodRecord) -> None:
+        if asked.has_made(ledger, record.facts):
+            found.add(record)
+
+    for queue in ledger.made_pods.queues_in(asked.namespace):
+        yield from ledger.made_pods.each_in(queue, asked.namespace, look)
+    return found
+
+
+def members_of(group: PodGroupState) -> Steps[AskedPods]:
+    """The same of a group's members."""
+    found = AskedPods()
+    uids = list(group.members)
+    for start in range(0, len(uids), AT_A_TIME):
+        for uid in uids[start : start + AT_A_TIME]:
+            record = group.members.get(uid)
+            if record is not None:
+                found.add(record)
+        yield
+    return found
+
+
+def group_of_job(ledger: LedgerReader, asked: AskedWorkload) -> Steps[PodGroupState | None]:
+    """The group that Volcano has made for a Job of its, by its name. Costs by all groups."""
+    if asked.kind != _JOB or asked.volcano is False:
+        return None
+    prefix = f"{asked.namespace}/{asked.name}-"
+    keys = list(ledger.groups)
+    for start in range(0, len(keys), AT_A_TIME):
+        for key in keys[start : start + AT_A_TIME]:
+            if key.startswith(prefix) and len(key) == len(prefix) + _UID:
+                return ledger.groups.get(key)
+        yield
+    return None

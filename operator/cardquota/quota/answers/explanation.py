@@ -1,0 +1,290 @@
+"""The answer about one pod, group or workload: its queue, how it stands, and what would let it in.
+
+For whoever may ask in its namespace: workloads of other namespaces are numbers.
+"""
+
+from collections import Counter
+from typing import Final, NamedTuple
+
+from ..accounts.account import OUTSIDE
+from ..accounts.account_reader import AccountReader
+from ..amounts import is_card
+from ..decisions.groups.enqueue_judgement import judge_enqueue
+from ..ledger.groups.group_facts import GroupFacts
+from ..ledger.groups.pod_group_state import PodGroupState
+from ..ledger.ledger_reader import LedgerReader
+from ..messages import origin_messages, standing_messages
+from ..pods.pod_record import PodRecord
+from ..pods.pod_request import PodRequest
+from ..stamp import choice_of
+from ..steps import Steps
+from ..stuck.denied import next_pod, why_denied
+from ..stuck.gated import GateReasons, why_of
+from ..workloads.workload_facts import WorkloadFacts
+from .answer_forms import CardAmount, Explanation, PodNumbers
+from .asked_workload import (
+    POD_GROUP,
+    AskedPods,
+    AskedWorkload,
+    group_of_job,
+    members_of,
+    pods_of,
+)
+from .card_amount import choice_amounts
+from .namespace_holders import NamespaceHolders, holders_for
+from .queue_origin import QueueOrigin, QueueSource, origin_of
+from .remedies import Need, Remedies, remedies_for
+from .standing import Standing, WaitsFor, WorkloadState, at_gate, past_gate
+from .waiters import asked_by
+from .waiting_order import PlaceInOrder, waiting_order
+
+MOST_GATES: Final = 5
+"""Gates of others that are named."""
+_NOBODY: Final = NamespaceHolders((), 0, ())
+
+
+class _Explained(NamedTuple):
+    """What is told, before it is completed by who holds, and by what would help."""
+
+    standing: Standing
+    queue: str
+    origin: QueueOrigin
+    asks: tuple[CardAmount, ...] = ()
+    need: Need | None = None
+    record: PodRecord | None = None
+    """The pod that is told of."""
+    group: PodGroupState | None = None
+    """The group, if that is told of."""
+
+
+class Explanations:
+    """Explains what is asked about. `require_queue` is a setting; `volcano_configuration` as for
+    `GateReasons`.
+    """
+
+    def __init__(
+        self, ledger: LedgerReader, *, require_queue: bool = False, volcano_configuration: str = ""
+    ) -> None:
+        self._ledger = ledger
+        self._require_queue = require_queue
+        self._volcano_configuration = volcano_configuration
+
+    def answer(self, asked: AskedWorkload, time: str) -> Steps[Explanation | None]:
+        """None: there is nothing of this name that concerns us.
+
+        Costs by the pods of its namespace, by its queue's different waiting pods, and by the number
+        of queues.
+        """
+        ledger = self._ledger
+        group: PodGroupState | None = None
+        if asked.kind == POD_GROUP:
+            group = ledger.groups.get(f"{asked.namespace}/{asked.name}")
+            pods = (yield from members_of(group)) if group is not None else AskedPods()
+        else:
+            pods = yield from pods_of(ledger, asked)
+            if not pods.total:
+                group = yield from group_of_job(ledger, asked)
+        workload = ledger.workloads.named(asked.kind, asked.namespace, asked.name)
+        if asked.volcano:
+            workload = None  # those are not watched
+        explained = self._explain(pods, group, workload)
+        if explained is None:
+            return None
+        place = yield from self._place(explained)
+        holders, remedies = yield from self._who_and_what(explained, asked.namespace)
+        record, standing = explained.record, explained.standing
+        return Explanation(
+            kind=asked.kind,
+            namespace=asked.namespace,
+            name=asked.name,
+            time=time,
+            queue=explained.queue,
+            queue_source=explained.origin.source,
+            queue_reason=explained.origin.text,
+            asks=explained.asks,
+            pods=PodNumbers(
+                running=pods.running,
+                let_through=pods.let_through,
+                waiting=pods.waiting,
+                lacking=workload.missing if workload is not None else 0,
+            ),
+            state=standing.state,
+            waits_for=standing.waits_for,
+            reason=standing.reason,
+            message=standing.message,
+            gates=record.facts.foreign_gates[:MOST_GATES] if record is not None else (),
+            place=place.place if place is not None else 0,
+            place_of=place.of if place is not None else 0,
+            before=place.before if place is not None else 0,
+            holders=holders.own,
+            more_holders=holders.more,
+            held_elsewhere=holders.elsewhere,
+            fewer=remedies.fewer,
+            other_cards=remedies.other_cards,
+            other_queues=remedies.other_queues,
+        )
+
+    # --- which of its pods is told of ---------------------------------------------------------
+
+    def _explain(
+        self, pods: AskedPods, group: PodGroupState | None, workload: WorkloadFacts | None
+    ) -> _Explained | None:
+        if group is not None and group.facts is not None and group.asks is not None:
+            return self._enqueued_later(group, group.facts)
+        waiting = pods.first_waiting
+        # It may have gone while others were looked at.
+        there = waiting is not None and self._ledger.pods.get(waiting.facts.uid) is waiting
+        if waiting is not None and there and not waiting.facts.terminating:
+            return self._waiting(waiting, group)
+        if workload is not None and workload.missing:
+            return self._lacking(workload)
+        first = pods.first_held or pods.first_waiting
+        if first is not None:
+            return self._held(first, pods)
+        if workload is not None:
+            return self._idle(workload, standing_messages.wants_no_pods())
+        if group is not None and group.facts is not None:
+            return self._empty(group)
+        return None
+
+    def _enqueued_later(self, group: PodGroupState, facts: GroupFacts) -> _Explained:
+        """A group that waits to be enqueued, before its pods are there (E1)."""
+        ledger = self._ledger
+        why = why_of(judge_enqueue(ledger, facts, group.request).verdict)
+        need = None
+        if len(group.request.cards) == 1:
+            ((cards, number),) = group.request.cards
+            resource = ledger.catalog.resource(cards[0]) or ""
+            need = Need(PodRequest(cards, resource, 1, 0, 0), number, number)
+        return _Explained(
+            at_gate(why),
+            facts.queue,
+            _of_group(group),
+            choice_amounts(group.request.cards),
+            need,
+            group=group,
+        )
+
+    def _waiting(self, record: PodRecord, asked: PodGroupState | None) -> _Explained:
+        ledger, facts, request = self._ledger, record.facts, record.request
+        reasons = GateReasons(ledger, volcano_configuration=self._volcano_configuration)
+        standing = at_gate(reasons.of(record))
+        origin = origin_of(ledger, facts, record.queue)
+        group = ledger.groups.get(facts.group) if facts.group else None
+        account = ledger.account(record.queue)
+        if group is not None and group.gang and not group.started and account is not None:
+            asks = choice_amounts(asked_by(ledger, account, group))
+            need = self._need_of_gang(account, group)
+            return _Explained(standing, record.queue, origin, asks, need, record, asked)
+        need = Need(request, request.amount, 1) if request is not None else None
+        asks = choice_amounts([(request.cards, request.amount)] if request is not None else [])
+        return _Explained(standing, record.queue, origin, asks, need, record, asked)
+
+    def _need_of_gang(self, account: AccountReader, group: PodGroupState) -> Need | None:
+        """Of members that are all alike; of others only a trial would tell what helps."""
+        found: set[PodRequest | None] = set()
+        for pod_class in account.pending.classes_of(group):
+            record = self._ledger.pods.get(pod_class.sort_keys[0].uid)
+            found.add(record.request if record is not None else None)
+            if len(found) > 1:
+                return None
+        request = found.pop() if found else None
+        number = group.missing
+        return Need(request, request.amount * number, number) if request is not None else None
+
+    def _lacking(self, workload: WorkloadFacts) -> _Explained:
+        """A workload some of whose pods do not exist: what would become of the next one."""
+        ledger = self._ledger
+        owned = ledger.workloads.owned_by(workload.uid, workload.namespace)
+        maker = next((one for one in owned if one.missing), workload)
+        answer = next_pod(ledger, maker, require_queue=self._require_queue)
+        why = why_denied(answer)
+        if answer is None:
+            nobody = QueueOrigin(QueueSource.NOBODY, why.text)
+            return _Explained(Standing(WorkloadState.COMING, message=why.text), OUTSIDE, nobody)
+        request = answer.request
+        standing = (
+            at_gate(why, WorkloadState.REFUSED)
+            if answer.denied
+            else Standing(WorkloadState.COMING, WaitsFor.CONTROLLER, message=why.text)
+        )
+        return _Explained(
+            standing,
+            answer.queue,
+            origin_of(ledger, answer.facts, answer.queue),
+            choice_amounts([(request.cards, request.amount)]),
+            Need(request, request.amount, 1),
+        )
+
+    def _held(self, record: PodRecord, pods: AskedPods) -> _Explained:
+        """Nothing of it waits at our gate."""
+        ledger, facts = self._ledger, record.facts
+        standing = past_gate(ledger, record)
+        if not record.held:
+            text = standing_messages.being_deleted()
+            standing = Standing(WorkloadState.WAITS, WaitsFor.NOTHING, message=text)
+        elif standing.state is WorkloadState.FITS and pods.total > 1:
+            text = standing_messages.all_pods_there(pods.running, pods.let_through)
+            standing = Standing(WorkloadState.FITS, message=text)
+        cards = Counter[str]()
+        for card, amount in record.charge:
+            if is_card(card):
+                cards[card] += amount
+        asks = choice_amounts(((card,), amount) for card, amount in cards.items())
+        origin = origin_of(ledger, facts, record.queue)
+        return _Explained(standing, record.queue, origin, asks, record=record)
+
+    def _idle(self, workload: WorkloadFacts, text: str) -> _Explained:
+        ledger = self._ledger
+        answer = next_pod(ledger, workload, require_queue=self._require_queue)
+        standing = Standing(WorkloadState.FITS, message=text)
+        if answer is None:
+            return _Explained(standing, OUTSIDE, QueueOrigin(QueueSource.NOBODY, text))
+        asks = choice_amounts([(answer.request.cards, answer.request.amount)])
+        origin = origin_of(ledger, answer.facts, answer.queue)
+        return _Explained(standing, answer.queue, origin, asks)
+
+    def _empty(self, group: PodGroupState) -> _Explained:
+        queue = group.facts.queue if group.facts is not None else OUTSIDE
+        reserved = group.rest_in(queue)
+        text = (
+            standing_messages.group_reserved(reserved)
+            if reserved
+            else standing_messages.group_without_pods()
+        )
+        standing = Standing(WorkloadState.WAITS, WaitsFor.GROUP, message=text)
+        asks = choice_amounts((choice_of(one), n) for one, n in reserved if is_card(one))
+        return _Explained(standing, queue, _of_group(group), asks, group=group)
+
+    # --- place, holders, remedies -------------------------------------------------------------
+
+    def _place(self, told: _Explained) -> Steps[PlaceInOrder | None]:
+        account = self._ledger.account(told.queue) if told.queue != OUTSIDE else None
+        if account is None or told.standing.state is not WorkloadState.WAITS:
+            return None
+        order = yield from waiting_order(self._ledger, account)
+        if told.record is not None:
+            return (yield from order.place_of_pod(told.record))
+        return (yield from order.place_of_group(told.group)) if told.group is not None else None
+
+    def _who_and_what(
+        self, told: _Explained, namespace: str
+    ) -> Steps[tuple[NamespaceHolders, Remedies]]:
+        holders, remedies = _NOBODY, Remedies()
+        account = self._ledger.account(told.queue) if told.queue != OUTSIDE else None
+        waits_for, need = told.standing.waits_for, told.need
+        if account is None or need is None:
+            return holders, remedies
+        if waits_for in (WaitsFor.QUOTA, WaitsFor.ORDER):
+            cards = need.request.cards
+            holders = yield from holders_for(self._ledger, account, namespace, cards)
+        if waits_for in (WaitsFor.QUOTA, WaitsFor.QUEUE):
+            remedies = yield from remedies_for(self._ledger, account, namespace, need)
+        return holders, remedies
+
+
+def _of_group(group: PodGroupState) -> QueueOrigin:
+    queue = group.facts.queue if group.facts is not None else OUTSIDE
+    if queue == OUTSIDE:
+        return QueueOrigin(QueueSource.NOBODY, origin_messages.no_queue_named())
+    return QueueOrigin(QueueSource.GROUP, origin_messages.queue_by_spec(queue))

@@ -1,0 +1,106 @@
+"""How a pod, a group or a workload stands, and for want of what."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from .. import vocabulary as v
+from ..amounts import is_card
+from ..ledger.ledger_reader import LedgerReader
+from ..messages import standing_messages
+from ..pods.charge_state import ChargeState
+from ..pods.pod_record import PodRecord
+from ..stuck.gated import Why
+from ..vocabulary import Reason
+
+
+class WorkloadState(StrEnum):
+    """How it stands."""
+
+    FITS = "Fits"
+    """All its pods are on nodes, or it wants none."""
+    LET_THROUGH = "LetThrough"
+    """A gate is open, and the pod has no node yet."""
+    WAITS = "Waits"
+    """A pod, or the group, waits at our gate."""
+    REFUSED = "Refused"
+    """It lacks pods, and the next one would be refused."""
+    COMING = "Coming"
+    """It lacks pods, and the next one would be let by."""
+
+
+class WaitsFor(StrEnum):
+    """For want of what."""
+
+    NOTHING = ""
+    QUOTA = "Quota"
+    ORDER = "Order"
+    """There is room, and others come first."""
+    GROUP = "PodGroup"
+    QUEUE = "Queue"
+    """It is missing, closed, or not open to the namespace."""
+    NODE = "Node"
+    GATE = "SchedulingGate"
+    """Somebody else's."""
+    SCHEDULER = "Scheduler"
+    WEBHOOK = "Webhook"
+    """Somebody else refuses what we write."""
+    OPERATOR = "Operator"
+    """There is room: the leader is about to let it through, or others come first."""
+    CONTROLLER = "Controller"
+    """Its next pod would be let by, and has not been tried."""
+    CORRECTION = "Correction"
+    """What is written on it can never be right."""
+
+
+_BY_REASON: Final[Mapping[str, WaitsFor]] = {
+    Reason.INSUFFICIENT_CARD: WaitsFor.QUOTA,
+    Reason.INSUFFICIENT_CPU: WaitsFor.QUOTA,
+    Reason.INSUFFICIENT_MEMORY: WaitsFor.QUOTA,
+    Reason.CARD_NOT_IN_QUOTA: WaitsFor.QUOTA,
+    Reason.QUEUE_NOT_FOUND: WaitsFor.QUEUE,
+    Reason.QUEUE_NOT_OPEN: WaitsFor.QUEUE,
+    Reason.GROUP_NOT_FOUND: WaitsFor.GROUP,
+    Reason.GANG_INCOMPLETE: WaitsFor.GROUP,
+    Reason.BEHIND: WaitsFor.ORDER,
+    Reason.NODE_WITHOUT_CARD: WaitsFor.NODE,
+    v.GATE_REFUSED: WaitsFor.WEBHOOK,
+    v.MIXED_CARDS: WaitsFor.SCHEDULER,
+    "": WaitsFor.OPERATOR,
+}
+
+
+class Standing(NamedTuple):
+    """In one word, and in words."""
+
+    state: WorkloadState
+    waits_for: WaitsFor = WaitsFor.NOTHING
+    reason: str = ""
+    """As in events."""
+    message: str = ""
+
+
+def at_gate(why: Why, state: WorkloadState = WorkloadState.WAITS) -> Standing:
+    """Of what waits at our gate, or is refused, for this reason."""
+    waits_for = _BY_REASON.get(why.reason, WaitsFor.CORRECTION)
+    return Standing(state, waits_for, why.reason, why.text)
+
+
+def past_gate(ledger: LedgerReader, record: PodRecord) -> Standing:
+    """Of a pod that is let through or bound."""
+    facts = record.facts
+    if record.charge_state is ChargeState.ALLOCATED:
+        text = standing_messages.runs_on(facts.node, record.charge)
+        return Standing(WorkloadState.FITS, message=text)
+    if facts.foreign_gates:
+        text = standing_messages.other_gates_shut(facts.foreign_gates)
+        return Standing(WorkloadState.LET_THROUGH, WaitsFor.GATE, message=text)
+    cards = [(card, n) for card, n in record.charge if is_card(card) and n]
+    if len(cards) == 1 and record.claim is None:
+        ((card, amount),) = cards
+        most = ledger.nodes.free.most_on_node_now(card)
+        if most < amount:
+            text = standing_messages.no_node_free(card, amount, most)
+            return Standing(WorkloadState.LET_THROUGH, WaitsFor.NODE, message=text)
+    text = standing_messages.let_through(record.charge)
+    return Standing(WorkloadState.LET_THROUGH, WaitsFor.SCHEDULER, message=text)

@@ -1,0 +1,91 @@
+"""`kubectl cardquota explain`, as a tenant, on the plane with the product."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from builders import H200, H800
+from cardquota.quota import vocabulary as v
+from integration.asking import Object, ask
+from integration.team import Team, of_a_job
+
+PLUGIN = (sys.executable, "-m", "cardquota.cli.plugin")
+REVIEWS = f"/apis/{v.REVIEW_GROUP}/{v.REVIEW_VERSION}/workloadreviews"
+
+
+def explain(team: Team, *arguments: str) -> subprocess.CompletedProcess[str]:
+    assert team.cluster.folder is not None
+    kubeconfig: Path = team.cluster.folder.tenant_kubeconfig
+    return subprocess.run(
+        [*PLUGIN, "explain", *arguments, "-n", team.namespace, "--kubeconfig", str(kubeconfig)],
+        env=dict(os.environ),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def explained(team: Team, *arguments: str) -> Object:
+    done = explain(team, *arguments, "-o", "json")
+    assert (done.returncode, done.stderr) == (0, "")
+    return dict(json.loads(done.stdout))
+
+
+@pytest.mark.slow
+def test_f5_why_a_pod_waits_and_what_would_let_it_in(team: Team) -> None:
+    team.has_queue({H200: 2, H800: 2})
+    spare = team.has_queue(
+        team.a_queue({H200: 3}, "spare").annotated(v.NAMESPACES, json.dumps([team.namespace])),
+        "spare",
+    )
+    assert team.create(of_a_job(team.a_pod("holder", 1, H200))).ok
+    team.until_bound("holder")
+    assert team.create(of_a_job(team.a_pod("next", 2, H200))).ok
+    event = team.until_told("next", v.Reason.INSUFFICIENT_CARD)
+    found = explained(team, "pod", "next")
+    assert (found["state"], found["waitsFor"], found["message"]) == (
+        "Waits",
+        "Quota",
+        event["message"],
+    )
+    assert (found["queue"], found["queueSource"]) == (team.queue_name(), "Annotation")
+    assert (found["place"], found["placeOf"], found.get("before", 0)) == (1, 1, 0)
+    assert [one["name"] for one in found["holders"]] == ["train"]
+    assert found["fewer"] == [{"name": H200, "amount": 1}]
+    assert found["otherCards"] == [{"name": H800, "amount": 2}]
+    assert spare in [one["queue"] for one in found["otherQueues"]]
+    text = explain(team, "po/next").stdout
+    assert f"Pod {team.namespace}/next: waits" in text
+    assert f"with at most 1 of {H200}" in text
+    team.set_quota({H200: 3, H800: 2})
+    team.until_bound("next")
+    assert explained(team, "po/next")["state"] == "Fits"
+    assert explained(team, "job/train")["pods"]["running"] == 2
+    assert ask(team.cluster, "GET", REVIEWS).body["items"] == []
+
+
+@pytest.mark.slow
+def test_f5_what_is_not_there_and_who_may_not_ask(team: Team) -> None:
+    done = explain(team, "deploy", "none")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"Deployment <{team.namespace}/none> is not known here" in done.stderr
+    outsider = ask(
+        team.cluster,
+        "POST",
+        f"/apis/{v.REVIEW_GROUP}/{v.REVIEW_VERSION}/namespaces/{team.namespace}/workloadreviews"
+        "?dryRun=All",
+        {
+            "apiVersion": f"{v.REVIEW_GROUP}/{v.REVIEW_VERSION}",
+            "kind": "WorkloadReview",
+            "metadata": {"generateName": "ask-"},
+            "spec": {"kind": "Pod", "name": "x"},
+        },
+        as_user="somebody",
+    )
+    assert (outsider.code, outsider.reason) == (403, "Forbidden")

@@ -1,0 +1,464 @@
+"""F5: how a workload stands, and what would let it in."""
+
+from typing import Any
+
+import pytest
+
+from builders import H200, H800, a_group, a_namespace, a_node, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.quota import vocabulary as v
+from cardquota.quota.answers.answer_forms import Explanation
+from cardquota.quota.answers.asked_workload import AT_A_TIME, AskedWorkload
+from cardquota.quota.answers.explanation import Explanations
+from cardquota.quota.answers.standing import WaitsFor, WorkloadState
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.messages import origin_messages, standing_messages, stuck_messages
+from cardquota.quota.pods import pods_by_controller
+from cardquota.quota.steps import Steps, to_its_end
+
+from .asked_cluster import NOON, a_cluster, holding, see_workload, waiting
+
+
+def steps_of(
+    ledger: Ledger, kind: str, name: str, *, volcano: bool | None = None, **options: Any
+) -> Steps[Explanation | None]:
+    asked = AskedWorkload(kind, "team", name, volcano)
+    return Explanations(ledger, **options).answer(asked, NOON)
+
+
+def explained(ledger: Ledger, kind: str, name: str, **options: Any) -> Explanation:
+    found = to_its_end(steps_of(ledger, kind, name, **options))
+    assert found is not None
+    return found
+
+
+def nothing(ledger: Ledger, kind: str, name: str, **options: Any) -> bool:
+    return to_its_end(steps_of(ledger, kind, name, **options)) is None
+
+
+# --- pods -------------------------------------------------------------------------------------
+
+
+def test_f5_a_pod_that_waits_for_quota() -> None:
+    ledger = a_cluster(
+        holding("mine", 2),
+        holding("theirs", 1).in_namespace("other"),
+        waiting("first", 1, created="2026-01-02T08:00:00Z"),
+        waiting("w", 3),
+        quota=3,
+    )
+    found = explained(ledger, "Pod", "w")
+    assert (found.kind, found.namespace, found.name, found.time) == ("Pod", "team", "w", NOON)
+    assert (found.state, found.waits_for) == (WorkloadState.WAITS, WaitsFor.QUOTA)
+    assert found.reason == v.Reason.INSUFFICIENT_CARD
+    assert found.message.startswith(f"Queue <queue> has insufficient <{H200}> quota: requested <3>")
+    assert (found.queue, found.queue_source) == ("queue", "Annotation")
+    assert [(one.name, one.amount) for one in found.asks] == [(H200, 3)]
+    assert (found.place, found.place_of, found.before) == (2, 2, 1)
+    assert [(one.kind, one.name, one.cards[0].amount) for one in found.holders] == [
+        ("Pod", "mine", 2)
+    ]
+    assert [(one.name, one.amount) for one in found.held_elsewhere] == [(H200, 1)]
+    assert (found.pods.running, found.pods.waiting, found.pods.lacking) == (0, 1, 0)
+
+
+def test_f4_nobody_of_another_namespace_is_named() -> None:
+    ledger = a_cluster(holding("secret", 4).in_namespace("other"), waiting("w", 1), quota=4)
+    found = explained(ledger, "Pod", "w")
+    assert (found.holders, found.more_holders) == ((), 0)
+    assert "secret" not in str(found)
+
+
+def test_f5_a_pod_on_a_node_fits() -> None:
+    found = explained(a_cluster(holding("h", 2)), "Pod", "h")
+    assert (found.state, found.waits_for, found.place) == (WorkloadState.FITS, "", 0)
+    assert found.message == standing_messages.runs_on("h200-a", [(H200, 2)])
+    assert [(one.name, one.amount) for one in found.asks] == [(H200, 2)]
+    assert found.other_queues == ()
+
+
+def let_through(name: str = "p", cards: int = 1, *gates: str) -> PodBody:
+    pod = a_pod(name).with_uid(name).in_queue("queue").naming(H200).asking_for(cards)
+    pod = pod.stamped("queue", {H200: cards})
+    return pod.with_spec(schedulingGates=[{"name": gate} for gate in gates]) if gates else pod
+
+
+def test_f5_a_pod_that_is_let_through_waits_for_the_scheduler_a_node_or_a_gate() -> None:
+    found = explained(a_cluster(let_through()), "Pod", "p")
+    assert (found.state, found.waits_for) == (WorkloadState.LET_THROUGH, WaitsFor.SCHEDULER)
+    assert found.message == standing_messages.let_through([(H200, 1)])
+    full = a_cluster(holding("h", 7), let_through(cards=2), quota=9)
+    found = explained(full, "Pod", "p")
+    assert (found.waits_for, found.message) == (
+        WaitsFor.NODE,
+        standing_messages.no_node_free(H200, 2, 1),
+    )
+    found = explained(a_cluster(let_through("p", 1, "example.com/wait")), "Pod", "p")
+    assert (found.waits_for, found.gates) == (WaitsFor.GATE, ("example.com/wait",))
+    assert found.message == standing_messages.other_gates_shut(["example.com/wait"])
+
+
+def test_f5_a_pod_at_our_gate_may_wait_at_others_too() -> None:
+    pod = waiting("w", 1).gated("example.com/wait")
+    found = explained(a_cluster(pod, quota=0), "Pod", "w")
+    assert (found.waits_for, found.gates) == (WaitsFor.QUOTA, ("example.com/wait",))
+
+
+def test_f5_for_want_of_what_else_a_pod_waits() -> None:
+    ledger = a_cluster(
+        waiting("lonely").in_group("nowhere"),
+        waiting("lost").in_queue("gone"),
+        waiting("odd").naming("NVIDIA-H900"),
+        waiting("free"),
+        waiting("half").in_group("gang"),
+        a_group("gang").in_queue("queue").of(2),
+    )
+    waits = {
+        name: explained(ledger, "Pod", name).waits_for
+        for name in ("lonely", "lost", "odd", "free", "half")
+    }
+    assert waits == {
+        "lonely": WaitsFor.GROUP,
+        "lost": WaitsFor.QUEUE,
+        "odd": WaitsFor.CORRECTION,
+        "free": WaitsFor.OPERATOR,
+        "half": WaitsFor.GROUP,
+    }
+
+
+def test_f5_who_is_behind_another_in_a_fifo_queue() -> None:
+    ledger = a_cluster(holding("h"), waiting("a", 2, created="2026-01-02T08:00:00Z"))
+    see(ledger, waiting("b"), a_queue().with_quota({H200: 2, H800: 4}).fifo())
+    found = explained(ledger, "Pod", "b")
+    assert (found.waits_for, found.reason, found.before) == (WaitsFor.ORDER, v.Reason.BEHIND, 1)
+    assert found.other_cards == ()
+
+
+def test_f5_a_pod_that_is_being_deleted() -> None:
+    ledger = a_cluster(waiting("w").terminating(), quota=0)
+    found = explained(ledger, "Pod", "w")
+    assert found.message == standing_messages.being_deleted()
+    assert (found.waits_for, found.place) == ("", 0)
+
+
+def test_f5_what_is_not_there_is_not_known() -> None:
+    ledger = a_cluster(holding("h"), holding("far").in_namespace("other"))
+    assert nothing(ledger, "Pod", "gone")
+    assert nothing(ledger, "Pod", "far")
+    assert nothing(ledger, "PodGroup", "gone")
+    assert nothing(ledger, "Deployment", "gone")
+    assert nothing(ledger, "Job", "gone")
+
+
+# --- which queue, and why ---------------------------------------------------------------------
+
+
+def test_f5_why_it_is_in_that_queue() -> None:
+    ledger = a_cluster(
+        a_namespace("ns").annotated(v.QUEUE_NAME, "queue"),
+        a_group("gang").in_queue("queue").of(1),
+        waiting("own"),
+        waiting("of-group").in_queue(None).in_group("gang"),
+        default_queue="spare",
+    )
+    see(ledger, a_queue("spare").with_quota({H200: 1}))
+    assert explained(ledger, "Pod", "own").queue_source == "Annotation"
+    assert explained(ledger, "Pod", "of-group").queue_source == "PodGroup"
+    assert explained(ledger, "PodGroup", "gang").queue_source == "PodGroup"
+    see(ledger, waiting("bare").in_queue(None))
+    found = explained(ledger, "Pod", "bare")
+    assert (found.queue, found.queue_source) == ("spare", "Configuration")
+    see(ledger, a_namespace("team").annotated(v.QUEUE_NAME, "queue"))
+    found = explained(ledger, "Pod", "bare")
+    assert (found.queue, found.queue_source) == ("queue", "Namespace")
+    see(ledger, a_group("gang").in_queue("spare").of(1), let_through("p").in_group("gang"))
+    found = explained(ledger, "Pod", "p")
+    assert (found.queue, found.queue_source) == ("queue", "Charged")
+
+
+def test_f5_what_is_in_no_queue() -> None:
+    nobodys = a_pod("x").with_uid("x").asking_for(1).on_node("h200-a")
+    ledger = a_cluster(nobodys, a_group("idle").in_queue(None).of(2))
+    found = explained(ledger, "Pod", "x")
+    assert (found.queue, found.queue_source, found.state) == ("", "None", WorkloadState.FITS)
+    found = explained(ledger, "PodGroup", "idle")
+    assert (found.queue, found.queue_source) == ("", "None")
+
+
+# --- groups -----------------------------------------------------------------------------------
+
+
+def test_f5_a_gang_that_starts_whole() -> None:
+    ledger = a_cluster(
+        a_group("gang").in_queue("queue").of(2),
+        *(waiting(f"m{n}", 2).in_group("gang") for n in range(2)),
+        quota=3,
+    )
+    see(ledger, a_queue("large").with_quota({H200: 6}), a_queue("small").with_quota({H200: 3}))
+    for kind, name in (("PodGroup", "gang"), ("Pod", "m1"), ("Job", "train")):
+        found = explained(ledger, kind, name)
+        assert (found.state, found.waits_for) == (WorkloadState.WAITS, WaitsFor.QUOTA)
+        assert "requested <4>" in found.message
+        assert [(one.name, one.amount) for one in found.asks] == [(H200, 4)]
+        assert (found.place, found.place_of) == (1, 1)
+        assert [(one.name, one.amount) for one in found.fewer] == [(H200, 3)]
+        assert [one.queue for one in found.other_queues] == ["large"]
+
+
+def test_f5_what_would_let_a_mixed_gang_in_is_not_told() -> None:
+    ledger = a_cluster(
+        a_group("gang").in_queue("queue").of(2),
+        waiting("m0", 2).in_group("gang"),
+        waiting("m1", 1).in_group("gang"),
+        quota=2,
+    )
+    found = explained(ledger, "PodGroup", "gang")
+    assert (found.waits_for, found.fewer, found.other_queues) == (WaitsFor.QUOTA, (), ())
+
+
+def test_f5_a_group_whose_pods_are_still_to_come() -> None:
+    ledger = a_cluster(a_group("early").in_queue("queue").of(2).asking({H200: 6}), quota=4)
+    see(ledger, a_queue("large").with_quota({H200: 7}))
+    found = explained(ledger, "PodGroup", "early")
+    assert (found.state, found.waits_for, found.place) == (
+        WorkloadState.WAITS,
+        WaitsFor.QUOTA,
+        1,
+    )
+    assert [(one.name, one.amount) for one in found.asks] == [(H200, 6)]
+    assert [(one.name, one.amount) for one in found.fewer] == [(H200, 4)]
+    assert [(one.queue, one.left) for one in found.other_queues] == [("large", 7)]
+    see(ledger, a_group("both").in_queue("queue").of(2).asking({H200: 5, H800: 1}))
+    assert explained(ledger, "PodGroup", "both").other_queues == ()
+
+
+def test_f5_a_group_that_runs_and_one_that_is_empty() -> None:
+    ledger = a_cluster(
+        a_group("runs").in_queue("queue").of(2),
+        holding("m0").in_group("runs"),
+        holding("m1").in_group("runs"),
+        a_group("idle").in_queue("queue").of(2),
+    )
+    found = explained(ledger, "PodGroup", "runs")
+    assert (found.state, found.message) == (
+        WorkloadState.FITS,
+        standing_messages.all_pods_there(2, 0),
+    )
+    found = explained(ledger, "PodGroup", "idle")
+    assert (found.state, found.waits_for, found.message) == (
+        WorkloadState.WAITS,
+        WaitsFor.GROUP,
+        standing_messages.group_without_pods(),
+    )
+    see(ledger, a_group("kept").in_queue("queue").of(2).asking({H200: 2}))
+    see(
+        ledger,
+        a_group("kept").in_queue("queue").of(2).asking({H200: 2}).enqueued("queue", {H200: 2}),
+    )
+    found = explained(ledger, "PodGroup", "kept")
+    assert found.message == standing_messages.group_reserved([(H200, 2)])
+    assert [(one.name, one.amount) for one in found.asks] == [(H200, 2)]
+    assert found.queue_reason == origin_messages.queue_by_spec("queue")
+
+
+def test_f5_a_job_of_volcano_is_found_by_its_group_before_its_pods() -> None:
+    name = "train-0123456789ab-0123-0123-0123-01234567"[: len("train-") + 36].ljust(42, "0")
+    ledger = a_cluster(
+        *(a_group(f"g{n}").in_queue("queue").of(2) for n in range(AT_A_TIME)),
+        a_group(name).in_queue("queue").of(2).asking({H200: 6}),
+        quota=4,
+    )
+    found = explained(ledger, "Job", "train", volcano=True)
+    assert (found.waits_for, found.pods.waiting) == (WaitsFor.QUOTA, 0)
+    assert nothing(ledger, "Job", "train", volcano=False)
+    assert nothing(ledger, "Job", "tra", volcano=True)
+
+
+# --- workloads --------------------------------------------------------------------------------
+
+
+def test_f5_a_workload_is_told_of_by_its_first_pod_that_waits() -> None:
+    ledger = a_cluster(
+        holding("a").owned_by("Job", name="train"),
+        waiting("b", created="2026-01-02T11:00:00Z"),
+        waiting("c", created="2026-01-02T09:00:00Z"),
+        waiting("d", created="2026-01-02T08:00:00Z").terminating(),
+        let_through("e").owned_by("Job", name="train"),
+        quota=2,
+    )
+    found = explained(ledger, "Job", "train")
+    assert (found.pods.running, found.pods.let_through, found.pods.waiting) == (1, 1, 3)
+    assert found.place == 1
+    assert found.state == WorkloadState.WAITS
+
+
+def test_f5_jobs_of_volcano_and_of_kubernetes_are_told_apart() -> None:
+    theirs = waiting("v").owned_by("Job", "batch.volcano.sh/v1alpha1", name="train")
+    ledger = a_cluster(theirs, waiting("k"), quota=0)
+    assert explained(ledger, "Job", "train").pods.waiting == 2
+    assert explained(ledger, "Job", "train", volcano=True).pods.waiting == 1
+    assert explained(ledger, "Job", "train", volcano=False).pods.waiting == 1
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_f5_a_deployment_has_the_pods_of_its_replica_sets(known: bool) -> None:
+    mine = holding("a").owned_by("ReplicaSet", name="chat-7d9f8")
+    others = holding("b").owned_by("ReplicaSet", name="other-7d9f8")
+    ledger = a_cluster(mine, others, holding("c").owned_by("StatefulSet", name="chat"))
+    if known:
+        see_workload(ledger, "ReplicaSet", "chat-7d9f8", owner="chat")
+        see_workload(ledger, "Deployment", "chat", present=2)
+    found = explained(ledger, "Deployment", "chat")
+    assert (found.pods.running, found.state) == (1, WorkloadState.FITS)
+    assert explained(ledger, "ReplicaSet", "other-7d9f8").pods.running == 1
+
+
+def test_f5_a_replica_set_without_a_deployment_is_not_taken_for_one() -> None:
+    ledger = a_cluster(holding("a").owned_by("ReplicaSet", name="chat-1"))
+    see_workload(ledger, "ReplicaSet", "chat-1")
+    assert nothing(ledger, "Deployment", "chat")
+
+
+def test_f5_a_workload_that_lacks_pods_is_told_of_its_next_one() -> None:
+    ledger = a_cluster(holding("h", 4), quota=4)
+    see_workload(ledger, "ReplicaSet", "chat-1", owner="chat")
+    see_workload(ledger, "Deployment", "chat")
+    found = explained(ledger, "Deployment", "chat")
+    assert (found.state, found.waits_for) == (WorkloadState.REFUSED, WaitsFor.QUOTA)
+    assert (found.pods.lacking, found.place) == (2, 0)
+    assert found.message.startswith("Queue <queue> has insufficient")
+    assert [one.name for one in found.holders] == ["h"]
+    see(ledger, a_queue().with_quota({H200: 9}))
+    found = explained(ledger, "Deployment", "chat")
+    assert (found.state, found.waits_for) == (WorkloadState.COMING, WaitsFor.CONTROLLER)
+    assert found.message == stuck_messages.would_be_let_by("queue")
+
+
+def test_f5_a_workload_whose_template_is_too_large_to_be_kept() -> None:
+    ledger = a_cluster()
+    see_workload(ledger, "StatefulSet", "db", template=False)
+    found = explained(ledger, "StatefulSet", "db")
+    assert (found.state, found.message) == (
+        WorkloadState.COMING,
+        stuck_messages.TEMPLATE_NOT_KEPT,
+    )
+    see_workload(ledger, "StatefulSet", "db", wants=0, template=False)
+    assert explained(ledger, "StatefulSet", "db").message == standing_messages.wants_no_pods()
+
+
+def test_f5_a_workload_that_wants_no_pods_waits_for_nothing() -> None:
+    ledger = a_cluster()
+    see_workload(ledger, "StatefulSet", "db", wants=0)
+    found = explained(ledger, "StatefulSet", "db")
+    assert (found.state, found.message) == (
+        WorkloadState.FITS,
+        standing_messages.wants_no_pods(),
+    )
+    assert (found.queue, [one.amount for one in found.asks]) == ("queue", [1])
+
+
+def test_f5_where_a_queue_is_required() -> None:
+    ledger = a_cluster()
+    see_workload(ledger, "StatefulSet", "db", queue=None)
+    assert explained(ledger, "StatefulSet", "db").state == WorkloadState.COMING
+    found = explained(ledger, "StatefulSet", "db", require_queue=True)
+    assert (found.state, found.waits_for) == (WorkloadState.REFUSED, WaitsFor.QUEUE)
+
+
+# --- what would let it in ---------------------------------------------------------------------
+
+
+def test_f6_fewer_cards_another_card_or_another_queue() -> None:
+    ledger = a_cluster(waiting("w", 4))
+    see(
+        ledger,
+        a_queue().with_quota({H200: 3, H800: 6}),
+        a_queue("b").with_quota({H200: 5}),
+        a_queue("a").with_quota({H200: 5}),
+        a_queue("c").with_quota({H200: 4}),
+        a_queue("most").with_quota({H200: 7}),
+        a_queue("less").with_quota({H200: 3}),
+        a_queue("closed").with_quota({H200: 9}).closed(),
+        a_queue("others").with_quota({H200: 9}).open_to("elsewhere"),
+        a_queue("no-cpu").with_quota({H200: 9}).limited_to("1m"),
+    )
+    see(ledger, waiting("w", 4).with_cpu("1"))
+    found = explained(ledger, "Pod", "w")
+    assert [(one.name, one.amount) for one in found.fewer] == [(H200, 3)]
+    assert [(one.name, one.amount) for one in found.other_cards] == [(H800, 6)]
+    assert [(one.queue, one.card, one.left) for one in found.other_queues] == [
+        ("most", H200, 7),
+        ("a", H200, 5),
+        ("b", H200, 5),
+    ]
+
+
+def test_f6_only_what_nodes_have_free_would_help() -> None:
+    ledger = a_cluster(waiting("w", 6), quota=5)
+    other = a_pod("o").with_uid("o").in_queue("b").naming(H800).asking_for(4)
+    see(
+        ledger,
+        a_queue().with_quota({H200: 5, H800: 8}),
+        other.stamped("b", {H800: 4}).on_node("h800-a"),
+        a_queue("b").with_quota({H200: 8}),
+    )
+    found = explained(ledger, "Pod", "w")
+    assert (found.other_cards, [one.queue for one in found.other_queues]) == ((), ["b"])
+    see(ledger, a_node("h200-a").with_cards(H200, 4), a_node("h200-b").with_cards(H200, 4))
+    found = explained(ledger, "Pod", "w")
+    assert (found.other_queues, [one.amount for one in found.fewer]) == ((), [4])
+
+
+def test_f6_of_a_queue_that_takes_nothing_other_queues_are_told() -> None:
+    ledger = a_cluster(waiting("w", 1))
+    see(ledger, a_queue().with_quota({H200: 4, H800: 4}).closed())
+    see(ledger, *(a_queue(f"q{n:03}").with_quota({H200: 1}) for n in range(100)))
+    found = explained(ledger, "Pod", "w")
+    assert (found.waits_for, found.fewer, found.other_cards) == (WaitsFor.QUEUE, (), ())
+    assert [one.queue for one in found.other_queues] == ["q000", "q001", "q002"]
+
+
+def test_f6_without_cards_nothing_is_proposed() -> None:
+    pod = a_pod("w").with_uid("w").in_queue("queue").with_cpu("8").gated().owned_by("Job")
+    ledger = a_cluster()
+    see(ledger, a_queue().with_quota({}).limited_to("4"), pod)
+    found = explained(ledger, "Pod", "w")
+    assert (found.waits_for, found.reason) == (WaitsFor.QUOTA, v.Reason.INSUFFICIENT_CPU)
+    assert (found.fewer, found.other_queues, found.asks) == ((), (), ())
+
+
+# --- bounds -----------------------------------------------------------------------------------
+
+
+def test_f2_only_the_largest_holders_are_named() -> None:
+    pods = [holding(f"h{n}", 1 + n % 2) for n in range(8)]
+    ledger = a_cluster(*pods, waiting("w"), quota=12)
+    found = explained(ledger, "Pod", "w")
+    assert (len(found.holders), found.more_holders) == (5, 3)
+    assert found.holders[0].name == "h1"
+
+
+def test_f2_between_any_two_steps_everything_may_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pods_by_controller, "AT_A_TIME", 1)
+
+    def the_cluster() -> Ledger:
+        return a_cluster(
+            a_group("gang").in_queue("queue").of(2),
+            waiting("m0", 2).in_group("gang"),
+            waiting("m1", 2).in_group("gang"),
+            waiting("w", 2),
+            holding("h").owned_by("Job", name="train"),
+            quota=1,
+        )
+
+    for kind, name in (("Job", "train"), ("Pod", "w"), ("PodGroup", "gang")):
+        for number in range(sum(1 for _ in steps_of(the_cluster(), kind, name))):
+            ledger = the_cluster()
+            steps = steps_of(ledger, kind, name)
+            for _ in range(number + 1):
+                next(steps)
+            for uid in list(ledger.pods):
+                ledger.pod_gone(uid)
+            ledger.group_gone("team/gang")
+            ledger.queue_gone("queue")
+            to_its_end(steps)

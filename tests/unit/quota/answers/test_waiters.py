@@ -1,0 +1,191 @@
+"""F3: who waits, in which order, and for want of what."""
+
+from builders import H200, H800, a_group, a_pod, a_queue, see
+from cardquota.quota import vocabulary as v
+from cardquota.quota.answers.answer_forms import QueueAnswer
+from cardquota.quota.answers.queue_answer import queue_answer
+from cardquota.quota.answers.waiting_order import AT_A_TIME, PlaceInOrder, waiting_order
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.steps import Steps, to_its_end
+
+from .asked_cluster import a_cluster, asked, holding, waiting
+
+
+def names(ledger: Ledger, limit: int = 20) -> list[str]:
+    return [one.name for one in asked(ledger, limit=limit).waiters]
+
+
+def place_of(ledger: Ledger, name: str) -> PlaceInOrder | None:
+    account = ledger.account("queue")
+    assert account is not None
+    order = to_its_end(waiting_order(ledger, account))
+    return to_its_end(order.place_of_pod(ledger.pods[name]))
+
+
+def test_f3_in_the_order_of_release() -> None:
+    ledger = a_cluster(
+        waiting("late", created="2026-01-02T11:00:00Z"),
+        waiting("early", created="2026-01-02T09:00:00Z"),
+        waiting("urgent", created="2026-01-02T11:30:00Z").with_priority(5),
+        waiting("large", 3, created="2026-01-02T10:00:00Z"),
+        quota=0,
+    )
+    assert names(ledger) == ["urgent", "early", "large", "late"]
+    assert [one.place for one in asked(ledger).waiters] == [1, 2, 3, 4]
+    assert names(ledger, limit=2) == ["urgent", "early"]
+    assert [place_of(ledger, name) for name in names(ledger)] == [
+        PlaceInOrder(1, 4, 0),
+        PlaceInOrder(2, 4, 1),
+        PlaceInOrder(3, 4, 2),
+        PlaceInOrder(4, 4, 3),
+    ]
+
+
+def test_f3_who_asks_for_other_cards_is_not_before_it() -> None:
+    other = waiting("other", created="2026-01-02T08:00:00Z").naming(H800)
+    ledger = a_cluster(other, waiting("mine"), quota=0)
+    assert place_of(ledger, "mine") == PlaceInOrder(2, 2, 0)
+
+
+def test_f3_each_is_told_for_want_of_what_with_the_words_of_its_event() -> None:
+    ledger = a_cluster(waiting("a", 2), waiting("b", 9, created="2026-01-02T11:00:00Z"), quota=1)
+    first, second = asked(ledger).waiters
+    assert (first.kind, first.namespace, first.pods) == ("Pod", "team", 1)
+    assert [(one.name, one.amount) for one in first.asks] == [(H200, 2)]
+    assert first.reason == v.Reason.INSUFFICIENT_CARD
+    assert first.message.startswith(f"Queue <queue> has insufficient <{H200}> quota: requested <2>")
+    assert second.since == "2026-01-02T11:00:00Z"
+
+
+def test_f3_a_pod_without_cards_waits_for_cpu() -> None:
+    pod = a_pod("a").with_uid("a").in_queue("queue").with_cpu("8").gated().owned_by("Job")
+    ledger = a_cluster()
+    see(ledger, a_queue().with_quota({H200: 1}).limited_to("4"), pod)
+    (only,) = asked(ledger).waiters
+    assert (only.reason, only.asks) == (v.Reason.INSUFFICIENT_CPU, ())
+
+
+def test_f3_a_gang_that_starts_whole_has_one_place() -> None:
+    ledger = a_cluster(
+        a_group("gang").in_queue("queue").of(2),
+        *(waiting(f"m{n}", 2).in_group("gang") for n in range(3)),
+        waiting("alone", created="2026-01-02T11:00:00Z"),
+        quota=3,
+    )
+    gang, alone = asked(ledger).waiters
+    assert (gang.kind, gang.name, gang.pods) == ("PodGroup", "gang", 3)
+    assert [(one.name, one.amount) for one in gang.asks] == [(H200, 6)]
+    assert "requested <4>" in gang.message
+    assert alone.name == "alone"
+    assert place_of(ledger, "m1") == PlaceInOrder(1, 2, 0)
+    assert place_of(ledger, "alone") == PlaceInOrder(2, 2, 1)
+
+
+def test_f3_members_of_a_gang_that_has_started_go_by_themselves() -> None:
+    ledger = a_cluster(
+        a_group("gang").in_queue("queue").of(2),
+        holding("m0").in_group("gang"),
+        holding("m1").in_group("gang"),
+        waiting("m2").in_group("gang"),
+        quota=2,
+    )
+    assert [(one.kind, one.name) for one in asked(ledger).waiters] == [("Pod", "m2")]
+
+
+def test_f3_a_group_whose_pods_are_still_to_come_waits_too() -> None:
+    ledger = a_cluster(a_group("early").in_queue("queue").of(2).asking({H200: 6}), quota=4)
+    (only,) = asked(ledger).waiters
+    assert (only.kind, only.name, only.pods) == ("PodGroup", "early", 0)
+    assert [(one.name, one.amount) for one in only.asks] == [(H200, 6)]
+    assert only.reason == v.Reason.INSUFFICIENT_CARD
+    see(ledger, waiting("m0", 3).in_group("early"), waiting("next", created="2026-01-02T11:00:00Z"))
+    assert [(one.kind, one.name) for one in asked(ledger).waiters] == [
+        ("PodGroup", "early"),
+        ("Pod", "next"),
+    ]
+    assert place_of(ledger, "next") == PlaceInOrder(2, 2, 1)
+    assert place_of(ledger, "m0") == PlaceInOrder(1, 2, 0)
+
+
+def test_f3_a_gang_that_lost_its_place_goes_last() -> None:
+    ledger = a_cluster(
+        a_group("gang").in_queue("queue").of(2),
+        *(waiting(f"m{n}", created="2026-01-02T08:00:00Z").in_group("gang") for n in range(2)),
+        waiting("alone"),
+        quota=0,
+    )
+    assert names(ledger) == ["gang", "alone"]
+    ledger.groups["team/gang"].lost_place = True
+    assert names(ledger) == ["alone", "gang"]
+
+
+def test_f3_who_holds_his_cards_has_no_place() -> None:
+    ledger = a_cluster(holding("a"), waiting("b").in_group("gone"))
+    assert place_of(ledger, "a") is None
+    account = ledger.account("queue")
+    assert account is not None
+    order = to_its_end(waiting_order(ledger, account))
+    ledger.group_seen(a_group("idle").in_queue("queue").of(2).facts())
+    assert to_its_end(order.place_of_group(ledger.groups["team/idle"])) is None
+
+
+def test_f2_what_goes_while_others_are_looked_at_is_left_out() -> None:
+    many = [waiting(f"w{n:03}", n + 1) for n in range(2 * AT_A_TIME)]
+    gangs = [a_group(f"g{n:03}").in_queue("queue").of(2) for n in range(AT_A_TIME + 1)]
+    early = [
+        a_group(f"e{n:03}").in_queue("queue").of(2).asking({H200: n + 1})
+        for n in range(AT_A_TIME + 1)
+    ]
+    members = [waiting(f"m{n:03}", n + 1).in_group(f"g{n:03}") for n in range(AT_A_TIME + 1)]
+    ledger = a_cluster(*gangs, *early, *many, *members, quota=1)
+    account = ledger.account("queue")
+    assert account is not None
+    steps = waiting_order(ledger, account)
+    next(steps)
+    ledger.group_gone("team/e064")
+    next(steps)
+    ledger.pod_gone("w127")
+    order = to_its_end(steps)
+    everybody = len(many) + len(gangs) + len(early) - 2
+    assert len(order) == everybody
+    place = to_its_end(order.place_of_pod(ledger.pods["w000"]))
+    assert place is not None
+    assert place.of == everybody
+    first = order.first(300)
+    next(first)
+    ledger.pod_gone("w000")
+    ledger.pod_gone("m000")
+    ledger.group_gone("team/g000")
+    found = to_its_end(first)
+    assert len(found) == everybody - 2
+    assert len(asked(ledger, limit=200).waiters) == 200
+
+
+def test_f2_between_any_two_steps_everything_may_go() -> None:
+    def the_cluster() -> Ledger:
+        return a_cluster(
+            a_group("gang").in_queue("queue").of(2),
+            a_group("early").in_queue("queue").of(2).asking({H200: 6}),
+            waiting("m0").in_group("gang"),
+            waiting("a"),
+            waiting("b", 2),
+            holding("h"),
+            quota=1,
+        )
+
+    def steps_of(ledger: Ledger) -> Steps[QueueAnswer | None]:
+        return queue_answer(ledger, "queue", limit=9, time="")
+
+    for number in range(sum(1 for _ in steps_of(the_cluster()))):
+        ledger = the_cluster()
+        steps = steps_of(ledger)
+        for _ in range(number + 1):
+            next(steps)
+        for uid in list(ledger.pods):
+            ledger.pod_gone(uid)
+        for key in ("team/gang", "team/early"):
+            ledger.group_gone(key)
+        ledger.queue_gone("queue")
+        found = to_its_end(steps)
+        assert found is not None
+        assert len(found.waiters) + found.more_waiters <= 4

@@ -1,0 +1,158 @@
+"""QueueReviews: what is answered, and what is refused. Nothing of them is ever stored."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from builders import CARDS, H200, a_pod, a_queue
+from cardquota.api.queue_review import DEFAULT_LIMIT, LARGEST_LIMIT, QueueReviewSchema
+from cardquota.quota import vocabulary as v
+from cardquota.quota.answers.answer_forms import Holder, Waiter
+from cardquota.quota.limits import BODY, ELEMENTS
+from cardquota.quota.messages import answer_messages
+from cardquota_webhooks.reviews import question
+
+from ..endpoint import UID, Endpoint, ReviewAnswer
+
+RESOURCE = {"group": v.REVIEW_GROUP, "version": v.REVIEW_VERSION, "resource": v.QUEUE_REVIEWS}
+
+
+def asking(spec: object, **more: Any) -> dict[str, Any]:
+    return {
+        "uid": UID,
+        "resource": RESOURCE,
+        "operation": "CREATE",
+        "name": "",
+        "userInfo": {"username": "admin"},
+        "dryRun": True,
+        "object": {"metadata": {"generateName": "ask-"}, "spec": spec},
+        **more,
+    }
+
+
+def an_endpoint(**options: Any) -> Endpoint:
+    endpoint = Endpoint(**options)
+    pods = [
+        a_pod(f"w{n}").with_uid(f"w{n}").in_queue("queue").naming(H200).asking_for(1).gated()
+        for n in range(30)
+    ]
+    held = a_pod("h").with_uid("h").in_queue("queue").naming(H200).asking_for(1)
+    held = held.stamped("queue", {H200: 1}).on_node("h200-a")
+    endpoint.see(*CARDS, a_queue().with_quota({H200: 1}), held, *pods)
+    return endpoint
+
+
+async def asked(endpoint: Endpoint, spec: object, **more: Any) -> ReviewAnswer:
+    return await endpoint.review("/mutate", asking(spec, **more))
+
+
+async def test_f1_the_answer_is_added_as_the_status() -> None:
+    async with an_endpoint() as endpoint:
+        found = await asked(endpoint, {"queue": "queue"})
+    (step,) = found.patch
+    assert (step["op"], step["path"]) == ("add", "/status")
+    assert step["value"]["time"] == "2026-01-02T12:00:00Z"
+    assert step["value"]["cards"][0]["name"] == H200
+    assert len(step["value"]["waiters"]) == DEFAULT_LIMIT
+    assert step["value"]["moreWaiters"] == 30 - DEFAULT_LIMIT
+    assert endpoint.counted(v.QUEUE_REVIEWS, "answer") == 1
+
+
+async def test_f1_the_definition_has_all_that_is_answered() -> None:
+    """What it lacks the API server would take away."""
+    async with an_endpoint() as endpoint:
+        found = await asked(endpoint, {"queue": "queue"})
+    value = found.patch[0]["value"]
+    read = QueueReviewSchema.model_validate({"spec": {"queue": "queue"}, "status": value})
+    assert read.status.to_wire() == value
+    assert set(value) | {"quotaProblem"} == set(wire_names(type(read.status)))
+
+
+def wire_names(model: Any) -> list[str]:
+    return [field.alias for field in model.model_fields.values()]
+
+
+@pytest.mark.parametrize(
+    ("struct", "model"),
+    [(Holder, "AnsweredHolder"), (Waiter, "AnsweredWaiter")],
+)
+def test_f1_and_of_each_part(struct: Any, model: str) -> None:
+    from cardquota.api import queue_review
+
+    assert list(struct.__struct_encode_fields__) == wire_names(getattr(queue_review, model))
+
+
+@pytest.mark.parametrize(("limit", "told"), [(0, 0), (3, 3), (-1, 0), (10**9, 30)])
+async def test_f2_so_many_are_told_as_are_asked_for_within_bounds(limit: int, told: int) -> None:
+    """The API server looks at the bounds only after we have answered."""
+    async with an_endpoint() as endpoint:
+        found = await asked(endpoint, {"queue": "queue", "limit": limit})
+    assert len(found.patch[0]["value"]["waiters"]) == min(told, LARGEST_LIMIT)
+
+
+@pytest.mark.parametrize("audit", [False, True])
+@pytest.mark.parametrize("more", [{"dryRun": False}, {"dryRun": None}, {"operation": "UPDATE"}])
+async def test_f1_what_would_be_stored_is_refused_in_audit_mode_too(
+    more: dict[str, Any], audit: bool
+) -> None:
+    async with an_endpoint(mode="audit" if audit else "enforce") as endpoint:
+        found = await asked(endpoint, {"queue": "queue"}, **more)
+    assert not found.allowed
+    assert found.text == answer_messages.send_as_dry_run(v.QUEUE_REVIEWS)
+
+
+@pytest.mark.parametrize("name", ["none", "", "A B", "x" * 300, "../queue", "q\n"])
+async def test_f1_a_queue_that_is_not_there(name: str) -> None:
+    async with an_endpoint() as endpoint:
+        found = await asked(endpoint, {"queue": name})
+    assert (found.allowed, found.code, found.reason) == (False, 404, "NotFound")
+    assert found.text == answer_messages.no_such_queue(name)
+
+
+@pytest.mark.parametrize(
+    "spec", [None, 5, [], {}, {"queue": None}, {"queue": 7}, {"queue": "queue", "limit": "many"}]
+)
+async def test_f2_what_is_no_question_is_refused(spec: object) -> None:
+    async with an_endpoint() as endpoint:
+        found = await asked(endpoint, spec)
+    assert (found.allowed, found.code) == (False, 400)
+
+
+@pytest.mark.parametrize(
+    "junk", ["x" * (BODY.most + 1), [0] * (ELEMENTS.most + 2)], ids=["long", "many"]
+)
+async def test_f2_what_is_very_large_is_not_read(junk: object) -> None:
+    async with an_endpoint() as endpoint:
+        found = await asked(endpoint, {"queue": "queue", "junk": junk})
+    assert not found.allowed
+    assert "need their spec alone" in found.text
+
+
+async def test_f2_before_the_cluster_was_read_clients_try_again() -> None:
+    async with an_endpoint() as endpoint:
+        endpoint.synced = False
+        found = await asked(endpoint, {"queue": "queue"})
+    assert (found.code, found.response["status"]["details"]["retryAfterSeconds"]) == (429, 1)
+
+
+async def test_f2_of_very_many_at_once_the_last_ones_try_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(question, "MOST_WAITING", 1)
+    begun, holds = asyncio.Event(), asyncio.Event()
+
+    async def in_slices(_: object) -> None:
+        begun.set()
+        await holds.wait()
+
+    monkeypatch.setattr(question, "in_slices", in_slices)
+    async with an_endpoint() as endpoint:
+        first = asyncio.create_task(asked(endpoint, {"queue": "queue"}))
+        await begun.wait()
+        second = await asked(endpoint, {"queue": "queue"})
+        holds.set()
+        answer = await first
+        third = await asked(endpoint, {"queue": "queue"})
+    assert (second.code, second.text) == (429, answer_messages.too_many_questions())
+    assert (answer.code, third.code) == (404, 404)

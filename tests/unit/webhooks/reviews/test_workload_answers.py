@@ -1,0 +1,124 @@
+"""WorkloadReviews: what is answered, and what is refused."""
+
+from typing import Any
+
+import pytest
+
+from builders import CARDS, H200, a_pod, a_queue
+from cardquota.api import workload_review
+from cardquota.api.queue_review import AnsweredAmount, AnsweredHolder
+from cardquota.api.workload_review import WorkloadReviewSchema
+from cardquota.quota import vocabulary as v
+from cardquota.quota.answers.answer_forms import (
+    CardAmount,
+    Explanation,
+    Holder,
+    OtherQueue,
+    PodNumbers,
+)
+from cardquota.quota.messages import answer_messages, standing_messages
+
+from ..endpoint import UID, Endpoint, ReviewAnswer
+
+RESOURCE = {"group": v.REVIEW_GROUP, "version": v.REVIEW_VERSION, "resource": v.WORKLOAD_REVIEWS}
+
+
+def an_endpoint(**options: Any) -> Endpoint:
+    endpoint = Endpoint(**options)
+    waits = a_pod("w").with_uid("w").in_queue("queue").naming(H200).asking_for(2).gated()
+    held = a_pod("h").with_uid("h").in_queue("queue").naming(H200).asking_for(1)
+    held = held.stamped("queue", {H200: 1}).on_node("h200-a")
+    quota = a_queue().with_quota({H200: 2})
+    endpoint.see(*CARDS, quota, a_queue("other").with_quota({H200: 2}), held, waits.owned_by("Job"))
+    return endpoint
+
+
+async def asked(endpoint: Endpoint, spec: object, **more: Any) -> ReviewAnswer:
+    request = {
+        "uid": UID,
+        "resource": RESOURCE,
+        "operation": "CREATE",
+        "namespace": "team",
+        "userInfo": {"username": "tenant"},
+        "dryRun": True,
+        "object": {"metadata": {"generateName": "ask-"}, "spec": spec},
+        **more,
+    }
+    return await endpoint.review("/mutate", request)
+
+
+async def test_f5_the_answer_is_added_as_the_status() -> None:
+    async with an_endpoint() as endpoint:
+        found = await asked(endpoint, {"kind": "Pod", "name": "w"})
+    (step,) = found.patch
+    value = step["value"]
+    assert (step["op"], step["path"]) == ("add", "/status")
+    assert (value["state"], value["waitsFor"], value["place"]) == ("Waits", "Quota", 1)
+    assert (value["namespace"], value["time"]) == ("team", "2026-01-02T12:00:00Z")
+    assert value["otherQueues"] == [{"queue": "other", "card": H200, "left": 2}]
+    read = WorkloadReviewSchema.model_validate(
+        {"spec": {"kind": "Pod", "name": "w"}, "status": value}
+    )
+    assert read.status.to_wire() == value
+    assert endpoint.counted(v.WORKLOAD_REVIEWS, "answer") == 1
+
+
+@pytest.mark.parametrize(
+    ("struct", "model"),
+    [
+        (Explanation, workload_review.WorkloadReviewStatus),
+        (PodNumbers, workload_review.AnsweredPods),
+        (OtherQueue, workload_review.AnsweredQueue),
+        (CardAmount, AnsweredAmount),
+        (Holder, AnsweredHolder),
+    ],
+)
+def test_f5_the_definition_has_all_that_is_answered(struct: Any, model: Any) -> None:
+    """What it lacks the API server would take away."""
+    fields = [field.alias for field in model.model_fields.values()]
+    assert list(struct.__struct_encode_fields__) == fields
+
+
+@pytest.mark.parametrize(
+    ("version", "known"),
+    [
+        ("", True),
+        (None, True),
+        ("batch/v1", True),
+        ("batch.volcano.sh/v1alpha1", False),
+    ],
+)
+async def test_f5_the_api_version_tells_whose_job_it_is(version: str | None, known: bool) -> None:
+    async with an_endpoint() as endpoint:
+        found = await asked(endpoint, {"kind": "Job", "name": "o", "apiVersion": version})
+    assert found.allowed is known
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("Pod", "none"), ("Pod", ""), ("Pod", "../w"), ("po d", "w"), ("", "w"), ("K" * 64, "w")],
+)
+async def test_f5_what_is_not_there(kind: str, name: str) -> None:
+    async with an_endpoint() as endpoint:
+        found = await asked(endpoint, {"kind": kind, "name": name})
+    assert (found.allowed, found.code, found.reason) == (False, 404, "NotFound")
+    assert found.text == standing_messages.no_such_workload(kind, "team", name)
+
+
+async def test_f4_another_namespace_is_another_world() -> None:
+    async with an_endpoint() as endpoint:
+        found = await asked(endpoint, {"kind": "Pod", "name": "w"}, namespace="elsewhere")
+    assert found.code == 404
+
+
+@pytest.mark.parametrize("spec", [None, {}, {"kind": "Pod"}, {"kind": 5, "name": "w"}])
+async def test_f2_what_is_no_question_is_refused(spec: object) -> None:
+    async with an_endpoint() as endpoint:
+        found = await asked(endpoint, spec)
+    assert (found.allowed, found.code) == (False, 400)
+
+
+async def test_f1_what_would_be_stored_is_refused() -> None:
+    async with an_endpoint() as endpoint:
+        found = await asked(endpoint, {"kind": "Pod", "name": "w"}, dryRun=False)
+    assert found.text == answer_messages.send_as_dry_run(v.WORKLOAD_REVIEWS)

@@ -1,0 +1,5 @@
+"""Questions about one queue or one workload, which the answer to their review answers.
+
+In: the create of an object that nobody stores, as a dry run. Out: a patch that adds the answer to
+it. A pure function of the request and the ledger's view, on any replica.
+"""

@@ -1,0 +1,72 @@
+"""Answers to QueueReviews: what a queue holds, who holds it, who waits, what would fit now."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Final
+
+import msgspec
+
+from cardquota.api.queue_review import DEFAULT_LIMIT, LARGEST_LIMIT
+from cardquota.quota.answers.queue_answer import queue_answer
+from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.limits import is_object_name
+from cardquota.quota.messages import answer_messages
+from cardquota.quota.moments import time_text
+from cardquota.quota.objects.wire import Wire
+from cardquota.settings import Settings
+
+from ..review import AdmissionResponse, Request, deny
+from .question import Questions, read_question, with_status
+
+
+class _QueueSpec(Wire):
+    queue: str
+    limit: int | None = None
+
+
+class _QueueQuestion(Wire):
+    spec: _QueueSpec
+
+
+_DECODER: Final = msgspec.json.Decoder(_QueueQuestion)
+
+
+class QueueAnswers:
+    """Whoever may create QueueReviews learns the names of workloads in all namespaces."""
+
+    def __init__(
+        self,
+        ledger: LedgerReader,
+        settings: Settings,
+        known: Callable[[], bool],
+        wall_clock: Callable[[], float],
+    ) -> None:
+        """`known`: whether the cluster was read, recently enough. `wall_clock`: since 1970, s."""
+        self._ledger = ledger
+        self._volcano_configuration = settings.volcano_configuration
+        self._questions = Questions(known)
+        self._wall_clock = wall_clock
+
+    async def answer(self, request: Request) -> AdmissionResponse:
+        """Add the answer, or refuse what is no question, or asks about no queue."""
+        refused = self._questions.refused(request)
+        if refused is not None:
+            return refused
+        spec = read_question(_DECODER, request).spec
+        if not is_object_name(spec.queue):
+            return _no_queue(spec.queue)
+        limit = DEFAULT_LIMIT if spec.limit is None else spec.limit
+        steps = queue_answer(
+            self._ledger,
+            spec.queue,
+            limit=max(0, min(limit, LARGEST_LIMIT)),
+            time=time_text(int(self._wall_clock())),
+            volcano_configuration=self._volcano_configuration,
+        )
+        found = await self._questions.answered(steps)
+        return _no_queue(spec.queue) if found is None else with_status(found)
+
+
+def _no_queue(name: str) -> AdmissionResponse:
+    text = answer_messages.no_such_queue(name)
+    return deny(text, code=HTTPStatus.NOT_FOUND, reason="NotFound")

@@ -1,0 +1,79 @@
+"""Answers to WorkloadReviews: how a workload stands, and what would let it in."""
+
+import re
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Final
+
+import msgspec
+
+from cardquota.api.workload_review import LONGEST_KIND
+from cardquota.quota.answers.asked_workload import AskedWorkload
+from cardquota.quota.answers.explanation import Explanations
+from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.limits import is_object_name
+from cardquota.quota.messages import standing_messages
+from cardquota.quota.moments import time_text
+from cardquota.quota.objects.wire import Wire
+from cardquota.settings import Settings
+
+from ..review import AdmissionResponse, Request, deny
+from .question import Questions, read_question, with_status
+
+_KIND: Final = re.compile(rf"[A-Za-z][A-Za-z0-9]{{0,{LONGEST_KIND - 1}}}", re.ASCII)
+_VOLCANOS: Final = "batch.volcano.sh/"
+
+
+class _WorkloadSpec(Wire):
+    kind: str
+    name: str
+    api_version: str | None = None
+
+
+class _WorkloadQuestion(Wire):
+    spec: _WorkloadSpec
+
+
+_DECODER: Final = msgspec.json.Decoder(_WorkloadQuestion)
+
+
+class WorkloadAnswers:
+    """Whoever may create WorkloadReviews in a namespace learns the names of workloads there; of
+    others numbers, and of other queues those that the namespace may use.
+    """
+
+    def __init__(
+        self,
+        ledger: LedgerReader,
+        settings: Settings,
+        known: Callable[[], bool],
+        wall_clock: Callable[[], float],
+    ) -> None:
+        """`known`: whether the cluster was read, recently enough. `wall_clock`: since 1970, s."""
+        self._explanations = Explanations(
+            ledger,
+            require_queue=settings.require_queue,
+            volcano_configuration=settings.volcano_configuration,
+        )
+        self._questions = Questions(known)
+        self._wall_clock = wall_clock
+
+    async def answer(self, request: Request) -> AdmissionResponse:
+        """Add the answer, or refuse what is no question, or asks about nothing of ours."""
+        refused = self._questions.refused(request)
+        if refused is not None:
+            return refused
+        spec = read_question(_DECODER, request).spec
+        asked = AskedWorkload(spec.kind, request.namespace, spec.name, _of_volcano(spec))
+        found = None
+        if _KIND.fullmatch(spec.kind) and is_object_name(spec.name):
+            time = time_text(int(self._wall_clock()))
+            found = await self._questions.answered(self._explanations.answer(asked, time))
+        if found is None:
+            text = standing_messages.no_such_workload(spec.kind, request.namespace, spec.name)
+            return deny(text, code=HTTPStatus.NOT_FOUND, reason="NotFound")
+        return with_status(found)
+
+
+def _of_volcano(spec: _WorkloadSpec) -> bool | None:
+    return None if not spec.api_version else spec.api_version.startswith(_VOLCANOS)
