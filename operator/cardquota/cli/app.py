@@ -12,7 +12,6 @@ import typer
 from .command_group import CommandGroup
 from .exit_code import EXIT_CODES
 from .output import DataOutput, Output, PlainOutput
-from .reviews.answer_output import AnswerOutput
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -68,11 +67,6 @@ VersionOption = Annotated[
 @app.callback()
 def every_command(_version: VersionOption = False) -> None:
     """What is the same for all commands: its help is the group's."""
-
-
-AnswerOutputOption = Annotated[
-    AnswerOutput, typer.Option("--output", "-o", help="How to print the answer.")
-]
 
 
 @app.command()
@@ -390,7 +384,7 @@ def queue(
     ] = 20,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
-    output: AnswerOutputOption = AnswerOutput.TEXT,
+    output: PlainOption = PlainOutput.TEXT,
 ) -> None:
     """Show who holds a queue's cards, who waits, what fits now.
 
@@ -403,7 +397,7 @@ def queue(
     if not is_object_name(name):
         raise typer.BadParameter("is no name of a queue", param_hint="NAME")
     raise typer.Exit(
-        show_queue(name, limit=limit, kubeconfig=kubeconfig, context=context, output=output)
+        show_queue(name, limit=limit, kubeconfig=kubeconfig, context=context, output=Output(output))
     )
 
 
@@ -422,7 +416,7 @@ def explain(
     ] = "",
     kubeconfig: Kubeconfig = None,
     context: Context = "",
-    output: AnswerOutputOption = AnswerOutput.TEXT,
+    output: PlainOption = PlainOutput.TEXT,
 ) -> None:
     """Say why a workload waits, and what would let it in.
 
@@ -449,7 +443,7 @@ def explain(
             namespace=namespace,
             kubeconfig=kubeconfig,
             context=context,
-            output=output,
+            output=Output(output),
         )
     )
 

@@ -25,6 +25,15 @@ def a_gang_waits_and_starts(context: Context) -> None:
         "kubectl get events --field-selector involvedObject.kind=PodGroup",
         says("podgroup/train", "requested <2>, total would be <5>, but capability is <3>"),
     )
+    context.tenant.sees(
+        "kubectl cardquota explain job train",
+        says("Job default/train: waits", "requested <2>, total would be <5>"),
+        says("Deployment/chat: NVIDIA-H200 3", "another card of the queue: NVIDIA-H800 (2 left)"),
+    )
+    context.admin.sees(
+        "kubectl cardquota queue research",
+        says("Deployment/chat", "PodGroup/train", "InsufficientCardQuota"),
+    )
     context.screen.says("\nThe Deployment makes room for two:")
     context.tenant.does("kubectl scale deployment chat --replicas=1")
     context.tenant.sees(

@@ -1,17 +1,18 @@
 """`kubectl cardquota explain KIND NAME`: ask, and print the answer."""
 
 import asyncio
-import sys
 from pathlib import Path
+
+import msgspec
 
 from ...cluster.api.access import AccessError
 from ...quota.answers.answer_forms import Explanation
 from ...quota.vocabulary import WORKLOAD_REVIEWS
-from ..printing import print_lines
-from ..reviews.answer_output import AnswerOutput
+from ..failure import failed
+from ..output import Output
+from ..printing import print_data, print_lines
 from ..reviews.ask import ask
 from ..reviews.no_answer import NoAnswerError
-from ..reviews.print_answer import print_answer
 from .explain_lines import explain_lines
 from .kind_names import NamedKind
 
@@ -23,7 +24,7 @@ def explain(
     namespace: str,
     kubeconfig: Path | None,
     context: str,
-    output: AnswerOutput,
+    output: Output,
 ) -> int:
     """The exit code: 0 if it was explained, 1 if it could not be, 2 if no cluster was found.
 
@@ -45,10 +46,9 @@ def explain(
     try:
         found = asyncio.run(question)
     except (AccessError, NoAnswerError) as error:
-        sys.stderr.write(f"cardquota: {' '.join(str(error).split())}\n")
-        return 2 if isinstance(error, AccessError) else 1
-    if output is AnswerOutput.TEXT:
-        print_lines(explain_lines(found))
+        return failed(error)
+    if output.is_data:
+        print_data(msgspec.to_builtins(found), output)
     else:
-        print_answer(found, output)
+        print_lines(explain_lines(found))
     return 0

@@ -1,23 +1,22 @@
 """`kubectl cardquota queue NAME`: ask, and print the answer."""
 
 import asyncio
-import sys
 from pathlib import Path
+
+import msgspec
 
 from ...cluster.api.access import AccessError
 from ...quota.answers.answer_forms import QueueAnswer
 from ...quota.vocabulary import QUEUE_REVIEWS
-from ..printing import print_lines
-from ..reviews.answer_output import AnswerOutput
+from ..failure import failed
+from ..output import Output
+from ..printing import print_data, print_lines
 from ..reviews.ask import ask
 from ..reviews.no_answer import NoAnswerError
-from ..reviews.print_answer import print_answer
 from .queue_lines import queue_lines
 
 
-def queue(
-    name: str, *, limit: int, kubeconfig: Path | None, context: str, output: AnswerOutput
-) -> int:
+def queue(name: str, *, limit: int, kubeconfig: Path | None, context: str, output: Output) -> int:
     """The exit code: 0 if the queue was shown, 1 if it could not be, 2 if no cluster was found."""
     question = ask(
         QueueAnswer,
@@ -30,10 +29,9 @@ def queue(
     try:
         found = asyncio.run(question)
     except (AccessError, NoAnswerError) as error:
-        sys.stderr.write(f"cardquota: {' '.join(str(error).split())}\n")
-        return 2 if isinstance(error, AccessError) else 1
-    if output is AnswerOutput.TEXT:
-        print_lines(queue_lines(found))
+        return failed(error)
+    if output.is_data:
+        print_data(msgspec.to_builtins(found), output)
     else:
-        print_answer(found, output)
+        print_lines(queue_lines(found))
     return 0
