@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from cardquota.install.rights import Right, in_words, rights
-from cardquota.settings import Extender, GateSetter, Settings, Volcano, Webhook
+from cardquota.settings import Extender, GateSetter, InstallationMode, Settings, Volcano, Webhook
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
 VOLCANO = Settings(scheduler="volcano")
@@ -56,7 +56,7 @@ def test_each_is_granted() -> None:
 
 
 def test_nothing_else_is_granted() -> None:
-    audit = Settings(mode="audit", webhook=Webhook(gate=GateSetter.POLICY))
+    audit = Settings(mode=InstallationMode.AUDIT, webhook=Webhook(gate=GateSetter.POLICY))
     every = (Settings(), BY_POLICY, VOLCANO, EXTENDER, audit)
     assert granted(BASE, BESIDE, BINDS) <= set().union(*map(needed, every))
 
