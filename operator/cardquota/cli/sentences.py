@@ -53,7 +53,7 @@ COMPARED_WITH: Final = (
     "it has one"
 )
 RIGHTS_NOT_KNOWN: Final = "whether the operator has its rights is not known"
-CERTIFICATE_NOT_KNOWN: Final = "when the serving certificate ends is not known"
+CERTIFICATE_NOT_KNOWN: Final = "when its certificate ends is not known"
 CORRECT_QUOTA: Final = "correct the annotation volcano.sh/card.quota of the queue"
 CORRECT_LIMIT: Final = "correct the limit"
 FREE_SOME: Final = "free some of it, or raise the quota"
@@ -70,6 +70,10 @@ NODES_NOT_KNOWN: Final = "which cards are not counted may not be found"
 NAMESPACES_NOT_KNOWN: Final = "labels that mean nothing may not be found"
 PAST_NOT_KNOWN: Final = "which pods came past the gate may not be found"
 DRIFT_NOT_KNOWN: Final = "totals are not compared"
+COUNTED_WITH: Final = (
+    "counted with the settings of --config, or the defaults: with another default queue or other "
+    "makers of cards the operator counts otherwise"
+)
 NOBODY_PUBLISHES: Final = "nobody decides, so totals are not published now: they are not compared"
 LEFTOVERS_NOT_KNOWN: Final = "whether anything is left over there is not known"
 LEFT_OVER: Final = "left over of another way to hold quotas"
@@ -366,7 +370,7 @@ def bundle_over(kind: str, name: str, webhook: str, end: str) -> str:
 
 def certificate_missing(where: str) -> str:
     """Nobody can serve without."""
-    return f"there is no Secret <{show(where)}> with the serving certificate"
+    return f"there is no Secret <{show(where)}>, so its certificate cannot be served or shown"
 
 
 def certificate_unreadable(where: str) -> str:
@@ -377,7 +381,7 @@ def certificate_unreadable(where: str) -> str:
 def certificate_ends(where: str, end: str, *, over: bool) -> str:
     """It should have been replaced by now."""
     ends = "ended" if over else "ends"
-    return f"the serving certificate in Secret <{show(where)}> {ends} on {end}"
+    return f"the certificate in Secret <{show(where)}> {ends} on {end}"
 
 
 def totals_differ(card: str, published: int, counted_now: int) -> str:

@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from builders import GPU, a_node
+from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace
 from integration.asking import MERGE, Object, ask
 from integration.own_node import a_node_of
@@ -22,6 +24,8 @@ pytestmark = [pytest.mark.plane, pytest.mark.disruptive, pytest.mark.slow]
 
 BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+ROLE_BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+ROLE_REFERENCE = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole"}
 
 
 def check(kubeconfig: Path, *options: str) -> tuple[int, dict[str, Object]]:
@@ -62,6 +66,7 @@ def test_a_healthy_cluster_and_what_is_found_when_it_breaks(
             start(team, team.a_pod("a", 2, card), stops_in=0)
             team.until_row(card, allocated=2)
             nothing_is_found(bare, operator)
+            the_documented_rights_suffice(team, tmp_path)
             everything_is_found(team, operator, queue, card)
             operator.signal(signal.SIGTERM)
             operator.ended()
@@ -81,6 +86,35 @@ def nothing_is_found(bare: Cluster, operator: OperatorProcess) -> None:
         said = sections["installation"]["notes"]
         assert len(said) == notes
         assert said[0].startswith("there is no Deployment <cardquota-system/cardquota>")
+
+
+def the_documented_rights_suffice(team: Team, folder: Path) -> None:
+    """All but the Secret, which nobody needs."""
+    text = (CHECKOUT / "docs" / "plugin.md").read_text()
+    role = yaml.safe_load(text.partition("```yaml\n")[2].partition("```")[0])
+    role["metadata"]["name"] = team.prefix
+    assert ask(team.cluster, "POST", ROLES, role).ok
+    binding = {
+        "metadata": {"name": team.prefix},
+        "roleRef": {**ROLE_REFERENCE, "name": team.prefix},
+        "subjects": [{"kind": "ServiceAccount", "namespace": team.namespace, "name": "default"}],
+    }
+    assert ask(team.cluster, "POST", ROLE_BINDINGS, binding).ok
+    path = f"/api/v1/namespaces/{team.namespace}/serviceaccounts/default/token"
+    token = eventually(lambda: ask(team.cluster, "POST", path, {"spec": {}}).body.get("status"), "")
+    config = json.loads(team.cluster.kubeconfig.read_text())
+    config["users"][0]["user"] = {"token": token["token"]}
+    (folder / "reader").write_text(json.dumps(config))
+
+    def complete() -> dict[str, Object]:
+        """The sections, once the binding is known to the API server."""
+        code, sections = check(folder / "reader")
+        whole = code == 0 and all(section["complete"] for section in sections.values())
+        return sections if whole else {}
+
+    sections = eventually(complete, "all is looked at")
+    hidden = [one for one in sections["installation"]["notes"] if one.startswith("you may not")]
+    assert ["Secret <cardquota-system/cardquota-webhook>" in one for one in hidden] == [True]
 
 
 def everything_is_found(team: Team, operator: OperatorProcess, queue: str, card: str) -> None:

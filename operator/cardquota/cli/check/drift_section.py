@@ -74,6 +74,8 @@ def drift_section(
     notes = [sentences.not_looked_at(sentences.DRIFT_NOT_KNOWN, lacking)] if lacking else []
     if nobody_publishes:
         notes.append(sentences.NOBODY_PUBLISHES)
+    if found:
+        notes.append(sentences.COUNTED_WITH)
     return bounded_section(DRIFT, map(_finding, found), notes, complete=not lacking)
 
 

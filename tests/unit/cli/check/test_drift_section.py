@@ -70,6 +70,7 @@ async def test_a_difference_that_is_still_there() -> None:
     assert (one.kind, one.name, one.reason) == ("Queue", "q", "TotalsDiffer")
     assert one.why == f"status says allocated 5 of <{H200}>, counted 4"
     assert section.complete
+    assert ["--config" in note for note in section.notes] == [True]
 
 
 async def test_a_difference_that_has_gone_or_changed_is_none() -> None:

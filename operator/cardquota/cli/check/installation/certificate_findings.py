@@ -4,7 +4,7 @@ import base64
 import binascii
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ....cluster.certificates.pem import read_certificates
 from ....quota.stuck.stuck_finding import StuckFinding
@@ -57,14 +57,31 @@ def _wrong_bundle(
     return None
 
 
+class CertificateSecret(NamedTuple):
+    """A Secret of the operator's namespace with a certificate."""
+
+    name: str
+    own: bool
+    """Whether the operator keeps it."""
+
+
+def secrets_with_certificates(settings: Settings) -> list[CertificateSecret]:
+    """That of the webhook; with the extender also those of it and of its callers."""
+    webhook, extender = settings.webhook, settings.extender
+    found = [CertificateSecret(webhook.secret, webhook.certificates == "own")]
+    if extender.enabled:
+        own = extender.certificates == "own"
+        names = (extender.secret, extender.client_secret)
+        found += [CertificateSecret(name, own) for name in names]
+    return found
+
+
 def certificate_findings(
-    certificate: bytes | None, settings: Settings, now: float
+    certificate: bytes | None, secret: CertificateSecret, namespace: str, now: float
 ) -> Iterator[StuckFinding]:
-    """`certificate`: the serving one, PEM; None: there is no Secret. At most one."""
-    namespace, name = settings.namespace, settings.webhook.secret
-    about, where = ("Secret", namespace, name), f"{namespace}/{name}"
-    own = settings.webhook.certificates == "own"
-    advice = sentences.SEE_ROTATION if own else sentences.SEE_ISSUER
+    """`certificate`: the one in the Secret, PEM; None: there is no Secret. At most one."""
+    about, where = ("Secret", namespace, secret.name), f"{namespace}/{secret.name}"
+    advice = sentences.SEE_ROTATION if secret.own else sentences.SEE_ISSUER
     if certificate is None:
         yield fault(about, "CertificateMissing", sentences.certificate_missing(where), advice)
         return

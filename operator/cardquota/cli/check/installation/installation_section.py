@@ -18,7 +18,11 @@ from ....settings import Settings
 from ... import sentences
 from ..bounded_section import bounded_section
 from ..section import CheckSection
-from .certificate_findings import bundle_findings, certificate_findings
+from .certificate_findings import (
+    bundle_findings,
+    certificate_findings,
+    secrets_with_certificates,
+)
 from .definition_findings import definition_findings
 from .deployment_findings import deployment_findings
 from .installation_fault import fault
@@ -31,14 +35,17 @@ INSTALLATION: Final = "installation"
 
 
 def installation_section(installed: Installed, settings: Settings, now: float) -> CheckSection:
-    """`now`: seconds since 1970. It is complete without the Secret: whoever may read that has the
-    operator's key, which nobody needs for this.
+    """`now`: seconds since 1970. It is complete without Secrets: whoever may read those has the
+    operator's keys, which nobody needs for this.
     """
     findings = list(_findings(installed, settings, now))
     not_read = list(_not_read(installed))
     notes = [*not_read, *_notes(installed, settings, now, findings)]
-    if isinstance(installed.certificate, NotRead):
-        notes.append(f"{installed.certificate.why}: {sentences.CERTIFICATE_NOT_KNOWN}")
+    notes += (
+        f"{one.why}: {sentences.CERTIFICATE_NOT_KNOWN}"
+        for one in installed.certificates.values()
+        if isinstance(one, NotRead)
+    )
     return bounded_section(INSTALLATION, findings, notes, complete=not not_read)
 
 
@@ -57,8 +64,10 @@ def _findings(installed: Installed, settings: Settings, now: float) -> Iterator[
         about = ("ServiceAccount", settings.namespace, settings.service_account)
         why = sentences.rights_missing(in_words(missing))
         yield fault(about, "RightsMissing", why, sentences.APPLY_RIGHTS)
-    if not isinstance(installed.certificate, NotRead):
-        yield from certificate_findings(installed.certificate, settings, now)
+    for secret in secrets_with_certificates(settings):
+        certificate = installed.certificates.get(secret.name)
+        if not isinstance(certificate, NotRead):
+            yield from certificate_findings(certificate, secret, settings.namespace, now)
     if isinstance(installed.deployment, Mapping):
         yield from deployment_findings(installed.deployment, settings.namespace, __version__)
     elif installed.deployment is None and not is_renewed(installed.leases, now):
@@ -82,7 +91,7 @@ def _of_admission(installed: Installed, settings: Settings, now: float) -> Itera
 
 
 def _not_read(installed: Installed) -> Iterator[str]:
-    """What of it is missing, but for the Secret."""
+    """What of it is missing, but for Secrets."""
     admission = (found for _, found in installed.admission)
     answers = (*installed.definitions.values(), *admission, *installed.leases)
     yield from dict.fromkeys(one.why for one in answers if isinstance(one, NotRead))

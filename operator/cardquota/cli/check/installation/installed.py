@@ -21,6 +21,7 @@ from ....quota import vocabulary as v
 from ....settings import Settings
 from ... import sentences
 from ...cards.card_sources import ClusterError
+from .certificate_findings import secrets_with_certificates
 from .lease_findings import is_renewed
 from .object_answer import Answer, NotRead, inner, read_object
 
@@ -52,8 +53,8 @@ class Installed:
     leases: tuple[Answer, ...] = (None,)
     """The Lease; twice if the first one did not show that somebody leads."""
     deployment: Answer = None
-    certificate: bytes | NotRead | None = None
-    """The serving certificate, PEM. None: there is no Secret."""
+    certificates: Mapping[str, bytes | NotRead | None] = field(default_factory=dict)
+    """By name of the Secret: the certificate in it, PEM. None: there is no Secret."""
     missing_rights: tuple[Right, ...] | NotRead = ()
     """What the operator's account may not do."""
 
@@ -75,15 +76,17 @@ async def read_installed(
         webhook = settings.webhook.model_copy(update={"url": url})
         settings = settings.model_copy(update={"webhook": webhook})
     wanted = documents(settings)
+    secrets = [secret.name for secret in secrets_with_certificates(settings)]
     definitions = await _at_once(partial(_definition, client), DEFINITIONS)
     admission = await _at_once(partial(_admission, client), wanted)
+    certificates = await _at_once(partial(_certificate, client, settings.namespace), secrets)
     return Installed(
         definitions=dict(zip(DEFINITIONS, definitions, strict=True)),
         admission=tuple(zip(wanted, admission, strict=True)),
         url=url,
         leases=await _leases(client, settings, clock, sleep),
         deployment=deployment,
-        certificate=await _certificate(client, settings),
+        certificates=dict(zip(secrets, certificates, strict=True)),
         missing_rights=await _missing_rights(client, settings),
     )
 
@@ -146,10 +149,10 @@ async def _leases(
     return (first, await read_object(client, path, what))
 
 
-async def _certificate(client: Client, settings: Settings) -> bytes | NotRead | None:
+async def _certificate(client: Client, namespace: str, name: str) -> bytes | NotRead | None:
     """The certificate alone: the Secret's key is dropped at once."""
-    path = f"/api/v1/namespaces/{settings.namespace}/secrets/{settings.webhook.secret}"
-    found = await read_object(client, path, "the Secret of the serving certificate")
+    path = f"/api/v1/namespaces/{namespace}/secrets/{name}"
+    found = await read_object(client, path, f"Secret <{namespace}/{name}>")
     if found is None or isinstance(found, NotRead):
         return found
     text = inner(found, "data", "tls.crt")

@@ -25,7 +25,7 @@ def is_renewed(leases: Sequence[Answer], now: float) -> bool:
     if len(leases) > 1 and isinstance(leases[0], Mapping):
         return _revision(leases[0]) != _revision(last)
     renewed = seconds_of(inner(last, "spec", "renewTime"))
-    return renewed is not None and now - renewed <= _duration(last)
+    return renewed is not None and abs(now - renewed) <= _duration(last)
 
 
 def lease_findings(leases: Sequence[Answer], namespace: str, now: float) -> Iterator[StuckFinding]:

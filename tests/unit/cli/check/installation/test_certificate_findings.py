@@ -6,16 +6,19 @@ from typing import Any
 
 from builders.certificates import issue
 from cardquota.cli.check.installation.certificate_findings import (
+    CertificateSecret,
     bundle_findings,
     certificate_findings,
+    secrets_with_certificates,
 )
-from cardquota.settings import Settings, Webhook
+from cardquota.settings import Extender, Settings, Webhook
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 AT = NOW.timestamp()
 DAY = 86_400
 OWN = Settings()
 GIVEN = Settings(webhook=Webhook(certificates="secret"))
+SECRET = CertificateSecret("cardquota-webhook", own=True)
 PAIR = issue(["hook.system.svc"], now=NOW, days=60, ca_days=100)
 
 
@@ -67,12 +70,24 @@ def test_an_object_of_another_form() -> None:
 
 def test_the_serving_certificate() -> None:
     def reasons(pem: bytes | None, after: float = 0) -> list[str]:
-        return [one.reason for one in certificate_findings(pem, OWN, AT + after)]
+        return [one.reason for one in certificate_findings(pem, SECRET, "ns", AT + after)]
 
     assert reasons(PAIR.cert_pem) == []
     assert reasons(PAIR.cert_pem, 39 * DAY) == []
     assert reasons(PAIR.cert_pem, 41 * DAY) == ["CertificateEnds"]
     assert reasons(None) == ["CertificateMissing"]
     assert reasons(b"no") == ["CertificateUnreadable"]
-    (one,) = certificate_findings(PAIR.cert_pem, OWN, AT + 61 * DAY)
-    assert one.why.endswith("<cardquota-system/cardquota-webhook> ended on 2026-06-30")
+    (one,) = certificate_findings(PAIR.cert_pem, SECRET, "ns", AT + 61 * DAY)
+    assert (one.kind, one.namespace, one.name) == ("Secret", "ns", "cardquota-webhook")
+    assert one.why == "the certificate in Secret <ns/cardquota-webhook> ended on 2026-06-30"
+
+
+def test_which_secrets_have_one() -> None:
+    assert secrets_with_certificates(OWN) == [SECRET]
+    assert secrets_with_certificates(GIVEN) == [("cardquota-webhook", False)]
+    extender = Settings(extender=Extender(enabled=True))
+    assert [one.name for one in secrets_with_certificates(extender)] == [
+        "cardquota-webhook",
+        "cardquota-extender",
+        "cardquota-extender-client",
+    ]

@@ -43,7 +43,7 @@ RIGHT = Installed(
     admission=tuple((one, trusted(one)) for one in documents(SETTINGS)),
     leases=(lease(),),
     deployment=a_deployment(),
-    certificate=PAIR.cert_pem,
+    certificates={"cardquota-webhook": PAIR.cert_pem},
 )
 
 
@@ -122,11 +122,11 @@ def test_what_may_not_be_read_is_said(hide: Callable[[NotRead], Installed]) -> N
 
 
 def test_nobody_needs_the_secret_for_a_complete_answer() -> None:
-    found = section(replace(RIGHT, certificate=NotRead("you may not read it: no")))
+    found = section(
+        replace(RIGHT, certificates={"cardquota-webhook": NotRead("you may not read it: no")})
+    )
     assert (found.findings, found.complete) == ([], True)
-    assert found.notes == [
-        "you may not read it: no: when the serving certificate ends is not known"
-    ]
+    assert found.notes == ["you may not read it: no: when its certificate ends is not known"]
 
 
 def test_nothing_is_installed() -> None:

@@ -99,7 +99,8 @@ async def test_nothing_is_there(client: Client, server: ApiServer) -> None:
     found, waited = await read(client)
     assert found.leases == (None, None)
     assert waited == [3]
-    assert (found.deployment, found.certificate, found.url) == (None, None, "")
+    assert (found.deployment, found.url) == (None, "")
+    assert found.certificates == {"cardquota-webhook": None}
     assert {answer for _, answer in found.admission} == {None}
     assert set(found.definitions.values()) == {None}
 
@@ -139,7 +140,7 @@ async def test_what_may_not_be_asked(client: Client, server: ApiServer) -> None:
     assert found.leases == (NotRead("you may not read the operator's Lease: no"),)
     assert waited == []
     assert isinstance(found.deployment, NotRead)
-    assert isinstance(found.certificate, NotRead)
+    assert isinstance(found.certificates["cardquota-webhook"], NotRead)
 
 
 async def test_of_the_secret_the_certificate_alone_is_kept(
@@ -147,10 +148,10 @@ async def test_of_the_secret_the_certificate_alone_is_kept(
 ) -> None:
     data = {"tls.crt": base64.b64encode(b"cert").decode(), "tls.key": "secret"}
     server.answers[SECRET] = [(200, json.dumps({"data": data}))]
-    assert (await read(client))[0].certificate == b"cert"
+    assert (await read(client))[0].certificates == {"cardquota-webhook": b"cert"}
     for odd in ({"data": None}, {"data": {"tls.crt": 7}}, {"data": {"tls.crt": "%"}}):
         server.answers[SECRET] = [(200, json.dumps(odd))]
-        assert (await read(client))[0].certificate == b""
+        assert (await read(client))[0].certificates == {"cardquota-webhook": b""}
 
 
 async def test_an_operator_outside_the_cluster_is_called_by_its_url(

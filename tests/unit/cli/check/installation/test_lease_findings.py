@@ -55,6 +55,12 @@ def test_the_last_leader_has_died() -> None:
     assert "of pod/1 was renewed 10 min ago, and holds for 12 s: nobody" in why(old, old)
 
 
+def test_a_clock_far_behind_the_leaders_makes_nobody_live() -> None:
+    ahead = lease("13:00:00")
+    assert not is_renewed((ahead,), NOON)
+    assert is_renewed((ahead, lease("13:00:03", revision="8")), NOON)
+
+
 def test_a_lease_of_another_form_has_no_holder() -> None:
     assert "no holder" in why({"spec": 7})
     odd = {"spec": {"holderIdentity": "x", "renewTime": 7, "leaseDurationSeconds": "long"}}
