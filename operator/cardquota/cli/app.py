@@ -340,12 +340,13 @@ def check(
     config: Config = None,
     output: PlainOption = PlainOutput.TEXT,
 ) -> None:
-    """Find what is stuck, and say why.
+    """Find what is wrong or stuck, and say why.
 
-    Those are pods that should be gone, pods that wait for long, workloads without their pods.
-    Reads pods, workloads, nodes and queues as you; what you may not list is left out, and said.
-    Name the operator's configuration with --config. Exit code 0 if nothing was found, 3 if
-    something was; 1 also if nothing was found and not all could be looked for.
+    Whether the product is installed as configured, and somebody leads; queues, nodes and
+    namespaces that are not what they seem; pods that came past; pods that should be gone, pods that
+    wait for long, workloads without their pods. Reads all of it as you; what you may not read is
+    left out, and said. Name the operator's configuration with --config. Exit code 0 if nothing was
+    found, 3 if something was; 1 also if nothing was found and not all could be looked for.
     """
     settings = settings_of(config)
     from ..quota.limits import is_object_name

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..quota.reports.outside_use import OutsideUse
-from ..quota.words import counted, first_of, listed, show
+from ..quota.words import counted, first_of, lasting, listed, show
 
 NO_ROOM: Final = "no node has room: stays Pending"
 AUDITED_FITS: Final = "audit: would be admitted"
@@ -31,6 +31,50 @@ NO_QUEUE_KIND: Final = (
 SCHEDULER_REFUSED: Final = "somebody may not schedule it"
 NAME_VOLCANO: Final = "name Volcano's scheduler and controllers in volcano.accounts"
 REFUSED_NOT_KNOWN: Final = "whether somebody's Bindings are refused is not known"
+NOT_INSTALLED: Final = "not installed rightly"
+QUEUE_WRONG: Final = "its quota is not what it seems"
+CARDS_WRONG: Final = "cards are not counted, or not recognised"
+LABEL_WRONG: Final = "its label means nothing"
+CAME_PAST: Final = "pods came past the gate"
+TOTALS_WRONG: Final = "its totals are not those that are counted"
+APPLY_DEFINITIONS: Final = "apply crds/"
+APPLY_BASE: Final = "apply manifests/base"
+APPLY_VOLCANO: Final = "apply the definitions of your Volcano"
+APPLY_MANIFESTS: Final = "apply the output of `cardquota manifests`"
+APPLY_DEFINITIONS_OR_VOLCANO: Final = "apply crds/, or write `scheduler: volcano` beside Volcano"
+APPLY_RIGHTS: Final = "apply the roles and bindings of manifests/ (rbac.yaml)"
+SEE_THE_OPERATOR: Final = "see that its pods run, and what their log says"
+SEE_ITS_PODS: Final = "see why the others are not: describe its pods, and ask for /readyz"
+SAME_VERSION: Final = "install the command of the operator's version, or upgrade the operator"
+SEE_ROTATION: Final = "see in the operator's log why it is not replaced"
+SEE_ISSUER: Final = "see why whoever keeps the Secret does not replace it"
+COMPARED_WITH: Final = (
+    "compared with the settings of --config, or the defaults: name the operator's configuration if "
+    "it has one"
+)
+RIGHTS_NOT_KNOWN: Final = "whether the operator has its rights is not known"
+CERTIFICATE_NOT_KNOWN: Final = "when its certificate ends is not known"
+CORRECT_QUOTA: Final = "correct the annotation volcano.sh/card.quota of the queue"
+CORRECT_LIMIT: Final = "correct the limit"
+FREE_SOME: Final = "free some of it, or raise the quota"
+LOWER_QUOTAS: Final = "lower quotas, or add nodes: pods may pass the gate and find no node"
+CORRECT_ROW: Final = "correct the row, or add nodes with this card"
+CORRECT_KEY: Final = "correct the key, or take it out"
+CORRECT_NODE: Final = "correct the node's labels or its device plugin"
+ADD_VENDOR: Final = "add a row to `vendors` in the configuration"
+CORRECT_LABEL: Final = "or take it away"
+DELETE_PODS: Final = "delete what should not run"
+SEE_DRIFT: Final = "see that somebody leads and what the log says of this queue's status"
+QUEUES_NOT_KNOWN: Final = "what is wrong with queues may not be found"
+NODES_NOT_KNOWN: Final = "which cards are not counted may not be found"
+NAMESPACES_NOT_KNOWN: Final = "labels that mean nothing may not be found"
+PAST_NOT_KNOWN: Final = "which pods came past the gate may not be found"
+DRIFT_NOT_KNOWN: Final = "totals are not compared"
+COUNTED_WITH: Final = (
+    "counted with the settings of --config, or the defaults: with another default queue or other "
+    "makers of cards the operator counts otherwise"
+)
+NOBODY_PUBLISHES: Final = "nobody decides, so totals are not published now: they are not compared"
 LEFTOVERS_NOT_KNOWN: Final = "whether anything is left over there is not known"
 LEFT_OVER: Final = "left over of another way to hold quotas"
 PLUGIN_TELLS: Final = "Volcano's plugin capacity-card says in an event that it waits"
@@ -210,6 +254,139 @@ def read_partly(kinds: Sequence[str]) -> str:
 def nothing_found(section: str, *, complete: bool) -> str:
     """A section of `check` without findings."""
     return f"Nothing is {section}." if complete else f"Nothing that could be seen is {section}."
+
+
+def installed_rightly(*, complete: bool) -> str:
+    """`check` has found nothing wrong with the installation."""
+    return "The installation is in order." if complete else "What could be seen of it is in order."
+
+
+def not_read(what: str, reason: str) -> str:
+    """One object may not be read. `reason`: the text of ApiError or OutcomeUnknown."""
+    refused = _REFUSED.match(reason)
+    if refused is not None and refused[1] == "403":
+        return f"you may not read {what}: {reason[refused.end() :]}"
+    return f"cannot read {what}: {_CALL.sub('', reason, count=1)}"
+
+
+def not_looked_at(what: str, kinds: Sequence[str]) -> str:
+    """Kinds that a section of `check` needs may not be listed, or cannot be read."""
+    return f"{' and '.join(kinds)} are not all known: {what}"
+
+
+def outside_the_cluster(namespace: str, name: str) -> str:
+    """The operator runs, and no Deployment says how."""
+    return (
+        f"there is no Deployment <{show(namespace)}/{show(name)}>: the operator runs outside the "
+        "cluster, or under another name; how many replicas and which version is not known"
+    )
+
+
+def called_by_url(url: str) -> str:
+    """The API server calls the operator by a URL, which the settings do not name."""
+    return (
+        f"webhooks call the operator at {show(url, most=200)}, not through a Service; name its "
+        "configuration with --config to have the address compared"
+    )
+
+
+def more_findings(number: int, reason: str) -> str:
+    """Beyond those that are shown."""
+    return f"{counted(number, 'finding')} more of {reason}"
+
+
+def definition_missing(name: str) -> str:
+    """A kind of ours is not served."""
+    return f"CustomResourceDefinition <{name}> is missing"
+
+
+def definition_not_served(name: str, version: str) -> str:
+    """The kind is served, and not in the version that is used."""
+    return f"CustomResourceDefinition <{name}> does not serve {version}"
+
+
+def definition_not_ours(name: str) -> str:
+    """The settings say standalone, and the definition does not keep what the operator writes."""
+    return (
+        f"CustomResourceDefinition <{name}> does not keep the numbers that the operator writes "
+        "into status.cards: it is Volcano's, or of an old release"
+    )
+
+
+def lease_missing(where: str) -> str:
+    """No operator has ever led."""
+    return f"there is no Lease <{show(where)}>: no operator has run here, so no gate opens"
+
+
+def lease_free(where: str) -> str:
+    """Nobody leads."""
+    return f"Lease <{show(where)}> has no holder: nobody decides, so no gate opens"
+
+
+def lease_old(where: str, holder: str, ago: int | None, duration: int) -> str:
+    """Its holder has ended without a word. Seconds."""
+    since = "is not renewed" if ago is None else f"was renewed {lasting(max(0, ago))} ago"
+    return (
+        f"Lease <{show(where)}> of {show(holder)} {since}, and holds for {duration} s: nobody "
+        "decides, so no gate opens"
+    )
+
+
+def deployment_missing(where: str) -> str:
+    """Nobody runs the operator."""
+    return f"there is no Deployment <{show(where)}>"
+
+
+def replicas_not_ready(where: str, ready: int, wanted: int) -> str:
+    """Some replicas do not answer."""
+    return f"Deployment <{show(where)}> has {ready} of {counted(wanted, 'replica')} ready"
+
+
+def version_differs(where: str, running: str, own: str) -> str:
+    """The operator's version is another than the command's."""
+    return f"Deployment <{show(where)}> runs {show(running)}, this command is {own}"
+
+
+def rights_missing(rights: Sequence[str]) -> str:
+    """The operator's account may not do what it has to. Names twelve, then a count."""
+    named = first_of([show(one, most=300) for one in rights], "; ", most=12)
+    return f"the operator may not {named}"
+
+
+def bundle_missing(kind: str, name: str, webhook: str) -> str:
+    """The API server cannot know the operator's certificate."""
+    return f"{kind} <{show(name)}> has no CA for {show(webhook)}, so the API server cannot call it"
+
+
+def bundle_unreadable(kind: str, name: str, webhook: str) -> str:
+    """A CA bundle holds something else."""
+    return f"the CA of {show(webhook)} in {kind} <{show(name)}> cannot be read"
+
+
+def bundle_over(kind: str, name: str, webhook: str, end: str) -> str:
+    """All CAs of a bundle have ended."""
+    return f"the CA of {show(webhook)} in {kind} <{show(name)}> ended on {end}"
+
+
+def certificate_missing(where: str) -> str:
+    """Nobody can serve without."""
+    return f"there is no Secret <{show(where)}>, so its certificate cannot be served or shown"
+
+
+def certificate_unreadable(where: str) -> str:
+    """What stands there is no certificate."""
+    return f"tls.crt of Secret <{show(where)}> cannot be read"
+
+
+def certificate_ends(where: str, end: str, *, over: bool) -> str:
+    """It should have been replaced by now."""
+    ends = "ended" if over else "ends"
+    return f"the certificate in Secret <{show(where)}> {ends} on {end}"
+
+
+def totals_differ(card: str, published: int, counted_now: int) -> str:
+    """A queue's status says something else than what its pods hold."""
+    return f"status says allocated {published} of <{show(card)}>, counted {counted_now}"
 
 
 def used_outside(used: OutsideUse) -> str:

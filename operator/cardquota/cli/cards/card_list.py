@@ -23,8 +23,8 @@ from ...quota.objects.device_class import DeviceClass
 from ...quota.objects.namespace import Namespace
 from ...quota.objects.node import Node
 from ...quota.objects.queue import Queue
-from ...quota.vocabulary import GPU_MEMORY
 from .. import sentences
+from .cards_without_row import cards_without_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,10 @@ class CardCount:
             queues=self._queues if self.queues_readable else None,
             cards=[self._line(card, spread.get(card, 0), rows.get(card, {})) for card in cards],
             not_counted=sorted([*problems, *self._not_counted], key=lambda found: found.node),
-            without_row=list(self._without_row(cards)),
+            without_row=[
+                WithoutRow(card, resource, sentences.without_row(resource))
+                for card, resource in cards_without_row(self._ledger, cards)
+            ],
             unreadable_quotas=sorted(self._unreadable, key=lambda found: found.queue),
             claimed=list(self._claimed()),
             unknown_modes=[
@@ -190,15 +193,6 @@ class CardCount:
             ],
             notes=list(self.notes),
         )
-
-    def _without_row(self, cards: list[str]) -> Iterator[WithoutRow]:
-        """Cards for which the API server does not recognise pods without annotations."""
-        for card in cards:
-            resource = self._ledger.catalog.resource(card)
-            if resource is None or resource == GPU_MEMORY:  # that is recognised by itself (B10)
-                continue
-            if self._ledger.vendors.owner(resource) is None:
-                yield WithoutRow(card, resource, sentences.without_row(resource))
 
     def _claimed(self) -> Iterator[ClaimedDevices]:
         """Leaves out a class's resource name that also counts a card: it counts as that card."""

@@ -4,14 +4,14 @@ import asyncio
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.text import Text
 
 from ...cluster.api.access import AccessError
 from ...cluster.api.client import Client
 from ...cluster.api.find_access import find_access
-from ...quota.stuck.stuck_finding import StuckFinding
+from ...quota.stuck.stuck_finding import StuckFinding, StuckKind
 from ...quota.words import counted, lasting, show
 from ...settings import Settings
 from .. import sentences
@@ -20,10 +20,22 @@ from ..failure import failed
 from ..output import Output
 from ..printing import print_data, print_lines
 from ..table import table
-from .checked_cluster import CheckedCluster, read_cluster
+from .checked_cluster import JUDGED_BY, CheckedCluster, read_cluster
+from .drift_section import Difference, drift_section, lasting_differences
+from .installation.installation_section import (
+    INSTALLATION,
+    installation_section,
+    nobody_decides,
+)
+from .installation.installed import read_installed
+from .known_kinds import not_known
 from .leftovers.leftover_objects import Leftovers, read_leftovers
 from .leftovers.leftover_section import leftover_section
+from .namespaces_section import namespaces_section
+from .nodes_section import nodes_section
 from .outside_section import outside_section
+from .past_section import past_section
+from .queues_section import queues_section
 from .refused_section import refused_section
 from .section import CheckSection
 from .stuck_section import STUCK, stuck_section
@@ -34,6 +46,16 @@ MOST_NAMED: Final = 4
 """Objects of which one line says why. The rest are counted."""
 _COLUMNS: Final = ("FINDING", "OBJECT", "QUEUE", "CARDS", "FOR", "NODE")
 _NOTHING: Final = "-"
+_SHORT: Final = 2
+"""Lines of two sections that need no empty line between them."""
+_SINCE: Final = (
+    StuckKind.TERMINATING,
+    StuckKind.GATED,
+    StuckKind.DENIED,
+    StuckKind.REFUSED,
+    StuckKind.LEFT_OVER,
+)
+"""Findings that have begun at some time, known or not. Of the others nobody asks since when."""
 _LONGEST_NOTE: Final = 1_000
 """Characters: an API server, or what stands before it, may answer anything."""
 
@@ -52,10 +74,11 @@ def check(
     nothing and could not look for everything, 2 without a cluster.
     """
     try:
-        read, left = asyncio.run(_read(kubeconfig, context, namespace, settings))
+        seen = asyncio.run(_read(kubeconfig, context, namespace, settings))
     except (AccessError, ClusterError) as error:
         return failed(error)
     now = time.time()
+    read, left = seen.cluster, seen.leftovers
     stuck = stuck_section(
         read,
         now,
@@ -67,18 +90,54 @@ def check(
     refused = refused_section(read.refused_events, now)
     outside = outside_section(read)
     left_over = leftover_section(read, left, now)
-    return show_sections([stuck, refused, outside, left_over], output)
+    past = [namespaces_section(read), past_section(read)]
+    return show_sections([*_of_cluster(seen), *past, stuck, refused, outside, left_over], output)
+
+
+class _Looked(NamedTuple):
+    """All that was read, and what of it takes more than one look."""
+
+    cluster: CheckedCluster
+    leftovers: Leftovers
+    installation: CheckSection | None = None
+    """None where a namespace is asked for."""
+    drift: tuple[Difference, ...] = ()
 
 
 async def _read(
     kubeconfig: Path | None, context: str, namespace: str, settings: Settings
-) -> tuple[CheckedCluster, Leftovers]:
+) -> _Looked:
     read = await read_cluster(kubeconfig, context, namespace, settings)
     client = Client(await find_access(kubeconfig, context))
     try:
-        return read, await read_leftovers(client, namespace, settings)
+        left = await read_leftovers(client, namespace, settings)
+        if namespace:
+            return _Looked(read, left)
+        installed = await read_installed(client, settings)
     finally:
         await client.close()
+    installation = installation_section(installed, settings, time.time())
+    if nobody_decides(installation) or not_known(read, JUDGED_BY):
+        return _Looked(read, left, installation)
+
+    async def again() -> CheckedCluster:
+        return await read_cluster(kubeconfig, context, "", settings, only=JUDGED_BY)
+
+    drift = await lasting_differences(read, again, asyncio.sleep)
+    return _Looked(read, left, installation, tuple(drift))
+
+
+def _of_cluster(seen: _Looked) -> list[CheckSection]:
+    """What is in no namespace."""
+    if seen.installation is None:
+        return []
+    free = nobody_decides(seen.installation)
+    return [
+        seen.installation,
+        queues_section(seen.cluster, seen.leftovers.objects),
+        nodes_section(seen.cluster),
+        drift_section(seen.cluster, seen.drift, nobody_publishes=free),
+    ]
 
 
 def show_sections(sections: list[CheckSection], output: Output) -> int:
@@ -96,18 +155,28 @@ def lines(sections: Iterable[CheckSection]) -> Iterator[Text]:
     """For people: of each section what could not be looked for, a table, and why, once for all that
     are stuck for the same reason.
     """
+    before: list[Text] = []
     for section in sections:
-        for note in section.notes:
-            yield Text(f"note: {_in_one_line(note)}", style="dim")
-        if section.notes:
+        printed = list(_of_section(section))
+        if before and printed and len(before) + len(printed) > _SHORT:
             yield Text()
-        if not section.findings:
-            if section.name == STUCK:
-                yield Text(sentences.nothing_found(section.name, complete=section.complete))
-            continue
+        yield from printed
+        before = printed or before
+
+
+def _of_section(section: CheckSection) -> Iterator[Text]:
+    for note in section.notes:
+        yield Text(f"note: {_in_one_line(note)}", style="dim")
+    if section.notes:
+        yield Text()
+    if section.findings:
         yield from table([_COLUMNS, *map(_row, section.findings)])
         yield Text()
         yield from _alike(section.findings)
+    elif section.name == STUCK:
+        yield Text(sentences.nothing_found(section.name, complete=section.complete))
+    elif section.name == INSTALLATION:
+        yield Text(sentences.installed_rightly(complete=section.complete))
 
 
 def _in_one_line(text: str) -> str:
@@ -121,9 +190,15 @@ def _row(found: StuckFinding) -> tuple[str, ...]:
         _name(found),
         show(found.queue or _NOTHING),
         cards or _NOTHING,
-        "unknown" if found.age is None else lasting(found.age),
+        _since(found),
         show(found.node or _NOTHING),
     )
+
+
+def _since(found: StuckFinding) -> str:
+    if found.age is not None:
+        return lasting(found.age)
+    return "unknown" if found.finding in _SINCE else _NOTHING
 
 
 def _name(found: StuckFinding) -> str:
@@ -132,12 +207,18 @@ def _name(found: StuckFinding) -> str:
 
 
 def _alike(findings: Iterable[StuckFinding]) -> Iterator[Text]:
-    """One line for all with the same reason, in the order of the first of each."""
+    """One line for all with the same reason, in the order of the first of each. A reason that
+    begins with its object names it.
+    """
     alike: dict[tuple[str, str], list[str]] = {}
     for found in findings:
         key = found.finding.value, found.why_and_advice
-        alike.setdefault(key, []).append(_name(found))
+        named = found.why.startswith(f"{found.kind} <")
+        alike.setdefault(key, []).extend([] if named else [_name(found)])
     for (kind, why), names in alike.items():
+        if not names:
+            yield Text(f"{kind}: {why}")
+            continue
         which = ", ".join(names) if len(names) <= MOST_NAMED else _first_of(names)
         yield Text(f"{kind}: {which}: {why}")
 

@@ -15,7 +15,7 @@ from ...cluster.api.api_error import ApiError
 from ...cluster.api.client import Client
 from ...quota import vocabulary as v
 
-NAME: Final = "cardquota-phase-probe"
+NAME: Final = v.PHASE_PROBE
 _ANSWER: Final = msgspec.json.Decoder(dict[str, Any])
 _QUEUE: Final = "default"
 """Volcano passes over groups of a queue that does not exist; it makes this one itself."""

@@ -6,23 +6,23 @@ from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_facts import PodFacts
 
 
-class Maker(NamedTuple):
+class MadeBy(NamedTuple):
     """A workload in a pod's namespace, or the pod itself if nothing made it."""
 
     kind: str
     name: str
 
 
-def made_by(ledger: LedgerReader, facts: PodFacts) -> Maker:
+def made_by(ledger: LedgerReader, facts: PodFacts) -> MadeBy:
     """The pod's controller; where that is a ReplicaSet of a known Deployment, the Deployment. A
     former ReplicaSet is not known, and stands for itself.
     """
     if not facts.controller:
-        return Maker("Pod", facts.name)
+        return MadeBy("Pod", facts.name)
     if facts.controller == "ReplicaSet":
         workloads = ledger.workloads
         found = workloads.named(facts.controller, facts.namespace, facts.controller_name)
         owner = workloads.get(found.owner) if found is not None and found.owner else None
         if owner is not None and owner.kind == "Deployment":
-            return Maker(owner.kind, owner.name)
-    return Maker(facts.controller, facts.controller_name)
+            return MadeBy(owner.kind, owner.name)
+    return MadeBy(facts.controller, facts.controller_name)

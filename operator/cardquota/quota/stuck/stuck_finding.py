@@ -1,4 +1,4 @@
-"""One thing that is stuck, in words: for events, the log and the command line."""
+"""One thing that is stuck, or wrong, in words: for events, the log and the command line."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,10 +19,22 @@ class StuckKind(StrEnum):
     """A pod that somebody may not bind, or give a group."""
     LEFT_OVER = "leftover"
     """Something of another way to hold quotas, which does nothing here, or something else."""
+    INSTALLATION = "installation"
+    """A part of the product that is missing, or is not as it should be."""
+    QUEUE = "queue"
+    """A queue whose quota cannot be kept, or means something else than was meant."""
+    NODE = "node"
+    """Cards of a node that are not counted, or not recognised."""
+    NAMESPACE = "namespace"
+    """A namespace whose label means nothing."""
+    PAST = "past"
+    """Pods that are charged, and never passed the gate."""
+    DRIFT = "drift"
+    """Totals that are published and are not those that are counted."""
 
 
-_ADVISED: Final = (StuckKind.TERMINATING, StuckKind.LEFT_OVER)
-"""Those of which the reason does not say what to do."""
+_UNADVISED: Final = (StuckKind.GATED, StuckKind.DENIED, StuckKind.REFUSED)
+"""Those of which the reason says what to do, in words of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +70,14 @@ class StuckFinding:
 
     @property
     def sentence(self) -> str:
-        """The same, and what to do. Why a pod waits, or is refused, says that already."""
+        """The same, and what to do, unless that is said already."""
         return f"{self.what}: {self.why_and_advice}"
 
     @property
     def why_and_advice(self) -> str:
         """Equal for all that are stuck for the same reason."""
-        own = self.finding not in _ADVISED
-        return self.why if own else f"{self.why}; {self.advice}"
+        said = self.finding in _UNADVISED or self.advice in self.why
+        if said:
+            return self.why
+        between = " " if self.why.endswith("?") else "; "
+        return f"{self.why}{between}{self.advice}"

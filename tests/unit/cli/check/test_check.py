@@ -11,6 +11,7 @@ from builders import H200
 from cardquota.cli.app import app
 from cardquota.cli.check.check import lines, show_sections
 from cardquota.cli.check.section import CheckSection
+from cardquota.cli.check.timeless_finding import timeless
 from cardquota.cli.output import Output
 from cardquota.cli.plugin import plugin
 from cardquota.quota.stuck.stuck_finding import StuckFinding, StuckKind
@@ -82,6 +83,30 @@ def test_what_an_api_server_answers_is_no_terminal_code() -> None:
 def test_names_as_long_as_allowed_are_cut_for_people() -> None:
     long = replace(ONE, name="n" * 253, namespace="s" * 63, queue="q" * 253, node="k" * 253)
     assert max(map(len, shown(CheckSection("stuck", [long])))) < 600
+
+
+def test_what_is_so_now_has_no_age_and_is_named_once() -> None:
+    about = ("Queue", "", "q")
+    odd = timeless(StuckKind.QUEUE, about, "A", "no node has it", "correct it", what="wrong")
+    over = timeless(StuckKind.QUEUE, about, "B", "Queue <q> holds 4", "free some", what="wrong")
+    assert shown(CheckSection("queues", [odd, over]), CheckSection("stuck")) == [
+        "FINDING   OBJECT    QUEUE   CARDS   FOR   NODE",
+        "queue     Queue q   -       -       -     -",
+        "queue     Queue q   -       -       -     -",
+        "",
+        "queue: Queue q: no node has it; correct it",
+        "queue: Queue <q> holds 4; free some",
+        "",
+        "Nothing is stuck.",
+    ]
+
+
+def test_of_a_healthy_cluster_two_lines_are_printed() -> None:
+    names = ("installation", "queues", "nodes", "stuck", "leftover")
+    assert shown(*map(CheckSection, names)) == [
+        "The installation is in order.",
+        "Nothing is stuck.",
+    ]
 
 
 def test_nothing_and_notes() -> None:

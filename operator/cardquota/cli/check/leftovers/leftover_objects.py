@@ -15,6 +15,7 @@ from ....cluster.api.client import Client
 from ....cluster.watch.listing import Unreadable, list_objects
 from ....quota import vocabulary as v
 from ....quota.ledger.groups.group_request import group_request
+from ....quota.meaningless_keys import KEYS_OF_QUEUES
 from ....quota.moments import seconds_of
 from ....quota.objects.meta import Meta
 from ....quota.objects.queue import QueueSpec
@@ -98,6 +99,9 @@ class NotedObject(NamedTuple):
     """Why its annotation `card.request` cannot be read; empty if it can, or if there is none."""
     unknown: tuple[str, ...] = ()
     """Keys of annotations that look like ours and mean nothing."""
+    mistyped: tuple[tuple[str, str], ...] = ()
+    """Of a queue: keys that were meant to be ours, each with the one that was meant. They are not
+    among `unknown`."""
     spec: QueueSpec | None = None
     """Of a queue."""
     has_quota: bool = False
@@ -183,6 +187,9 @@ def _noted(kind: str, one: Any) -> NotedObject:
     if isinstance(one, _NotedJob):
         keys.update(_keys_of_tasks(one))
     request = notes.get(v.REQUEST) if kind in ("PodGroup", "Job") else None
+    found = KEYS_OF_QUEUES.meaningless(sorted(notes)) if kind == "Queue" else []
+    mistyped = tuple((key, meant) for key, meant in found if meant)
+    keys.difference_update(key for key, _ in mistyped)
     return NotedObject(
         kind,
         meta.namespace,
@@ -190,6 +197,7 @@ def _noted(kind: str, one: Any) -> NotedObject:
         seconds_of(meta.creation_timestamp),
         problem=group_request(request, None).problem if isinstance(request, str) else "",
         unknown=tuple(sorted(keys)),
+        mistyped=mistyped,
         spec=one.spec if isinstance(one, _NotedQueue) else None,
         has_quota=v.QUOTA in notes,
     )

@@ -10,34 +10,20 @@ from ....quota.amounts import is_card
 from ....quota.moments import seconds_of
 from ....quota.pods.pod_facts import State
 from ....quota.stuck.stuck_finding import StuckFinding, StuckKind
-from ....quota.words import counted
 from ... import sentences
+from ..bounded_section import bounded_section
 from ..checked_cluster import CheckedCluster
 from ..section import CheckSection
 from .leftover_objects import Leftovers, NotedObject
 
 LEFTOVER: Final = "leftover"
 """The name of the section."""
-MOST_SHOWN: Final = 20
-"""Findings with the same reason. The rest are counted."""
 _NO_CARDS: Final[Mapping[str, int]] = {}
 
 
 def leftover_section(read: CheckedCluster, left: Leftovers, now: float) -> CheckSection:
     """`left`: what was read beside the ledger. `now`: seconds since 1970."""
-    notes = list(left.notes)
-    shown: list[StuckFinding] = []
-    more: dict[str, int] = {}
-    for found in _findings(read, left, now):
-        more[found.reason] = more.get(found.reason, 0) + 1
-        if more[found.reason] <= MOST_SHOWN:
-            shown.append(found)
-    notes += (
-        f"{counted(number - MOST_SHOWN, 'finding')} more of {reason}"
-        for reason, number in more.items()
-        if number > MOST_SHOWN
-    )
-    return CheckSection(LEFTOVER, shown, notes)
+    return bounded_section(LEFTOVER, _findings(read, left, now), left.notes)
 
 
 def _findings(read: CheckedCluster, left: Leftovers, now: float) -> Iterator[StuckFinding]:

@@ -9,10 +9,11 @@ import pytest
 
 from builders import GPU, H200, Body, a_group, a_namespace, a_node, a_pod, a_queue
 from cardquota.cli.cards.card_sources import ClusterError
+from cardquota.cli.check.bounded_section import MOST_SHOWN
 from cardquota.cli.check.check import lines
 from cardquota.cli.check.checked_cluster import read_cluster
 from cardquota.cli.check.leftovers.leftover_objects import KNOWN, read_leftovers
-from cardquota.cli.check.leftovers.leftover_section import MOST_SHOWN, leftover_section
+from cardquota.cli.check.leftovers.leftover_section import leftover_section
 from cardquota.cli.check.section import CheckSection
 from cardquota.cluster.api.client import Client
 from cardquota.cluster.api.find_access import find_access
@@ -174,7 +175,7 @@ async def test_requests_that_cannot_be_read(answers: dict[str, Answer], kubeconf
 
 async def test_keys_that_mean_nothing(answers: dict[str, Answer], kubeconfig: Path) -> None:
     queue = a_queue("q").with_quota({H200: 1})
-    answers[f"{GROUP}/queues"] = a_list(queue.annotated("volcano.sh/card.qouta", "{}"))
+    answers[f"{GROUP}/queues"] = a_list(queue.annotated("volcano.sh/card.colour", "{}"))
     answers[f"{GROUP}/podgroups"] = a_list(a_group("g").annotated("volcano.sh/card.requests", "{}"))
     template = {"metadata": {"annotations": {"volcano.sh/card.names": "x", v.CARD_NAME: H200}}}
     odd = ({"template": template}, {"template": None}, {"template": {"metadata": None}})
@@ -188,6 +189,20 @@ async def test_keys_that_mean_nothing(answers: dict[str, Answer], kubeconfig: Pa
         ("UnknownKey", "Pod", "p"),
     ]
     assert section.findings[2].why == "volcano.sh/card.names means nothing"
+
+
+async def test_a_key_of_a_queue_that_was_meant_to_be_ours_is_told_by_another_section(
+    answers: dict[str, Answer], kubeconfig: Path
+) -> None:
+    queue = a_queue("q").annotated("volcano.sh/card.qouta", "{}").annotated("card.policy", "Gate")
+    answers[f"{GROUP}/queues"] = a_list(queue)
+    client = Client(await find_access(kubeconfig, ""))
+    try:
+        (one,) = (await read_leftovers(client, "", Settings())).objects
+    finally:
+        await client.close()
+    assert dict(one.mistyped) == {"volcano.sh/card.qouta": v.QUOTA, "card.policy": v.POLICY}
+    assert one.unknown == ()
 
 
 def test_keys_of_ours_are_known() -> None:

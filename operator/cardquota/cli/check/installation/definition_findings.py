@@ -1,0 +1,40 @@
+"""Whether the definitions of Queues and PodGroups are those that the settings need. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ....control.queues.queue_definition import NAME, kept_of
+from ....quota.stuck.stuck_finding import StuckFinding
+from ....quota.vocabulary import VERSION
+from ... import sentences
+from .installation_fault import fault
+from .object_answer import Answer, NotRead, inner
+
+
+def definition_findings(
+    definitions: Mapping[str, Answer], *, standalone: bool
+) -> Iterator[StuckFinding]:
+    """`definitions`: by name. Beside Volcano both are its own; standalone ours must be there, which
+    keep the numbers that the operator writes.
+    """
+    advice = sentences.APPLY_DEFINITIONS if standalone else sentences.APPLY_VOLCANO
+    for name, found in definitions.items():
+        about = ("CustomResourceDefinition", "", name)
+        if isinstance(found, NotRead):
+            continue
+        if found is None:
+            yield fault(about, "DefinitionMissing", sentences.definition_missing(name), advice)
+            continue
+        served = [one for one in _versions(found) if inner(one, "name") == VERSION]
+        if not served or inner(served[0], "served") is not True:
+            why = sentences.definition_not_served(name, VERSION)
+            yield fault(about, "DefinitionNotServed", why, advice)
+        elif standalone and name == NAME and kept_of(inner(served[0], "schema")) is None:
+            why = sentences.definition_not_ours(name)
+            advised = sentences.APPLY_DEFINITIONS_OR_VOLCANO
+            yield fault(about, "DefinitionNotOurs", why, advised)
+
+
+def _versions(found: Mapping[str, Any]) -> list[Any]:
+    versions = inner(found, "spec", "versions")
+    return versions if isinstance(versions, list) else []

@@ -1,0 +1,112 @@
+"""The section `installation`: whether all is there, as the settings ask for it, and somebody leads.
+
+The operator compares webhooks and policies too, and says the same of them; here it need not run.
+Its rights are asked for one by one of the API server, for its account: that is the truth whichever
+roles, bindings and authorizers say it, under whatever names.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from .... import __version__
+from ....install.comparison import differences
+from ....install.rights import in_words
+from ....quota import vocabulary as v
+from ....quota.messages import report_messages
+from ....quota.stuck.stuck_finding import StuckFinding
+from ....settings import Settings
+from ... import sentences
+from ..bounded_section import bounded_section
+from ..section import CheckSection
+from .certificate_findings import (
+    bundle_findings,
+    certificate_findings,
+    secrets_with_certificates,
+)
+from .definition_findings import definition_findings
+from .deployment_findings import deployment_findings
+from .installation_fault import fault
+from .installed import Installed
+from .lease_findings import NO_LEADER, is_renewed, lease_findings
+from .object_answer import NotRead
+
+INSTALLATION: Final = "installation"
+"""The name of the section."""
+
+
+def installation_section(installed: Installed, settings: Settings, now: float) -> CheckSection:
+    """`now`: seconds since 1970. It is complete without Secrets: whoever may read those has the
+    operator's keys, which nobody needs for this.
+    """
+    findings = list(_findings(installed, settings, now))
+    not_read = list(_not_read(installed))
+    notes = [*not_read, *_notes(installed, settings, now, findings)]
+    notes += (
+        f"{one.why}: {sentences.CERTIFICATE_NOT_KNOWN}"
+        for one in installed.certificates.values()
+        if isinstance(one, NotRead)
+    )
+    return bounded_section(INSTALLATION, findings, notes, complete=not not_read)
+
+
+def nobody_decides(section: CheckSection) -> bool:
+    """Whether it has found that nobody leads."""
+    return any(one.reason == NO_LEADER for one in section.findings)
+
+
+def _findings(installed: Installed, settings: Settings, now: float) -> Iterator[StuckFinding]:
+    standalone = settings.scheduler == "standalone"
+    yield from lease_findings(installed.leases, settings.namespace, now)
+    yield from definition_findings(installed.definitions, standalone=standalone)
+    yield from _of_admission(installed, settings, now)
+    missing = installed.missing_rights
+    if missing and not isinstance(missing, NotRead):
+        about = ("ServiceAccount", settings.namespace, settings.service_account)
+        why = sentences.rights_missing(in_words(missing))
+        yield fault(about, "RightsMissing", why, sentences.APPLY_RIGHTS)
+    for secret in secrets_with_certificates(settings):
+        certificate = installed.certificates.get(secret.name)
+        if not isinstance(certificate, NotRead):
+            yield from certificate_findings(certificate, secret, settings.namespace, now)
+    if isinstance(installed.deployment, Mapping):
+        yield from deployment_findings(installed.deployment, settings.namespace, __version__)
+    elif installed.deployment is None and not is_renewed(installed.leases, now):
+        about = ("Deployment", settings.namespace, v.DEPLOYMENT)
+        why = sentences.deployment_missing(f"{settings.namespace}/{v.DEPLOYMENT}")
+        yield fault(about, "DeploymentMissing", why, sentences.APPLY_BASE)
+
+
+def _of_admission(installed: Installed, settings: Settings, now: float) -> Iterator[StuckFinding]:
+    for wanted, found in installed.admission:
+        if isinstance(found, NotRead):
+            continue
+        kind, name = str(wanted["kind"]), str(wanted["metadata"]["name"])
+        differs = differences(wanted, found)
+        if differs:
+            why = report_messages.installation_fault(kind, name, differs)
+            about = (kind, "", name)
+            yield fault(about, v.INSTALLATION_DIFFERS, why, sentences.APPLY_MANIFESTS)
+        if found is not None and "webhooks" in wanted:
+            yield from bundle_findings({**found, "kind": kind}, settings, now)
+
+
+def _not_read(installed: Installed) -> Iterator[str]:
+    """What of it is missing, but for Secrets."""
+    admission = (found for _, found in installed.admission)
+    answers = (*installed.definitions.values(), *admission, *installed.leases)
+    yield from dict.fromkeys(one.why for one in answers if isinstance(one, NotRead))
+    if isinstance(installed.deployment, NotRead):
+        yield installed.deployment.why
+    if isinstance(installed.missing_rights, NotRead):
+        yield f"{installed.missing_rights.why}: {sentences.RIGHTS_NOT_KNOWN}"
+
+
+def _notes(
+    installed: Installed, settings: Settings, now: float, findings: list[StuckFinding]
+) -> Iterator[str]:
+    if installed.deployment is None and is_renewed(installed.leases, now):
+        yield sentences.outside_the_cluster(settings.namespace, v.DEPLOYMENT)
+    if installed.url:
+        yield sentences.called_by_url(installed.url)
+    if any(one.reason == v.INSTALLATION_DIFFERS for one in findings):
+        yield sentences.COMPARED_WITH

@@ -1,0 +1,215 @@
+"""Reads what an installation consists of, with the user's own rights."""
+
+import asyncio
+import base64
+import binascii
+import re
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from ....cluster.api.api_error import ApiError, OutcomeUnknown
+from ....cluster.api.client import Client
+from ....install.admission_path import admission_path
+from ....install.manifests import documents, names
+from ....install.rights import Right, rights
+from ....quota import vocabulary as v
+from ....settings import Settings
+from ... import sentences
+from ...cards.card_sources import ClusterError
+from .certificate_findings import secrets_with_certificates
+from .lease_findings import is_renewed
+from .object_answer import Answer, NotRead, inner, read_object
+
+T = TypeVar("T")
+R = TypeVar("R")
+DEFINITIONS: Final = tuple(f"{kind}.{v.API_GROUP}" for kind in ("queues", "podgroups"))
+_AT_ONCE: Final = 8
+"""Requests in flight."""
+_PATIENCE: Final = 3.0
+"""Seconds after which a Lease that seems to be old, or free, is read again."""
+_REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+_URL: Final = re.compile(r"https://[^/?#]{1,500}")
+_LONGEST_CERTIFICATE: Final = 64 * 1024
+"""Characters."""
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """What is there, and what is not."""
+
+    definitions: Mapping[str, Answer] = field(default_factory=dict)
+    """By name."""
+    admission: tuple[tuple[Mapping[str, Any], Answer], ...] = ()
+    """Each rendered webhook configuration, policy and binding, and what is there instead."""
+    url: str = ""
+    """Where webhooks call an operator outside the cluster, if the settings do not say it."""
+    leases: tuple[Answer, ...] = (None,)
+    """The Lease; twice if the first one did not show that somebody leads."""
+    deployment: Answer = None
+    certificates: Mapping[str, bytes | NotRead | None] = field(default_factory=dict)
+    """By name of the Secret: the certificate in it, PEM. None: there is no Secret."""
+    missing_rights: tuple[Right, ...] | NotRead = ()
+    """What the operator's account may not do."""
+
+
+async def read_installed(
+    client: Client,
+    settings: Settings,
+    *,
+    clock: Callable[[], float] = time.time,
+    sleep: Sleep = asyncio.sleep,
+) -> Installed:
+    """Some fifty small objects, and as many questions what the operator's account may do; the API
+    server stores nothing for either. Errors: ClusterError.
+    """
+    where = f"/apis/apps/v1/namespaces/{settings.namespace}/deployments/{v.DEPLOYMENT}"
+    deployment = await read_object(client, where, "the operator's Deployment")
+    url = "" if isinstance(deployment, Mapping) else await _called_by(client, settings)
+    if url:
+        webhook = settings.webhook.model_copy(update={"url": url})
+        settings = settings.model_copy(update={"webhook": webhook})
+    wanted = documents(settings)
+    secrets = [secret.name for secret in secrets_with_certificates(settings)]
+    definitions = await _at_once(partial(_definition, client), DEFINITIONS)
+    admission = await _at_once(partial(_admission, client), wanted)
+    certificates = await _at_once(partial(_certificate, client, settings.namespace), secrets)
+    return Installed(
+        definitions=dict(zip(DEFINITIONS, definitions, strict=True)),
+        admission=tuple(zip(wanted, admission, strict=True)),
+        url=url,
+        leases=await _leases(client, settings, clock, sleep),
+        deployment=deployment,
+        certificates=dict(zip(secrets, certificates, strict=True)),
+        missing_rights=await _missing_rights(client, settings),
+    )
+
+
+async def _at_once(ask: Callable[[T], Awaitable[R]], about: Iterable[T]) -> list[R]:
+    """Some at a time; the answers in their order. Raises the first error alone."""
+    limit = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(thing: T) -> R:
+        async with limit:
+            return await ask(thing)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(thing)) for thing in about]
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return [task.result() for task in tasks]
+
+
+async def _called_by(client: Client, settings: Settings) -> str:
+    """The address in the validating webhooks, if they have a URL and the settings have none."""
+    if settings.webhook.url is not None:
+        return ""
+    name = names(settings).validating[0]
+    found = await read_object(
+        client,
+        f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{name}",
+        f"ValidatingWebhookConfiguration <{name}>",
+    )
+    webhooks = inner(found, "webhooks")
+    first = webhooks[0] if isinstance(webhooks, list) and webhooks else None
+    url = inner(first, "clientConfig", "url")
+    at = _URL.match(url) if isinstance(url, str) else None
+    return at[0] if at is not None else ""
+
+
+def _definition(client: Client, name: str) -> Awaitable[Answer]:
+    path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}"
+    return read_object(client, path, f"CustomResourceDefinition <{name}>")
+
+
+def _admission(client: Client, document: Mapping[str, Any]) -> Awaitable[Answer]:
+    what = f"{document['kind']} <{document['metadata']['name']}>"
+    return read_object(client, admission_path(document), what)
+
+
+async def _leases(
+    client: Client, settings: Settings, clock: Callable[[], float], sleep: Sleep
+) -> tuple[Answer, ...]:
+    """Read again if it does not show that somebody leads: two leaders follow each other within a
+    second or two, and this machine's clock may be another than the leader's.
+    """
+    path = f"/apis/coordination.k8s.io/v1/namespaces/{settings.namespace}/leases/{v.LEASE}"
+    what = "the operator's Lease"
+    first = await read_object(client, path, what)
+    if isinstance(first, NotRead) or is_renewed((first,), clock()):
+        return (first,)
+    await sleep(max(_PATIENCE, 2 * settings.leader_election.retry_period))
+    return (first, await read_object(client, path, what))
+
+
+async def _certificate(client: Client, namespace: str, name: str) -> bytes | NotRead | None:
+    """The certificate alone: the Secret's key is dropped at once."""
+    path = f"/api/v1/namespaces/{namespace}/secrets/{name}"
+    found = await read_object(client, path, f"Secret <{namespace}/{name}>")
+    if found is None or isinstance(found, NotRead):
+        return found
+    text = inner(found, "data", "tls.crt")
+    if not isinstance(text, str) or len(text) > _LONGEST_CERTIFICATE:
+        return b""
+    try:
+        return base64.b64decode(text)
+    except (binascii.Error, ValueError):
+        return b""
+
+
+async def _missing_rights(client: Client, settings: Settings) -> tuple[Right, ...] | NotRead:
+    wanted = rights(settings)
+    first = await _may(client, settings, wanted[0])
+    if isinstance(first, NotRead):
+        return first
+    others = await _at_once(partial(_may, client, settings), wanted[1:])
+    for answer in others:
+        if isinstance(answer, NotRead):
+            return answer
+    answers = [first, *others]
+    return tuple(right for right, may in zip(wanted, answers, strict=True) if not may)
+
+
+async def _may(client: Client, settings: Settings, right: Right) -> bool | NotRead:
+    """Whether the operator's account may do it, by whatever roles."""
+    namespace = settings.namespace
+    resource, _, subresource = right.resource.partition("/")
+    body = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "spec": {
+            "user": f"system:serviceaccount:{namespace}:{settings.service_account}",
+            "groups": [
+                "system:serviceaccounts",
+                f"system:serviceaccounts:{namespace}",
+                "system:authenticated",
+            ],
+            "resourceAttributes": {
+                "verb": right.verb,
+                "group": right.group,
+                "resource": resource,
+                "subresource": subresource,
+                "name": right.name,
+                "namespace": right.namespace,
+            },
+        },
+    }
+    what = "SubjectAccessReviews"
+    try:
+        found = msgspec.json.decode(await client.post(_REVIEWS, body))
+    except ApiError as error:
+        if not error.absent:
+            raise ClusterError(sentences.not_read(what, str(error))) from error
+        return NotRead(sentences.not_read(what, str(error)))
+    except OutcomeUnknown as error:
+        raise ClusterError(sentences.not_read(what, str(error))) from error
+    except msgspec.MsgspecError:
+        return NotRead(sentences.not_read(what, "no object"))
+    return inner(found, "status", "allowed") is True

@@ -1,0 +1,133 @@
+"""What the operator's service account must be allowed to do, right by right.
+
+The roles in `manifests` are written by hand and not part of the wheel. A test holds them equal to
+this: each right is granted by a rule, and no rule grants anything else. Pure.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from ..quota.vocabulary import API_GROUP, LEASE, PHASE_PROBE
+from ..settings import Settings
+from .admission_path import plural
+from .manifests import documents
+
+_ADMISSION: Final = "admissionregistration.k8s.io"
+_DEFINITIONS: Final = "apiextensions.k8s.io"
+_WEBHOOKS: Final = "WebhookConfiguration"
+_UNHEALTHY_CARDS: Final = "kube-system"
+_WATCHED: Final = (
+    ("", "pods"),
+    ("", "nodes"),
+    ("", "namespaces"),
+    ("", "limitranges"),
+    (API_GROUP, "queues"),
+    (API_GROUP, "podgroups"),
+    ("scheduling.k8s.io", "priorityclasses"),
+    ("node.k8s.io", "runtimeclasses"),
+    ("apps", "deployments"),
+    ("apps", "statefulsets"),
+    ("apps", "replicasets"),
+    ("apps", "daemonsets"),
+    ("batch", "jobs"),
+    ("resource.k8s.io", "deviceclasses"),
+)
+_WRITTEN: Final = (
+    ("apps", "replicasets/status", "patch"),
+    ("apps", "statefulsets/status", "patch"),
+    ("apps", "daemonsets/status", "patch"),
+    ("batch", "jobs/status", "patch"),
+    (API_GROUP, "queues", "get"),
+    ("", "pods", "get patch"),
+    (API_GROUP, "podgroups", "get patch"),
+    (API_GROUP, "queues/status", "patch"),
+    ("", "events", "create patch"),
+)
+
+
+class Right(NamedTuple):
+    """One verb on one resource. Empty: of all names, in all namespaces."""
+
+    verb: str
+    group: str
+    resource: str
+    """With its subresource: `queues/status`."""
+    name: str = ""
+    namespace: str = ""
+
+
+def rights(settings: Settings) -> list[Right]:
+    """All that an operator with these settings needs, some eighty."""
+    found = [
+        *(Right(verb, *watched) for watched in _WATCHED for verb in ("list", "watch")),
+        *(Right(verb, group, name) for group, name, verbs in _WRITTEN for verb in verbs.split()),
+        *_of_definitions(settings),
+        *_of_the_installation(settings),
+        *_in_its_namespace(settings),
+        *_beside_others(settings),
+    ]
+    return list(dict.fromkeys(found))
+
+
+def in_words(found: Iterable[Right]) -> list[str]:
+    """For people, by what they are about: `get and patch pods`."""
+    verbs: dict[str, list[str]] = {}
+    for right in found:
+        resource = f"{right.resource}.{right.group}" if right.group else right.resource
+        name = f" <{right.name}>" if right.name else ""
+        where = f" in {right.namespace}" if right.namespace else ""
+        verbs.setdefault(f"{resource}{name}{where}", []).append(right.verb)
+    return [f"{_all_of(named)} {what}" for what, named in verbs.items()]
+
+
+def _all_of(verbs: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(verbs[:-1]), verbs[-1])))
+
+
+def _of_definitions(settings: Settings) -> Iterator[Right]:
+    for verb in ("list", "watch"):
+        yield Right(verb, _DEFINITIONS, "customresourcedefinitions", f"queues.{API_GROUP}")
+
+
+def _of_the_installation(settings: Settings) -> Iterator[Right]:
+    """It reads policies, and writes CA bundles."""
+    for document in documents(settings):
+        kind, name = document["kind"], document["metadata"]["name"]
+        for verb in ("get", "patch") if kind.endswith(_WEBHOOKS) else ("get",):
+            yield Right(verb, _ADMISSION, plural(kind), name)
+
+
+def _in_its_namespace(settings: Settings) -> Iterator[Right]:
+    def right(verb: str, group: str, resource: str, name: str = "") -> Right:
+        return Right(verb, group, resource, name, settings.namespace)
+
+    yield right("create", "coordination.k8s.io", "leases")
+    for verb in ("get", "patch", "watch"):
+        yield right(verb, "coordination.k8s.io", "leases", LEASE)
+    yield right("get", "", "namespaces", settings.namespace)
+    if settings.scheduler == "standalone":
+        yield right("create", API_GROUP, "podgroups")
+        yield right("delete", API_GROUP, "podgroups", PHASE_PROBE)
+    yield from _of_secret(settings, settings.webhook.secret, settings.webhook.certificates)
+    if settings.extender.enabled:
+        for secret in (settings.extender.secret, settings.extender.client_secret):
+            yield from _of_secret(settings, secret, settings.extender.certificates)
+
+
+def _of_secret(settings: Settings, name: str, keeper: str) -> Iterator[Right]:
+    """A Secret that somebody else keeps is only read."""
+    yield Right("get", "", "secrets", name, settings.namespace)
+    if keeper == "own":
+        yield Right("create", "", "secrets", "", settings.namespace)
+        yield Right("patch", "", "secrets", name, settings.namespace)
+
+
+def _beside_others(settings: Settings) -> Iterator[Right]:
+    if settings.scheduler == "volcano":
+        yield Right("patch", API_GROUP, "queues")
+        namespace, _, name = settings.volcano.configuration.partition("/")
+        yield Right("get", "", "configmaps", name, namespace)
+    if settings.extender.enabled:
+        yield Right("create", "", "pods/binding")
+        for verb in ("list", "watch"):
+            yield Right(verb, "", "configmaps", "", _UNHEALTHY_CARDS)

@@ -1,0 +1,149 @@
+"""What the section `installation` makes of what was read."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from builders.certificates import issue
+from cardquota.cli.check.installation.installation_section import (
+    installation_section,
+    nobody_decides,
+)
+from cardquota.cli.check.installation.installed import DEFINITIONS, Installed
+from cardquota.cli.check.installation.object_answer import NotRead
+from cardquota.cli.check.section import CheckSection
+from cardquota.install.manifests import documents
+from cardquota.install.rights import rights
+from cardquota.quota import vocabulary as v
+from cardquota.settings import Settings, Webhook
+
+from .test_certificate_findings import encoded
+from .test_definition_findings import ours
+from .test_deployment_findings import a_deployment
+from .test_lease_findings import NOON, lease
+
+PAIR = issue(["x"], now=datetime.fromtimestamp(NOON, UTC), days=60)
+SETTINGS = Settings()
+
+
+def trusted(document: dict[str, Any]) -> dict[str, Any]:
+    """As the operator has published its CA in it."""
+    found = deepcopy(document)
+    for webhook in found.get("webhooks", ()):
+        webhook["clientConfig"]["caBundle"] = encoded(PAIR.ca_pem)
+    return found
+
+
+RIGHT = Installed(
+    definitions={name: ours(name) for name in DEFINITIONS},
+    admission=tuple((one, trusted(one)) for one in documents(SETTINGS)),
+    leases=(lease(),),
+    deployment=a_deployment(),
+    certificates={"cardquota-webhook": PAIR.cert_pem},
+)
+
+
+def section(installed: Installed, settings: Settings = SETTINGS) -> CheckSection:
+    return installation_section(installed, settings, NOON)
+
+
+def reasons(installed: Installed) -> list[str]:
+    return [one.reason for one in section(installed).findings]
+
+
+def test_all_is_in_order() -> None:
+    found = section(RIGHT)
+    assert (found.findings, found.notes, found.complete) == ([], [], True)
+    assert not nobody_decides(found)
+
+
+@pytest.mark.parametrize("name", ["cardquota-pods", "cardquota-lease"])
+def test_a_binding_that_is_missing_is_told_in_the_operators_words(name: str) -> None:
+    def there(wanted: Any) -> bool:
+        return (wanted["kind"], wanted["metadata"]["name"]) != (
+            "ValidatingAdmissionPolicyBinding",
+            name,
+        )
+
+    admission = tuple((one, found if there(one) else None) for one, found in RIGHT.admission)
+    found = section(replace(RIGHT, admission=admission))
+    (one,) = found.findings
+    assert (one.kind, one.name, one.reason) == (
+        "ValidatingAdmissionPolicyBinding",
+        name,
+        v.INSTALLATION_DIFFERS,
+    )
+    assert one.why_and_advice == (
+        f"ValidatingAdmissionPolicyBinding <{name}> is missing: apply the output of "
+        "`cardquota manifests`"
+    )
+    assert any("--config" in note for note in found.notes)
+
+
+def test_a_deployment_that_is_missing_is_no_fault_while_somebody_leads() -> None:
+    outside = replace(RIGHT, deployment=None, url="https://127.0.0.1:1")
+    found = section(outside)
+    assert (found.findings, found.complete) == ([], True)
+    assert ["no Deployment" in note for note in found.notes] == [True, False]
+    assert "https://127.0.0.1:1" in found.notes[1]
+    stopped = replace(outside, leases=(lease(holder=""),))
+    assert reasons(stopped) == ["NoLeader", "DeploymentMissing"]
+    assert nobody_decides(section(stopped))
+
+
+def test_rights_that_are_missing_are_named() -> None:
+    few = replace(RIGHT, missing_rights=tuple(rights(SETTINGS)[:3]))
+    (one,) = section(few).findings
+    assert one.reason == "RightsMissing"
+    assert one.why == "the operator may not list and watch pods; list nodes"
+    every = replace(RIGHT, missing_rights=tuple(rights(SETTINGS)))
+    (one,) = section(every).findings
+    assert len(one.why) < 1_000
+
+
+@pytest.mark.parametrize(
+    "hide",
+    [
+        lambda no: replace(RIGHT, definitions={**RIGHT.definitions, DEFINITIONS[0]: no}),
+        lambda no: replace(RIGHT, admission=((RIGHT.admission[0][0], no), *RIGHT.admission[1:])),
+        lambda no: replace(RIGHT, leases=(no,)),
+        lambda no: replace(RIGHT, deployment=no),
+        lambda no: replace(RIGHT, missing_rights=no),
+    ],
+)
+def test_what_may_not_be_read_is_said(hide: Callable[[NotRead], Installed]) -> None:
+    found = section(hide(NotRead("you may not read it: no")))
+    assert (found.findings, found.complete) == ([], False)
+    assert [note.startswith("you may not read it: no") for note in found.notes] == [True]
+
+
+def test_nobody_needs_the_secret_for_a_complete_answer() -> None:
+    found = section(
+        replace(RIGHT, certificates={"cardquota-webhook": NotRead("you may not read it: no")})
+    )
+    assert (found.findings, found.complete) == ([], True)
+    assert found.notes == ["you may not read it: no: when its certificate ends is not known"]
+
+
+def test_nothing_is_installed() -> None:
+    none = Installed(
+        definitions=dict.fromkeys(DEFINITIONS),
+        admission=tuple((one, None) for one in documents(SETTINGS)),
+        missing_rights=tuple(rights(SETTINGS)),
+    )
+    found = section(none)
+    assert {one.reason for one in found.findings} == {
+        "NoLeader",
+        "DefinitionMissing",
+        v.INSTALLATION_DIFFERS,
+        "RightsMissing",
+        "CertificateMissing",
+        "DeploymentMissing",
+    }
+    assert len(found.findings) < 30
+    given = section(none, Settings(webhook=Webhook(certificates="secret")))
+    assert len(given.findings) == len(found.findings)

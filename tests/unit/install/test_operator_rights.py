@@ -1,0 +1,86 @@
+"""The rights that the operator is said to need are those that the manifests grant, all of them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cardquota.install.rights import Right, in_words, rights
+from cardquota.settings import Extender, GateSetter, InstallationMode, Settings, Volcano, Webhook
+
+MANIFESTS = Path(__file__).parents[3] / "manifests"
+VOLCANO = Settings(scheduler="volcano")
+EXTENDER = Settings(extender=Extender(enabled=True))
+
+
+def granted(*paths: str) -> set[Right]:
+    files = ((MANIFESTS / path).read_text() for path in paths)
+    roles = (one for text in files for one in yaml.safe_load_all(text) if "rules" in one)
+    return {right for role in roles for right in _of_role(role)}
+
+
+def _of_role(role: dict[str, Any]) -> Iterator[Right]:
+    namespace = role["metadata"].get("namespace", "")
+    for rule in role["rules"]:
+        for group in rule["apiGroups"]:
+            for resource in rule["resources"]:
+                for name in rule.get("resourceNames", [""]):
+                    for verb in rule["verbs"]:
+                        yield Right(verb, group, resource, name, namespace)
+
+
+def needed(settings: Settings) -> set[Right]:
+    """A ConfigMap of Volcano is in a namespace of the administrator's choice: its right is granted
+    in all.
+    """
+    return {
+        one._replace(namespace="") if one.name == "volcano-scheduler-configmap" else one
+        for one in rights(settings)
+    }
+
+
+BASE, BESIDE, BINDS = (
+    "base/rbac.yaml",
+    "components/volcano/rbac.yaml",
+    "components/extender/rbac.yaml",
+)
+BY_POLICY = Settings(webhook=Webhook(gate=GateSetter.POLICY))
+
+
+def test_each_is_granted() -> None:
+    assert needed(Settings()) <= granted(BASE)
+    assert needed(BY_POLICY) <= granted(BASE)
+    assert needed(VOLCANO) <= granted(BASE, BESIDE)
+    assert needed(EXTENDER) <= granted(BASE, BINDS)
+
+
+def test_nothing_else_is_granted() -> None:
+    audit = Settings(mode=InstallationMode.AUDIT, webhook=Webhook(gate=GateSetter.POLICY))
+    every = (Settings(), BY_POLICY, VOLCANO, EXTENDER, audit)
+    assert granted(BASE, BESIDE, BINDS) <= set().union(*map(needed, every))
+
+
+def test_a_secret_that_somebody_else_keeps_is_only_read() -> None:
+    given = rights(Settings(webhook=Webhook(certificates="secret")))
+    assert {one.verb for one in given if one.resource == "secrets"} == {"get"}
+
+
+def test_names_are_those_of_the_settings() -> None:
+    found = rights(Settings(namespace="quota", webhook=Webhook(secret="tls")))
+    assert Right("get", "", "secrets", "tls", "quota") in found
+    elsewhere = Settings(scheduler="volcano", volcano=Volcano(configuration="mine/conf"))
+    assert Right("get", "", "configmaps", "conf", "mine") in rights(elsewhere)
+
+
+def test_in_words() -> None:
+    some = [
+        Right("list", "", "pods"),
+        Right("watch", "", "pods"),
+        Right("patch", "", "pods"),
+        Right("get", "coordination.k8s.io", "leases", "cardquota", "cardquota-system"),
+    ]
+    assert in_words(some) == [
+        "list, watch and patch pods",
+        "get leases.coordination.k8s.io <cardquota> in cardquota-system",
+    ]
