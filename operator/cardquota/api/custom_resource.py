@@ -62,7 +62,7 @@ class CustomResource:
                     "listKind": f"{self.kind}List",
                     "plural": self.plural,
                     "singular": self.kind.lower(),
-                    "shortNames": list(self.short_names),
+                    **({"shortNames": list(self.short_names)} if self.short_names else {}),
                 },
                 "scope": self.scope,
                 "versions": [
@@ -71,12 +71,17 @@ class CustomResource:
                         "served": True,
                         "storage": True,
                         "subresources": {"status": {}} if self.status_subresource else {},
-                        "additionalPrinterColumns": [column.to_wire() for column in self.columns],
+                        **self._columns(),
                         "schema": {"openAPIV3Schema": self._schema()},
                     }
                 ],
             },
         }
+
+    def _columns(self) -> dict[str, Any]:
+        """The API server leaves out what is empty, and whoever applies it again would differ."""
+        columns = [column.to_wire() for column in self.columns]
+        return {"additionalPrinterColumns": columns} if columns else {}
 
     def _schema(self) -> dict[str, Any]:
         """The model's schema; the fields that the API server defines itself have only a type."""

@@ -13,7 +13,7 @@ BAD = {
     "unknown nested key": ("webhook: {prot: 1}\n", "webhook.prot"),
     "wrong mode": ("mode: maybe\n", "mode"),
     "a list": ("- a\n", "must hold a mapping"),
-    "no YAML": ("{", "cannot be read"),
+    "no YAML": ("{", "is not YAML"),
     "a port too large": ("webhook: {port: 70000}\n", "webhook.port"),
     "terms in disorder": ("leaderElection: {renewDeadline: 20}\n", "renewDeadline"),
 }

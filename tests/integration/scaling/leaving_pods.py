@@ -117,3 +117,9 @@ def counts_exactly(team: Team, card: str, *, name: str = "q", **numbers: int) ->
 
     team.until(exact, f"{card} of {queue} is {numbers}, and what its pods hold")
     assert metric(team.cluster, "cardquota_ledger_drift") == 0
+
+
+def nodes_of(team: Team) -> list[str]:
+    """The nodes of its pods, one for each pod; those without a node left out."""
+    nodes = (pod["spec"].get("nodeName") for pod in team.pods())
+    return [name for name in nodes if name]
