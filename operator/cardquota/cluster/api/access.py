@@ -30,6 +30,8 @@ class Access:
     """The name the certificate must have, if not the host."""
     proxy: str | None = None
     """URL of an HTTP proxy. Proxies of the environment are not used."""
+    namespace: str = "default"
+    """The one that is meant where none is named."""
 
 
 class _FileVersion(NamedTuple):

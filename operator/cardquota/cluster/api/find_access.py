@@ -47,4 +47,7 @@ def in_cluster(mount: Path, environ: "os._Environ[str] | dict[str, str]") -> Acc
         tls = ssl.create_default_context(cafile=str(mount / "ca.crt"))
     except (OSError, ssl.SSLError) as error:
         raise AccessError(f"cannot read the cluster's CA {mount / 'ca.crt'}: {error}") from error
-    return Access(f"https://{host}:{port}", tls, TokenFile(mount / "token"))
+    namespace = mount / "namespace"
+    own = namespace.read_text().strip() if namespace.is_file() else ""
+    token = TokenFile(mount / "token")
+    return Access(f"https://{host}:{port}", tls, token, namespace=own or "default")

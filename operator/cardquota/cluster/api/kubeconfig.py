@@ -9,6 +9,7 @@ It also costs 0.4 s and 37 MB to import, so it is imported only for `exec` and `
 
 import asyncio
 import base64
+import logging
 import os
 import re
 import ssl
@@ -53,6 +54,7 @@ class _User(msgspec.Struct, rename="kebab"):
 class _Context(msgspec.Struct):
     cluster: str = ""
     user: str = ""
+    namespace: str = ""
 
 
 class _NamedEntry(msgspec.Struct):
@@ -81,7 +83,7 @@ async def from_kubeconfig(paths: Sequence[Path], context: str = "") -> Access:
     """
     where = f"kubeconfig {os.pathsep.join(map(str, paths))}"
     try:
-        entry, user = _chosen(where, [path for path in paths if path.exists()], context)
+        entry, user, namespace = _chosen(where, [path for path in paths if path.exists()], context)
         cluster = entry.cluster
         tls = _tls(entry, user) if cluster.server.startswith("https") else None
         if user.user.exec is None and user.user.auth_provider is None:
@@ -96,11 +98,18 @@ async def from_kubeconfig(paths: Sequence[Path], context: str = "") -> Access:
     except ValueError as error:
         raise AccessError(f"{where}: {error}") from error
     server = cluster.server.rstrip("/")
-    return Access(server, tls, authorization, cluster.tls_server_name, cluster.proxy_url)
+    return Access(
+        server,
+        tls,
+        authorization,
+        cluster.tls_server_name,
+        cluster.proxy_url,
+        namespace or "default",
+    )
 
 
-def _chosen(where: str, files: list[Path], name: str) -> tuple[_NamedEntry, _NamedEntry]:
-    """The cluster and the user of the context."""
+def _chosen(where: str, files: list[Path], name: str) -> tuple[_NamedEntry, _NamedEntry, str]:
+    """The cluster, the user and the namespace of the context."""
     clusters: dict[str, _NamedEntry] = {}
     users: dict[str, _NamedEntry] = {}
     contexts: dict[str, _NamedEntry] = {}
@@ -123,7 +132,7 @@ def _chosen(where: str, files: list[Path], name: str) -> tuple[_NamedEntry, _Nam
     if not _is_address(cluster.cluster.server):
         problem = f"its server {cluster.cluster.server!r} is no URL with http:// or https://"
         raise AccessError(f"{where}: {problem}")
-    return cluster, users.get(context.user, _NamedEntry())
+    return cluster, users.get(context.user, _NamedEntry()), context.namespace
 
 
 def _is_address(server: str) -> bool:
@@ -150,7 +159,10 @@ def _read(path: Path) -> _File:
 def _tls(entry: _NamedEntry, entry_of_user: _NamedEntry) -> ssl.SSLContext:
     cluster, user, base = entry.cluster, entry_of_user.user, entry_of_user.base
     ca = _pem(entry.base, cluster.certificate_authority, cluster.certificate_authority_data)
-    tls = ssl.create_default_context(cadata=ca.decode() if ca else None)
+    try:
+        tls = ssl.create_default_context(cadata=ca.decode() if ca else None)
+    except UnicodeDecodeError as error:
+        raise ValueError("its certificate authority is not PEM text") from error
     if cluster.insecure_skip_tls_verify:
         tls.check_hostname = False
         tls.verify_mode = ssl.CERT_NONE
@@ -198,6 +210,10 @@ async def _plugin(where: str, user: _User, tls: ssl.SSLContext | None) -> "Share
     from kubernetes_asyncio.client.configuration import Configuration
     from kubernetes_asyncio.config import load_kube_config_from_dict
 
+    # It logs what it then raises, and we say that once.
+    library = logging.getLogger("kubernetes_asyncio")
+    library.addHandler(logging.NullHandler())
+    library.propagate = False
     entries = {"exec": user.exec, "auth-provider": user.auth_provider}
     # No more than the library needs to run it: the rest is read above.
     config = {
@@ -212,8 +228,10 @@ async def _plugin(where: str, user: _User, tls: ssl.SSLContext | None) -> "Share
         # The library loads a certificate only for a server by https, which is not given here.
         if tls is not None and found.cert_file:
             tls.load_cert_chain(found.cert_file, found.key_file)
+        if user.exec is not None and not found.cert_file and not found.api_key:
+            raise AccessError("the credential plugin gave neither a token nor a certificate")
     except Exception as error:
-        raise AccessError(f"{where}: {error}") from error
+        raise AccessError(f"{where}: {_plugin_problem(error)}") from error
 
     async def refreshed() -> str | None:
         try:
@@ -222,11 +240,24 @@ async def _plugin(where: str, user: _User, tls: ssl.SSLContext | None) -> "Share
         except TimeoutError as error:
             raise AccessError("the kubeconfig's plugin said nothing for 60 s") from error
         except Exception as error:
-            raise AccessError(f"the kubeconfig's plugin failed: {error}") from error
+            problem = _plugin_problem(error)
+            raise AccessError(f"the kubeconfig's plugin failed: {problem}") from error
         token: str | None = found.api_key.get("BearerToken")
         return token
 
     return Shared(refreshed)
+
+
+def _plugin_problem(error: Exception) -> str:
+    """What went wrong with a plugin, for people."""
+    if isinstance(error, FileNotFoundError):
+        return f"the credential plugin {error.filename!r} is not there"
+    if isinstance(error, OSError) and error.strerror:
+        which = f" {error.filename!r}" if error.filename else ""
+        return f"the credential plugin{which}: {error.strerror}"
+    if isinstance(error, TypeError | KeyError | AttributeError):
+        return "its exec has not the form that it should have"
+    return str(error)
 
 
 class Shared:
