@@ -228,10 +228,10 @@ async def _plugin(where: str, user: _User, tls: ssl.SSLContext | None) -> "Share
         # The library loads a certificate only for a server by https, which is not given here.
         if tls is not None and found.cert_file:
             tls.load_cert_chain(found.cert_file, found.key_file)
-        if user.exec is not None and not found.cert_file and not found.api_key:
-            raise AccessError("the credential plugin gave neither a token nor a certificate")
     except Exception as error:
         raise AccessError(f"{where}: {_plugin_problem(error)}") from error
+    if user.exec is not None and not found.cert_file and not found.api_key:
+        raise AccessError(f"{where}: the credential plugin gave neither a token nor a certificate")
 
     async def refreshed() -> str | None:
         try:
