@@ -265,7 +265,5 @@ def test_what_files_say_reaches_no_terminal(tmp_path: Path) -> None:
         assert found.stderr.startswith("cardquota: ")
         assert "\x1b" not in found.stderr
     (tmp_path / "ok.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n")
-    found = called(
-        "simulate", "--timeline", "-f", str(tmp_path / "ok.yaml"), "--trace", str(trace)
-    )
+    found = called("simulate", "--timeline", "-f", str(tmp_path / "ok.yaml"), "--trace", str(trace))
     assert (found.exit_code, "\x1b" in found.stderr) == (1, False)

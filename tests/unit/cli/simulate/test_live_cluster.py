@@ -377,6 +377,27 @@ def test_e7_a_card_that_is_chosen_late_is_one_that_is_free(simulate: Simulate) -
     assert (found.answer, found.node, found.cards) == (HELD, "rtx4090d-a", {f"{RTX4090}-D": 1})
 
 
+@pytest.mark.parametrize(("late", "answer"), [(True, ADMITTED), (False, DENIED)])
+def test_t3_who_keeps_his_choice_leaves_room_for_who_has_none(
+    simulate: Simulate, late: bool, answer: Answer
+) -> None:
+    """As long as no node has room for the first two."""
+    settings = Settings.model_construct(extender=Extender(enabled=True, late_binding=late))
+    full = [
+        a_pod("a").asking_for(8).on_node("rtx4090-a").in_phase("Running"),
+        a_pod("b").asking_for(4).on_node("rtx4090d-a").in_phase("Running"),
+    ]
+    new = a_pod("x").in_queue("vision").asking_for(1).bound_by("default-scheduler").with_uid("")
+    either = new.naming(f"{RTX4090}|{RTX4090}-D")
+    pods = [
+        either.put("c", "metadata", "name"),
+        either.put("d", "metadata", "name"),
+        new.naming(RTX4090).put("e", "metadata", "name"),
+    ]
+    answers = simulate(text=exported(*full, *pods), settings=settings)
+    assert [only(answers, name).answer for name in "cde"] == [ADMITTED, ADMITTED, answer]
+
+
 @pytest.mark.parametrize(("scheduler", "reserved"), [("standalone", 2), ("volcano", 0)])
 def test_e1_beside_volcano_that_one_enqueues_groups(
     simulate: Simulate, scheduler: str, reserved: int

@@ -189,6 +189,22 @@ async def test_a_group_of_the_files_keeps_what_is_reserved_for_the_one_that_is_t
         assert "Deployment default/chat: 1 fits now, 1 refused" in found.stdout.splitlines()
 
 
+async def test_nobody_gets_what_is_reserved_while_a_group_is_written(tmp_path: Path) -> None:
+    """Also not who has waited for longer."""
+    there = a_group("gang").with_uid("gang").in_queue("q").of(2).requesting({H200: 2})
+    answers = {
+        **cluster(waiting("first", 2), quota=3),
+        f"{GROUP}/queues": listing(a_queue("q").with_quota({H200: 3}).with_policy("Gate")),
+        f"{GROUP}/podgroups": listing(there.enqueued("q", {H200: 2})),
+    }
+    by_hand = a_group("gang").with_uid("").in_queue("q").of(2).requesting({H200: 2})
+    body = a_list(written("PodGroup", by_hand), CHAT)
+    found = await simulate(answers, tmp_path, "-o", "json", body=body)
+    (queue,) = json.loads(found.stdout)["queues"]
+    (row,) = queue["cards"]
+    assert (row["allocated"], row["inqueue"]) == (0, 2)
+
+
 async def test_a_group_of_another_cluster_brings_no_reservation(tmp_path: Path) -> None:
     """Its pods would be the first to reserve."""
     there = a_group("gang").with_uid("gang").in_queue("q").of(2).enqueued("q", {H200: 3})
