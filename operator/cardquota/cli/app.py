@@ -52,8 +52,8 @@ PlainOption = Annotated[
 DataOption = Annotated[DataOutput, typer.Option("--output", "-o", help="How to print the results.")]
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(context: typer.Context, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:  # as it is for completions
         version()
         raise typer.Exit
 

@@ -63,8 +63,13 @@ def simulate(
     ],
     namespace: Annotated[
         str,
-        typer.Option("--namespace", "-n", metavar="NAME", help="Of objects that name none."),
-    ] = "default",
+        typer.Option(
+            "--namespace",
+            "-n",
+            metavar="NAME",
+            help="Of objects that name none; instead of the context's own.",
+        ),
+    ] = "",
     kubeconfig: Kubeconfig = None,
     context: Context = "",
     config: Config = None,
@@ -73,13 +78,13 @@ def simulate(
     """Try workloads of files, and create nothing.
 
     Says of each pod whether it fits now, waits or is refused in the cluster as it is, and why.
-    Reads nodes, queues, namespaces, pod groups and all pods as you. A workload that is there
-    already counts beside its pods that run. Name the operator's configuration with --config. Exit
-    code 0 if it could be judged, whatever the answers are.
+    Reads nodes, queues, namespaces, pod groups and all pods as you. Of a workload that is there
+    already only the pods that it lacks are tried. Name the operator's configuration with --config.
+    Exit code 0 if it could be judged, whatever the answers are.
     """
     from ..quota.limits import is_object_name
 
-    if not is_object_name(namespace):
+    if namespace and not is_object_name(namespace):
         raise typer.BadParameter("is no name of a namespace", param_hint="-n")
     settings = settings_of(config)
     from .simulate.live_simulate import live_simulate

@@ -101,7 +101,6 @@ CHECK_LOSSES: Final = {
 """By kind that may not be listed: what is not found without it."""
 NO_LIST: Final = "the answer is no list of Kubernetes objects"
 NO_WORKLOADS: Final = "No workloads in the files."
-STREAM_LOST: Final = "the API server does not answer: this table may be old"
 _REFUSED: Final = re.compile(r"(401|403)\b[^:]{0,40}: ")
 """How ApiError begins of who is not known, or may not."""
 _CALL: Final = re.compile(r"GET [^ ]{1,2000}: (?:[A-Z][A-Za-z]*Error: )?")
@@ -170,6 +169,25 @@ def without_queue(*, cards: bool) -> str:
     )
 
 
+def some_there(pods: int) -> str:
+    """Pods of a workload that are in the live cluster, and count there."""
+    return f"{counted(pods, 'more pod')} of it {'is' if pods == 1 else 'are'} there"
+
+
+def pods_left_out(pods: int, *, there: bool) -> str:
+    """Pods of the files that were read from a cluster: from this one, or from another one or
+    earlier.
+    """
+    verb = "is" if pods == 1 else "are"
+    which = "there already" if there else "of another cluster, or gone"
+    return f"{counted(pods, 'pod')} of the files {verb} {which}: left out"
+
+
+def no_namespace(name: str) -> str:
+    """Nothing can be created in it."""
+    return f"namespace {show(name)} does not exist"
+
+
 def only_room_counts(pods: int) -> str:
     """Pods of a live cluster that no quota and no card is about."""
     which = "uses no card and names" if pods == 1 else "use no card and name"
@@ -228,14 +246,26 @@ def others_skipped(number: int) -> str:
     return f"{counted(number, 'object')} of other kinds skipped: they say nothing of cards"
 
 
-def not_listed(what: str, reason: str) -> str:
+def not_listed(what: str, reason: str, *, verb: str = "list") -> str:
     """The API server does not list them. `reason`: the text of ApiError or OutcomeUnknown."""
     refused = _REFUSED.match(reason)
     if refused is not None and refused[1] == "403":
-        return f"you may not list {what}: {reason[refused.end() :]}"
+        return f"you may not {verb} {what}: {reason[refused.end() :]}"
     if refused is not None:
-        return f"cannot list {what}: {reason} (the API server does not accept your credentials)"
-    return f"cannot list {what}: {_CALL.sub('', reason, count=1)}"
+        return f"cannot {verb} {what}: {reason} (the API server does not accept your credentials)"
+    return f"cannot {verb} {what}: {_CALL.sub('', reason, count=1)}"
+
+
+def not_watched(what: str, reason: str) -> str:
+    """The API server does not tell of changes. `reason`: the text of ApiError."""
+    return not_listed(what, reason, verb="watch")
+
+
+def table_is_old(refused: str | None) -> str:
+    """Changes are not told any more. `refused`: the API server's answer, if there is one."""
+    if refused is None:
+        return "the API server does not answer: this table may be old"
+    return f"{not_watched('queues', refused)}: this table may be old"
 
 
 def queues_forbidden(reason: str) -> str:

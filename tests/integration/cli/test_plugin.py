@@ -65,11 +65,12 @@ def test_cards_of_a_queue_what_is_free_and_what_would_fit(
         (found,) = (one for one in data["cards"] if one["name"] == card)
         assert (found["allocated"], found["queue_names"]) == (2, [queue])
 
-        pods = [team.wire(team.a_pod(name, 1, card)) for name in ("first", "second")]
+        pods = [team.wire(team.a_pod(name, 1, card)) for name in ("holds", "first", "second")]
         (tmp_path / "pods.yaml").write_text("\n---\n".join(map(json.dumps, pods)))
         arguments = ("-f", str(tmp_path / "pods.yaml"), "-n", team.namespace)
         tried = run(team, path, "cardquota", "simulate", *arguments)
         assert (tried.returncode, tried.stderr) == (0, "")
+        assert f"Pod {team.namespace}/holds: its pods are there" in tried.stdout
         assert f"Pod {team.namespace}/first: 1 fits now" in tried.stdout
         assert "total would be <4>, but capability is <3>" in tried.stdout
         assert [pod["metadata"]["name"] for pod in team.pods()] == ["holds"]

@@ -32,6 +32,7 @@ def simulate(tmp_path: Path) -> Simulate:
         cluster: tuple[str, ...] = CLUSTER,
         settings: Settings | None = None,
         edit: Callable[[str], str] = str,
+        now: float | None = None,
     ) -> Answers:
         for name in (*cluster, *names):
             (tmp_path / name).write_text(edit((SAMPLES / name).read_text()))
@@ -40,7 +41,7 @@ def simulate(tmp_path: Path) -> Simulate:
         simulation = Simulation(
             settings or Settings.model_construct(), sort_documents(read_files(files))
         )
-        answers = simulation.run()
+        answers = simulation.run(now)
         assert drift(simulation.ledger) == {}
         return answers
 

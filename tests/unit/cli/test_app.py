@@ -44,10 +44,10 @@ def test_simulate_prints_sentence_and_table(files: list[str]) -> None:
     assert printed[1].endswith(": NVIDIA-H200 1 each; on node h200-a")
     assert SENTENCE in printed[2]
     assert [" ".join(line.split()) for line in printed[-2:]] == [
-        "NAME STATE CARDS INQUEUE ELASTIC REQUESTED CPU MEMORY",
+        "NAME STATE CARDS INQUEUE ELASTIC REQUESTED CPU MEMORY NOTE",
         (
             "research Open NVIDIA-H200 3/3, NVIDIA-H200/mig-1g.18gb-mixed 0/3"
-            " - - NVIDIA-H200 3 1.5/4 1.5Gi/4Gi"
+            " - - NVIDIA-H200 3 1.5/4 1.5Gi/4Gi oversold: NVIDIA-H200/mig-1g.18gb-mixed"
         ),
     ]
     assert "\x1b" not in result.output
@@ -247,3 +247,23 @@ def test_a_configuration_with_a_pattern_for_a_resource_is_refused(tmp_path: Path
     result = called("scheduler-config", "--config", str(config))
     assert result.exit_code == 2
     assert "extender.managedResources.0" in result.stderr
+
+
+def test_what_files_say_reaches_no_terminal(tmp_path: Path) -> None:
+    """Names of files and of objects, and what stands in them."""
+    path = tmp_path / "odd\x1b[2J.yaml"
+    path.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: 7}\nspec: 'x'\n")
+    trace = tmp_path / "trace\x1b.csv"
+    trace.write_text("nonsense\x1b[2J\n1,2\n")
+    for arguments in (
+        ("simulate", "-f", str(path)),
+        ("simulate", "--timeline", "-f", str(path), "--trace", str(trace)),
+        ("simulate", "--timeline", "-f", str(tmp_path / "none"), "--trace", str(trace)),
+    ):
+        found = called(*arguments)
+        assert (found.exit_code, found.stdout, found.stderr.count("\n")) == (1, "", 1)
+        assert found.stderr.startswith("cardquota: ")
+        assert "\x1b" not in found.stderr
+    (tmp_path / "ok.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n")
+    found = called("simulate", "--timeline", "-f", str(tmp_path / "ok.yaml"), "--trace", str(trace))
+    assert (found.exit_code, "\x1b" in found.stderr) == (1, False)

@@ -44,6 +44,14 @@ def test_what_is_wrong_has_no_continuation(line: tuple[str, ...]) -> None:
     assert completions(list(line)) == [":4"]
 
 
+@pytest.mark.parametrize("line", [("--version", ""), ("--version", "to")])
+def test_options_do_nothing_meanwhile(
+    line: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert completions(list(line))[-1] == ":4"
+    assert capsys.readouterr() == ("", "")
+
+
 def test_it_is_a_program_of_the_project() -> None:
     scripts = tomllib.loads(PROJECT.read_text())["project"]["scripts"]
     assert scripts["kubectl_complete-cardquota"] == "cardquota.cli.kubectl_completion:main"

@@ -43,9 +43,9 @@ class CardLine:
     """The number of queues with a quota above zero."""
     oversold: int | None
     """The quota beyond what is allocatable."""
-    allocated: int | None = 0
-    """Of all queues together, as the operator has published it."""
-    inqueue: int | None = 0
+    allocated: int | None = None
+    """Of all queues together, as the operator has published it; also None if it has not."""
+    inqueue: int | None = None
     """The same of what is reserved for pod groups."""
     queue_names: tuple[str, ...] | None = ()
     """Those with a quota above zero, by name."""
@@ -142,8 +142,9 @@ class CardCount:
         self._ledger.queue_seen(facts)
         self._queues += 1
         for row in own_status(queue).cards or ():
-            self._allocated[row.name] += _amount(row.allocated)
-            self._inqueue[row.name] += _amount(row.inqueue)
+            for total, published in (self._allocated, row.allocated), (self._inqueue, row.inqueue):
+                if published is not None:
+                    total[row.name] += _amount(published)
         if facts.quota_problem:
             text = report_messages.quota_unreadable(facts.quota_problem, kept=bool(facts.recorded))
             self._unreadable.append(UnreadableQuota(facts.name, text))
@@ -214,8 +215,8 @@ class CardCount:
             quota=quota if readable else None,
             queues=len(named) if readable else None,
             oversold=max(0, quota - allocatable) if readable else None,
-            allocated=self._allocated[card] if readable else None,
-            inqueue=self._inqueue[card] if readable else None,
+            allocated=self._allocated.get(card) if readable else None,
+            inqueue=self._inqueue.get(card) if readable else None,
             queue_names=named if readable else None,
         )
 

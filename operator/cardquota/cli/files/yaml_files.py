@@ -14,6 +14,10 @@ import yaml
 
 STDIN: Final = "-"
 _SUFFIXES: Final = (".yaml", ".yml")
+_DEEPEST: Final = 8
+"""Lists in lists: one may contain itself."""
+_WRONG_TAG: Final = (LookupError, AttributeError, TypeError)
+"""What the library raises for `!!bool maybe` and the like."""
 
 
 class YamlFileError(Exception):
@@ -91,7 +95,7 @@ def _text(path: Path) -> str:
 def _documents(name: str, text: str) -> Iterator[Document]:
     try:
         bodies = _json(text) or list(yaml.load_all(text, Loader=_Loader))
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except (yaml.YAMLError, RecursionError, ValueError, *_WRONG_TAG) as error:
         raise YamlFileError(f"{name}: is not YAML: {_problem(error)}") from None
     for number, body in enumerate(bodies, start=1):
         where = f"{name}, document {number}" if len(bodies) > 1 else name
@@ -116,12 +120,14 @@ def _problem(error: Exception) -> str:
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         mark = error.problem_mark
         return f"{error.problem} (line {mark.line + 1}, column {mark.column + 1})"
+    if isinstance(error, _WRONG_TAG):
+        return "a value is not what its tag says"
     if isinstance(error, RecursionError):
         return "it is nested too deep"
     return " ".join(str(error).split())
 
 
-def _objects(where: str, body: object) -> Iterator[Document]:
+def _objects(where: str, body: object, depth: int = 0) -> Iterator[Document]:
     """The object itself, or the items of a List."""
     if not isinstance(body, dict):
         raise YamlFileError(f"{where}: is not a Kubernetes object, but {_named(body)}")
@@ -134,8 +140,10 @@ def _objects(where: str, body: object) -> Iterator[Document]:
     items = body.get("items") or []
     if not isinstance(items, list):
         raise YamlFileError(f"{where}: the items of the List are not a list")
+    if depth >= _DEEPEST:
+        raise YamlFileError(f"{where}: there are more than {_DEEPEST} Lists in each other")
     for number, item in enumerate(items, start=1):
-        yield from _objects(f"{where}, item {number}", item)
+        yield from _objects(f"{where}, item {number}", item, depth + 1)
 
 
 def _named(body: object) -> str:

@@ -50,7 +50,7 @@ class WorkloadAnswer:
     name: str
     pods: list[PodAnswer] = field(default_factory=list)
     note: str = ""
-    """Why it has no pods."""
+    """Why it has no pods, or no more."""
 
 
 @dataclass(slots=True, frozen=True)

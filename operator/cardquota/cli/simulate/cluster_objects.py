@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final, TypeVar
 
 import msgspec
 
+from ...cluster.api.access import Access
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.client import Client
-from ...cluster.api.find_access import find_access
 from ...cluster.watch.listing import Unreadable, list_objects
 from ...quota.objects.device_class import DeviceClass
 from ...quota.objects.limit_range import LimitRange
@@ -50,13 +49,13 @@ class ClusterObjects:
     """What was left out."""
 
 
-async def read_cluster_objects(kubeconfig: Path | None, context: str) -> ClusterObjects:
+async def read_cluster_objects(access: Access) -> ClusterObjects:
     """All of them, page by page. Without the right to list classes and limit ranges these are left
     out, with a note; all else is needed.
 
-    Errors: AccessError, ClusterError.
+    Errors: ClusterError.
     """
-    reader = _ObjectReader(Client(await find_access(kubeconfig, context)))
+    reader = _ObjectReader(Client(access))
     found = reader.found
     try:
         found.queues = await reader.needed(_QUEUES, Queue)

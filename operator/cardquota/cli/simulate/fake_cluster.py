@@ -30,7 +30,8 @@ class FakeCluster:
         self._revision = 0
         self._groups: dict[str, PodGroup] = {}
         self.pods: dict[str, Pod] = {}
-        self._beginning = BEGINNING
+        self.beginning = BEGINNING
+        """What seconds are counted from."""
         self._second: int | None = None
         self._since = 0
 
@@ -44,7 +45,7 @@ class FakeCluster:
         1970.
         """
         moment = datetime.fromtimestamp(min(second, _LATEST) + 1, UTC)
-        self._beginning = max(self._beginning, moment)
+        self.beginning = max(self.beginning, moment)
 
     def taken_in(self, pod: Pod) -> Pod:
         """A pod of a live cluster, as it stands there. It is not stored yet."""
@@ -104,6 +105,10 @@ class FakeCluster:
         del self.pods[uid]
         self._ledger.pod_gone(uid)
 
+    def group(self, key: str) -> PodGroup | None:
+        """The pod group of this `namespace/name`, as it is stored."""
+        return self._groups.get(key)
+
     def put_group(self, group: PodGroup) -> None:
         """Store a pod group, new or changed."""
         revision, moment = self._tick()
@@ -139,7 +144,7 @@ class FakeCluster:
         seconds, fraction = self._revision, ""
         if self._second is not None:
             seconds, fraction = self._second, f".{self._revision - self._since:09}"
-        moment = self._beginning + timedelta(seconds=seconds)
+        moment = self.beginning + timedelta(seconds=seconds)
         return self._revision, f"{moment:%Y-%m-%dT%H:%M:%S}{fraction}Z"
 
 

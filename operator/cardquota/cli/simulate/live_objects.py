@@ -44,7 +44,7 @@ def live_objects(workloads: Iterable[WrittenWorkload | WrittenPodGroup]) -> Live
     are neither: their pods are the Deployment's.
     """
     every, found = list(workloads), LiveObjects()
-    makers = _Makers(every)
+    makers = Makers(every)
     for one in every:
         if isinstance(one, WrittenPodGroup):
             (found.groups if one.metadata.uid else found.written).append(one)
@@ -73,8 +73,8 @@ def is_finished(pod: Pod) -> bool:
     return pod.status.phase in _FINISHED
 
 
-class _Makers:
-    """Which workload of the files is behind a pod."""
+class Makers:
+    """Which workload of the files is behind a pod, wherever that pod was read."""
 
     def __init__(self, workloads: Iterable[WrittenWorkload | WrittenPodGroup]) -> None:
         self._there: set[Maker] = set()

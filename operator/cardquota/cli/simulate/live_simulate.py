@@ -11,19 +11,20 @@ import msgspec
 from rich.text import Text
 
 from ...cluster.api.access import AccessError
+from ...cluster.api.find_access import find_access
 from ...quota.reports.queue_report import columns
 from ...quota.words import listed, show
 from ...settings import Settings
 from .. import sentences
 from ..cards.card_sources import ClusterError
 from ..failure import failed
-from ..files.inventory import sort_documents
+from ..files.inventory import Inventory, sort_documents
 from ..files.yaml_files import Document, YamlFileError, read_files
 from ..output import Output
 from ..printing import print_data, print_lines
 from ..table import table
 from .answers import Answer, Answers, PodAnswer, WorkloadAnswer
-from .cluster_objects import read_cluster_objects
+from .cluster_objects import ClusterObjects, read_cluster_objects
 from .live_simulation import LiveSimulation
 
 _WORDS: Final = {
@@ -37,7 +38,17 @@ _WIDTH: Final = max(len(words[0]) for words in _WORDS.values())
 _MOST_NOTES: Final = 20
 _MOST_NAMED: Final = 4
 """Pods with the same answer, or nodes, that one line names. The rest are counted."""
-_COLUMNS: Final = ("NAME", "STATE", "CARDS", "INQUEUE", "ELASTIC", "REQUESTED", "CPU", "MEMORY")
+_COLUMNS: Final = (
+    "NAME",
+    "STATE",
+    "CARDS",
+    "INQUEUE",
+    "ELASTIC",
+    "REQUESTED",
+    "CPU",
+    "MEMORY",
+    "NOTE",
+)
 
 
 def live_simulate(
@@ -50,14 +61,12 @@ def live_simulate(
     output: Output,
 ) -> int:
     """The exit code: 0 if it could be judged, whatever the answers are; 1 if a file or the cluster
-    could not be read, 2 without a cluster. `namespace`: of objects that name none.
+    could not be read, 2 without a cluster. `namespace`: of objects that name none; empty: that of
+    the context.
     """
     try:
         documents = read_files(files)
-        for document in documents:
-            _put_in(document, namespace)
-        inventory = sort_documents(documents)
-        cluster = asyncio.run(read_cluster_objects(kubeconfig, context))
+        inventory, cluster = asyncio.run(_read(documents, namespace, kubeconfig, context))
     except (AccessError, ClusterError, YamlFileError) as error:
         return failed(error)
     answers = LiveSimulation(settings, inventory, cluster).judge(time.time())
@@ -68,9 +77,22 @@ def live_simulate(
     return 0
 
 
+async def _read(
+    documents: Sequence[Document], namespace: str, kubeconfig: Path | None, context: str
+) -> tuple[Inventory, ClusterObjects]:
+    """What the files say, then what the cluster has. Errors: AccessError, ClusterError,
+    YamlFileError.
+    """
+    access = await find_access(kubeconfig, context)
+    for document in documents:
+        _put_in(document, namespace or access.namespace)
+    inventory = sort_documents(documents)
+    return inventory, await read_cluster_objects(access)
+
+
 def _put_in(document: Document, namespace: str) -> None:
     meta = document.body.get("metadata")
-    if namespace and isinstance(meta, dict) and not meta.get("namespace"):
+    if isinstance(meta, dict) and not meta.get("namespace"):
         meta["namespace"] = namespace
 
 
@@ -106,6 +128,7 @@ def lines(answers: Answers) -> Iterator[Text]:
                         c.requested,
                         c.cpu,
                         c.memory,
+                        c.note,
                     )
                     for name, state, c in rows
                 ),
@@ -120,7 +143,8 @@ def _workload(found: WorkloadAnswer) -> Iterator[Text]:
         if (n := sum(pod.answer is answer for pod in found.pods))
     ]
     name = show(f"{found.namespace}/{found.name}", most=120)
-    yield Text.assemble((f"{found.kind} {name}", "bold"), f": {', '.join(counts) or found.note}")
+    told = ", ".join(filter(None, [*counts, found.note]))
+    yield Text.assemble((f"{found.kind} {name}", "bold"), f": {told}")
     for _, alike in groupby(found.pods, key=_telling):
         yield from _pods(list(alike))
 

@@ -12,9 +12,11 @@ _BUILT_IN: Final = {"system-cluster-critical": 2_000_000_000, "system-node-criti
 
 
 class Priorities:
-    """The priority classes of the files and those that every cluster has."""
+    """The priority classes of the files, or the cluster, and those that every cluster has."""
 
-    def __init__(self, classes: Iterable[PriorityClass]) -> None:
+    def __init__(self, classes: Iterable[PriorityClass], where: str = "in the files") -> None:
+        """`where` they come from, for people."""
+        self._where = where
         self._default = 0
         self._values = dict(_BUILT_IN)
         self._missing: dict[str, None] = {}
@@ -34,8 +36,8 @@ class Priorities:
 
     @property
     def notes(self) -> list[str]:
-        """The priority classes that pods name and the files do not have."""
+        """The priority classes that pods name and that are not there."""
         return [
-            f"PriorityClass {name} is not in the files: its pods are taken as if they named none"
+            f"PriorityClass {name} is not {self._where}: its pods are taken as if they named none"
             for name in self._missing
         ]

@@ -1,6 +1,6 @@
 """`cardquota simulate`: read files, simulate, print."""
 
-import sys
+import time
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any, Final
@@ -11,6 +11,7 @@ from rich.text import Text
 from ...quota.reports.queue_report import QueueReport, columns
 from ...quota.words import listed, show
 from ...settings import Settings
+from ..failure import failed
 from ..files.inventory import sort_documents
 from ..files.yaml_files import YamlFileError, read_files
 from ..printing import print_json, print_lines
@@ -20,7 +21,17 @@ from .simulation import Simulation
 
 MOST_NAMED: Final = 4
 """Pods with the same answer, or nodes, that one line names. The rest are counted."""
-_COLUMNS: Final = ("NAME", "STATE", "CARDS", "INQUEUE", "ELASTIC", "REQUESTED", "CPU", "MEMORY")
+_COLUMNS: Final = (
+    "NAME",
+    "STATE",
+    "CARDS",
+    "INQUEUE",
+    "ELASTIC",
+    "REQUESTED",
+    "CPU",
+    "MEMORY",
+    "NOTE",
+)
 _STYLES: Final = {
     Answer.HELD: "blue",
     Answer.ADMITTED: "green",
@@ -36,9 +47,8 @@ def simulate(files: Iterable[str], settings: Settings, *, as_json: bool) -> int:
     try:
         inventory = sort_documents(read_files(files))
     except YamlFileError as error:
-        sys.stderr.write(f"cardquota: {error}\n")
-        return 1
-    answers = Simulation(settings, inventory).run()
+        return failed(error)
+    answers = Simulation(settings, inventory).run(time.time())
     if as_json:
         print_json(_plain(answers))
     else:
@@ -112,7 +122,7 @@ def _queues(reports: list[QueueReport]) -> Iterator[Text]:
 def _row(report: QueueReport) -> tuple[str, ...]:
     found = columns(report)
     texts = (found.cards, found.inqueue, found.elastic, found.requested, found.cpu, found.memory)
-    return (report.name, report.state, *texts)
+    return (report.name, report.state, *texts, found.note)
 
 
 def _plain(answers: Answers) -> dict[str, Any]:

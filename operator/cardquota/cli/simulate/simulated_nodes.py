@@ -35,12 +35,13 @@ class PodShape(NamedTuple):
     selector: bytes
     tolerations: Tolerations
     cards: frozenset[str]
+    """It needs one of them, if there are any."""
     needs: tuple[tuple[str, int], ...]
     """By resource name; cpu in milli-cores, memory in bytes."""
 
 
 def shape_of(spec: PodSpec, facts: PodFacts, cards: Charge) -> PodShape:
-    """The shape of a pod that is charged for these cards."""
+    """The shape of a pod that gets one of these cards."""
     tolerations = tolerations_of(spec.tolerations)
     wanted = frozenset(name for name, _ in cards)
     return PodShape(encode(Selector.of(spec)), tolerations, wanted, tuple(_needs(facts).items()))
@@ -162,7 +163,7 @@ class SimulatedNodes:
                 number
                 for number, node in enumerate(self._nodes)
                 if node.facts.takes_pods
-                and shape.cards <= node.cards
+                and (not shape.cards or shape.cards & node.cards)
                 and tolerates(shape.tolerations, node.facts.taints)
                 and node.selected_by(selector)
             )

@@ -15,7 +15,7 @@ from ...install.policies.gate_setting import gate_is_set_by_policy
 from ...quota import vocabulary as v
 from ...quota.accounts.account import OUTSIDE
 from ...quota.accounts.queue_facts import QueueError, check_queue, queue_facts
-from ...quota.amounts import is_card
+from ...quota.amounts import Charge, is_card
 from ...quota.decisions.audited_card import card_not_steered
 from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.groups.group_write import judge_group_write
@@ -41,6 +41,7 @@ from ...quota.release.release_judge import Opening
 from ...quota.release.release_order import QueueOrder
 from ...quota.release.starvation import Starvation
 from ...quota.reports.queue_report import report
+from ...quota.scheduling.card_choice import card_choice, open_cards
 from ...quota.stamp import Stamp
 from ...quota.steps import to_its_end
 from ...quota.verdict import Verdict
@@ -49,7 +50,7 @@ from .. import sentences
 from ..files.inventory import VOLCANO_JOB, Inventory, WrittenWorkload
 from ..files.workload_objects import VolcanoJob
 from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
-from .fake_cluster import BEGINNING, FakeCluster, gated, ungated
+from .fake_cluster import FakeCluster, gated, ungated
 from .live_objects import LiveObjects, Maker, live_objects
 from .missing_pods import missing_pods
 from .priorities import Priorities
@@ -67,6 +68,9 @@ class Simulation:
     nobody says what time it is, nobody waits too long (E6).
     """
 
+    where = "in the files"
+    """Where all objects come from, for people."""
+
     def __init__(self, settings: Settings, inventory: Inventory) -> None:
         self._starvation: Starvation | None = None
         self.answers = Answers(notes=list(inventory.notes))
@@ -75,21 +79,23 @@ class Simulation:
             default_queue=settings.default_queue,
             free_cpu_memory=settings.card_unlimited_cpu_memory,
             audit=settings.mode is InstallationMode.AUDIT,
+            enqueues=settings.scheduler == "standalone",
+            late_binding=settings.extender.late_bound_schedulers,
         )
         self._settings = settings
         self._inventory = inventory
         self._cluster = FakeCluster(self.ledger)
         self._nodes = SimulatedNodes(inventory.nodes, self.ledger.vendors)
-        self._priorities = Priorities(inventory.priority_classes)
+        self._priorities = Priorities(inventory.priority_classes, self.where)
         self._by_uid: dict[str, PodAnswer] = {}
 
-    def run(self) -> Answers:
+    def run(self, now: float | None = None) -> Answers:
         """Cluster objects and what is there first, then workloads and pod groups in the order of
-        the files.
+        the files. `now`: seconds since 1970, by which what is there may have waited for too long.
         """
         self.see_cluster()
         live = live_objects(self._inventory.workloads)
-        shown = self._see_live(live)
+        shown = self._see_live(live, now)
         groups = {f"{g.metadata.namespace}/{g.metadata.name}" for g in live.groups}
         pods: dict[Maker, list[Pod]] = {}
         for pod, maker in live.pods:
@@ -155,12 +161,20 @@ class Simulation:
             return False
         return True
 
-    def _accepts_group(self, group: WrittenPodGroup, *, by_controller: bool | None = None) -> bool:
-        """Whether the webhook lets a pod group by; where it only warns, that is noted."""
+    def _accepts_group(
+        self,
+        group: WrittenPodGroup,
+        before: WrittenPodGroup | None = None,
+        *,
+        by_controller: bool | None = None,
+    ) -> bool:
+        """Whether the webhook lets a pod group by, which was `before`; where it only warns, that is
+        noted.
+        """
         meta = group.metadata
         if meta.namespace in self._settings.unwatched_namespaces:
             return True
-        verdict = judge_group_write(self.ledger, group, by_controller=by_controller)
+        verdict = judge_group_write(self.ledger, group, before, by_controller=by_controller)
         mode, name = self.ledger.mode_in(meta.namespace), f"{meta.namespace}/{meta.name}"
         effect = effect_of(verdict.outcome, v.Policy.GATE, mode)
         if effect is Effect.DENY:
@@ -198,12 +212,14 @@ class Simulation:
 
     # --- what is there already ----------------------------------------------------------------
 
-    def _see_live(self, live: LiveObjects) -> dict[Maker, list[PodAnswer]]:
+    def _see_live(self, live: LiveObjects, now: float | None) -> dict[Maker, list[PodAnswer]]:
         """Have the ledger see the pod groups and pods of a live cluster, and then decide as the
         leader does on those that wait. Returns the answers of the pods that concern us.
         """
         if live.latest is not None:
             self._cluster.begin_after(live.latest)
+            if now is not None:
+                self.at(max(0, int(now - self._cluster.beginning.timestamp())))
         for group in live.groups:
             self.put_group(group)
         uids: list[tuple[str, Maker]] = []
@@ -280,7 +296,7 @@ class Simulation:
         self._cluster.at(second)
         wait = self._settings.release.starvation_wait
         if wait:
-            self._starvation = Starvation(BEGINNING.timestamp() + second, wait)
+            self._starvation = Starvation(self._cluster.beginning.timestamp() + second, wait)
 
     def put_group(self, group: PodGroup) -> None:
         """Create a pod group. Its pods come after it."""
@@ -288,7 +304,7 @@ class Simulation:
 
     def _look_for_class(self, name: str) -> None:
         there = {found.metadata.name for found in self._inventory.runtime_classes}
-        note = f"RuntimeClass {name} is not in the files: its pods are taken without its overhead"
+        note = f"RuntimeClass {name} is not {self.where}: its pods are taken without its overhead"
         if name and name not in there and note not in self.answers.notes:
             self.answers.notes.append(note)
 
@@ -433,8 +449,19 @@ class Simulation:
 
     def shape_of(self, uid: str) -> PodShape:
         """What decides which node an ungated pod may get."""
-        spec, cards = self._cluster.pods[uid].spec, self._by_uid[uid].cards
-        return shape_of(spec, self._facts(uid), tuple(cards.items()))
+        facts, cards = self._facts(uid), tuple(self._by_uid[uid].cards.items())
+        return shape_of(self._cluster.pods[uid].spec, facts, self._chosen_late(facts) or cards)
+
+    def _chosen_late(self, facts: PodFacts) -> Charge:
+        """The cards that a pod may still get whose card is chosen when it is bound (E3); none of
+        any other pod.
+        """
+        choice = card_choice(self.ledger, facts)
+        if choice is None or facts.node:
+            return ()
+        return tuple(
+            (card, choice.amount) for card in sorted(open_cards(self.ledger, facts, choice))
+        )
 
     def may_have_room(self, shape: PodShape) -> bool:
         """Whether `try_to_bind` is worth a call for pods of this shape."""
@@ -453,12 +480,16 @@ class Simulation:
             answer.pending = sentences.other_gates(facts.foreign_gates)
             return False
         node = facts.node or self._nodes.bind(shape_of(pod.spec, facts, cards))
+        if node is None and (others := self._chosen_late(facts)):
+            node = self._nodes.bind(shape_of(pod.spec, facts, others))
         if node is None:
             answer.pending = sentences.NO_ROOM
             return False
         answer.node, answer.pending = node, ""
         if not facts.node:
             self._cluster.bind(uid, node)
+            if record is not None and record.charge != charge:
+                answer.cards = {n: amount for n, amount in record.charge if is_card(n)}
         return True
 
     def pod(self, uid: str) -> Pod:

@@ -29,11 +29,16 @@ _DECIDING: Final = frozenset({NODES, "podgroups", "namespaces"})
 """What says which card a pod has, and in which queue it is, besides the pod."""
 
 
+_NAMING: Final = ("namespaces", "podgroups")
+"""Without these a pod that names no queue may still be in one."""
+
+
 @dataclass(frozen=True, slots=True)
 class CardUse:
     """Of one moment, as far as pods have the label of those that are managed."""
 
-    outside: OutsideUse
+    outside: OutsideUse | str
+    """Or why that is not known."""
     free: Mapping[str, int]
     """By card: on nodes that take pods, what no pod holds that has a node."""
 
@@ -63,7 +68,16 @@ async def read_card_use(
     while read.ledger.behind:
         read.ledger.catch_up()
         await asyncio.sleep(0)
-    return CardUse(outside_use(read.ledger), free_on_nodes(read.ledger))
+    unread = next((kind for kind in _NAMING if _forbidden(read.unread.get(kind, ""))), None)
+    if unread is None:
+        return CardUse(outside_use(read.ledger), free_on_nodes(read.ledger))
+    why = sentences.not_listed(unread, read.unread[unread])
+    return CardUse(why, free_on_nodes(read.ledger))
+
+
+def _forbidden(answer: str) -> bool:
+    """Whether there may be such objects: not where the kind is not served."""
+    return bool(answer) and not answer.startswith("404 ")
 
 
 async def _pods(kubeconfig: Path | None, context: str, most: int | None) -> list[Pod] | None:

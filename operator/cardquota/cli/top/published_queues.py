@@ -58,6 +58,13 @@ class PublishedQueue:
         return bool(self.published.get(_CARDS) or self.published.get(_COLUMNS))
 
     @property
+    def note(self) -> str:
+        """What is wrong with it; empty if nothing is, or nothing is published."""
+        found = self.published.get(_COLUMNS)
+        note = found.get("note") if isinstance(found, dict) else None
+        return note if isinstance(note, str) else ""
+
+    @property
     def waiting(self) -> tuple[int, int | None]:
         """How many pods wait at their gate, and when the first of them was created: milliseconds
         since 1970; None if none waits, or that cannot be read.

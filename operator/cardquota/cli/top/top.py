@@ -78,6 +78,7 @@ async def _read(
 def in_data(found: PublishedQueues, use: CardUse | str) -> dict[str, Any]:
     """For programs: all that is published of each queue, in the form of the status."""
     known = None if isinstance(use, str) else use
+    outside = known.outside if known is not None else ""
     return {
         "queues": [
             {
@@ -88,10 +89,29 @@ def in_data(found: PublishedQueues, use: CardUse | str) -> dict[str, Any]:
             }
             for queue in found.queues
         ],
-        "outside": known and {"pods": known.outside.pods, "cards": dict(known.outside.cards)},
+        "outside": (
+            None
+            if isinstance(outside, str)
+            else {"pods": outside.pods, "cards": dict(outside.cards)}
+        ),
         "free": known and dict(known.free),
         "unreadable": found.unreadable,
+        "notes": notes(found, use),
     }
+
+
+def notes(found: PublishedQueues, use: CardUse | str | None) -> list[str]:
+    """What is not shown, and why."""
+    silent = [show(queue.name) for queue in found.queues if not _columns(queue)]
+    told = [sentences.left_out_queue(one) for one in found.unreadable[:MOST_NOTES]]
+    if len(found.unreadable) > MOST_NOTES:
+        told.append(sentences.more_queues_left_out(len(found.unreadable) - MOST_NOTES))
+    if silent:
+        told.append(sentences.nothing_published(listed(silent, most=4)))
+    unknown = use.outside if isinstance(use, CardUse) else use
+    if isinstance(unknown, str):
+        told.append(sentences.outside_not_known(unknown))
+    return [show(note, most=_LONGEST) for note in told]
 
 
 def lines(
@@ -106,17 +126,10 @@ def lines(
     a row for each card. `now`: milliseconds since 1970. `use`: what pods use, or why it is not
     known; None: nobody asks. `bars`: draw how much is allocated, where there is a row for it.
     """
-    silent = [show(queue.name) for queue in found.queues if not _columns(queue)]
-    notes = [sentences.left_out_queue(one) for one in found.unreadable[:MOST_NOTES]]
-    if len(found.unreadable) > MOST_NOTES:
-        notes.append(sentences.more_queues_left_out(len(found.unreadable) - MOST_NOTES))
-    if silent:
-        notes.append(sentences.nothing_published(listed(silent, most=4)))
-    if isinstance(use, str):
-        notes.append(sentences.outside_not_known(use))
-    for note in notes:
-        yield Text(f"note: {show(note, most=_LONGEST)}", style="dim")
-    if notes:
+    told = notes(found, use)
+    for note in told:
+        yield Text(f"note: {note}", style="dim")
+    if told:
         yield Text()
     known = use if isinstance(use, CardUse) else None
     if not found.queues:
@@ -126,9 +139,10 @@ def lines(
         yield from _who_wait(found, now)
     else:
         yield from table([_COLUMNS, *(_row(queue, now) for queue in found.queues)])
-    if known is not None and known.outside.pods:
+    outside = known.outside if known is not None else ""
+    if not isinstance(outside, str) and outside.pods:
         yield Text()
-        yield Text(show(sentences.used_outside(known.outside), most=_LONGEST))
+        yield Text(show(sentences.used_outside(outside), most=_LONGEST))
 
 
 def _who_wait(found: PublishedQueues, now: int) -> Iterator[Text]:

@@ -24,6 +24,7 @@ from ...cluster.api.find_access import find_access
 from ...cluster.watch.delivery import Delivery
 from ...cluster.watch.reflector import Reflector
 from ...control.queues.published_status import PATH
+from ...quota.words import show as short
 from .. import sentences
 from ..cards.card_sources import ClusterError
 from ..failure import failed
@@ -44,6 +45,13 @@ _AGES: Final = 30.0
 """Seconds after which a terminal gets the same with newer ages."""
 _OLD: Final = 10.0
 """Seconds without a stream after which the table says that it may be old."""
+
+
+_ASK: Final = 0.05
+"""Seconds between two looks whether the watch is there."""
+_FORBIDDEN: Final = (401, 403)
+"""What waiting does not change. Of a kind that was just created others are given for a second."""
+_LONGEST_NOTE: Final = 400
 
 
 class WatchedQueues:
@@ -103,8 +111,8 @@ def watch_top(*, kubeconfig: Path | None, context: str, output: Output) -> int:
 
     try:
         with shown:
-            follow = _follow(kubeconfig, context, output, draw if on_terminal else _next_table())
-            asyncio.run(follow)
+            shows = draw if on_terminal else _next_table()
+            asyncio.run(follow(kubeconfig, context, output, shows))
     except (AccessError, ClusterError) as error:
         return failed(error)
     except KeyboardInterrupt:
@@ -133,10 +141,19 @@ def _next_table() -> Callable[[list[Text]], None]:
     return show_next
 
 
-async def _follow(
+async def _until_synced(reflector: Reflector[TopQueue]) -> None:
+    """Errors: ClusterError, if the API server refuses the watch."""
+    while not reflector.synced:
+        refused = reflector.refused
+        if refused is not None and (refused.status in _FORBIDDEN or reflector.lag() > _OLD):
+            raise ClusterError(sentences.not_watched("queues", str(refused)))
+        await asyncio.sleep(_ASK)
+
+
+async def follow(
     kubeconfig: Path | None, context: str, output: Output, show: Callable[[list[Text]], None]
 ) -> None:
-    """Show tables until cancelled."""
+    """Show tables until cancelled. Errors: AccessError, ClusterError."""
     await read_queues(kubeconfig, context)  # whoever may not is told so, and it ends
     client = Client(await find_access(kubeconfig, context))
     queues = WatchedQueues()
@@ -145,7 +162,7 @@ async def _follow(
     )
     watching = asyncio.create_task(reflector.run())
     try:
-        await reflector.wait_synced()
+        await _until_synced(reflector)
         on_terminal, was_old = sys.stdout.isatty(), False
         loop = asyncio.get_running_loop()
         renew_at = loop.time()
@@ -158,7 +175,9 @@ async def _follow(
                 now = int(time.time() * 1000)
                 table = list(lines(queues.all(), now, None, output=output, bars=on_terminal))
                 if old:
-                    table.insert(0, Text(f"note: {sentences.STREAM_LOST}", style="dim"))
+                    why = None if reflector.refused is None else str(reflector.refused)
+                    note = short(sentences.table_is_old(why), most=_LONGEST_NOTE)
+                    table.insert(0, Text(f"note: {note}", style="dim"))
                 show(table)
             await asyncio.sleep(PERIOD)
     finally:

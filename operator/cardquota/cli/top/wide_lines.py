@@ -24,7 +24,10 @@ _COLUMNS: Final = (
     "DESERVED",
     "FREE",
 )
+_BAR: Final = "ALLOCATED/QUOTA"
+_NOTE: Final = "NOTE"
 _NOTHING: Final = "-"
+_LONGEST_NOTE: Final = 400
 _WIDTH: Final = 20
 """Characters of a bar."""
 
@@ -35,16 +38,20 @@ def wide_lines(
     """The table. `free`: by card, on the nodes of the cluster, so the same for all queues; None:
     not known. `bars`: how much of the quota is allocated, drawn behind each row.
 
-    A queue of which no card is published has one row.
+    A queue of which no card is published has one row. What is wrong with a queue stands in its
+    first row.
     """
-    head = (*_COLUMNS, "ALLOCATED/QUOTA") if bars else _COLUMNS
+    head = (*_COLUMNS, *([_BAR] if bars else []), _NOTE)
     rows: list[tuple[str, ...]] = [head]
     for queue in found.queues:
         names = show(queue.name), show(queue.state or QueueState.OPEN)
         cards = list(published_cards(queue.published))
+        note = show(queue.note, most=_LONGEST_NOTE)
         if not cards:
-            rows.append((*names, *[_NOTHING] * (len(head) - 2)))
-        rows += [(*names, *_cells(card, free), *([_bar(card)] if bars else [])) for card in cards]
+            rows.append((*names, *[_NOTHING] * (len(head) - 3), note))
+        for number, card in enumerate(cards):
+            bar = [_bar(card)] if bars else []
+            rows.append((*names, *_cells(card, free), *bar, "" if number else note))
     yield from table(rows)
 
 

@@ -20,7 +20,7 @@ import msgspec
 
 from .access import Access, AccessError
 from .api_error import OutcomeUnknown, read_failure
-from .connection_error import in_words
+from .connection_error import NO_HEADER, in_words
 from .find_access import find_access
 
 MERGE_PATCH: Final = "application/merge-patch+json"
@@ -174,7 +174,7 @@ class Client:
                 raise read_failure(response.status, response.headers, answer)
         except TimeoutError as error:
             raise OutcomeUnknown(f"{method} {path}: no answer within {timeout:g} s") from error
-        except (aiohttp.ClientError, OSError) as error:
+        except (aiohttp.ClientError, OSError, ValueError) as error:
             raise OutcomeUnknown(f"{method} {path}: {in_words(error)}") from error
 
     @asynccontextmanager
@@ -203,7 +203,7 @@ class Client:
             )
         except TimeoutError as error:
             raise OutcomeUnknown(f"watch {path}: no answer within {read_timeout:g} s") from error
-        except (aiohttp.ClientError, OSError) as error:
+        except (aiohttp.ClientError, OSError, ValueError) as error:
             raise OutcomeUnknown(f"watch {path}: {in_words(error)}") from error
         try:
             if response.status != 200:
@@ -224,7 +224,11 @@ class Client:
             raise OutcomeUnknown(f"{what}: no credentials within {timeout:g} s") from error
         except AccessError as error:
             raise OutcomeUnknown(str(error)) from error
-        return {} if authorization is None else {"Authorization": authorization}
+        if authorization is None:
+            return {}
+        if not authorization.isprintable():
+            raise OutcomeUnknown(f"{what}: {NO_HEADER}")
+        return {"Authorization": authorization}
 
     async def close(self) -> None:
         """Close all connections. Running calls end with OutcomeUnknown."""

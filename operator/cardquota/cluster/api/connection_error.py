@@ -8,6 +8,8 @@ import aiohttp
 
 _TLS: Final = re.compile(r" ssl:(<[^>]*>|\w+)")
 """aiohttp's text for its TLS settings in a failed connection: a memory address."""
+NO_HEADER: Final = "the token, or the password, has characters that cannot be sent, as a line break"
+_NO_HOST: Final = "the host of the server, or of the proxy, is no name: a part is empty or too long"
 
 
 def in_words(error: Exception) -> str:
@@ -16,6 +18,10 @@ def in_words(error: Exception) -> str:
     Never print these errors by `repr`: aiohttp's contain the whole request with our token, and the
     key of the connection with a proxy's password.
     """
+    if isinstance(error, UnicodeError):
+        return _NO_HOST
+    if isinstance(error, ValueError) and not isinstance(error, aiohttp.ClientError):
+        return "the request cannot be written"  # the text may have a header
     name = type(error).__name__
     if isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError):
         # Their text quotes the answer, which may contain anything. The cause's type says enough.

@@ -9,6 +9,7 @@ It also costs 0.4 s and 37 MB to import, so it is imported only for `exec` and `
 
 import asyncio
 import base64
+import logging
 import os
 import re
 import ssl
@@ -158,7 +159,10 @@ def _read(path: Path) -> _File:
 def _tls(entry: _NamedEntry, entry_of_user: _NamedEntry) -> ssl.SSLContext:
     cluster, user, base = entry.cluster, entry_of_user.user, entry_of_user.base
     ca = _pem(entry.base, cluster.certificate_authority, cluster.certificate_authority_data)
-    tls = ssl.create_default_context(cadata=ca.decode() if ca else None)
+    try:
+        tls = ssl.create_default_context(cadata=ca.decode() if ca else None)
+    except UnicodeDecodeError as error:
+        raise ValueError("its certificate authority is not PEM text") from error
     if cluster.insecure_skip_tls_verify:
         tls.check_hostname = False
         tls.verify_mode = ssl.CERT_NONE
@@ -206,6 +210,10 @@ async def _plugin(where: str, user: _User, tls: ssl.SSLContext | None) -> "Share
     from kubernetes_asyncio.client.configuration import Configuration
     from kubernetes_asyncio.config import load_kube_config_from_dict
 
+    # It logs what it then raises, and we say that once.
+    library = logging.getLogger("kubernetes_asyncio")
+    library.addHandler(logging.NullHandler())
+    library.propagate = False
     entries = {"exec": user.exec, "auth-provider": user.auth_provider}
     # No more than the library needs to run it: the rest is read above.
     config = {
@@ -221,7 +229,9 @@ async def _plugin(where: str, user: _User, tls: ssl.SSLContext | None) -> "Share
         if tls is not None and found.cert_file:
             tls.load_cert_chain(found.cert_file, found.key_file)
     except Exception as error:
-        raise AccessError(f"{where}: {error}") from error
+        raise AccessError(f"{where}: {_plugin_problem(error)}") from error
+    if user.exec is not None and not found.cert_file and not found.api_key:
+        raise AccessError(f"{where}: the credential plugin gave neither a token nor a certificate")
 
     async def refreshed() -> str | None:
         try:
@@ -230,11 +240,24 @@ async def _plugin(where: str, user: _User, tls: ssl.SSLContext | None) -> "Share
         except TimeoutError as error:
             raise AccessError("the kubeconfig's plugin said nothing for 60 s") from error
         except Exception as error:
-            raise AccessError(f"the kubeconfig's plugin failed: {error}") from error
+            problem = _plugin_problem(error)
+            raise AccessError(f"the kubeconfig's plugin failed: {problem}") from error
         token: str | None = found.api_key.get("BearerToken")
         return token
 
     return Shared(refreshed)
+
+
+def _plugin_problem(error: Exception) -> str:
+    """What went wrong with a plugin, for people."""
+    if isinstance(error, FileNotFoundError):
+        return f"the credential plugin {error.filename!r} is not there"
+    if isinstance(error, OSError) and error.strerror:
+        which = f" {error.filename!r}" if error.filename else ""
+        return f"the credential plugin{which}: {error.strerror}"
+    if isinstance(error, TypeError | KeyError | AttributeError):
+        return "its exec has not the form that it should have"
+    return str(error)
 
 
 class Shared:

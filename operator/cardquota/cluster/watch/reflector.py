@@ -94,6 +94,9 @@ class Reflector(Generic[T]):
         A list alone is not enough. If the first watch is refused (an API server that has just
         created the kind does so for a second), objects created then would not be known.
         """
+        self.refused: ApiError | None = None
+        """What the API server has last said instead of a list or a stream; None once there is
+        one."""
         self.relists = 0
         """Lists after the first complete one."""
         self._client = client
@@ -197,6 +200,7 @@ class Reflector(Generic[T]):
                     continue
                 log.debug("%s: the stream ended at once", self.kind)
             except ApiError as error:
+                self.refused = error
                 lost = self._resume_policy.is_lost(error, self.revision)
                 if lost and self._streamed and not isinstance(error, StreamError):
                     # It answers again after an outage, and what we know is as old as the outage.
@@ -214,6 +218,7 @@ class Reflector(Generic[T]):
                 self._usable = False
                 log.error("%s: %s; listing again", self.kind, error)  # noqa: TRY400
             except OutcomeUnknown as error:
+                self.refused = None
                 retry_after = error.retry_after
                 log.warning("%s: %s", self.kind, error)
             except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -280,7 +285,7 @@ class Reflector(Generic[T]):
         slice_ = TimeSlice()
         told = False
         async with self._client.watch(self.path, params=params, read_timeout=silence) as response:
-            self.synced = True
+            self.synced, self.refused = True, None
             self._synced_event.set()
             if self._progress.awaited and not probing:
                 return True

@@ -118,8 +118,8 @@ def test_as_json_every_node_is_named(written: Written) -> None:
             "quota": 6,
             "queues": 1,
             "oversold": 0,
-            "allocated": 0,
-            "inqueue": 0,
+            "allocated": None,
+            "inqueue": None,
             "queue_names": ["x"],
         }
     ]
@@ -236,7 +236,7 @@ def test_wide_shows_what_is_in_use_and_which_queues_have_a_quota(tmp_path: Path)
     head, *rows = called(*arguments, "-o", "wide").output.splitlines()
     assert head.endswith("OVERSOLD   ALLOCATED   INQUEUE   QUOTA IN")
     assert rows[0].endswith("14         4           2         q0, q1, q2, q3, q4 and 2 more")
-    assert rows[1].endswith("-          0           0         -")
+    assert rows[1].endswith("-          -           -         -")
     (first, _) = yaml.safe_load(called(*arguments, "-o", "yaml").output)["cards"]
     assert (first["allocated"], first["inqueue"]) == (4, 2)
     assert first["queue_names"] == [f"q{i}" for i in range(7)]

@@ -122,3 +122,15 @@ def test_json_is_read_as_it_stands(tmp_path: Path, end: str) -> None:
     deep = '{"a": ' * 5_000 + "1" + "}" * 5_000
     with pytest.raises(YamlFileError, match="nested too deep"):
         read_files([written(tmp_path, deep)])
+
+
+@pytest.mark.parametrize("value", ["!!bool abc", "!!int ''", "!!timestamp abc", "!!float x"])
+def test_a_value_that_is_not_what_its_tag_says_is_no_yaml(tmp_path: Path, value: str) -> None:
+    with pytest.raises(YamlFileError, match=r"is not YAML: "):
+        read_files([written(tmp_path, f"x: {value}")])
+
+
+def test_a_list_that_contains_itself_has_an_end(tmp_path: Path) -> None:
+    text = "&a {apiVersion: v1, kind: List, items: [*a]}"
+    with pytest.raises(YamlFileError, match="more than 8 Lists in each other"):
+        read_files([written(tmp_path, text)])

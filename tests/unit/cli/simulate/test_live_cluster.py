@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from builders.body import Body
 from builders.pod import PodBody
 from cardquota.cli.simulate.answers import Answer, Answers, PodAnswer, WorkloadAnswer
 from cardquota.cli.simulate.simulate import lines
-from cardquota.settings import InstallationMode, Settings
+from cardquota.settings import Extender, InstallationMode, Settings
 
 Simulate = Callable[..., Answers]
 ADMITTED, GATED, DENIED, HELD = Answer.ADMITTED, Answer.GATED, Answer.DENIED, Answer.HELD
@@ -344,3 +345,64 @@ def test_what_is_held_is_printed_in_one_line_of_its_workload(simulate: Simulate)
     assert printed[first + 1] == "  held      a, b: NVIDIA-H200 1 each; on node h200-a"
     answers = simulate(text=exported(CHAT, *(of_chat(running(f"p{n}")) for n in range(3))))
     assert "Deployment team/chat: 3 held" in [line.plain for line in lines(answers)]
+
+
+def test_e6_who_has_waited_too_long_is_not_passed(simulate: Simulate) -> None:
+    """By the time at which it is asked: then what is free is set aside."""
+    asks = waiting("b", "2026-03-01T00:00:00Z")
+    asks = asks.put(None, "metadata", "ownerReferences").asking_for(3)
+    asks = asks.owned_by("Job", name="b")
+    gate = "volcano.sh/card.policy: Gate\n    volcano.sh/card.quota"
+    text = exported(running("a"), asks, a_card_pod("new").with_uid("").owned_by("Job", name="n"))
+
+    def edited(text: str) -> str:
+        return text.replace("volcano.sh/card.quota", gate)
+
+    assert only(simulate(text=text, edit=edited), "new").answer is ADMITTED
+    later = datetime(2026, 3, 1, 1, tzinfo=UTC).timestamp()
+    found = only(simulate(text=text, edit=edited, now=later), "new")
+    assert found.answer is GATED
+    assert "sets aside what is free" in found.text
+    sooner = datetime(2026, 3, 1, 0, 5, tzinfo=UTC).timestamp()
+    assert only(simulate(text=text, edit=edited, now=sooner), "new").answer is ADMITTED
+
+
+def test_e7_a_card_that_is_chosen_late_is_one_that_is_free(simulate: Simulate) -> None:
+    late = Settings.model_construct(extender=Extender(enabled=True, late_binding=True))
+    others = a_pod("full").asking_for(8).on_node("rtx4090-a").in_phase("Running")
+    pod = a_pod("a").in_queue("vision").naming(f"{RTX4090}|{RTX4090}-D").asking_for(1)
+    through = pod.claiming("vision", 1, RTX4090, f"{RTX4090}-D").bound_by("default-scheduler")
+    answers = simulate(text=exported(others, through.in_phase("Pending")), settings=late)
+    found = only(answers, "a")
+    assert (found.answer, found.node, found.cards) == (HELD, "rtx4090d-a", {f"{RTX4090}-D": 1})
+
+
+@pytest.mark.parametrize(("late", "answer"), [(True, ADMITTED), (False, DENIED)])
+def test_t3_who_keeps_his_choice_leaves_room_for_who_has_none(
+    simulate: Simulate, late: bool, answer: Answer
+) -> None:
+    """As long as no node has room for the first two."""
+    settings = Settings.model_construct(extender=Extender(enabled=True, late_binding=late))
+    full = [
+        a_pod("a").asking_for(8).on_node("rtx4090-a").in_phase("Running"),
+        a_pod("b").asking_for(4).on_node("rtx4090d-a").in_phase("Running"),
+    ]
+    new = a_pod("x").in_queue("vision").asking_for(1).bound_by("default-scheduler").with_uid("")
+    either = new.naming(f"{RTX4090}|{RTX4090}-D")
+    pods = [
+        either.put("c", "metadata", "name"),
+        either.put("d", "metadata", "name"),
+        new.naming(RTX4090).put("e", "metadata", "name"),
+    ]
+    answers = simulate(text=exported(*full, *pods), settings=settings)
+    assert [only(answers, name).answer for name in "cde"] == [ADMITTED, ADMITTED, answer]
+
+
+@pytest.mark.parametrize(("scheduler", "reserved"), [("standalone", 2), ("volcano", 0)])
+def test_e1_beside_volcano_that_one_enqueues_groups(
+    simulate: Simulate, scheduler: str, reserved: int
+) -> None:
+    settings = Settings.model_construct(scheduler=scheduler)
+    group = a_group("gang").with_uid("").in_queue("research").of(2).requesting({H200: 2})
+    answers = simulate(text=exported(group.in_phase("Pending")), settings=settings)
+    assert row(answers)[:2] == (0, reserved)

@@ -95,6 +95,12 @@ async def test_for_programs_it_is_the_whole_status(tmp_path: Path) -> None:
         "outside": {"pods": 0, "cards": {}},
         "free": {},
         "unreadable": [],
+        "notes": [
+            (
+                "nothing is published of c: see that an operator leads (cardquota_leader), and "
+                "what its log says"
+            )
+        ],
     }
 
 
@@ -208,7 +214,7 @@ CARDS = [
 WIDE = queue("q", {**STATUS, "cards": CARDS})
 HEAD = [
     *("QUEUE", "STATE", "CARD", "QUOTA", "ALLOCATED", "INQUEUE", "ELASTIC", "REQUESTED"),
-    *("GUARANTEE", "DESERVED", "FREE"),
+    *("GUARANTEE", "DESERVED", "FREE", "NOTE"),
 ]
 
 
@@ -231,6 +237,34 @@ async def test_wide_has_a_row_for_each_card_with_what_is_free_on_nodes(tmp_path:
     assert "cannot list nodes: 404" in found.stdout
 
 
+async def test_wide_says_once_what_is_wrong_with_a_queue(tmp_path: Path) -> None:
+    noted = {**STATUS, "cards": CARDS, "columns": {"note": "over quota: Other 3/2"}}
+    found = await top(listing(queue("q", noted)), tmp_path, "-o", "wide")
+    ends = ["over quota: Other 3/2" in line for line in found.stdout.splitlines()[-2:]]
+    assert ends == [True, False]
+
+
+@pytest.mark.parametrize("kind", ["namespaces", "podgroups"])
+async def test_v5_where_queues_of_pods_are_not_known_nor_is_what_is_outside(
+    tmp_path: Path, kind: str
+) -> None:
+    """A pod may be in its namespace's queue, or in its group's. What is free is known."""
+    path = "/api/v1/namespaces" if kind == "namespaces" else PODGROUPS
+    used = {
+        "/api/v1/pods": listing(FREE.body),
+        "/api/v1/nodes": listing(a_node("n").with_cards(H200, 8).body),
+        path: (403, '{"reason": "Forbidden", "message": "no"}'),
+    }
+    note = f"you may not list {kind}: no: what is used outside every queue is not shown"
+    found = await top(listing(queue("q", STATUS)), tmp_path, pods=used)
+    assert f"note: {note}" in found.stdout.splitlines()
+    assert "used outside every queue:" not in found.stdout
+    found = await top(listing(queue("q", STATUS)), tmp_path, "-o", "yaml", pods=used)
+    data = yaml.safe_load(found.stdout)
+    assert (data["outside"], data["free"], data["notes"]) == (None, {H200: 6}, [note])
+
+
+PODGROUPS = "/apis/scheduling.volcano.sh/v1beta1/podgroups"
 WAITING = {"pods": 5, "oldest": "2026-01-01T00:10:00Z"}
 OLDEST = 1_767_226_200_000
 """The same moment, milliseconds since 1970."""
@@ -265,7 +299,7 @@ def test_what_is_no_number_of_pods_that_wait_is_none(said: object) -> None:
 def test_a_terminal_gets_bars() -> None:
     one = PublishedQueue("q", 0, "", {"cards": CARDS}, in_annotation=False)
     table = wide_lines(PublishedQueues([one], []), None, bars=True)
-    assert [line.plain.split()[-1] for line in table] == [
+    assert [line.plain.removesuffix("NOTE").split()[-1] for line in table] == [
         "ALLOCATED/QUOTA",
         "█" * 5 + "░" * 15,
         "█" * 20,

@@ -15,7 +15,10 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 from builders import H200
+from cardquota.cli import sentences
+from cardquota.cli.output import Output
 from cardquota.cli.plugin import plugin
+from cardquota.cli.top import watched_top
 from cardquota.cli.top.published_queues import TopMeta, TopQueue
 from cardquota.cli.top.watched_top import WatchedQueues, fitting
 
@@ -31,17 +34,26 @@ def a_queue(name: str, used: int, revision: int = 1) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def watched(folder: Path, events: "asyncio.Queue[bytes]") -> AsyncIterator[Path]:
-    """The kubeconfig for an API server with one queue, and with events as a test wants them."""
+async def watched(
+    folder: Path, events: "asyncio.Queue[bytes]", refused: list[int] | None = None
+) -> AsyncIterator[Path]:
+    """The kubeconfig for an API server with one queue, and with events as a test wants them. A
+    watch is answered with the status that is in `refused`, if one is.
+    """
 
     async def answer(request: web.Request) -> web.StreamResponse:
+        if "watch" in request.query and refused:
+            forbidden = {"reason": "Forbidden", "message": "no"}
+            return web.json_response(forbidden, status=refused[0])
         if "watch" not in request.query:
             meta = {"resourceVersion": "5"}
             return web.json_response({"metadata": meta, "items": [a_queue("one", 1)]})
         response = web.StreamResponse()
         await response.prepare(request)
         while True:
-            await response.write(await events.get() + b"\n")
+            if not (event := await events.get()):
+                return response
+            await response.write(event + b"\n")
 
     app = web.Application()
     app.router.add_get(PATH, answer)
@@ -97,6 +109,46 @@ async def test_who_may_not_list_queues_is_told_once(tmp_path: Path) -> None:
             done = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
         assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (1, "", 1)
         assert says in done.stderr
+
+
+async def test_who_may_not_watch_queues_is_told_once(tmp_path: Path) -> None:
+    async with watched(tmp_path, asyncio.Queue(), [403]) as config:
+        arguments = ["top", "--watch", "--kubeconfig", str(config)]
+        done = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr == "cardquota: you may not watch queues: no\n"
+
+
+async def test_who_may_not_watch_any_more_is_told_why_the_table_is_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not that nobody answers."""
+    monkeypatch.setattr(watched_top, "PERIOD", 0.01)
+    monkeypatch.setattr(watched_top, "_OLD", 0.0)
+    events: asyncio.Queue[bytes] = asyncio.Queue()
+    refused: list[int] = []
+    tables: list[str] = []
+    told = asyncio.Event()
+
+    def show(table: list[Text]) -> None:
+        tables.append(table[0].plain)
+        if len(tables) == 1:
+            refused.append(403)
+            events.put_nowait(b"")
+        elif tables[-1].startswith("note: "):
+            told.set()
+
+    async with watched(tmp_path, events, refused) as config:
+        following = asyncio.create_task(watched_top.follow(config, "", Output.TEXT, show))
+        async with asyncio.timeout(60):
+            await told.wait()
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+    assert tables[-1] == "note: you may not watch queues: no: this table may be old"
+
+
+def test_a_server_that_is_silent_is_another_reason() -> None:
+    assert sentences.table_is_old(None) == "the API server does not answer: this table may be old"
 
 
 def test_watching_no_cluster_is_another_exit_code(tmp_path: Path) -> None:

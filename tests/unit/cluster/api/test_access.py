@@ -137,6 +137,37 @@ async def test_a_plugin_is_asked(tmp_path: Path) -> None:
     assert await access.authorization() == "Bearer plugged"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("command: no-such-plugin", "the credential plugin 'no-such-plugin' is not there"),
+        ("command: /", "the credential plugin '/': Permission denied"),
+        ("command: 'true', env: 7", "its exec has not the form that it should have"),
+        ("command: 'true', args: [{}]", "its exec has not the form that it should have"),
+        ("command: echo, args: [PRINTED]", "neither a token nor a certificate"),
+    ],
+)
+async def test_a_plugin_that_gives_nothing_is_told_once(
+    tmp_path: Path, text: str, says: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    version = "client.authentication.k8s.io/v1"
+    printed = f'{{"apiVersion": "{version}", "kind": "ExecCredential", "status": {{}}}}'
+    user = f"exec: {{apiVersion: {version}, {text.replace('PRINTED', repr(printed))}}}"
+    with pytest.raises(AccessError) as caught:
+        await from_kubeconfig([_file(tmp_path / "config", user)])
+    assert says in str(caught.value)
+    assert "Errno" not in str(caught.value)
+    assert capfd.readouterr() == ("", "")
+
+
+async def test_a_certificate_authority_is_text(tmp_path: Path) -> None:
+    data = base64.b64encode(b"\xff\xfe").decode()
+    path = _file(tmp_path / "config", "", cluster=f", certificate-authority-data: {data}")
+    with pytest.raises(AccessError, match="its certificate authority is not PEM text"):
+        await from_kubeconfig([path])
+
+
 async def test_a_slow_plugin_goes_on_for_the_next_who_asks() -> None:
     """Its token outlives the time-out of one request, and it runs once for all."""
     runs, answer = 0, asyncio.Event()

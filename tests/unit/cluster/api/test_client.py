@@ -232,3 +232,30 @@ async def test_slow_credentials_leave_less_time_for_the_answer(
         await client.get("/", timeout=1)
     assert loop.time() - begun < 1.9  # not 1.95, which is one after the other
     await client.close()
+
+
+@pytest.mark.parametrize("how", ["get", "watch"])
+async def test_credentials_that_cannot_be_sent_are_not_told(
+    access: Access, server: ClosingServer, how: str
+) -> None:
+    async def broken() -> str:
+        return "Bearer SEC\nRET"
+
+    client = Client(replace(access, authorization=broken))
+    with pytest.raises(OutcomeUnknown, match="characters that cannot be sent") as caught:
+        await ask(client, how, timeout=1)
+    await client.close()
+    assert "SEC" not in str(caught.value)
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("how", ["get", "watch"])
+async def test_a_host_that_is_no_name_is_told(how: str) -> None:
+    client = Client(Access("http://a..b", None, _anonymous))
+    with pytest.raises(OutcomeUnknown, match="is no name: a part is empty or too long"):
+        await ask(client, how, timeout=1)
+    await client.close()
+
+
+def test_an_error_about_what_is_sent_tells_nothing_of_it() -> None:
+    assert in_words(ValueError("SECRET")) == "the request cannot be written"

@@ -7,7 +7,7 @@ from ....quota.words import counted
 from ....settings import Settings
 from ...files.inventory import Inventory, sort_documents
 from ...files.yaml_files import STDIN, YamlFileError, read_files
-from ...printing import print_lines
+from ...printing import in_one_line, print_lines
 from ..simulation import Simulation
 from .timeline import Timeline
 from .timeline_options import TimelineOptions
@@ -49,7 +49,8 @@ def timeline(
         if options.svg is not None:
             write_picture(options.svg, found)
     except (YamlFileError, TraceError) as error:
-        sys.stderr.writelines(f"cardquota: {line}\n" for line in str(error).splitlines())
+        said = str(error).splitlines()
+        sys.stderr.writelines(f"cardquota: {in_one_line(line)}\n" for line in said)
         return 1
     return 0
 
