@@ -1,7 +1,5 @@
 """Reviews of Queues: what cannot be read is refused at write, what is in use is not deleted."""
 
-import json
-
 import pytest
 
 from builders import GPU, H200, a_group, a_node, a_pod, a_queue
@@ -264,7 +262,7 @@ async def test_q4_where_the_old_quota_cannot_be_read_the_one_in_force_is_compare
 
 
 async def test_before_the_cluster_is_known_no_card_is_taken_for_the_one_that_was_meant() -> None:
-    impossible = a_queue().annotated(v.QUOTA, json.dumps({f"{H200} ": 1}))
+    impossible = a_queue().with_quota({"NVIDIA H200": 1})
     async with Endpoint() as endpoint:
         known = await endpoint.validate(impossible)
         assert known.warnings[0].endswith(f"; did you mean <{H200}>?")

@@ -287,7 +287,13 @@ def _shut_to(
     """
     if account is None or account.facts is None:
         meant = queue_meant(ledger, queue, facts.namespace)
-        text = queue_messages.queue_not_found(queue, _asked(ledger, facts), meant=meant)
+        asked = _asked(ledger, facts)
+        if _named_by_group(ledger, facts, queue):
+            text = queue_messages.group_queue_not_found(
+                queue, asked, meant=meant, group=facts.group
+            )
+        else:
+            text = queue_messages.queue_not_found(queue, asked, meant=meant)
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
     if account.facts.state is not _OPEN:
         text = queue_messages.queue_not_open(queue, account.facts.state, _asked(ledger, facts))
@@ -296,6 +302,12 @@ def _shut_to(
         text = queue_messages.namespace_not_admitted(queue, facts.namespace, _asked(ledger, facts))
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)
     return None
+
+
+def _named_by_group(ledger: LedgerReader, facts: PodFacts, queue: str) -> bool:
+    """Whether a pod has its queue from its group: its own annotation could not name another."""
+    group = ledger.groups.get(facts.group) if facts.group else None
+    return group is not None and group.facts is not None and group.facts.queue == queue
 
 
 def _memory_warning(ledger: LedgerReader, facts: PodFacts, queue: str) -> tuple[str, ...]:
