@@ -339,12 +339,16 @@ CONDITIONS: Final = (
     ),
     Entry(
         under=v.Condition.OVER_QUOTA,
-        when="`True`: more is held than the quota allows. Five cards, then a count. The second of "
-        "a queue that is not open.",
-        says=(
-            say(report_messages.over_quota, _QUEUE, [(_H200, 3, 1)]),
-            say(report_messages.over_quota, _QUEUE, [(_H200, 3, 1)], v.QueueState.CLOSED),
-        ),
+        when="`True`: more is held than the quota allows. Five cards, then a count.",
+        says=say(report_messages.over_quota, _QUEUE, [(_H200, 3, 1)]),
+        where=(Where.CONDITION, Where.QUEUE_EVENT),
+        rule="Q7",
+        do="Wait until pods end, delete some, or raise the quota. Nobody is evicted.",
+    ),
+    Entry(
+        under=v.Condition.OVER_QUOTA,
+        when="The same of a queue that is not open.",
+        says=say(report_messages.over_quota, _QUEUE, [(_H200, 3, 1)], v.QueueState.CLOSED),
         where=(Where.CONDITION, Where.QUEUE_EVENT),
         rule="Q7",
         do="Wait until pods end, delete some, or raise the quota. Nobody is evicted.",

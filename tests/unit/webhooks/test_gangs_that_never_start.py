@@ -10,6 +10,7 @@ from builders.pod import PodBody
 from cardquota.quota.messages import queue_messages
 
 from .endpoint import Endpoint
+from .waiting_reviews import until_waiting
 from .workload_review import THREE, pod, running, warned
 
 GANG = a_group("gang").in_queue("queue").of(4)
@@ -68,8 +69,7 @@ async def test_a_group_that_was_written_a_moment_ago_is_waited_for() -> None:
     """`kubectl apply` of group and Job in one file."""
     async with Endpoint(THREE, unseen_wait=30.0) as endpoint:
         review = asyncio.create_task(warned(endpoint, "jobs", MEMBER, parallelism=4))
-        while not endpoint.notifier.waiting:
-            await asyncio.sleep(0)
+        await until_waiting(endpoint.notifier)
         assert not review.done()
         endpoint.see(GANG)
         never, _ = await review

@@ -9,6 +9,8 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.settings import Settings, Webhook
 from cardquota_webhooks.group_wait import MOST_WAITING, GroupWait
 
+from .waiting_reviews import until_waiting
+
 AGES = Settings(webhook=Webhook(timeout_seconds=30)).model_copy(
     update={"webhook": Webhook().model_copy(update={"unseen_wait": 3600, "timeout_seconds": 9999})}
 )
@@ -23,8 +25,7 @@ async def test_sixteen_wait_at_once_and_others_are_answered_by_what_is_known() -
             tasks.create_task(group.for_group_of(MEMBER, namespace_known=True))
             for _ in range(MOST_WAITING)
         ]
-        while notifier.waiting < MOST_WAITING:
-            await asyncio.sleep(0)
+        await until_waiting(notifier, MOST_WAITING)
         await group.for_group_of(MEMBER, namespace_known=True)
         assert not any(task.done() for task in all_of_them)
         see(ledger, a_group("gang"))
@@ -32,8 +33,7 @@ async def test_sixteen_wait_at_once_and_others_are_answered_by_what_is_known() -
     later = a_pod().in_queue("queue").in_group("later").facts()
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(group.for_group_of(later, namespace_known=True))
-        while not notifier.waiting:
-            await asyncio.sleep(0)
+        await until_waiting(notifier)
         see(ledger, a_group("later"))
         notifier.notify()
 
