@@ -16,7 +16,7 @@ from cardquota.quota.accounts.queue_facts import (
     written_quota,
 )
 from cardquota.quota.amounts import Amounts
-from cardquota.quota.decisions.queue_write import doubts_about_rows, known_card_meant
+from cardquota.quota.decisions.queue_write import Suggestions, doubts_about_rows
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.meaningless_keys import KEYS_OF_QUEUES
 from cardquota.quota.messages import queue_write_messages
@@ -62,18 +62,29 @@ class QueueReviews:
     def _doubts(self, request: Request, queue: Queue) -> tuple[str, ...]:
         less = not_deserved(queue) if self._beside_volcano else ()
         refused = (queue_write_messages.guarantee_not_deserved(less),) if less else ()
-        rows = doubts_about(queue, lambda card: known_card_meant(self._ledger, card))
+        # What is known of cards may be too old, or not read yet: then none was meant.
+        meant = Suggestions(self._ledger) if self._known() else _nothing_meant
+        rows = doubts_about(queue, meant)
         if too_large(request):
             return (*refused, *self._ignored(queue), *rows)  # what is changed cannot be told
         keys = key_warnings(request, KEYS_OF_QUEUES)
-        return (*refused, *self._ignored(queue), *rows, *self._changed_rows(request, queue), *keys)
+        return (
+            *refused,
+            *self._ignored(queue),
+            *rows,
+            *self._changed_rows(request, queue, meant),
+            *keys,
+        )
 
-    def _changed_rows(self, request: Request, queue: Queue) -> tuple[str, ...]:
+    def _changed_rows(
+        self, request: Request, queue: Queue, meant: Callable[[str], str]
+    ) -> tuple[str, ...]:
         quota = written_quota(queue)
         if quota is None or not self._known():
             return ()
         name = queue.metadata.name or request.name
-        return doubts_about_rows(self._ledger, name, quota, self._quota_before(request, name))
+        before = self._quota_before(request, name)
+        return doubts_about_rows(self._ledger, name, quota, before, meant=meant)
 
     def _quota_before(self, request: Request, name: str) -> Amounts:
         """As it was written; if that could not be read, the one in force (Q4)."""
@@ -106,6 +117,10 @@ class QueueReviews:
         named = list(islice(chain(users.names(name), others), MOST_LISTED))
         more = users.number(name) + len(others) - len(named)
         return queue_write_messages.queue_in_use(name, pods, len(groups), named, more)
+
+
+def _nothing_meant(_: str) -> str:
+    return ""
 
 
 def _deleted(request: Request) -> str:

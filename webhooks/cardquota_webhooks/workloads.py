@@ -52,6 +52,7 @@ from cardquota.quota.workloads.template_pod import pod_of_template
 from cardquota.settings import Settings
 
 from .controllers import KINDS, is_made_by
+from .group_wait import GroupWait
 from .large_bodies import is_large, too_large
 from .review import AdmissionResponse, Request
 from .rolling_update import UpdatedDeployment, may_be_gone
@@ -105,8 +106,7 @@ class WorkloadReviews:
         self._ledger = ledger
         self._require_queue = settings.require_queue
         self._beside_volcano = settings.scheduler == "volcano"
-        self._notifier = notifier
-        self._unseen_wait = settings.webhook.unseen_wait
+        self._group_wait = GroupWait(ledger, settings, notifier)
         self._visibility = VisibilityWait(ledger, settings, notifier, exists)
         self._own_pods = OwnPods(ledger)
         self._recent = recent
@@ -132,9 +132,9 @@ class WorkloadReviews:
         template = workload.spec.of_pods.template
         kind = KINDS.get(request.resource.resource, "")
         facts = pod_of_template(template, request.namespace, kind, self._ledger.defaults)
-        if facts.group and request.operation == "CREATE":
-            # Whoever applies group and workload together wrote the group a moment ago.
-            await self._notifier.wait_for(lambda: self._group(facts) is not None, self._unseen_wait)
+        if request.operation == "CREATE":
+            known = not self._visibility.namespace_unknown(facts)
+            await self._group_wait.for_group_of(facts, namespace_known=known)
         verdict = await self._visibility.judge(facts)
         if self._beside_volcano:
             scheduler = template.spec.scheduler_name

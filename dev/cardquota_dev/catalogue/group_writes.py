@@ -95,14 +95,15 @@ def _warning(when: str, says: Said, rule: str, do: str) -> Entry:
 GROUP_WARNINGS: Final = (
     Entry(
         under=WARNINGS,
-        when="A gang can never start, by what its pods ask for: at the write of the PodGroup if "
-        "pods wait for it, and of a workload that makes its pods, which begins with the workload's "
-        "name and says in a second Warning what its minimum is short of. Nothing is refused: the "
-        "minimum or the quota may be changed.",
+        when="Its pods alone can never start a gang, by what they ask for: at the write of the "
+        "PodGroup if pods wait for it, and of a workload that makes its pods, which begins with "
+        "the workload's name and says in a second Warning what its minimum is short of. Nothing "
+        "is refused: the minimum or the quota may be changed, and pods may come that ask for less.",
         says=say(group_messages.gang_never_starts, "lab/train", "vision", 4, 3),
         where=(Where.GROUP_WARNING, Where.WORKLOAD),
         rule="E5",
-        do="Lower `spec.minMember`, or ask the queue's owner for more quota.",
+        do="Lower `spec.minMember`, or ask the queue's owner for more quota. Nothing if other pods "
+        "of the group are still to come that ask for less.",
     ),
     _warning(
         "`spec.minResources` of a PodGroup has another number of cards than its `card.request`.",

@@ -38,6 +38,20 @@ NO_QUEUE: Final = (
     ),
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
+        when="The same, of a pod whose queue is that of its PodGroup.",
+        says=say(
+            queue_messages.group_queue_not_found,
+            "reserach",
+            [(_H200, 1)],
+            meant=_QUEUE,
+            group="lab/train",
+        ),
+        where=POD,
+        rule="E5",
+        do="Correct `spec.queue` of the PodGroup.",
+    ),
+    Entry(
+        under=Reason.QUEUE_NOT_FOUND,
         when="A pod that is there is to have more cpu or memory, and its queue is gone.",
         says=say(queue_messages.gone_for_growth, _QUEUE, [Growth(CPU, 4_000, 6_000)]),
         where=(Where.RESIZE,),

@@ -347,6 +347,14 @@ CONDITIONS: Final = (
     ),
     Entry(
         under=v.Condition.OVER_QUOTA,
+        when="The same of a queue that is not open.",
+        says=say(report_messages.over_quota, _QUEUE, [(_H200, 3, 1)], v.QueueState.CLOSED),
+        where=(Where.CONDITION, Where.QUEUE_EVENT),
+        rule="Q7",
+        do="Wait until pods end, delete some, or raise the quota. Nobody is evicted.",
+    ),
+    Entry(
+        under=v.Condition.OVER_QUOTA,
         when="Beside Volcano, where an event had the condition's sentence: it is over.",
         says=say(report_messages.condition_over, v.Condition.OVER_QUOTA),
         where=(Where.QUEUE_EVENT,),

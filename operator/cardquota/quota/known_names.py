@@ -8,7 +8,7 @@ as it was. Then a name may be missed that has very many like it.
 from bisect import bisect_left, insort
 from typing import Final
 
-from .nearest_name import LONGEST, Nearness, nearness, parts_of
+from .nearest_name import LONGEST, Effort, Nearness, nearness, parts_of
 from .sized_cache import SizedCache
 
 _FEW: Final = 64
@@ -17,6 +17,11 @@ _NEIGHBOURS: Final = 12
 """Names on each side that are compared."""
 MOST_NEAR: Final = 8
 """Names that are found at most, the nearest first."""
+LONGEST_OBJECT: Final = 63
+"""Characters of the longest name of an object that is compared. Most kinds allow no longer one, and
+a pod's author may choose all of them."""
+MOST_STEPS: Final = 3_000
+"""Steps that all comparisons of one question take together: below two milliseconds."""
 _MOST_PARTS: Final = 4
 _CACHE: Final = 64 * 1024
 """Bytes."""
@@ -33,17 +38,19 @@ class KnownNames:
     """Names of one kind of object, or of cards.
 
     Each takes some 400 bytes. To add or drop one costs some ten microseconds among 10,000; to ask,
-    at most 64 comparisons: a millisecond, for names much alike up to four, and nothing where that
-    was asked before and no name has come or gone.
+    at most 64 comparisons: a millisecond, for names much alike up to two, and nothing where that
+    was asked before and no name has come or gone. Not guaranteed among long names that are much
+    alike: that all are compared. Those of the most similar length come first.
     """
 
-    __slots__ = ("_backwards", "_cards", "_forwards", "_found", "_names")
+    __slots__ = ("_backwards", "_cards", "_forwards", "_found", "_longest", "_names")
 
     def __init__(self, *, cards: bool = False) -> None:
         """`cards`: they are also found by parts in their middle, as `H200`. Other objects are
         often numbered, `train-7` beside `train-8`: such names are not taken for each other.
         """
         self._cards = cards
+        self._longest = LONGEST if cards else LONGEST_OBJECT
         self._names: set[str] = set()
         self._forwards: list[_Entry] = []
         self._backwards: list[_Entry] = []
@@ -54,7 +61,7 @@ class KnownNames:
 
     def add(self, name: str) -> None:
         """There is an object of this name. May be called again. What is too long is left out."""
-        if name in self._names or len(name) > LONGEST:
+        if name in self._names or len(name) > self._longest:
             return
         self._names.add(name)
         self._found.clear()
@@ -72,18 +79,24 @@ class KnownNames:
             del self._forwards[bisect_left(self._forwards, entry)]
         del self._backwards[bisect_left(self._backwards, _reversed(name))]
 
-    def near(self, written: str) -> tuple[Nearness, ...]:
-        """The names that are near to what was written, the nearest first; never itself."""
-        if len(written) > LONGEST:
+    def near(self, written: str, effort: Effort | None = None) -> tuple[Nearness, ...]:
+        """The names that are near to what was written, the nearest first; never itself.
+
+        `effort`: what several questions may take together. None: this one takes what one may.
+        """
+        if len(written) > self._longest:
             return ()
         found = self._found.get(written)
-        if found is None:
-            found = self._near(written)
+        if found is not None:
+            return found
+        own = effort or Effort(MOST_STEPS)
+        found = self._near(written, own)
+        if effort is None or not effort.spent:
             size = 2 * len(written) + sum(_ENTRY + len(one.name) for one in found)
             self._found.put(written, found, size)
         return found
 
-    def _near(self, written: str) -> tuple[Nearness, ...]:
+    def _near(self, written: str, effort: Effort) -> tuple[Nearness, ...]:
         text = written.casefold()
         if len(self._names) <= _FEW:
             some = {*self._names}
@@ -93,8 +106,14 @@ class KnownNames:
         some.discard(written)
         if not self._cards:
             some = {name for name in some if not _differ_in_number(text, name.casefold())}
-        found = sorted(one for one in (nearness(written, name) for name in some) if one)
-        return tuple(found[:MOST_NEAR])
+        found = list[Nearness]()
+        for name in sorted(some, key=lambda name: _order(text, name)):
+            one = nearness(written, name, effort)
+            if one is not None:
+                found.append(one)
+            if effort.spent:
+                break
+        return tuple(sorted(found)[:MOST_NEAR])
 
     def _entries(self, name: str) -> list[_Entry]:
         folded = name.casefold()
@@ -110,6 +129,11 @@ def _reversed(name: str) -> _Entry:
 def _next_to(entries: list[_Entry], text: str) -> list[_Entry]:
     at = bisect_left(entries, (text,))
     return entries[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS]
+
+
+def _order(text: str, name: str) -> tuple[bool, int, str]:
+    """In which names are compared, so that the likeliest are if not all can be."""
+    return name.casefold() != text, abs(len(name) - len(text)), name
 
 
 def _differ_in_number(one: str, other: str) -> bool:

@@ -66,6 +66,8 @@ class HeldBy(NamedTuple):
     """Cards that pods of other namespaces hold."""
     reserved: int = 0
     """Cards that are kept for pods of other groups (T2)."""
+    undecided: int = 0
+    """Cards of pods that may still get this card or another (T3)."""
 
 
 class Verdict(NamedTuple):

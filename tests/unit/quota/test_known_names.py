@@ -1,12 +1,17 @@
 """The names that exist, and which of them were meant."""
 
 import random
+from collections.abc import Callable
+from functools import partial
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota.known_names import MOST_NEAR, KnownNames
+from cardquota.quota.known_names import LONGEST_OBJECT, MOST_NEAR, MOST_STEPS, KnownNames
 from cardquota.quota.nearest_name import LONGEST, nearness
+
+from ..steps import steps_of
 
 
 def cards(*names: str) -> KnownNames:
@@ -76,6 +81,39 @@ def test_numbered_objects_are_not_taken_for_each_other() -> None:
 
 
 def test_long_names_cost_nothing() -> None:
-    known = objects("x" * (LONGEST + 1))
+    known = objects("x" * (LONGEST_OBJECT + 1))
     assert len(known) == 0
     assert known.near("x" * 3_000_000) == ()
+    assert near(cards("x" * LONGEST), "X" * LONGEST) == ["x" * LONGEST]
+    assert len(cards("x" * (LONGEST + 1))) == 0
+
+
+def rotated(at: int, longest: int) -> str:
+    """All are of the same letters, and neither start nor end alike."""
+    text = "abcdefghij" * 11
+    return text[at % 10 : at % 10 + longest - at // 10]
+
+
+@pytest.mark.parametrize(
+    ("known", "longest", "letters"),
+    [
+        (cards(), LONGEST, rotated),
+        (objects(), LONGEST_OBJECT, rotated),
+        (cards(), LONGEST, lambda at, longest: "aa-" * (longest // 3 - 1) + "a" * (at % 3 + 1)),
+        (cards(), LONGEST, lambda at, longest: "a" * (longest - at)),
+    ],
+)
+def test_a_question_costs_no_more_whatever_names_somebody_chose(
+    known: KnownNames, longest: int, letters: Callable[[int, int], str]
+) -> None:
+    """A guess may be missed then. 64 of 100 characters would be 45,000 steps."""
+    for at in range(64):
+        known.add(letters(at, longest))
+    for written in (rotated(1, longest - 1)[::-1], "b" + rotated(3, longest - 1), "aaa", "a-a"):
+        assert steps_of(partial(known.near, written)) < 4 * MOST_STEPS
+
+
+def test_where_not_all_can_be_compared_the_likeliest_are() -> None:
+    known = cards(*(rotated(at, LONGEST) for at in range(64)), "NVIDIA-H200")
+    written = rotated(0, LONGEST).upper()
+    assert near(known, written)[0] == rotated(0, LONGEST)

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota.nearest_name import LONGEST, MOST_EDITS, edits_between, nearness, parts_of
+from cardquota.quota.nearest_name import (
+    LONGEST,
+    MOST_EDITS,
+    Effort,
+    edits_between,
+    nearness,
+    parts_of,
+)
 
 from ..steps import steps_of
 
@@ -101,3 +108,17 @@ def test_a_comparison_costs_by_the_length_times_the_bound() -> None:
     one, other = "x" + "ab" * (LONGEST // 2 - 1), "ab" * (LONGEST // 2 - 1) + "y"
     assert nearness(one, other) is not None
     assert steps_of(lambda: nearness(one, other)) < LONGEST * (2 * MOST_EDITS + 10)
+
+
+def test_once_the_effort_is_spent_only_the_same_name_is_near() -> None:
+    for written, name in (("reserach", "research"), ("H200", "NVIDIA-H200")):
+        assert nearness(written, name, Effort(100)) is not None
+        assert nearness(written, name, Effort(0)) is None
+    assert nearness("Research", "research", Effort(0)) is not None
+
+
+def test_several_comparisons_share_one_effort() -> None:
+    effort = Effort(60)
+    assert nearness("abcdefghi", "badcfeghi", effort) is not None
+    assert nearness("abcdefghi", "badcfeghi", effort) is None
+    assert effort.spent

@@ -103,7 +103,9 @@ class Endpoint:
         """`unseen_wait`: seconds, also more than settings allow: who waits is not just slow."""
         self.settings = Settings(**config)
         if unseen_wait is not None:
-            webhook = self.settings.webhook.model_copy(update={"unseen_wait": unseen_wait})
+            patience = max(self.settings.webhook.timeout_seconds, 2 + 3 * int(unseen_wait))
+            changed = {"unseen_wait": unseen_wait, "timeout_seconds": patience}
+            webhook = self.settings.webhook.model_copy(update=changed)
             self.settings = self.settings.model_copy(update={"webhook": webhook})
         audit = self.settings.mode == "audit"
         self.ledger: Ledger = a_ledger(

@@ -1,4 +1,4 @@
-"""A gang whose minimum no quota has room for: said when it, or its workload, is written (E5)."""
+"""A gang for whose pods no quota has room: said when it, or its workload, is written (E5)."""
 
 import asyncio
 from typing import Any
@@ -10,14 +10,13 @@ from builders.pod import PodBody
 from cardquota.quota.messages import queue_messages
 
 from .endpoint import Endpoint
+from .waiting_reviews import until_waiting
 from .workload_review import THREE, pod, running, warned
 
 GANG = a_group("gang").in_queue("queue").of(4)
 MEMBER = pod().in_group("gang")
-NEVER = (
-    "pod group <team/gang> can never start: Queue <queue> has quota for <3> of <4>; "
-    "lower minMember to 3, or ask its owner"
-)
+TOO_FEW = "Queue <queue> has quota for <3> of <4>; lower minMember to 3, or ask its owner"
+NEVER = f"web: its pods alone cannot start pod group <team/gang>: {TOO_FEW}"
 FOUR = f"Queue <queue> has insufficient <{H200}> quota: requested <4>, total would be <%d>, but "
 
 
@@ -37,7 +36,7 @@ async def test_a_workload_is_told_that_its_pods_never_start() -> None:
     for resource, spec in by_kind.items():
         async with Endpoint(THREE, GANG, running("other", 2)) as endpoint:
             never, why = await warned(endpoint, resource, MEMBER, **spec)
-            assert never == f"web: {NEVER}"
+            assert never == NEVER
             assert why == FOUR % 6 + "capability is <3>"
 
 
@@ -63,18 +62,18 @@ async def test_alternatives_are_counted_together() -> None:
 async def test_in_audit_it_is_worded_as_all_else() -> None:
     async with Endpoint(THREE, GANG, mode="audit") as endpoint:
         never, _, _ = await warned(endpoint, "jobs", MEMBER, parallelism=4)
-        assert never == f"audit: would not be let through: web: {NEVER}"
+        assert never == f"audit: would not be let through: {NEVER}"
 
 
 async def test_a_group_that_was_written_a_moment_ago_is_waited_for() -> None:
     """`kubectl apply` of group and Job in one file."""
     async with Endpoint(THREE, unseen_wait=30.0) as endpoint:
         review = asyncio.create_task(warned(endpoint, "jobs", MEMBER, parallelism=4))
-        await asyncio.sleep(0.05)
+        await until_waiting(endpoint.notifier)
         assert not review.done()
         endpoint.see(GANG)
         never, _ = await review
-        assert never == f"web: {NEVER}"
+        assert never == NEVER
 
 
 async def test_a_group_that_does_not_come_is_named() -> None:
@@ -102,13 +101,14 @@ async def test_a_workload_in_a_queue_that_takes_nothing_of_it_is_told(resource: 
 
 
 async def test_a_group_is_told_by_the_pods_that_are_there() -> None:
+    group = "pod group <team/gang>: its pods alone cannot start"
     async with Endpoint(THREE, *waiting(4)) as endpoint:
         said = await endpoint.validate(GANG)
-        assert (said.allowed, said.warnings) == (True, [NEVER])
+        assert (said.allowed, said.warnings) == (True, [f"{group}: {TOO_FEW}"])
         assert (await endpoint.validate(GANG.of(3))).warnings == []
         endpoint.see(GANG.of(3))
         said = await endpoint.validate(GANG, operation="UPDATE", oldObject=GANG.of(3).body)
-        assert (said.allowed, said.warnings) == (True, [NEVER])
+        assert (said.allowed, said.warnings) == (True, [f"{group}: {TOO_FEW}"])
         later = GANG.put({"cpu": "1"}, "spec", "minResources")
         said = await endpoint.validate(later, operation="UPDATE", oldObject=GANG.body)
         assert said.warnings == []  # that was said when it was written

@@ -261,6 +261,17 @@ async def test_q4_where_the_old_quota_cannot_be_read_the_one_in_force_is_compare
         assert said.warnings[0] == "no node has card <H800>; did you mean <NVIDIA-H800>?"
 
 
+async def test_before_the_cluster_is_known_no_card_is_taken_for_the_one_that_was_meant() -> None:
+    impossible = a_queue().with_quota({"NVIDIA H200": 1})
+    async with Endpoint() as endpoint:
+        known = await endpoint.validate(impossible)
+        assert known.warnings[0].endswith(f"; did you mean <{H200}>?")
+        endpoint.late = True
+        said = await endpoint.validate(impossible)
+        assert said.warnings
+        assert "did you mean" not in " ".join(said.warnings)
+
+
 async def test_before_the_cluster_is_known_nothing_is_said_of_it() -> None:
     async with Endpoint() as endpoint:
         endpoint.synced = False

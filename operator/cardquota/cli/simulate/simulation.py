@@ -21,6 +21,7 @@ from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.groups.group_write import judge_group_write
 from ...quota.decisions.holders import with_holders
 from ...quota.decisions.judgement import judge_release, queue_not_named
+from ...quota.decisions.probably_meant import with_group_meant
 from ...quota.decisions.volcano_jobs.job_pods import has_too_many_tasks
 from ...quota.decisions.volcano_jobs.job_write import judge_job_write
 from ...quota.effect import Effect, effect_of, effect_on_create
@@ -417,7 +418,7 @@ class Simulation:
         for record in (*refusal.pods, *(member for member in gang if member.gated)):
             answer = self._by_uid[record.facts.uid]
             answer.reason = refusal.verdict.reason or ""
-            verdict = refusal.verdict
+            verdict = with_group_meant(self.ledger, record.facts, refusal.verdict)
             if refusal.gang is None:
                 verdict = with_holders(self.ledger, record.facts, verdict)
             answer.text = verdict.text
@@ -523,5 +524,6 @@ class Simulation:
             record = self.ledger.pods.get(uid)
             if answer.answer is Answer.GATED and not answer.text and record is not None:
                 verdict = judge_release(self.ledger, record)
+                verdict = with_group_meant(self.ledger, record.facts, verdict)
                 answer.reason, answer.text = verdict.reason or "", verdict.text
             answer.warnings = tuple(text for text in answer.warnings if text != answer.text)

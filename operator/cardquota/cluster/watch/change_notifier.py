@@ -11,6 +11,11 @@ class ChangeNotifier:
         self._waiters: set[asyncio.Future[None]] = set()
         self._listeners: list[Callable[[], None]] = []
 
+    @property
+    def waiting(self) -> int:
+        """How many tasks wait for the next change."""
+        return len(self._waiters)
+
     def listen(self, listener: Callable[[], None]) -> None:
         """Call `listener` at every notification, in the loop. It must be quick."""
         self._listeners.append(listener)

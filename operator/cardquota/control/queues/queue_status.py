@@ -89,7 +89,9 @@ def _mappings(stored: object) -> list[Mapping[str, Any]]:
 
 def _conditions(report: QueueReport, stored: object, now: str) -> list[QueueCondition]:
     problem = report.quota_problem or report.spec_problem
-    over = report_messages.over_quota(report.name, report.over) if report.over else ""
+    over = ""
+    if report.over:
+        over = report_messages.over_quota(report.name, report.over, report.state)
     oversold = [report_messages.oversold(*found) for found in report.oversold]
     borrowed = [report_messages.borrowed(report.name, *found) for found in report.borrowed]
     wanted: tuple[tuple[v.Condition, bool, str, str | list[str]], ...] = (

@@ -13,6 +13,7 @@ from ...cluster.events.events import EventRecorder
 from ...loop.time_slice import TimeSlice
 from ...quota.advice import Advice, advice_of
 from ...quota.decisions.holders import with_holders
+from ...quota.decisions.probably_meant import with_group_meant
 from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
@@ -210,7 +211,8 @@ class WaitReports:
         record.told = told
         self._renewals.written(uid)
         found = pod_reference(record.facts)
-        text = with_holders(self._ledger, record.facts, verdict).text
+        said = with_group_meant(self._ledger, record.facts, verdict)
+        text = with_holders(self._ledger, record.facts, said).text
         if before != told:
             _LOG.info("%s/%s waits: %s", show(found.namespace), show(found.name), text)
         self._events.record(

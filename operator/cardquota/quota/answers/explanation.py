@@ -167,7 +167,9 @@ class Explanations:
 
     def _waiting(self, record: PodRecord, asked: PodGroupState | None) -> _Explained:
         ledger, facts, request = self._ledger, record.facts, record.request
-        reasons = GateReasons(ledger, volcano_configuration=self._volcano_configuration)
+        reasons = GateReasons(
+            ledger, volcano_configuration=self._volcano_configuration, guesses=True
+        )
         standing = at_gate(reasons.of(record))
         origin = origin_of(ledger, facts, record.queue)
         group = ledger.groups.get(facts.group) if facts.group else None

@@ -36,7 +36,8 @@ def holders_text(
     ledger: LedgerReader, facts: PodFacts, queue: str, shorts: Sequence[Shortfall]
 ) -> str:
     """Who holds the cards that are short; empty if nobody does. Names workloads of the pod's own
-    namespace alone: others are one number. Costs a few steps for each of five cards.
+    namespace alone: others are one number. Costs a few steps for each of five cards, and
+    some for each kind of pods that may still get one of several.
     """
     account = ledger.account(queue)
     cards = [short.dimension for short in shorts if is_card(short.dimension)]
@@ -59,4 +60,5 @@ def _held_by(ledger: LedgerReader, account: AccountReader, facts: PodFacts, card
         here.total - sum(amount for _, amount in named),
         ledger.held_cards.total(queue, card) - here.total,
         max(0, account.row(card).reserved - own),
+        ledger.held_cards.may_hold(queue, card),
     )

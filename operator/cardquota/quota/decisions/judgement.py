@@ -25,7 +25,7 @@ from .availabilities import Availabilities
 from .borrowing import with_borrowing
 from .outside_quota import OutsideQuota
 from .over_quota import over_quota, reason_of
-from .probably_meant import group_meant, queue_meant
+from .probably_meant import queue_meant, with_group_meant
 from .quota_check import Preference, QuotaCheck
 
 _MOST_KINDS: Final = 64
@@ -68,7 +68,7 @@ def judge_new(
     if verdict.outcome is Outcome.WAITS and not beside:
         verdict = with_borrowing(ledger, facts, verdict, on_the_way)
     if unseen and verdict.outcome is not _NEVER:
-        return _group_not_seen(ledger, facts, queue)
+        return with_group_meant(ledger, facts, _group_not_seen(facts, queue))
     return verdict
 
 
@@ -92,7 +92,7 @@ def _queue_unknown(ledger: LedgerReader, facts: PodFacts) -> Verdict:
     wrong = ledger.reading_of(facts, None).invalid_request
     if wrong is not None and wrong.reason is Reason.INVALID_CARD:
         return _invalid(ledger, facts, OUTSIDE, wrong.reason, wrong.text)
-    return _group_not_seen(ledger, facts, OUTSIDE)
+    return with_group_meant(ledger, facts, _group_not_seen(facts, OUTSIDE))
 
 
 def _invalid(
@@ -156,13 +156,16 @@ def _reserved_for(ledger: LedgerReader, record: PodRecord) -> Iterator[str]:
 
 
 def judge_presence(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
-    """What a gated pod waits for before its request can be judged: its group, or its gang."""
+    """What a gated pod waits for before its request can be judged: its group, or its gang.
+
+    Costs a few steps. Its text has no guess which group was meant (`with_group_meant`).
+    """
     facts = record.facts
     if not facts.group or facts.oversized:
         return None
     group = ledger.groups[facts.group]
     if group.facts is None:
-        return _group_not_seen(ledger, facts, record.queue)
+        return _group_not_seen(facts, record.queue)
     if group.being_reserved:
         # The members that start are let through once it is written, all others after that.
         return Verdict(Outcome.UNSEEN, record.queue)
@@ -188,8 +191,8 @@ def _group_unseen(ledger: LedgerReader, facts: PodFacts) -> bool:
     return group is None or group.facts is None
 
 
-def _group_not_seen(ledger: LedgerReader, facts: PodFacts, queue: str) -> Verdict:
-    text = queue_messages.group_not_seen(facts.group, meant=group_meant(ledger, facts.group))
+def _group_not_seen(facts: PodFacts, queue: str) -> Verdict:
+    text = queue_messages.group_not_seen(facts.group)
     return Verdict(Outcome.UNSEEN, queue, Reason.GROUP_NOT_FOUND, text, warnings=(text,))
 
 
@@ -284,7 +287,13 @@ def _shut_to(
     """
     if account is None or account.facts is None:
         meant = queue_meant(ledger, queue, facts.namespace)
-        text = queue_messages.queue_not_found(queue, _asked(ledger, facts), meant=meant)
+        asked = _asked(ledger, facts)
+        if _named_by_group(ledger, facts, queue):
+            text = queue_messages.group_queue_not_found(
+                queue, asked, meant=meant, group=facts.group
+            )
+        else:
+            text = queue_messages.queue_not_found(queue, asked, meant=meant)
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_FOUND, text)
     if account.facts.state is not _OPEN:
         text = queue_messages.queue_not_open(queue, account.facts.state, _asked(ledger, facts))
@@ -293,6 +302,12 @@ def _shut_to(
         text = queue_messages.namespace_not_admitted(queue, facts.namespace, _asked(ledger, facts))
         return Verdict(Outcome.NEVER, queue, Reason.QUEUE_NOT_OPEN, text)
     return None
+
+
+def _named_by_group(ledger: LedgerReader, facts: PodFacts, queue: str) -> bool:
+    """Whether a pod has its queue from its group: its own annotation could not name another."""
+    group = ledger.groups.get(facts.group) if facts.group else None
+    return group is not None and group.facts is not None and group.facts.queue == queue
 
 
 def _memory_warning(ledger: LedgerReader, facts: PodFacts, queue: str) -> tuple[str, ...]:

@@ -1,7 +1,10 @@
 """Which queue or pod group was probably meant, where there is none of the name that was written."""
 
 from ..ledger.ledger_reader import LedgerReader
-from ..vocabulary import QueueState
+from ..messages import queue_messages
+from ..pods.pod_facts import PodFacts
+from ..verdict import Verdict
+from ..vocabulary import QueueState, Reason
 
 
 def queue_meant(ledger: LedgerReader, written: str, namespace: str) -> str:
@@ -21,3 +24,14 @@ def group_meant(ledger: LedgerReader, key: str) -> str:
     is not there, as `namespace/name`.
     """
     return next(iter(ledger.group_names.near(key)), "")
+
+
+def with_group_meant(ledger: LedgerReader, facts: PodFacts, verdict: Verdict) -> Verdict:
+    """The verdict on a pod whose group is not there, its text with the group that was probably
+    meant; any other verdict as it is. For a text that goes out: a release pass and the judgement of
+    other pods ask of thousands whether their group is there, and need no guess.
+    """
+    if verdict.reason is not Reason.GROUP_NOT_FOUND:
+        return verdict
+    text = queue_messages.group_not_seen(facts.group, meant=group_meant(ledger, facts.group))
+    return verdict._replace(text=text, warnings=(text,))

@@ -5,27 +5,36 @@ may be wanted (Q3), and so may one below what is in use (Q7). So each is a Warni
 rows that this write adds, changes or takes out: whoever meant it is not told again with each write.
 """
 
+from collections.abc import Callable
 from itertools import chain, islice
 from typing import Final
 
 from ..amounts import Amounts
 from ..cards.card import can_exist
+from ..known_names import MOST_STEPS
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import queue_write_messages
+from ..nearest_name import Effort
 from ..words import MOST_LISTED
 
 _NOTHING: Final[Amounts] = {}
 
 
 def doubts_about_rows(
-    ledger: LedgerReader, queue: str, quota: Amounts, before: Amounts = _NOTHING
+    ledger: LedgerReader,
+    queue: str,
+    quota: Amounts,
+    before: Amounts = _NOTHING,
+    *,
+    meant: Callable[[str], str] | None = None,
 ) -> tuple[str, ...]:
     """At most five Warnings, then how many are left out. First what is in use, then cards that no
     node has, then what is above the cluster.
 
-    `before`: the quota that is replaced. Costs a microsecond for each row of both, and at most four
-    milliseconds for each of the Warnings that has the nearest name.
+    `before`: the quota that is replaced. `meant`: which known card was probably meant; None: these
+    Warnings have suggestions of their own. Costs a microsecond for each row of both, and those.
     """
+    meant = meant or Suggestions(ledger)
     changed = {card: amount for card, amount in quota.items() if before.get(card) != amount}
     lowered = {card: quota.get(card, 0) for card in before if quota.get(card, 0) < before[card]}
     unknown = [card for card in changed if not ledger.nodes.has(card) and can_exist(card)]
@@ -33,10 +42,7 @@ def doubts_about_rows(
     above = _above_cluster(ledger, changed)
     told = chain(
         (queue_write_messages.row_below_use(*one) for one in in_use),
-        (
-            queue_write_messages.row_of_no_node(card, meant=known_card_meant(ledger, card))
-            for card in unknown
-        ),
+        (queue_write_messages.row_of_no_node(card, meant=meant(card)) for card in unknown),
         (queue_write_messages.row_above_cluster(*one) for one in above),
     )
     more = len(in_use) + len(unknown) + len(above) - MOST_LISTED
@@ -44,15 +50,34 @@ def doubts_about_rows(
     return (*islice(told, MOST_LISTED), *rest)
 
 
-def known_card_meant(ledger: LedgerReader, card: str) -> str:
+class Suggestions:
+    """Which known cards were probably meant, in the Warnings of one write: at most five, which
+    together cost what one question to `KnownNames` does. All others get none.
+    """
+
+    def __init__(self, ledger: LedgerReader) -> None:
+        self._ledger = ledger
+        self._effort = Effort(MOST_STEPS)
+        self._left = MOST_LISTED
+
+    def __call__(self, card: str) -> str:
+        """The card that was meant; empty if none is near, or if no suggestion is left."""
+        if self._left <= 0 or self._effort.spent:
+            return ""
+        meant = known_card_meant(self._ledger, card, self._effort)
+        self._left -= bool(meant)
+        return meant
+
+
+def known_card_meant(ledger: LedgerReader, card: str, effort: Effort | None = None) -> str:
     """The nearest card that is known: a node has it or had it, or a pod has held it and some quota
     has a row for it. Empty if none is near, or if the card is known itself: then its pool is at
-    zero.
+    zero. `effort`: as for `KnownNames.near`.
     """
     catalog = ledger.catalog
     if catalog.resource(card) is not None:
         return ""
-    near = [one.name for one in catalog.names.near(card)]
+    near = [one.name for one in catalog.names.near(card, effort)]
     known = (one for one in near if catalog.card(one) is not None or ledger.in_any_quota(one))
     return next(known, "")
 

@@ -76,15 +76,15 @@ def minimum_disagrees(resource: str, in_resources: int, in_request: int) -> str:
 def gang_never_starts(
     group: str, queue: str, minimum: int, most: int, *, workload: str = ""
 ) -> str:
-    """Warning: a gang can never start, by what its pods ask for. Short. `most`: the largest minimum
-    that the whole quota is enough for. `workload`: what makes the pods, where that is written.
+    """Warning: these pods of a gang can never start it, if no others come that ask for less. Short.
+    `most`: the largest minimum that the whole quota is enough for. `workload`: what makes the pods,
+    where that is written.
     """
-    told = f"{show(workload, most=30)}: " if workload else ""
+    named = f"pod group <{show(group, most=40)}>"
+    whose = f"{show(workload, most=20)}: its pods alone cannot start {named}"
+    head = whose if workload else f"{named}: its pods alone cannot start"
     advice = f"lower minMember to {most}, or ask its owner" if most else "ask its owner for more"
-    return (
-        f"{told}pod group <{show(group, most=40)}> can never start: Queue <{show(queue, most=30)}> "
-        f"has quota for <{most}> of <{minimum}>; {advice}"
-    )
+    return f"{head}: Queue <{show(queue, most=30)}> has quota for <{most}> of <{minimum}>; {advice}"
 
 
 def group_moved(queue: str) -> str:

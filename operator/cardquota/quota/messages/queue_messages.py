@@ -5,10 +5,12 @@ from typing import Final
 
 from .. import vocabulary as v
 from ..verdict import Growth
-from ..words import amount_texts, show
-from .phrases import Asked, asked_text, choice_text, did_you_mean, requested_text
+from ..words import amount_texts, first_of, show
+from .phrases import Asked, asked_text, did_you_mean, requested_text
 from .request_messages import invalid_request
 
+_LONGEST_OF_TWO: Final = 40
+"""Characters of each of two names in a Warning."""
 _LONGEST_MEANT: Final = 50
 """Characters of a name that fit into a Warning as well."""
 
@@ -107,17 +109,22 @@ def queue_not_named(queue: str, asked: Asked) -> str:
 def card_without_queue(card: str) -> str:
     """Warning: a card is named, but no quota applies. Short."""
     return (
-        f"card <{choice_text(card)}> without a queue: no quota applies, it may run on any model; "
-        f"add {v.QUEUE_NAME}"
+        f"card <{_named(card)}> without a queue: no quota applies, it may run on any model that "
+        f"its node selector leaves; add {v.QUEUE_NAME}"
     )
 
 
 def card_in_audit(card: str) -> str:
     """Warning: a card is named where nothing is enforced. Short."""
     return (
-        f"audit: card <{choice_text(card)}> is named, and steers nothing: the pod may run on "
-        "another model, and is counted by its node"
+        f"audit: card <{_named(card)}> is named, and steers nothing: the pod may run on any model "
+        "that its node selector leaves, and is counted by its node"
     )
+
+
+def _named(card: str) -> str:
+    """A card, or alternatives as written, short: two, then a count."""
+    return first_of([show(one, most=_LONGEST_OF_TWO) for one in card.split("|")], "|", most=2)
 
 
 def queue_disagrees(group: str, theirs: str, own: str, asked: Asked = ()) -> str:
@@ -144,10 +151,15 @@ def namespace_not_seen(namespace: str) -> str:
     return f"cardquota has not seen namespace <{show(namespace)}> yet; try again in a second"
 
 
-def group_queue_not_found(queue: str, asked: Asked = (), *, meant: str = "") -> str:
-    """The queue that a pod group names does not exist. `meant`: the one that was probably meant."""
+def group_queue_not_found(
+    queue: str, asked: Asked = (), *, meant: str = "", group: str = ""
+) -> str:
+    """The queue that a pod group names does not exist. `meant`: the one that was probably meant.
+    `group`: its name, where a pod of it is told, which asks for `asked`; empty: the group asks.
+    """
+    where = f"spec.queue of pod group <{show(group)}>" if group else "spec.queue"
     return (
-        f"Queue <{show(queue)}> does not exist{requested_text(asked, of_group=True)}; "
-        "name one that does (`kubectl get queues`) in spec.queue, or ask for it to be created"
+        f"Queue <{show(queue)}> does not exist{requested_text(asked, of_group=not group)}; "
+        f"name one that does (`kubectl get queues`) in {where}, or ask for it to be created"
         f"{did_you_mean(meant)}"
     )

@@ -20,9 +20,12 @@ def queue_beyond_limit(limit: Limit, found: int) -> str:
     return f"it has <{found}> {limit.what}, at most <{limit.most}> are read: write fewer"
 
 
-def over_quota(queue: str, over: Sequence[tuple[str, int, int]]) -> str:
+def over_quota(
+    queue: str, over: Sequence[tuple[str, int, int]], state: str = v.QueueState.OPEN
+) -> str:
     """More is charged than the quota allows (Q7). `over`: each dimension, what is charged of it,
-    and its limit. Names five, then a count. Only what asks for one of these waits (E4).
+    and its limit. Names five, then a count. Only what asks for one of these waits (E4); if the
+    queue's `state` is not open, all that is new does (Q6).
     """
     texts = []
     for dimension, charged, limit in over[:MOST_LISTED]:
@@ -31,11 +34,17 @@ def over_quota(queue: str, over: Sequence[tuple[str, int, int]]) -> str:
     more = len(over) - MOST_LISTED
     if more > 0:
         texts.append(f"and {more} more")
+    holds = f"Queue <{show(queue)}> holds {'; '.join(texts)}"
+    if state != v.QueueState.OPEN:
+        return (
+            f"{holds}: nothing new is let through, the queue is {state}; free some of it, or raise "
+            "the quota"
+        )
     which = "it" if len(over) == 1 else "one of these"
     cards = all(is_card(dimension) for dimension, _, _ in over)
     others = "other cards" if cards else "all others"
     return (
-        f"Queue <{show(queue)}> holds {'; '.join(texts)}: nothing new that asks for {which} "
+        f"{holds}: nothing new that asks for {which} "
         f"is let through until it fits, {others} go on; free some of it, or raise the quota"
     )
 

@@ -11,6 +11,7 @@ from ..decisions.groups.gang_judgement import judge_gang
 from ..decisions.groups.mixture import mixture_in
 from ..decisions.held_up import HeldUp, held_up_in
 from ..decisions.judgement import judge_release
+from ..decisions.probably_meant import with_group_meant
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import order_messages, stuck_messages, volcano_messages
@@ -66,12 +67,16 @@ class GateReasons:
     known of a fifo queue alone.
     """
 
-    def __init__(self, ledger: LedgerReader, *, volcano_configuration: str = "") -> None:
+    def __init__(
+        self, ledger: LedgerReader, *, volcano_configuration: str = "", guesses: bool = False
+    ) -> None:
         """`volcano_configuration`: namespace and name of the ConfigMap of Volcano's scheduler;
         empty: it binds no pods (V7). Whether it lets mixtures be bound is not known here.
+        `guesses`: whether it is looked up which group was meant by a wrong name, for a few pods.
         """
         self._ledger = ledger
         self._volcano_configuration = volcano_configuration
+        self._guesses = guesses
         self._verdicts: dict[Hashable, Verdict | Why] = {}
         self._gangs: dict[tuple[str, str], Verdict | Why] = {}
         """By queue and group: what all members wait for in whom nothing else is wrong."""
@@ -86,7 +91,7 @@ class GateReasons:
             return Why("", stuck_messages.NOT_ENFORCED)
         account = self._ledger.account(record.queue)
         if account is None or record.queue == OUTSIDE:
-            return why_of(judge_member(self._ledger, record))
+            return why_of(self._told(record, judge_member(self._ledger, record)))
         key = record.queue, record.class_key
         verdict = self._verdicts.get(key)
         if verdict is None:
@@ -99,8 +104,13 @@ class GateReasons:
             return Why(Reason.BEHIND, text, lacks_quota=True)
         return why_of(verdict)
 
+    def _told(self, record: PodRecord, verdict: Verdict) -> Verdict:
+        if not self._guesses:
+            return verdict
+        return with_group_meant(self._ledger, record.facts, verdict)
+
     def _judge(self, account: AccountReader, record: PodRecord) -> Verdict | Why:
-        verdict = judge_release(self._ledger, record)
+        verdict = self._told(record, judge_release(self._ledger, record))
         group = self._ledger.groups.get(record.facts.group) if record.facts.group else None
         if verdict.outcome is not Outcome.UNSEEN or verdict.reason is not None or group is None:
             return verdict

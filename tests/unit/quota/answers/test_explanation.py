@@ -126,6 +126,12 @@ def test_f5_for_want_of_what_else_a_pod_waits() -> None:
     }
 
 
+def test_f5_who_waits_for_a_group_is_told_which_was_probably_meant() -> None:
+    ledger = a_cluster(waiting("w").in_group("trian"), a_group("train").in_queue("queue"))
+    message = explained(ledger, "Pod", "w").message or ""
+    assert message.endswith("; create it, or did you mean <train>?")
+
+
 def test_f5_who_is_behind_another_in_a_fifo_queue() -> None:
     ledger = a_cluster(holding("h"), waiting("a", 2, created="2026-01-02T08:00:00Z"))
     see(ledger, waiting("b"), a_queue().with_quota({H200: 2, H800: 4}).fifo())

@@ -62,6 +62,18 @@ def test_what_its_own_group_reserves_is_not_told_as_held() -> None:
     assert said(gang, held("chat", 2), pod=member) == f"; held by chat 2{WAIT}"
 
 
+def test_t3_cards_of_pods_that_may_get_this_or_another_are_told_beside() -> None:
+    """Nobody holds it for certain: once one of them is bound, it may have the other card."""
+    both = f"{H200}|{H800}"
+    flexible = a_pod("f").with_uid("f").in_queue("queue").naming(both).asking_for(1)
+    flexible = flexible.owned_by("StatefulSet", name="flex").stamped("queue", {both: 1})
+    full = QUEUE.with_quota({H200: 1, H800: 1})
+    may = "1 of pods that may use this or another card"
+    there = held("chat", 1)
+    assert said(there, flexible, queue=full) == f"; held by chat 1, and {may}{WAIT}"
+    assert said(there, flexible, pod=ASKS.naming(H800), queue=full) == f"; held: {may}{WAIT}"
+
+
 def test_of_several_cards_each_is_named_again() -> None:
     pod = ASKS.naming(f"{H200}|{H800}")
     there = held("chat", 3), held("tune", 1, card=H800)

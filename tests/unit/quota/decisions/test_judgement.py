@@ -37,7 +37,7 @@ from cardquota.quota.messages import (
     shortfall_messages,
 )
 from cardquota.quota.verdict import Outcome, Shortfall, Verdict
-from cardquota.quota.vocabulary import Mode, Policy, Reason
+from cardquota.quota.vocabulary import QUEUE_NAME, Mode, Policy, Reason
 
 QUEUE = a_queue("cr-queue1").with_quota({H200: 3, H800: 2})
 WAIT = "wait until some of it is free, or ask the queue's owner for a higher quota"
@@ -523,6 +523,20 @@ def test_e2_a_reservation_in_another_queue_covers_nothing() -> None:
     assert not gang(a_cluster(elsewhere, running, *pods), *pods)[0].fits
     alone = a_cluster(elsewhere.of(1), running, *pods)
     assert release(alone, pods[0]).outcome is Outcome.WAITS
+
+
+def test_e5_a_missing_queue_that_a_group_names_is_corrected_there() -> None:
+    """An annotation of the pod could not name another one."""
+    group = a_group("lost").in_queue("gone")
+    for pod in (
+        a_request("p").in_queue(None).in_group("lost"),
+        a_request("p").in_queue("gone").in_group("lost"),
+    ):
+        text = create(a_cluster(group), pod).text
+        assert text.startswith("Queue <gone> does not exist (the pod requests <1> of <")
+        assert "; name one that does (`kubectl get queues`) in spec.queue of pod group <" in text
+    text = create(a_cluster(), a_request("p").in_queue("gone")).text
+    assert f"in the annotation {QUEUE_NAME}, or ask" in text
 
 
 def test_a_gang_waits_until_its_minimum_exists() -> None:

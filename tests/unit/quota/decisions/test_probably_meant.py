@@ -2,10 +2,13 @@
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.decisions.judgement import judge_new
-from cardquota.quota.decisions.probably_meant import group_meant, queue_meant
+from cardquota.quota.decisions.create_judgement import judge_create
+from cardquota.quota.decisions.judgement import judge_new, judge_release
+from cardquota.quota.decisions.probably_meant import group_meant, queue_meant, with_group_meant
 from cardquota.quota.verdict import Verdict
 from cardquota.quota.vocabulary import Reason
+
+from ...steps import steps_of
 
 RESEARCH = a_queue("research").with_quota({H200: 3})
 POD = a_pod().in_queue("research").naming(H200).asking_for(1)
@@ -52,6 +55,36 @@ def test_who_names_a_group_that_is_not_there_is_told_of_the_nearest() -> None:
     assert verdict.reason is Reason.GROUP_NOT_FOUND
     assert verdict.text.endswith("; create it, or did you mean <train>?")
     assert max(map(len, verdict.warnings)) <= 256
+
+
+def test_who_only_asks_whether_a_group_is_there_looks_for_no_other() -> None:
+    """Neither the release pass, nor the judgement of another pod, whoever waits: a guess costs
+    thousands of steps, and so does one for each of the pods.
+    """
+    names = ["abcdefghij"[n % 10 :] + "abcdefghij" * 4 for n in range(50)]
+    groups = [a_group(f"{name}{n}") for n, name in enumerate(names)]
+    pods = [
+        POD.put(f"w{n}", "metadata", "name").with_uid(f"w{n}").in_group(f"{name}x{n}").gated()
+        for n, name in enumerate(names[1:] + names[:1])
+    ]
+    ledger = a_ledger(*CARDS, RESEARCH.with_policy("Deny"), *groups, *pods)
+    record = ledger.pods["w0"]
+    verdict = judge_release(ledger, record)
+    assert verdict.reason is Reason.GROUP_NOT_FOUND
+    assert "did you mean" not in verdict.text
+    assert steps_of(lambda: judge_release(ledger, record)) < 300
+    assert steps_of(lambda: judge_create(ledger, POD.facts())) < 6_000
+
+
+def test_the_guess_is_added_to_a_text_that_goes_out() -> None:
+    there = a_group("train").in_queue("research")
+    waits = POD.in_group("trian").gated()
+    ledger = a_ledger(*CARDS, RESEARCH, there, waits)
+    record = ledger.pods[waits.uid]
+    verdict = with_group_meant(ledger, record.facts, judge_release(ledger, record))
+    assert verdict.text.endswith("; create it, or did you mean <train>?")
+    fits = judge_create(ledger, POD.facts())
+    assert with_group_meant(ledger, record.facts, fits) is fits
 
 
 def test_p4_an_unknown_card_is_answered_with_the_nearest_that_a_node_has() -> None:

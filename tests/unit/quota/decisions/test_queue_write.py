@@ -1,7 +1,8 @@
 """What is odd in the rows of a quota that is written."""
 
 from builders import CARDS, H200, H800, a_ledger, a_node, a_pod, a_queue
-from cardquota.quota.decisions.queue_write import doubts_about_rows, known_card_meant
+from cardquota.quota.decisions.queue_write import Suggestions, doubts_about_rows, known_card_meant
+from cardquota.quota.known_names import MOST_STEPS
 from cardquota.quota.messages import queue_write_messages as m
 
 from ...steps import steps_of
@@ -69,3 +70,22 @@ def test_i5_a_thousand_rows_cost_little_beside_a_thousand_cards() -> None:
     ledger = a_ledger(*nodes)
     rows = {f"NVIDIA-H{n}0O-SXM": 900 for n in range(1_000)}
     assert steps_of(lambda: doubts_about_rows(ledger, "red", rows)) < 40_000
+
+
+def test_i5_one_write_has_five_suggestions_in_all() -> None:
+    """Whatever part of the quota they are about."""
+    meant = Suggestions(a_ledger(*CARDS))
+    assert [meant(f"NVIDIA-H20{letter}") for letter in "abc"] == [H200] * 3
+    assert meant("AMD-MI300X") == ""
+    rows = {f"NVIDIA-H20{letter}": 1 for letter in "def"}
+    told = doubts_about_rows(a_ledger(*CARDS), "red", rows, meant=meant)
+    assert [text.endswith("?") for text in told] == [True, True, False]
+
+
+def test_i5_the_suggestions_of_one_write_cost_as_much_as_one() -> None:
+    """These names are much alike, and all of them have to be compared."""
+    nodes = [a_node(f"n{n}").with_cards(f"N{'-abcdefghij' * 8}-{n}", 8) for n in range(64)]
+    ledger = a_ledger(*nodes)
+    meant = Suggestions(ledger)
+    written = ["X" + "-bacdefghij" * 8 + f"-{n}" for n in range(20)]
+    assert steps_of(lambda: [meant(card) for card in written]) < 4 * MOST_STEPS

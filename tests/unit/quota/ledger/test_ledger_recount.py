@@ -25,6 +25,7 @@ from cardquota.quota.assignment.claim import Claim
 from cardquota.quota.assignment.on_the_way import NOBODY
 from cardquota.quota.decisions.create_judgement import on_the_way
 from cardquota.quota.decisions.quota_check import QuotaCheck
+from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.pods.pod_request import PodRequest
 from cardquota.quota.pods.reading import read
 from cardquota.quota.release.openings import openings
@@ -513,22 +514,27 @@ class Histories(RuleBasedStateMachine):
     def who_holds_the_cards_and_uses_the_queues_is_what_a_count_says(self) -> None:
         """Q8, section 6."""
         held, users = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
-        totals = Counter[tuple[str, str]]()
+        totals, undecided = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
         for record in self.ledger.pods.values():
             queue, facts = record.queue, record.facts
             users[queue, facts.namespace, facts.workload] += bool(queue)
             for card, amount in record.charge if queue and record.held else ():
                 if card not in ("cpu", "memory"):
+                    if record.claim is not None and record.charge_state is ChargeState.RELEASED:
+                        undecided[queue, card] += amount
+                        continue
                     held[queue, card, facts.namespace, facts.workload] += amount
                     totals[queue, card] += amount
         cards, all_users = self.ledger.held_cards, self.ledger.queue_users
         assert dict(cards.all()) == dict(+held)
         assert dict(all_users.all()) == dict(+users)
-        for (queue, card), total in totals.items():
+        for queue, card in {*totals, *undecided}:
+            total, may = totals[queue, card], undecided[queue, card]
             account = self.ledger.account(queue)
             assert account is not None
             assert cards.total(queue, card) == total
-            assert account.row(card).charged - account.row(card).reserved == total
+            assert account.row(card).charged - account.row(card).reserved == total + may
+            assert cards.may_hold(queue, card) >= may
         groups = self.ledger.groups.values()
         named = {one.key: one.facts.queue for one in groups if one.facts and one.facts.queue}
         assert dict(self.ledger.queue_groups.all()) == named

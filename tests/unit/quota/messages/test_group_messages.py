@@ -9,12 +9,13 @@ _LONGEST_WARNING = 256
 
 def test_a_gang_that_never_starts_is_told_the_numbers_and_what_to_do() -> None:
     assert m.gang_never_starts("team/gang", "red", 4, 3) == (
-        "pod group <team/gang> can never start: Queue <red> has quota for <3> of <4>; "
+        "pod group <team/gang>: its pods alone cannot start: Queue <red> has quota for <3> of <4>; "
         "lower minMember to 3, or ask its owner"
     )
     none = m.gang_never_starts("team/gang", "red", 4, 0)
     assert none.endswith("has quota for <0> of <4>; ask its owner for more")
-    assert m.gang_never_starts("team/gang", "red", 4, 3, workload="train").startswith("train: pod")
+    told = m.gang_never_starts("team/gang", "red", 4, 3, workload="train")
+    assert told.startswith("train: its pods alone cannot start pod group <team/gang>: Queue <red>")
 
 
 def test_the_longest_is_shown_whole_in_audit_too() -> None:

@@ -77,6 +77,13 @@ from cardquota.quota.verdict import Shortfall
             ),
         ),
         (
+            report_messages.over_quota("red", [(H200, 3, 1)], v.QueueState.CLOSED),
+            (
+                "Queue <red> holds 3 of <NVIDIA-H200>, its quota is 1: nothing new is let "
+                "through, the queue is Closed; free some of it, or raise the quota"
+            ),
+        ),
+        (
             report_messages.borrowed("red", H200, 1, 2),
             (
                 "Queue <red> holds 1 <NVIDIA-H200> beyond its quota, of 2 that rolling updates may "
@@ -207,11 +214,19 @@ def test_section_9_of_alternatives_five_are_listed_wherever_they_stand() -> None
     for text in (
         request_messages.invalid_request("red", [(card, 1)], "no"),
         request_messages.no_card_asked(card),
-        queue_messages.card_without_queue(card),
         request_messages.selector_excludes("zone a", names),
     ):
         assert [name in text for name in names] == [True] * 5 + [False] * 2
         assert " and 2 more" in text
+
+
+def test_p5_a_name_that_steers_nothing_is_told_shortly_whatever_it_is() -> None:
+    """The warning is cut at 256 characters. A node selector of the pod still counts."""
+    names = "|".join(f"NVIDIA-H100-80GB-HBM3-{n}" for n in range(7))
+    for told in (queue_messages.card_without_queue, queue_messages.card_in_audit):
+        assert "may run on any model that its node selector leaves" in told(H200)
+        assert "<NVIDIA-H100-80GB-HBM3-0|NVIDIA-H100-80GB-HBM3-1 and 5 more>" in told(names)
+        assert len(told("|".join("x" * 100 for _ in range(100)))) <= 256
 
 
 def test_i4_of_many_cards_of_a_quota_five_are_listed_safely() -> None:

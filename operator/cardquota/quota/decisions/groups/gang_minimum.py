@@ -1,10 +1,12 @@
-"""Could a gang ever start, by what its pods ask for? Its minimum against the empty queue (E5).
+"""Could these pods alone ever start a gang? Its minimum against the empty queue (E5).
 
 For whoever writes the group, or a workload that makes its pods. Nothing is refused by it, and no
-fault is found where pods that ask for something else may be part of the minimum. Pure questions to
-the ledger: nothing is charged here.
+fault is found where pods that ask for something else must be part of the minimum. If others come
+later that ask for less, as a launcher without cards, a gang may start in spite of a fault. Pure
+questions to the ledger: nothing is charged here.
 """
 
+from itertools import islice
 from typing import Final, NamedTuple
 
 from ...accounts.account_reader import AccountReader
@@ -19,11 +21,11 @@ from .member_kinds import kinds_of
 _MOST_KINDS: Final = 32
 """Kinds of members that are looked at when a group is written."""
 _MOST_MEMBERS: Final = 10_000
-"""Members that are looked at then."""
+"""Members that are looked at."""
 
 
 class GangFault(NamedTuple):
-    """Why a gang can never start."""
+    """Why a gang cannot start with these pods alone, whatever is freed."""
 
     minimum: int
     """How many pods start together."""
@@ -36,10 +38,12 @@ class GangFault(NamedTuple):
 def fault_of_workload(
     account: AccountReader, group: PodGroupState, request: PodRequest, makes: int
 ) -> GangFault | None:
-    """Why a gang can never start with the pods of a workload. None: it may, or it has started.
+    """Why a gang can never start with the pods of a workload and those that are there, if no others
+    come. None: it may, or it has started.
 
     `makes`: how many pods the workload makes, each with this request. If these are not enough for
-    the minimum, others have to come that may ask for less: then there is no fault.
+    the minimum, others have to come that may ask for less: then there is no fault. Costs by the
+    number of members, with a bound, if cpu or memory is limited.
     """
     if not group.gang or group.started:
         return None
@@ -54,20 +58,23 @@ def fault_of_workload(
     if room is not None and room < needed:
         most = others + room
         shorts += [_short(account, card, request.amount * needed) for card in request.cards]
-    for dimension, amount in request.cpu_memory:
-        # Members that ask for the same cards may ask for less of these.
-        limit, all_new = account.limit(dimension), minimum - group.there
-        if limit is not None and limit // amount < all_new:
-            most = min(most, group.there + limit // amount)
-            shorts.append(_short(account, dimension, amount * all_new))
+    limited = [one for one in request.cpu_memory if account.limit(one[0]) is not None]
+    # Members that ask for the same cards may ask for less of these.
+    others = group.there - _alike(group, request) if limited else minimum
+    needed = minimum - others
+    for dimension, amount in limited if makes >= needed else ():
+        fit = (account.limit(dimension) or 0) // amount
+        if fit < needed:
+            most = min(most, others + fit)
+            shorts.append(_short(account, dimension, amount * needed))
     return GangFault(minimum, most, tuple(shorts)) if shorts else None
 
 
 def fault_of_members(
     ledger: LedgerReader, account: AccountReader, group: PodGroupState, minimum: int
 ) -> GangFault | None:
-    """Why a gang of this minimum can never start with the pods that are there, in this queue. None:
-    it may, or it has started, or fewer pods than the minimum are there.
+    """Why a gang of this minimum can never start with the pods that are there, in this queue, if no
+    others come. None: it may, or it has started, or fewer pods than the minimum are there.
 
     By their cards alone, and only if all that ask for cards ask for equally many. Costs by the
     number of members, with a bound.
@@ -88,6 +95,14 @@ def fault_of_members(
             if request.amount:
                 room += empty.place_many(claim_of(request.cards, request.amount), number)
     return GangFault(minimum, room) if room < minimum and not empty.cut else None
+
+
+def _alike(group: PodGroupState, request: PodRequest) -> int:
+    """How many members wait that ask for exactly this. Of very many some are looked at; the others
+    count as if they asked for less.
+    """
+    some = islice(group.members.values(), _MOST_MEMBERS)
+    return sum(record.gated and record.request == request for record in some)
 
 
 def _room_for_cards(account: AccountReader, request: PodRequest) -> int | None:

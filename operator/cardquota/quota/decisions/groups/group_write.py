@@ -151,7 +151,7 @@ def _disagreement(
 
 
 def _members_never_start(ledger: LedgerReader, facts: GroupFacts) -> tuple[str, ...]:
-    """A warning if the pods that are there can never start with this minimum, in this queue (E5).
+    """A warning if the pods that are there cannot start alone with this minimum, here (E5).
     Where it says what they ask for, that was judged instead.
     """
     group, account = ledger.groups.get(facts.key), ledger.account(facts.queue)

@@ -1,5 +1,5 @@
-"""Gangs that can never start, by what their pods ask for (E5): exact, and no fault where others may
-come that ask for less.
+"""Gangs that their pods alone can never start, by what they ask for (E5): exact, and no fault where
+others have to come that may ask for less.
 """
 
 import pytest
@@ -78,6 +78,24 @@ def test_p6_cpu_and_memory_count_too() -> None:
     found = of_workload(ledger, a_member().with_cpu("1500m"), 4)
     assert found == GangFault(4, 2, (Shortfall("cpu", 6000, 6000, 3000),))
     assert of_workload(ledger, a_member().with_cpu("750m"), 4) is None
+
+
+def test_p6_its_own_pods_that_wait_ask_for_cpu_and_memory_too() -> None:
+    """Whatever minimum is proposed would start."""
+    red = a_queue("red").with_quota({H200: 9}).limited_to(cpu="3")
+    pod = a_member().with_cpu("1500m")
+    own = [pod.put(f"w{n}", "metadata", "name").with_uid(f"w{n}").gated() for n in range(2)]
+    found = of_workload(a_world(red, GANG, *own), pod, 4)
+    assert found == GangFault(4, 2, (Shortfall("cpu", 6000, 6000, 3000),))
+    assert most(of_workload(a_world(red, GANG, *own, *members(1)), pod, 4)) == 3
+
+
+def test_p6_of_cpu_alone_too() -> None:
+    red = a_queue("red").limited_to(cpu="3")
+    pod = a_member("w", 0, None).with_cpu("1500m")
+    own = [pod.put(f"w{n}", "metadata", "name").with_uid(f"w{n}").gated() for n in range(2)]
+    assert most(of_workload(a_world(red, GANG, *own), pod, 4)) == 2
+    assert of_workload(a_world(red, GANG, *own), pod, 3) is None
 
 
 def test_a_workload_of_fewer_pods_than_the_minimum_needs_others_who_may_ask_for_less() -> None:
