@@ -195,6 +195,9 @@ class Told:
     def last_reason(self, uid: str) -> str | None:
         return self._last[uid][0] if uid in self._last else None
 
+    def was_last(self, uid: str, reason: str, topic: str = "") -> bool:
+        return self._last.get(uid) == (reason, topic)
+
     def forget(self, uid: str) -> None:
         self._last.pop(uid, None)
 

@@ -152,6 +152,11 @@ class EventRecorder:
         found = self._reasons.get(uid)
         return found.reason if found else None
 
+    def was_last(self, uid: str, reason: str, topic: str = "") -> bool:
+        """Whether the object's last event had this reason and topic, as far as it is remembered."""
+        found = self._reasons.get(uid)
+        return found is not None and (found.reason, found.topic) == (reason, topic)
+
     def forget(self, uid: str) -> None:
         """Write the object's next event in any case. Also call this when the object is gone."""
         self._reasons.pop(uid, None)

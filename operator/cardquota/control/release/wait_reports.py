@@ -3,7 +3,7 @@
 import logging
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from hashlib import blake2b
 from itertools import islice
 from sys import intern
@@ -44,7 +44,7 @@ class WaitReports:
     `go_on` tells some of them. Belongs to the ledger's loop; awaits nothing.
 
     Guarantees: a waiting pod is told why, once per change of the reason, as soon as events can be
-    taken. Queues take turns. Its event is renewed, with the numbers of then, after `renew_after`;
+    taken. Queues take turns. Whoever waits when a term begins is told, in turn if he may know. Its event is renewed, with the numbers of then, after `renew_after`;
     and at its turn if the advice has changed, as after a change of the quota, or if an earlier
     leader may have told it: of these `renewals_per_second` at most, none of which a first event
     waits for. That only what is in use has changed is told to nobody.
@@ -87,6 +87,8 @@ class WaitReports:
         """By key: groups whose event is to be renewed now."""
         self._delayed: OrderedDict[str, float] = OrderedDict()
         """By uid: pods that are told only if they still wait at this time. The latest is last."""
+        self._begins: Iterator[None] | None = self._begin()
+        """Its steps go through all who wait when the term begins. None: it is over."""
 
     def look(self, queue: str) -> None:
         """A pod that waits in this queue may not have been told why."""
@@ -100,6 +102,8 @@ class WaitReports:
         """Tell some pods. Returns whether more can be told at once. If the rest has to wait for a
         time, `later` is used.
         """
+        if not self._has_begun(slice_):
+            return True
         while not slice_.over:
             if not self._events.has_room:
                 if self._queues or self._delayed or self._groups or self._renewals.wait is not None:
@@ -127,8 +131,29 @@ class WaitReports:
             waits.append(max(renewal, _LOOK_AGAIN if self._events.waiting > _WAITING else 0.0))
         return min(waits, default=None)
 
+    def _has_begun(self, slice_: TimeSlice) -> bool:
+        """Go on with the beginning of the term. Returns whether it is over."""
+        if self._begins is not None:
+            for _ in self._begins:
+                if slice_.over:
+                    return False
+            self._begins = None
+        return True
+
+    def _begin(self) -> Iterator[None]:
+        """Have everybody told who waits already. What the pending queues know of who was told is of
+        an earlier term of ours: others may have led since, and the events may be gone.
+        """
+        for queue in [account.name for account in self._ledger.accounts()]:
+            account = self._ledger.account(queue)
+            if account is not None and (account.pending.classes or account.pending.groups):
+                yield from account.pending.tell_all_again()
+                self._queues[queue] = None
+            yield
+
     def stop(self) -> None:
         """Tell nothing more."""
+        self._begins = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -271,7 +296,10 @@ class WaitReports:
         if self._conditions is not None:
             if self._conditions.has(gang, verdict.reason, verdict.queue, advice):
                 return
-            known = self._conditions.has(gang, verdict.reason, verdict.queue)
+            known = self._conditions.has(gang, verdict.reason, verdict.queue) or (
+                # In an earlier term of ours.
+                self._events.was_last(uid, verdict.reason, verdict.queue)
+            )
             text = self._conditions.waits(gang, verdict.reason, text, verdict.queue, pod, advice)
             earlier = gang.facts.created <= self._told_before
             if known or (earlier and self._events.last_reason(uid) is None):

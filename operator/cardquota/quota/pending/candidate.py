@@ -104,6 +104,10 @@ class PodClass:
         if self._told_up_to is None or sort_key <= self._told_up_to:
             self._newcomers[sort_key.uid] = None
 
+    def tell_all_again(self) -> None:
+        """All pods that wait here have to be told once more, whatever they were told."""
+        self._told_up_to, self._newcomers = (), {}
+
     def take_untold(self, most: int) -> list[str]:
         """Uids of at most `most` pods that are untold. They count as told from now on.
 

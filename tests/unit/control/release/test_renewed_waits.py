@@ -166,11 +166,44 @@ def test_what_was_told_in_an_earlier_term_of_ours_is_told_again_in_turn() -> Non
     line = RenewedWaits(FOUR, HOLDER, *(waiting(f"p{n:02}") for n in range(40)))
     line.look()
     line.run()
+    line.reports.stop()
     line.begin_term()
-    line.change(*(waiting(f"p{n:02}").with_priority(1).at_revision(2) for n in range(40)))
     assert len(line.run()) == AT_A_TIME
     assert len(line.run(5)) == 40 - AT_A_TIME
     assert line.run(60) == []
+    assert len(line.run(HALF_AN_HOUR)) == 40
+
+
+def test_in_a_later_term_of_ours_nobody_is_told_at_once_of_what_he_knows() -> None:
+    line = RenewedWaits(FOUR, HOLDER, waiting("a"))
+    line.look()
+    line.run()
+    line.reports.stop()
+    line.begin_term()
+    see(line.ledger, waiting("b"))
+    line.look()
+    assert len(line.run()) == 2
+    assert line.names == ["a", "b", "a"]
+
+
+def test_a_term_begins_in_slices() -> None:
+    """Each pod is of a class of its own."""
+    pods = [waiting(f"p{n:03}").with_cpu(f"{n + 1}m") for n in range(300)]
+    line = RenewedWaits(FOUR, HOLDER, *pods)
+    line.look()
+    line.run()
+    line.begin_term()
+    slices = 0
+
+    def passing() -> float:
+        line.now += 0.0001
+        return line.now
+
+    while line.reports.go_on(TimeSlice(clock=passing)):
+        slices += 1
+        assert slices < 1_000
+    assert slices > 2
+    assert len(line.run(30)) >= 300 - AT_A_TIME
 
 
 def test_who_waits_no_more_is_told_nothing() -> None:
@@ -271,6 +304,22 @@ def test_a_new_leader_tells_groups_in_turn_too() -> None:
     line.look()
     assert len(line.run()) == AT_A_TIME
     assert len(line.run(5)) == 40 - AT_A_TIME
+
+
+def test_groups_that_an_earlier_term_of_ours_has_told_are_told_again_with_what_holds() -> None:
+    gang = a_group("of-pods").in_queue("queue").of(2)
+    members = [waiting(name, 2).in_group("of-pods") for name in "ab"]
+    line = WaitingGroups(FOUR, HOLDER, GROUP, gang, *members)
+    line.look()
+    known = len(line.run())
+    assert sorted(line.names) == ["a", "b", "gang", "of-pods"]
+    line.reports.stop()
+    see(line.ledger, FOUR.with_quota({H200: 3}).at_revision(2))
+    line.begin_term()
+    line.run(5)
+    assert sorted(line.names[known:]) == ["a", "b", "gang", "of-pods"]
+    assert all("capability is <3>" in text for _, _, text in line.events.events[known:])
+    assert line.sentence() and line.sentence("of-pods")
 
 
 def test_a_group_that_waits_no_more_is_told_nothing() -> None:
