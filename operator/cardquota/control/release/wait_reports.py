@@ -44,10 +44,11 @@ class WaitReports:
     `go_on` tells some of them. Belongs to the ledger's loop; awaits nothing.
 
     Guarantees: a waiting pod is told why, once per change of the reason, as soon as events can be
-    taken. Queues take turns. Whoever waits when a term begins is told, in turn if he may know. Its event is renewed, with the numbers of then, after `renew_after`;
-    and at its turn if the advice has changed, as after a change of the quota, or if an earlier
-    leader may have told it: of these `renewals_per_second` at most, none of which a first event
-    waits for. That only what is in use has changed is told to nobody.
+    taken. Queues take turns. Whoever waits when a term begins is told, in turn if he may know. An
+    event is renewed, with the numbers of then, after `renew_after`; and at its turn if the advice
+    has changed, as after a change of the quota, or if an earlier leader may have written it: of
+    these `renewals_per_second` at most, none of which a first event waits for. That only what is in
+    use has changed is told to nobody.
     Memory is bounded by the queues and the waiting pods.
     Not guaranteed: that a reason is still the latest when it is told.
     """
@@ -261,7 +262,9 @@ class WaitReports:
             return False
         if before[:2] != told[:2]:
             return True
-        if told[2].outdates(before[2]) or uid not in self._renewals:
+        account = self._ledger.account(record.queue)
+        limit = account.limit if account is not None else None
+        if told[2].outdates(before[2], limit) or uid not in self._renewals:
             # The latter was told in an earlier term of ours.
             self._renewals.outdated(uid)
         return False

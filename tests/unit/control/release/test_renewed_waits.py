@@ -298,6 +298,44 @@ def test_the_condition_of_a_gang_says_what_its_members_are_told() -> None:
     assert "capability is <3>; ask for at most 3" in line.sentence()
 
 
+@pytest.mark.parametrize(("first", "then"), [(2, 3), (3, 2)])
+def test_another_minimum_may_change_the_advice(first: int, then: int) -> None:
+    """Nothing of the pods or the queue has changed."""
+    gang = a_group("gang").in_queue("queue").of(first)
+    members = [waiting(name, 2).in_group("gang") for name in "abc"]
+    line = WaitingGroups(FOUR, HOLDER, gang, *members)
+    line.look()
+    assert len(line.run()) == 4
+    line.change(gang.of(then).at_revision(2))
+    texts = line.run(5)
+    assert len(texts) == 4
+    words = "ask for at most 4" if then == 3 else "wait until some of it is free"
+    assert all(words in text for text in texts)
+    assert line.run(60) == []
+
+
+def test_what_no_longer_stops_it_is_told_too() -> None:
+    """The sentence names only what is short now."""
+    queue = FOUR.limited_to(cpu="4")
+    line = RenewedWaits(queue, HOLDER.with_cpu("3"), waiting("a").with_cpu("2"))
+    line.look()
+    (first,) = line.run()
+    assert "<cpu> quota" in first
+    line.change(FOUR.limited_to(cpu="40").at_revision(2))
+    (second,) = line.run(1)
+    assert "<cpu>" not in second
+
+
+def test_what_the_queue_does_not_limit_any_more_is_told_too() -> None:
+    queue = FOUR.limited_to(cpu="4")
+    line = RenewedWaits(queue, HOLDER.with_cpu("3"), waiting("a").with_cpu("2"))
+    line.look()
+    line.run()
+    line.change(FOUR.at_revision(2))
+    (text,) = line.run(1)
+    assert "<cpu>" not in text
+
+
 def test_a_new_leader_tells_groups_in_turn_too() -> None:
     groups = [a_group(f"g{n:02}").in_queue("queue").of(2).asking({H200: 3}) for n in range(40)]
     line = WaitingGroups(FOUR, HOLDER, *groups, told_before="2030-01-01T00:00:00Z")
@@ -319,7 +357,8 @@ def test_groups_that_an_earlier_term_of_ours_has_told_are_told_again_with_what_h
     line.run(5)
     assert sorted(line.names[known:]) == ["a", "b", "gang", "of-pods"]
     assert all("capability is <3>" in text for _, _, text in line.events.events[known:])
-    assert line.sentence() and line.sentence("of-pods")
+    assert line.sentence()
+    assert line.sentence("of-pods")
 
 
 def test_a_group_that_waits_no_more_is_told_nothing() -> None:

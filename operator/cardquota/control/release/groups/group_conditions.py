@@ -152,12 +152,15 @@ class GroupConditions:
         self, group: PodGroupState, reason: str, queue: str, advice: Advice | None = None
     ) -> bool:
         """Whether it is known that the group waits for this reason, and gets no other advice."""
-        wait = self._waits.get(group.key)
+        wait, account = self._waits.get(group.key), self._ledger.account(queue)
         return (
             wait is not None
             and group.facts is not None
             and (wait.uid, wait.reason, wait.queue) == (group.facts.uid, reason, queue)
-            and (advice is None or not advice.outdates(wait.advice))
+            and (
+                advice is None
+                or not advice.outdates(wait.advice, account.limit if account is not None else None)
+            )
         )
 
     def waits(
