@@ -169,7 +169,7 @@ class Told:
         self._last: dict[str, tuple[str, str]] = {}
         self.gives_way = False
         self.has_room = True
-        self.waiting = 0
+        self.sound = 0
 
     def give_way(self) -> None:
         self.gives_way = True

@@ -140,6 +140,11 @@ class EventRecorder:
         return len(self._queue)
 
     @property
+    def sound(self) -> int:
+        """How many of them are of namespaces whose events do not fail."""
+        return self._queue.sound
+
+    @property
     def has_room(self) -> bool:
         """Whether an event of the most frequent kind should be recorded now. False while half the
         queue is taken, which leaves room for other events. Events of namespaces where they fail do

@@ -36,7 +36,8 @@ _LOOK_AGAIN: Final = 0.5
 _AT_A_TIME: Final = 16
 """Delayed pods that one step tells, at most."""
 _WAITING: Final = 32
-"""Events that wait to be written, above which none is renewed: who knows nothing goes first."""
+"""Events that wait to be written, above which none is renewed: who knows nothing goes first. Those
+of namespaces where they fail do not count, or one of these would stop all others."""
 
 
 class WaitReports:
@@ -112,7 +113,7 @@ class WaitReports:
                 return False
             if not self._tell_delayed(slice_) and not self._tell_next() and not self._renew_group():
                 break
-        if self._events.waiting <= _WAITING:
+        if self._events.sound <= _WAITING:
             self._give_turns()
         if self._queues or self._groups:
             return True
@@ -129,7 +130,7 @@ class WaitReports:
             waits.append(max(0.0, next(iter(self._delayed.values())) - self._clock()))
         renewal = self._renewals.wait
         if renewal is not None:
-            waits.append(max(renewal, _LOOK_AGAIN if self._events.waiting > _WAITING else 0.0))
+            waits.append(max(renewal, _LOOK_AGAIN if self._events.sound > _WAITING else 0.0))
         return min(waits, default=None)
 
     def _has_begun(self, slice_: TimeSlice) -> bool:

@@ -202,3 +202,16 @@ async def test_one_that_is_not_renewable_is_written_once(
     await recording.record("m", renewable=False, reason="Other")
     await recording.record("m", renewable=False)
     assert server.seen("reason") == [("Full",), ("Other",), ("Full",)]
+
+
+async def test_those_of_a_namespace_where_they_fail_are_no_reason_to_wait(
+    recording: Recording, server: StoredEvents
+) -> None:
+    """Somebody throttles the events of one namespace."""
+    recorder = recording.recorder
+    server.refusal = ApiError(429, "TooManyRequests", "later", retry_after=1_000.0)
+    for number in range(40):
+        recorder.record(POD, type="Warning", reason=f"r{number}", message="m")
+    assert recorder.sound == 40
+    await until(lambda: bool(server.requests) and recorder.sound == 0)
+    assert recorder.waiting == 39

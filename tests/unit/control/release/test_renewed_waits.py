@@ -121,9 +121,9 @@ def test_nobody_is_told_again_while_many_first_events_are_to_be_written() -> Non
     line = RenewedWaits(FOUR, HOLDER, waiting("a"))
     line.look()
     line.run()
-    line.events.waiting = 33
+    line.events.sound = 33
     assert line.run(HALF_AN_HOUR + 60) == []
-    line.events.waiting = 32
+    line.events.sound = 32
     assert len(line.run(1)) == 1
 
 
