@@ -20,11 +20,12 @@ from ...quota.pods.pod_record import PodRecord
 from ...quota.release.refusals import Refusal, next_refusals
 from ...quota.release.release_judge import judge_member
 from ...quota.verdict import Outcome, Verdict
+from ...quota.vocabulary import Reason
 from ...quota.words import MOST_LISTED, show
 from ..later import Timer
 from ..references import group_reference, pod_reference
 from .event_renewals import EventRenewals
-from .groups.group_conditions import GroupConditions
+from .groups.group_conditions import GroupConditions, GroupWait
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_TOPIC: Final = 128
@@ -281,11 +282,16 @@ class WaitReports:
     # --- groups -------------------------------------------------------------------------------
 
     def _record_group_of(self, verdict: Verdict, record: PodRecord, advice: Advice) -> None:
-        """A pod waits whose group is no gang, and of which nothing was let through: so does it."""
+        """A pod waits of whose group nothing was let through: so does the group, if it is no gang,
+        or waits behind others. Why else a gang waits it is told itself.
+        """
         group = self._ledger.groups.get(record.facts.group) if record.facts.group else None
-        if self._conditions is None or group is None or group.gang or group.let_through:
+        if self._conditions is None or group is None or group.let_through:
             return
-        self._record_gang(verdict, group, advice, record.facts.uid)
+        if not group.gang:
+            self._record_gang(verdict, group, advice, record.facts.uid)
+        elif verdict.reason is Reason.BEHIND:
+            self._record_gang(verdict, group, advice)
 
     def tell_group(self, verdict: Verdict, group: PodGroupState) -> None:
         """A group waits to be enqueued, and no place in the order is kept for it (V3)."""
@@ -297,8 +303,9 @@ class WaitReports:
         if verdict.reason is None or gang is None or gang.facts is None:
             return
         text, uid = verdict.text, gang.facts.uid
+        again = self._renewals.has_turn(gang.key)
         if self._conditions is not None:
-            if self._conditions.has(gang, verdict.reason, verdict.queue, advice):
+            if not again and self._conditions.has(gang, verdict.reason, verdict.queue, advice):
                 return
             known = self._conditions.has(gang, verdict.reason, verdict.queue) or (
                 # In an earlier term of ours.
@@ -306,11 +313,12 @@ class WaitReports:
             )
             text = self._conditions.waits(gang, verdict.reason, text, verdict.queue, pod, advice)
             earlier = gang.facts.created <= self._told_before
-            if known or (earlier and self._events.last_reason(uid) is None):
+            unknown = earlier and self._events.last_reason(uid) is None
+            if not again and (known or unknown):
                 self._renewals.outdated(gang.key)
                 return
             self._renewals.written(gang.key)
-        self._record_group(gang.facts, verdict.reason, text, verdict.queue)
+        self._record_group(gang.facts, verdict.reason, text, verdict.queue, again=again)
 
     def _record_group(
         self, facts: GroupFacts, reason: str, text: str, queue: str, *, again: bool = False
@@ -349,15 +357,35 @@ class WaitReports:
         if not self._groups:
             return False
         key, _ = self._groups.popitem(last=False)
+        if not self._renewals.has_turn(key):
+            return True  # it was told meanwhile
         group = self._ledger.groups.get(key)
         wait = None
         if group is not None and self._conditions is not None:
+            if self._is_asked(group, self._conditions.asks_its_queue(group)):
+                return True
             wait = self._conditions.wait_of(group)
         if group is None or group.facts is None or wait is None:
             self._renewals.forget(key)
             return True
         self._renewals.written(key)
         self._record_group(group.facts, wait.reason, wait.text, wait.queue, again=True)
+        return True
+
+    def _is_asked(self, group: PodGroupState, wait: GroupWait | None) -> bool:
+        """Have a group told in the words that the next look at its queue gives. Returns whether it
+        will be.
+        """
+        account = self._ledger.account(wait.queue) if wait is not None else None
+        if wait is None or account is None:
+            return False
+        self._queues[wait.queue] = None
+        if group.gang or group.asks is not None:
+            return account.pending.tell_group_again(group)
+        record = self._ledger.pods.get(wait.pod)
+        if record is None:
+            return False
+        account.pending.tell_again(record)
         return True
 
 

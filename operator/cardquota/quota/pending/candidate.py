@@ -98,6 +98,11 @@ class PodClass:
             return True
         return reached is not None and bool(self.sort_keys) and reached < self.sort_keys[-1]
 
+    @property
+    def all_untold(self) -> bool:
+        """Whether none of its pods has been told the reason yet."""
+        return self._told_up_to == () or len(self._newcomers) == len(self.sort_keys)
+
     def to_hear(self, reason: Reason, advice: Advice = NO_ADVICE) -> None:
         """Set why its pods wait. If the reason is new, or what they were advised is wrong now, all
         of them are untold.

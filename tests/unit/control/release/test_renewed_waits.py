@@ -354,11 +354,74 @@ def test_groups_that_an_earlier_term_of_ours_has_told_are_told_again_with_what_h
     line.reports.stop()
     see(line.ledger, FOUR.with_quota({H200: 3}).at_revision(2))
     line.begin_term()
+    line.look()
     line.run(5)
     assert sorted(line.names[known:]) == ["a", "b", "gang", "of-pods"]
     assert all("capability is <3>" in text for _, _, text in line.events.events[known:])
     assert line.sentence()
     assert line.sentence("of-pods")
+
+
+FIRST = waiting("first", 2).created("2020-01-01T00:00:00Z")
+SECOND = waiting("second", 2).created("2020-01-02T00:00:00Z")
+THIRD = waiting("third", 2).created("2020-01-03T00:00:00Z")
+
+
+def texts_of(line: RenewedWaits, name: str) -> list[str]:
+    """What was told of it."""
+    return [text for about, _, text in line.events.events if about == name]
+
+
+@pytest.mark.parametrize("kind", ["asking", "of pods", "no gang"])
+def test_who_is_behind_another_is_told_who_it_is_now(kind: str) -> None:
+    """In a fifo queue; who is first there is found by a pass alone."""
+    group = a_group("gang").in_queue("queue").of(1 if kind == "no gang" else 2)
+    group = group.created("2021-01-01T00:00:00Z")
+    group = group.asking({H200: 1}) if kind == "asking" else group
+    members = [waiting(n, 1).in_group("gang").created("2021-01-01T00:00:00Z") for n in "ab"]
+    members = members[: {"asking": 0, "of pods": 2, "no gang": 1}[kind]]
+    line = WaitingGroups(FOUR.fifo(), HOLDER, FIRST, SECOND, group, *members)
+    line.look()
+    line.run()
+    (before,) = texts_of(line, "gang")
+    assert "first of all <team/first>" in before
+    line.ledger.pod_gone("uid-first")
+    line.ledger.pod_gone("uid-second")
+    line.change(THIRD)
+    for _ in range(20):  # its queue has news all the time
+        line.run(100)
+        line.look()
+    line.run()
+    assert all("first of all <team/third>" in text for text in texts_of(line, "gang")[1:])
+    assert len(texts_of(line, "gang")) == 2
+    assert "first of all <team/third>" in line.sentence()
+
+
+def test_a_group_whose_member_was_deleted_waits_for_what_another_one_asks() -> None:
+    """It is no gang, so its sentence is that of one of its pods."""
+    group = a_group("g").in_queue("queue").of(1)
+    first = waiting("a", 4).in_group("g").created("2026-01-01T00:00:00Z")
+    line = WaitingGroups(FOUR, HOLDER, group, first, waiting("b", 2).in_group("g"))
+    line.look()
+    line.run()
+    assert "requested <4>" in texts_of(line, "g")[0]
+    line.ledger.pod_gone("uid-a")
+    line.look()
+    line.run(HALF_AN_HOUR)
+    assert "requested <2>" in texts_of(line, "g")[-1]
+    assert "number <1> of <1>" in texts_of(line, "g")[-1]
+    assert len(texts_of(line, "g")) == 2
+
+
+def test_a_group_that_asks_for_something_else_is_told_anew() -> None:
+    line = WaitingGroups(FOUR, HOLDER, GROUP)
+    line.look()
+    line.run()
+    line.change(GROUP.asking({H200: 2}).at_revision(2))
+    (text,) = line.run(1)
+    assert "requested <2>" in text
+    line.look()
+    assert line.run(60) == []
 
 
 def test_a_group_that_waits_no_more_is_told_nothing() -> None:

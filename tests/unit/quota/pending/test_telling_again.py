@@ -152,3 +152,19 @@ def test_who_goes_between_two_steps_is_told_nothing() -> None:
     for _ in steps:
         pass
     assert names(told(ledger)) == ["a"]
+
+
+def test_a_group_that_waits_is_told_again() -> None:
+    """One to be enqueued, and one that starts whole, by its first pod; others have no place."""
+    asks = a_group("asks").in_queue("red").of(2).asking({H200: 3})
+    whole = a_group("whole").in_queue("red").of(2)
+    members = [waiting(name).in_group("whole") for name in "ab"]
+    ledger = a_ledger(*CARDS, FULL, asks, whole, *members, a_group("other").in_queue("red").of(2))
+    look(ledger)
+    pending, groups = account_of(ledger).pending, ledger.groups
+    assert pending.tell_group_again(groups["team/asks"])
+    assert pending.tell_group_again(groups["team/whole"])
+    assert not pending.tell_group_again(groups["team/other"])
+    found = told(ledger)
+    assert [one.gang.key for one in found if one.gang is not None] == ["team/asks", "team/whole"]
+    assert names(found) == ["a"]
