@@ -67,6 +67,15 @@ class HeldBy(NamedTuple):
     reserved: int = 0
     """Cards that are kept for pods of other groups (T2)."""
 
+    def naming(self, most: int) -> "HeldBy":
+        """The same, with so many workloads named at most: the others are counted."""
+        others = self.workloads[most:]
+        return self._replace(
+            workloads=self.workloads[:most],
+            more=self.more + len(others),
+            by_more=self.by_more + sum(amount for _, amount in others),
+        )
+
 
 class Verdict(NamedTuple):
     """Allowed or not, and if not, why, in numbers and in words.

@@ -9,6 +9,7 @@ from itertools import islice
 from sys import intern
 from typing import Final
 
+from ...cluster.events.event import MESSAGE_BYTES
 from ...cluster.events.events import EventRecorder
 from ...loop.time_slice import TimeSlice
 from ...quota.advice import Advice, advice_of
@@ -238,7 +239,7 @@ class WaitReports:
         record.told = told
         self._renewals.written(uid)
         found = pod_reference(record.facts)
-        text = with_holders(self._ledger, record.facts, verdict).text
+        text = with_holders(self._ledger, record.facts, verdict, most=MESSAGE_BYTES).text
         if before != told:
             _LOG.info("%s/%s waits: %s", show(found.namespace), show(found.name), text)
         self._events.record(

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from builders import H200, Body, a_group, a_pod, a_queue, see
+from builders import H200, Body, a_group, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.cluster.events.event import MESSAGE_BYTES
 from cardquota.control.release.event_renewals import AT_A_TIME
 from cardquota.control.release.groups.group_conditions import GroupConditions
 from cardquota.loop.time_slice import TimeSlice
@@ -64,6 +65,24 @@ def test_an_event_is_written_again_before_it_is_gone_with_the_numbers_of_then() 
     assert "total would be <7>" in second
     (third,) = line.run(HALF_AN_HOUR)
     assert third == second
+
+
+def test_the_advice_stays_in_the_event_whoever_holds_how_many_cards() -> None:
+    cards = [f"NVIDIA-{'L' * 30}{n}" for n in range(5)]
+    nodes = [a_node(card.lower()).with_cards(card, 8) for card in cards]
+    there = [
+        a_pod(f"{'w' * 50}-{n}-{m}").in_queue("queue").naming(card).stamped("queue", {card: 1})
+        for n, card in enumerate(cards)
+        for m in range(4)
+    ]
+    asks = waiting("a").naming("|".join(cards))
+    line = RenewedWaits(a_queue().with_quota(dict.fromkeys(cards, 4)), *nodes, *there, asks)
+    line.look()
+    (text,) = line.run()
+    assert text.endswith(
+        "; wait until some of it is free, or ask the queue's owner for a higher quota"
+    )
+    assert len(text) <= MESSAGE_BYTES
 
 
 def test_what_is_in_use_goes_up_and_down_and_nothing_is_told() -> None:
