@@ -47,11 +47,12 @@ class WaitReports:
     `go_on` tells some of them. Belongs to the ledger's loop; awaits nothing.
 
     Guarantees: a waiting pod is told why, once per change of the reason, as soon as events can be
-    taken. Queues take turns. Whoever waits when a term begins is told, in turn if he may know. An
-    event is renewed, with the numbers of then, after `renew_after`; and at its turn if the advice
-    has changed, as after a change of the quota, or if an earlier leader may have written it: of
-    these `renewals_per_second` at most, none of which a first event waits for. That only what is in
-    use has changed is told to nobody.
+    taken; if very many get another reason together, most of them in turn, with what holds then.
+    Queues take turns. Whoever waits when a term begins is told, in turn if he may know. An event is
+    renewed, with the numbers of then, after `renew_after`; and at its turn if the advice has
+    changed, as after a change of the quota, or if an earlier leader may have written it: of these
+    `renewals_per_second` at most, none of which a first event waits for. That only what is in use
+    has changed is told to nobody.
     Memory is bounded by the queues and the waiting pods.
     Not guaranteed: that a reason is still the latest when it is told.
     """
@@ -253,8 +254,8 @@ class WaitReports:
         )
 
     def _is_news(self, told: tuple[str, str, Advice], record: PodRecord) -> bool:
-        """Whether a pod is to be told at once: it knows nothing, or another reason. Who knows the
-        reason, but not the advice, gets a turn.
+        """Whether a pod is to be told at once: it knows nothing, or another reason and few others
+        got one. Who knows the reason, but not the advice, gets a turn.
         """
         uid, before = record.facts.uid, record.told
         if before is None:
@@ -264,7 +265,10 @@ class WaitReports:
             self._renewals.outdated(uid)
             return False
         if before[:2] != told[:2]:
-            return True
+            if self._renewals.at_once():
+                return True
+            self._renewals.outdated(uid)
+            return False
         account = self._ledger.account(record.queue)
         limit = account.limit if account is not None else None
         if told[2].outdates(before[2], limit) or uid not in self._renewals:
@@ -314,8 +318,9 @@ class WaitReports:
             )
             text = self._conditions.waits(gang, verdict.reason, text, verdict.queue, pod, advice)
             earlier = gang.facts.created <= self._told_before
-            unknown = earlier and self._events.last_reason(uid) is None
-            if not again and (known or unknown):
+            last = self._events.last_reason(uid)
+            in_turn = known or (earlier if last is None else not self._renewals.at_once())
+            if in_turn and not again:
                 self._renewals.outdated(gang.key)
                 return
             self._renewals.written(gang.key)

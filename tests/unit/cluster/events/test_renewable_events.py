@@ -10,7 +10,7 @@ from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
 from cardquota.cluster.api.backoff import Backoff
 from cardquota.cluster.api.client import Client
 from cardquota.cluster.events.event import ObjectReference
-from cardquota.cluster.events.events import EventRecorder
+from cardquota.cluster.events.events import REMEMBERED_REASONS, EventRecorder
 
 from .test_events import until
 
@@ -132,6 +132,31 @@ async def test_another_reason_is_another_object_and_the_first_one_comes_back(
         ("Full", "full again", 2),
         ("Closed", "closed", 1),
     ]
+
+
+async def test_one_that_was_told_before_costs_one_request(
+    recording: Recording, server: StoredEvents
+) -> None:
+    """A queue is closed and opened, and closed and opened."""
+    for _ in range(3):
+        await recording.record("full")
+        await recording.record("closed", reason="Closed")
+        await recording.record("let through", reason="Released", renewable=False)
+    assert [request for request in server.requests if request == "PATCH"] == ["PATCH"] * 4
+    assert len(server.requests) == 9
+    assert server.seen("reason", "count")[:2] == [("Full", 3), ("Closed", 3)]
+
+
+async def test_what_is_remembered_of_an_object_has_a_bound(
+    recording: Recording, server: StoredEvents
+) -> None:
+    for number in range(REMEMBERED_REASONS + 2):
+        await recording.record("m", reason=f"Reason{number}")
+    server.requests.clear()
+    await recording.record("m", reason=f"Reason{REMEMBERED_REASONS}")
+    assert server.requests == ["PATCH"]
+    await recording.record("m", reason="Reason0")
+    assert server.requests == ["PATCH", "POST", "PATCH"]
 
 
 async def test_a_new_leader_renews_the_event_of_the_last_one(

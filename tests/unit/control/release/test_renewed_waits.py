@@ -7,9 +7,10 @@ import pytest
 from builders import H200, Body, a_group, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.cluster.events.event import MESSAGE_BYTES
-from cardquota.control.release.event_renewals import AT_A_TIME
+from cardquota.control.release.event_renewals import AT_A_TIME, AT_ONCE
 from cardquota.control.release.groups.group_conditions import GroupConditions
 from cardquota.loop.time_slice import TimeSlice
+from cardquota.quota.vocabulary import Reason
 
 from ..fakes import TERM
 from .groups.test_reservation_timeouts import Timers
@@ -223,6 +224,39 @@ def test_a_term_begins_in_slices() -> None:
         assert slices < 1_000
     assert slices > 2
     assert len(line.run(30)) >= 300 - AT_A_TIME
+
+
+def test_thousands_who_get_another_reason_are_told_by_turns() -> None:
+    """Somebody closes the queue, and opens it: some are told at once, the others as it is then."""
+    line = RenewedWaits(FOUR, HOLDER, *(waiting(f"p{n:03}") for n in range(2 * AT_ONCE)))
+    line.look()
+    line.run()
+    line.change(FOUR.closed().at_revision(2))
+    assert len(line.run()) <= AT_ONCE + AT_A_TIME
+    line.run(5)
+    for revision in range(3, 9):
+        line.change((FOUR if revision % 2 else FOUR.closed()).at_revision(revision))
+        line.run(1)
+    told_again = len(line.times) - 2 * AT_ONCE
+    assert told_again <= AT_ONCE + AT_A_TIME + (5 + 6) * 2 * 20
+    line.run(60)
+    last = {name: text for name, _, text in line.events.events}
+    assert len(last) == 2 * AT_ONCE
+    assert all("is Closed" in text for text in last.values())
+
+
+def test_groups_too() -> None:
+    group = GROUP.created("2026-01-01T00:00:00Z")
+    names = [f"g{n:03}" for n in range(300)]
+    groups = [group.put(name, "metadata", "name").with_uid(name) for name in names]
+    line = WaitingGroups(FOUR, HOLDER, *groups)
+    line.look()
+    assert len(line.run()) == 300
+    line.change(FOUR.closed().at_revision(2))
+    assert len(line.run()) <= AT_ONCE + AT_A_TIME
+    line.run(20)
+    reasons = {name: reason for name, reason, _ in line.events.events}
+    assert set(reasons.values()) == {Reason.QUEUE_NOT_OPEN}
 
 
 def test_who_waits_no_more_is_told_nothing() -> None:

@@ -5,7 +5,7 @@ import pytest
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.decisions.holders import with_holders
+from cardquota.quota.decisions.holders import holders_text, with_holders
 
 QUEUE = a_queue().with_quota({H200: 3, H800: 1})
 WAIT = "; wait until some of it is free, or ask the queue's owner for a higher quota"
@@ -117,3 +117,10 @@ def test_the_advice_is_not_pushed_out_of_an_event(beside: int | None, added: str
     pod = ASKS.naming(f"{H200}|{H800}")
     found = said(*there, held(LONG, 1, card=H800), pod=pod, queue=queue, beside=beside)
     assert found == added + WAIT
+
+
+def test_it_is_told_without_a_sentence_too() -> None:
+    ledger, facts = a_ledger(*CARDS, QUEUE, held("chat", 3)), ASKS.facts()
+    shorts = judge_create(ledger, facts).shortfalls
+    assert holders_text(ledger, facts, "queue", shorts) == "held by chat 3"
+    assert holders_text(ledger, facts, "nowhere", shorts) == ""
