@@ -77,6 +77,25 @@ OVER_QUOTA: Final = (
     ),
     Entry(
         under=Reason.INSUFFICIENT_CARD,
+        when="The same in an event with little room, as where it names many cards: workloads are "
+        "counted.",
+        says=say(
+            holder_messages.with_held,
+            say(
+                shortfall_messages.shortfalls,
+                _QUEUE,
+                [Shortfall(_H200, 1, 9, 8)],
+                constant("ADVICE_WAIT"),
+            ),
+            say(holder_messages.held_by, [HeldBy(_H200, (), 3, 6, elsewhere=2)]),
+            constant("ADVICE_WAIT"),
+        ),
+        where=(Where.POD_EVENT,),
+        rule="section 9",
+        do="See whether these are still needed: `kubectl cardquota queue` names who holds.",
+    ),
+    Entry(
+        under=Reason.INSUFFICIENT_CARD,
         when="The same on a workload or an autoscaler that gets a part. Left out if it would be "
         "too long for a Warning.",
         says=say(

@@ -3,6 +3,7 @@
 What is in use changes all the time, and is in the sentence too: nobody is told anew because of it.
 """
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from .verdict import Outcome, Verdict
@@ -18,12 +19,17 @@ class Advice(NamedTuple):
     """By dimension that the sentence names, what the queue may hold of it. Cards, milli-cores or
     bytes; the first ones that it lists."""
 
-    def outdates(self, before: "Advice") -> bool:
+    def outdates(self, before: "Advice", limit: Callable[[str], int | None] | None = None) -> bool:
         """Whether a sentence with the advice before is wrong now. That another dimension lacks
         room depends on what is in use, and does not make it wrong.
+
+        `limit`: what the queue may hold of a dimension now. Without it only what both sentences
+        name is compared.
         """
         if self.never is not before.never:
             return True
+        if limit is not None:
+            return any(limit(what) != most for what, most in before.capabilities)
         known = dict(before.capabilities)
         return any(known.get(what, most) != most for what, most in self.capabilities)
 

@@ -69,6 +69,15 @@ class HeldBy(NamedTuple):
     undecided: int = 0
     """Cards of pods that may still get this card or another (T3)."""
 
+    def naming(self, most: int) -> "HeldBy":
+        """The same, with so many workloads named at most: the others are counted."""
+        others = self.workloads[most:]
+        return self._replace(
+            workloads=self.workloads[:most],
+            more=self.more + len(others),
+            by_more=self.by_more + sum(amount for _, amount in others),
+        )
+
 
 class Verdict(NamedTuple):
     """Allowed or not, and if not, why, in numbers and in words.

@@ -169,7 +169,7 @@ class Told:
         self._last: dict[str, tuple[str, str]] = {}
         self.gives_way = False
         self.has_room = True
-        self.waiting = 0
+        self.sound = 0
 
     def give_way(self) -> None:
         self.gives_way = True
@@ -194,6 +194,9 @@ class Told:
 
     def last_reason(self, uid: str) -> str | None:
         return self._last[uid][0] if uid in self._last else None
+
+    def was_last(self, uid: str, reason: str, topic: str = "") -> bool:
+        return self._last.get(uid) == (reason, topic)
 
     def forget(self, uid: str) -> None:
         self._last.pop(uid, None)

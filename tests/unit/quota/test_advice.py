@@ -41,6 +41,13 @@ def test_that_something_else_lacks_room_now_depends_on_what_is_in_use() -> None:
     assert of(H200=3, cpu=8_000).outdates(of(H200=4))
 
 
+def test_what_the_sentence_named_and_is_not_short_now_is_compared_with_the_limit_of_now() -> None:
+    limits: dict[str, int | None] = {"H200": 4, "cpu": 40_000}
+    assert of(H200=4).outdates(of(H200=4, cpu=4_000), limits.get)
+    assert not of(H200=4).outdates(of(H200=4, cpu=40_000), limits.get)
+    assert of(H200=4).outdates(of(memory=4), limits.get), "it is not limited any more"
+
+
 def test_who_lacks_no_room_gets_none_and_may_be_told_never() -> None:
     assert advice_of(Verdict(Outcome.UNSEEN, "queue", Reason.GANG_INCOMPLETE, "x")) is NO_ADVICE
     closed = Verdict(Outcome.NEVER, "queue", Reason.QUEUE_NOT_OPEN, "x")

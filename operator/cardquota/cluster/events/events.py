@@ -31,6 +31,8 @@ _WRITERS: Final = 8
 """Events written at the same time, each of another namespace. If as many namespaces have failing
 events, all others wait. Few, because when the API server is away for long, each of these loses one
 event after the other."""
+REMEMBERED_REASONS: Final = 4
+"""Reasons before the last one of which it is remembered, for each object, that they were told."""
 GIVES_WAY: Final = 2.0
 """Seconds for which an event lets more urgent requests go first."""
 
@@ -44,6 +46,19 @@ class _Recorded(NamedTuple):
     """Seconds, monotonic."""
     times: int
     """How often it was recorded with this reason, if it is renewable."""
+    renewable: bool
+    earlier: tuple[tuple[str, int], ...] = ()
+    """The same for renewable events with other reasons, the latest last."""
+
+    def times_of(self, reason: str) -> int:
+        """How often an event was recorded with a reason that can be renewed; 0 if not known."""
+        return self.times if self.reason == reason else dict(self.earlier).get(reason, 0)
+
+    def others(self, reason: str) -> tuple[tuple[str, int], ...]:
+        """What is remembered of all reasons but this one."""
+        last = ((self.reason, self.times),) if self.renewable else ()
+        found = (one for one in (*self.earlier, *last) if one[0] != reason)
+        return tuple(found)[-REMEMBERED_REASONS:]
 
 
 class EventRecorder:
@@ -113,6 +128,7 @@ class EventRecorder:
 
         `topic`: what it is about, if that may change under the same reason. `renewable`: if there
         is one for this reason it is renewed, also if that has been deleted, or its hour is over.
+        With one request, if it is remembered that it was told.
         `again`: write it in any case.
         """
         last, now = self._reasons.get(ref.uid), self._monotonic()
@@ -122,9 +138,10 @@ class EventRecorder:
                 self._reasons.move_to_end(ref.uid)
                 return
         # Who is told again, and not of a reason that we know, was told by another replica.
-        times = last.times if last is not None and last.reason == reason else int(again)
-        times += 1
-        self._reasons[ref.uid] = _Recorded(reason, topic, now, times)
+        known = last.times_of(reason) if last is not None else 0
+        times = (known or int(again)) + 1
+        earlier = last.others(reason) if last is not None else ()
+        self._reasons[ref.uid] = _Recorded(reason, topic, now, times, renewable, earlier)
         self._reasons.move_to_end(ref.uid)
         if len(self._reasons) > self._remembered:
             self._reasons.popitem(last=False)
@@ -140,6 +157,11 @@ class EventRecorder:
         return len(self._queue)
 
     @property
+    def sound(self) -> int:
+        """How many of them are of namespaces whose events do not fail."""
+        return self._queue.sound
+
+    @property
     def has_room(self) -> bool:
         """Whether an event of the most frequent kind should be recorded now. False while half the
         queue is taken, which leaves room for other events. Events of namespaces where they fail do
@@ -151,6 +173,11 @@ class EventRecorder:
         """The reason of the object's last event, as far as it is remembered."""
         found = self._reasons.get(uid)
         return found.reason if found else None
+
+    def was_last(self, uid: str, reason: str, topic: str = "") -> bool:
+        """Whether the object's last event had this reason and topic, as far as it is remembered."""
+        found = self._reasons.get(uid)
+        return found is not None and (found.reason, found.topic) == (reason, topic)
 
     def forget(self, uid: str) -> None:
         """Write the object's next event in any case. Also call this when the object is gone."""

@@ -101,7 +101,9 @@ class OptionalReflector(Reflector[T]):
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause.next()):
                     await self._awaited.wait()
-        self._why_absent = ""
+        if self._why_absent:
+            # There was nothing to follow until now.
+            self._why_absent, self._gap_since = "", self._clock()
         self._listed.set()
 
     async def _count_as_absent(self, why: str) -> None:

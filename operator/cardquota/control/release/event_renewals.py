@@ -14,6 +14,9 @@ from typing import Final
 
 AT_A_TIME: Final = 16
 """Turns given at once. Those who were told together have one verdict, which is worked out once."""
+AT_ONCE: Final = 256
+"""Who was told before and is told another reason without a turn, at most, if nobody was for long.
+"""
 _EARLY: Final = 0.001
 """Seconds by which a timer may fire before its time."""
 _LOOKED_AT: Final = 256
@@ -28,8 +31,9 @@ class EventRenewals:
     """Gives turns to those whose event is to be written again: by uid of the pod, or key of the
     group. Belongs to the ledger's loop; awaits nothing.
 
-    Guarantees: over any time, at most `per_second` turns for each second of it and 16 more. Who is
-    outdated and whose time has come take half of the turns each, or all if there are no others.
+    Guarantees: over any time, at most `per_second` turns for each second of it and 16 more; and as
+    many who may be told of another reason without a turn, and 256 more. Who is outdated and whose
+    time has come take half of the turns each, or all if there are no others.
     Nobody is in it twice. Memory is bounded by three times those who wait, and 2,048.
     Not guaranteed: that an event is renewed in time if more than `per_second` times `after` wait.
     """
@@ -55,6 +59,10 @@ class EventRenewals:
         self._turns: set[str] = set()
         """Who has a turn and was not told since: each is in `_due` too."""
         self._next_at = -math.inf
+        self._spare = float(AT_ONCE)
+        """How many may be told without a turn."""
+        self._spare_at = clock()
+        """When that was counted."""
         self._left = 0
         """How many entries were left after the last sweep."""
         self._sweeping: Iterator[str] | None = None
@@ -84,6 +92,18 @@ class EventRenewals:
             self._due.pop(key, None)
             self._outdated[key] = None
             self._sweep()
+
+    def at_once(self) -> bool:
+        """Whether one more who was told before may be told now, without a turn, that the reason is
+        another one. Thousands may get one together, as when a queue is closed.
+        """
+        now = self._clock()
+        self._spare = min(AT_ONCE, self._spare + (now - self._spare_at) * self._per_second)
+        self._spare_at = now
+        if self._spare < 1.0:
+            return False
+        self._spare -= 1.0
+        return True
 
     def forget(self, key: str) -> None:
         """It does not wait any more."""

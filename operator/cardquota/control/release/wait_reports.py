@@ -3,12 +3,13 @@
 import logging
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from hashlib import blake2b
 from itertools import islice
 from sys import intern
 from typing import Final
 
+from ...cluster.events.event import MESSAGE_BYTES
 from ...cluster.events.events import EventRecorder
 from ...loop.time_slice import TimeSlice
 from ...quota.advice import Advice, advice_of
@@ -21,11 +22,12 @@ from ...quota.pods.pod_record import PodRecord
 from ...quota.release.refusals import Refusal, next_refusals
 from ...quota.release.release_judge import judge_member
 from ...quota.verdict import Outcome, Verdict
+from ...quota.vocabulary import Reason
 from ...quota.words import MOST_LISTED, show
 from ..later import Timer
 from ..references import group_reference, pod_reference
 from .event_renewals import EventRenewals
-from .groups.group_conditions import GroupConditions
+from .groups.group_conditions import GroupConditions, GroupWait
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_TOPIC: Final = 128
@@ -37,7 +39,8 @@ _LOOK_AGAIN: Final = 0.5
 _AT_A_TIME: Final = 16
 """Delayed pods that one step tells, at most."""
 _WAITING: Final = 32
-"""Events that wait to be written, above which none is renewed: who knows nothing goes first."""
+"""Events that wait to be written, above which none is renewed: who knows nothing goes first. Those
+of namespaces where they fail do not count, or one of these would stop all others."""
 
 
 class WaitReports:
@@ -45,10 +48,12 @@ class WaitReports:
     `go_on` tells some of them. Belongs to the ledger's loop; awaits nothing.
 
     Guarantees: a waiting pod is told why, once per change of the reason, as soon as events can be
-    taken. Queues take turns. Its event is renewed, with the numbers of then, after `renew_after`;
-    and at its turn if the advice has changed, as after a change of the quota, or if an earlier
-    leader may have told it: of these `renewals_per_second` at most, none of which a first event
-    waits for. That only what is in use has changed is told to nobody.
+    taken; if very many get another reason together, most of them in turn, with what holds then.
+    Queues take turns. Whoever waits when a term begins is told, in turn if he may know. An event is
+    renewed, with the numbers of then, after `renew_after`; and at its turn if the advice has
+    changed, as after a change of the quota, or if an earlier leader may have written it: of these
+    `renewals_per_second` at most, none of which a first event waits for. That only what is in use
+    has changed is told to nobody.
     Memory is bounded by the queues and the waiting pods.
     Not guaranteed: that a reason is still the latest when it is told.
     """
@@ -88,6 +93,8 @@ class WaitReports:
         """By key: groups whose event is to be renewed now."""
         self._delayed: OrderedDict[str, float] = OrderedDict()
         """By uid: pods that are told only if they still wait at this time. The latest is last."""
+        self._begins: Iterator[None] | None = self._begin()
+        """Its steps go through all who wait when the term begins. None: it is over."""
 
     def look(self, queue: str) -> None:
         """A pod that waits in this queue may not have been told why."""
@@ -101,6 +108,8 @@ class WaitReports:
         """Tell some pods. Returns whether more can be told at once. If the rest has to wait for a
         time, `later` is used.
         """
+        if not self._has_begun(slice_):
+            return True
         while not slice_.over:
             if not self._events.has_room:
                 if self._queues or self._delayed or self._groups or self._renewals.wait is not None:
@@ -108,7 +117,7 @@ class WaitReports:
                 return False
             if not self._tell_delayed(slice_) and not self._tell_next() and not self._renew_group():
                 break
-        if self._events.waiting <= _WAITING:
+        if self._events.sound <= _WAITING:
             self._give_turns()
         if self._queues or self._groups:
             return True
@@ -125,11 +134,32 @@ class WaitReports:
             waits.append(max(0.0, next(iter(self._delayed.values())) - self._clock()))
         renewal = self._renewals.wait
         if renewal is not None:
-            waits.append(max(renewal, _LOOK_AGAIN if self._events.waiting > _WAITING else 0.0))
+            waits.append(max(renewal, _LOOK_AGAIN if self._events.sound > _WAITING else 0.0))
         return min(waits, default=None)
+
+    def _has_begun(self, slice_: TimeSlice) -> bool:
+        """Go on with the beginning of the term. Returns whether it is over."""
+        if self._begins is not None:
+            for _ in self._begins:
+                if slice_.over:
+                    return False
+            self._begins = None
+        return True
+
+    def _begin(self) -> Iterator[None]:
+        """Have everybody told who waits already. What the pending queues know of who was told is of
+        an earlier term of ours: others may have led since, and the events may be gone.
+        """
+        for queue in [account.name for account in self._ledger.accounts()]:
+            account = self._ledger.account(queue)
+            if account is not None and (account.pending.classes or account.pending.groups):
+                yield from account.pending.tell_all_again()
+                self._queues[queue] = None
+            yield
 
     def stop(self) -> None:
         """Tell nothing more."""
+        self._begins = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -212,7 +242,7 @@ class WaitReports:
         self._renewals.written(uid)
         found = pod_reference(record.facts)
         said = with_group_meant(self._ledger, record.facts, verdict)
-        text = with_holders(self._ledger, record.facts, said).text
+        text = with_holders(self._ledger, record.facts, said, most=MESSAGE_BYTES).text
         if before != told:
             _LOG.info("%s/%s waits: %s", show(found.namespace), show(found.name), text)
         self._events.record(
@@ -226,8 +256,8 @@ class WaitReports:
         )
 
     def _is_news(self, told: tuple[str, str, Advice], record: PodRecord) -> bool:
-        """Whether a pod is to be told at once: it knows nothing, or another reason. Who knows the
-        reason, but not the advice, gets a turn.
+        """Whether a pod is to be told at once: it knows nothing, or another reason and few others
+        got one. Who knows the reason, but not the advice, gets a turn.
         """
         uid, before = record.facts.uid, record.told
         if before is None:
@@ -237,8 +267,13 @@ class WaitReports:
             self._renewals.outdated(uid)
             return False
         if before[:2] != told[:2]:
-            return True
-        if told[2].outdates(before[2]) or uid not in self._renewals:
+            if self._renewals.at_once():
+                return True
+            self._renewals.outdated(uid)
+            return False
+        account = self._ledger.account(record.queue)
+        limit = account.limit if account is not None else None
+        if told[2].outdates(before[2], limit) or uid not in self._renewals:
             # The latter was told in an earlier term of ours.
             self._renewals.outdated(uid)
         return False
@@ -254,11 +289,16 @@ class WaitReports:
     # --- groups -------------------------------------------------------------------------------
 
     def _record_group_of(self, verdict: Verdict, record: PodRecord, advice: Advice) -> None:
-        """A pod waits whose group is no gang, and of which nothing was let through: so does it."""
+        """A pod waits of whose group nothing was let through: so does the group, if it is no gang,
+        or waits behind others. Why else a gang waits it is told itself.
+        """
         group = self._ledger.groups.get(record.facts.group) if record.facts.group else None
-        if self._conditions is None or group is None or group.gang or group.let_through:
+        if self._conditions is None or group is None or group.let_through:
             return
-        self._record_gang(verdict, group, advice, record.facts.uid)
+        if not group.gang:
+            self._record_gang(verdict, group, advice, record.facts.uid)
+        elif verdict.reason is Reason.BEHIND:
+            self._record_gang(verdict, group, advice)
 
     def tell_group(self, verdict: Verdict, group: PodGroupState) -> None:
         """A group waits to be enqueued, and no place in the order is kept for it (V3)."""
@@ -270,17 +310,23 @@ class WaitReports:
         if verdict.reason is None or gang is None or gang.facts is None:
             return
         text, uid = verdict.text, gang.facts.uid
+        again = self._renewals.has_turn(gang.key)
         if self._conditions is not None:
-            if self._conditions.has(gang, verdict.reason, verdict.queue, advice):
+            if not again and self._conditions.has(gang, verdict.reason, verdict.queue, advice):
                 return
-            known = self._conditions.has(gang, verdict.reason, verdict.queue)
+            known = self._conditions.has(gang, verdict.reason, verdict.queue) or (
+                # In an earlier term of ours.
+                self._events.was_last(uid, verdict.reason, verdict.queue)
+            )
             text = self._conditions.waits(gang, verdict.reason, text, verdict.queue, pod, advice)
             earlier = gang.facts.created <= self._told_before
-            if known or (earlier and self._events.last_reason(uid) is None):
+            last = self._events.last_reason(uid)
+            in_turn = known or (earlier if last is None else not self._renewals.at_once())
+            if in_turn and not again:
                 self._renewals.outdated(gang.key)
                 return
             self._renewals.written(gang.key)
-        self._record_group(gang.facts, verdict.reason, text, verdict.queue)
+        self._record_group(gang.facts, verdict.reason, text, verdict.queue, again=again)
 
     def _record_group(
         self, facts: GroupFacts, reason: str, text: str, queue: str, *, again: bool = False
@@ -319,15 +365,35 @@ class WaitReports:
         if not self._groups:
             return False
         key, _ = self._groups.popitem(last=False)
+        if not self._renewals.has_turn(key):
+            return True  # it was told meanwhile
         group = self._ledger.groups.get(key)
         wait = None
         if group is not None and self._conditions is not None:
+            if self._is_asked(group, self._conditions.asks_its_queue(group)):
+                return True
             wait = self._conditions.wait_of(group)
         if group is None or group.facts is None or wait is None:
             self._renewals.forget(key)
             return True
         self._renewals.written(key)
         self._record_group(group.facts, wait.reason, wait.text, wait.queue, again=True)
+        return True
+
+    def _is_asked(self, group: PodGroupState, wait: GroupWait | None) -> bool:
+        """Have a group told in the words that the next look at its queue gives. Returns whether it
+        will be.
+        """
+        account = self._ledger.account(wait.queue) if wait is not None else None
+        if wait is None or account is None:
+            return False
+        self._queues[wait.queue] = None
+        if group.gang or group.asks is not None:
+            return account.pending.tell_group_again(group)
+        record = self._ledger.pods.get(wait.pod)
+        if record is None:
+            return False
+        account.pending.tell_again(record)
         return True
 
 

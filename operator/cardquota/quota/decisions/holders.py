@@ -17,19 +17,31 @@ from ..words import MOST_LISTED
 
 MOST_NAMED: Final = 3
 """Workloads of the same namespace that are named, those that hold most first."""
+_FEWER: Final = (MOST_NAMED, 1, 0)
+"""How many of them are named for each card, until the text is short enough."""
 
 
-def with_holders(ledger: LedgerReader, facts: PodFacts, verdict: Verdict) -> Verdict:
+def with_holders(
+    ledger: LedgerReader, facts: PodFacts, verdict: Verdict, *, most: int | None = None
+) -> Verdict:
     """The verdict, its text with who holds what the pod lacks, before the advice. The same where
     waiting does not help, and where it lacks no card.
+
+    `most`: bytes of UTF-8 that a text may have which says who holds; None: any number. Then fewer
+    workloads are named, and nobody if that is too long as well.
     """
     if verdict.outcome is not Outcome.WAITS:
         return verdict
-    held = holders_text(ledger, facts, verdict.queue, verdict.shortfalls)
-    if not held:
-        return verdict
-    text = holder_messages.with_held(verdict.text, held, verdict.advice)
-    return verdict._replace(text=text)
+    found = _holders(ledger, facts, verdict.queue, verdict.shortfalls)
+    several = len(verdict.shortfalls) > 1
+    for named in _FEWER:
+        held = holder_messages.held_by([one.naming(named) for one in found], of_several=several)
+        if not held:
+            return verdict
+        text = holder_messages.with_held(verdict.text, held, verdict.advice)
+        if most is None or len(text.encode(errors="replace")) <= most:
+            return verdict._replace(text=text)
+    return verdict
 
 
 def holders_text(
@@ -39,12 +51,18 @@ def holders_text(
     namespace alone: others are one number. Costs a few steps for each of five cards, and
     some for each kind of pods that may still get one of several.
     """
+    found = _holders(ledger, facts, queue, shorts)
+    return holder_messages.held_by(found, of_several=len(shorts) > 1)
+
+
+def _holders(
+    ledger: LedgerReader, facts: PodFacts, queue: str, shorts: Sequence[Shortfall]
+) -> list[HeldBy]:
     account = ledger.account(queue)
     cards = [short.dimension for short in shorts if is_card(short.dimension)]
     if account is None or not cards:
-        return ""
-    found = [_held_by(ledger, account, facts, card) for card in cards[:MOST_LISTED]]
-    return holder_messages.held_by(found, of_several=len(shorts) > 1)
+        return []
+    return [_held_by(ledger, account, facts, card) for card in cards[:MOST_LISTED]]
 
 
 def _held_by(ledger: LedgerReader, account: AccountReader, facts: PodFacts, card: str) -> HeldBy:

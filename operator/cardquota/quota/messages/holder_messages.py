@@ -25,7 +25,8 @@ def held_by(holders: Sequence[HeldBy], *, of_several: bool = False) -> str:
 def _held(held: HeldBy) -> str:
     named = [f"{show(name)} {amount}" for name, amount in held.workloads]
     if held.more:
-        named.append(f"{counted(held.more, 'more workload')} {held.by_more}")
+        what = "more workload" if named else "workload"
+        named.append(f"{counted(held.more, what)} {held.by_more}")
     others = [f"{held.elsewhere} in other namespaces"] if held.elsewhere else []
     others += [f"{held.reserved} reserved for pod groups"] if held.reserved else []
     if held.undecided:

@@ -229,8 +229,33 @@ class PendingQueue:
         if pod_class is not None:
             self._tell_again(pod_class, record.sort_key)
 
+    def tell_all_again(self) -> Iterator[None]:
+        """The same for all pods and groups that wait here now, a step for each class of them.
+        Events may come between two steps. Where nobody was told yet, the words are kept.
+        """
+        groups = [place for candidate in self.groups.values() for place in candidate.classes]
+        for pod_class in (*self.classes.values(), *groups):
+            if not pod_class.all_untold:
+                pod_class.tell_all_again()
+                self._ask(pod_class)
+            yield
+
+    def tell_group_again(self, group: Gang) -> bool:
+        """The same of a group that waits to be enqueued, or of the first pod of a gang that starts
+        whole. Returns whether it waits so; a gang that is being built again does not.
+        """
+        candidate = self.candidate_of(group)
+        if candidate is None:
+            return False
+        pod_class = candidate.classes[0]
+        self._tell_again(pod_class, pod_class.sort_keys[0])
+        return True
+
     def _tell_again(self, pod_class: PodClass, sort_key: SortKey) -> None:
         pod_class.tell_again(sort_key)
+        self._ask(pod_class)
+
+    def _ask(self, pod_class: PodClass) -> None:
         candidate = pod_class.candidate
         if candidate is not None and candidate not in self._active:
             # One that is active, or that is being built again, is told once it was tried.

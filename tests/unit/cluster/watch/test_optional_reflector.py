@@ -165,6 +165,21 @@ async def test_without_any_it_is_synced_and_current_and_asked_for_again(
         assert sink.names == {"a"}
 
 
+async def test_while_it_was_absent_it_was_not_behind() -> None:
+    """Its first watch is refused, as for a second after the kind was created."""
+    server, sink, now = VersionedServer({NEW: ABSENT, OLD: ABSENT}), ThingNames(), [0.0]
+    server.watched = BROKEN
+    async with reflecting(server, sink, clock=lambda: now[0]) as reflector:
+        now[0] = 10_000.0
+        await until(server, 2)
+        server.served[NEW] = None
+        await asyncio.wait_for(server.refused.wait(), 5)
+        assert sink.names == {"a"}
+        assert (reflector.lag(), reflector.late) == (0.0, False)
+        now[0] += 3.0
+        assert (reflector.lag(), reflector.late) == (3.0, True)
+
+
 async def test_a_kind_that_is_taken_away_is_told_as_empty() -> None:
     server, sink, now = VersionedServer({NEW: None, OLD: ABSENT}), ThingNames(), [0.0]
     async with reflecting(server, sink, clock=lambda: now[0]) as reflector:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cardquota.control.release.event_renewals import AT_A_TIME, EventRenewals
+from cardquota.control.release.event_renewals import AT_A_TIME, AT_ONCE, EventRenewals
 
 
 class RenewalLine:
@@ -160,3 +160,13 @@ def test_nothing_is_left_of_those_who_are_gone(live: int) -> None:
     assert "live00001" in line.renewals
     line.renewals.clear()
     assert len(line.renewals) == 0
+
+
+def test_some_are_told_at_once_of_another_reason_and_the_others_as_fast_as_turns_come() -> None:
+    line = RenewalLine()
+    told = [line.renewals.at_once() for _ in range(AT_ONCE + 10)]
+    assert told == [True] * AT_ONCE + [False] * 10
+    line.now = 1.0
+    assert [line.renewals.at_once() for _ in range(30)] == [True] * 20 + [False] * 10
+    line.now = 1_000_000.0
+    assert sum(line.renewals.at_once() for _ in range(1_000)) == AT_ONCE

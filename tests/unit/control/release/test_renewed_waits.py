@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 
-from builders import H200, Body, a_group, a_pod, a_queue, see
+from builders import H200, Body, a_group, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.release.event_renewals import AT_A_TIME
+from cardquota.cluster.events.event import MESSAGE_BYTES
+from cardquota.control.release.event_renewals import AT_A_TIME, AT_ONCE
 from cardquota.control.release.groups.group_conditions import GroupConditions
 from cardquota.loop.time_slice import TimeSlice
+from cardquota.quota.vocabulary import Reason
 
 from ..fakes import TERM
 from .groups.test_reservation_timeouts import Timers
@@ -66,6 +68,24 @@ def test_an_event_is_written_again_before_it_is_gone_with_the_numbers_of_then() 
     assert third == second
 
 
+def test_the_advice_stays_in_the_event_whoever_holds_how_many_cards() -> None:
+    cards = [f"NVIDIA-{'L' * 30}{n}" for n in range(5)]
+    nodes = [a_node(card.lower()).with_cards(card, 8) for card in cards]
+    there = [
+        a_pod(f"{'w' * 50}-{n}-{m}").in_queue("queue").naming(card).stamped("queue", {card: 1})
+        for n, card in enumerate(cards)
+        for m in range(4)
+    ]
+    asks = waiting("a").naming("|".join(cards))
+    line = RenewedWaits(a_queue().with_quota(dict.fromkeys(cards, 4)), *nodes, *there, asks)
+    line.look()
+    (text,) = line.run()
+    assert text.endswith(
+        "; wait until some of it is free, or ask the queue's owner for a higher quota"
+    )
+    assert len(text) <= MESSAGE_BYTES
+
+
 def test_what_is_in_use_goes_up_and_down_and_nothing_is_told() -> None:
     line = RenewedWaits(FOUR, HOLDER, *(waiting(f"p{n}") for n in range(40)))
     line.look()
@@ -121,9 +141,9 @@ def test_nobody_is_told_again_while_many_first_events_are_to_be_written() -> Non
     line = RenewedWaits(FOUR, HOLDER, waiting("a"))
     line.look()
     line.run()
-    line.events.waiting = 33
+    line.events.sound = 33
     assert line.run(HALF_AN_HOUR + 60) == []
-    line.events.waiting = 32
+    line.events.sound = 32
     assert len(line.run(1)) == 1
 
 
@@ -166,11 +186,77 @@ def test_what_was_told_in_an_earlier_term_of_ours_is_told_again_in_turn() -> Non
     line = RenewedWaits(FOUR, HOLDER, *(waiting(f"p{n:02}") for n in range(40)))
     line.look()
     line.run()
+    line.reports.stop()
     line.begin_term()
-    line.change(*(waiting(f"p{n:02}").with_priority(1).at_revision(2) for n in range(40)))
     assert len(line.run()) == AT_A_TIME
     assert len(line.run(5)) == 40 - AT_A_TIME
     assert line.run(60) == []
+    assert len(line.run(HALF_AN_HOUR)) == 40
+
+
+def test_in_a_later_term_of_ours_nobody_is_told_at_once_of_what_he_knows() -> None:
+    line = RenewedWaits(FOUR, HOLDER, waiting("a"))
+    line.look()
+    line.run()
+    line.reports.stop()
+    line.begin_term()
+    see(line.ledger, waiting("b"))
+    line.look()
+    assert len(line.run()) == 2
+    assert line.names == ["a", "b", "a"]
+
+
+def test_a_term_begins_in_slices() -> None:
+    """Each pod is of a class of its own."""
+    pods = [waiting(f"p{n:03}").with_cpu(f"{n + 1}m") for n in range(300)]
+    line = RenewedWaits(FOUR, HOLDER, *pods)
+    line.look()
+    line.run()
+    line.begin_term()
+    slices = 0
+
+    def passing() -> float:
+        line.now += 0.0001
+        return line.now
+
+    while line.reports.go_on(TimeSlice(clock=passing)):
+        slices += 1
+        assert slices < 1_000
+    assert slices > 2
+    assert len(line.run(30)) >= 300 - AT_A_TIME
+
+
+def test_thousands_who_get_another_reason_are_told_by_turns() -> None:
+    """Somebody closes the queue, and opens it: some are told at once, the others as it is then."""
+    line = RenewedWaits(FOUR, HOLDER, *(waiting(f"p{n:03}") for n in range(2 * AT_ONCE)))
+    line.look()
+    line.run()
+    line.change(FOUR.closed().at_revision(2))
+    assert len(line.run()) <= AT_ONCE + AT_A_TIME
+    line.run(5)
+    for revision in range(3, 9):
+        line.change((FOUR if revision % 2 else FOUR.closed()).at_revision(revision))
+        line.run(1)
+    told_again = len(line.times) - 2 * AT_ONCE
+    assert told_again <= AT_ONCE + AT_A_TIME + (5 + 6) * 2 * 20
+    line.run(60)
+    last = {name: text for name, _, text in line.events.events}
+    assert len(last) == 2 * AT_ONCE
+    assert all("is Closed" in text for text in last.values())
+
+
+def test_groups_too() -> None:
+    group = GROUP.created("2026-01-01T00:00:00Z")
+    names = [f"g{n:03}" for n in range(300)]
+    groups = [group.put(name, "metadata", "name").with_uid(name) for name in names]
+    line = WaitingGroups(FOUR, HOLDER, *groups)
+    line.look()
+    assert len(line.run()) == 300
+    line.change(FOUR.closed().at_revision(2))
+    assert len(line.run()) <= AT_ONCE + AT_A_TIME
+    line.run(20)
+    reasons = {name: reason for name, reason, _ in line.events.events}
+    assert set(reasons.values()) == {Reason.QUEUE_NOT_OPEN}
 
 
 def test_who_waits_no_more_is_told_nothing() -> None:
@@ -265,12 +351,130 @@ def test_the_condition_of_a_gang_says_what_its_members_are_told() -> None:
     assert "capability is <3>; ask for at most 3" in line.sentence()
 
 
+@pytest.mark.parametrize(("first", "then"), [(2, 3), (3, 2)])
+def test_another_minimum_may_change_the_advice(first: int, then: int) -> None:
+    """Nothing of the pods or the queue has changed."""
+    gang = a_group("gang").in_queue("queue").of(first)
+    members = [waiting(name, 2).in_group("gang") for name in "abc"]
+    line = WaitingGroups(FOUR, HOLDER, gang, *members)
+    line.look()
+    assert len(line.run()) == 4
+    line.change(gang.of(then).at_revision(2))
+    texts = line.run(5)
+    assert len(texts) == 4
+    words = "ask for at most 4" if then == 3 else "wait until some of it is free"
+    assert all(words in text for text in texts)
+    assert line.run(60) == []
+
+
+def test_what_no_longer_stops_it_is_told_too() -> None:
+    """The sentence names only what is short now."""
+    queue = FOUR.limited_to(cpu="4")
+    line = RenewedWaits(queue, HOLDER.with_cpu("3"), waiting("a").with_cpu("2"))
+    line.look()
+    (first,) = line.run()
+    assert "<cpu> quota" in first
+    line.change(FOUR.limited_to(cpu="40").at_revision(2))
+    (second,) = line.run(1)
+    assert "<cpu>" not in second
+
+
+def test_what_the_queue_does_not_limit_any_more_is_told_too() -> None:
+    queue = FOUR.limited_to(cpu="4")
+    line = RenewedWaits(queue, HOLDER.with_cpu("3"), waiting("a").with_cpu("2"))
+    line.look()
+    line.run()
+    line.change(FOUR.at_revision(2))
+    (text,) = line.run(1)
+    assert "<cpu>" not in text
+
+
 def test_a_new_leader_tells_groups_in_turn_too() -> None:
     groups = [a_group(f"g{n:02}").in_queue("queue").of(2).asking({H200: 3}) for n in range(40)]
     line = WaitingGroups(FOUR, HOLDER, *groups, told_before="2030-01-01T00:00:00Z")
     line.look()
     assert len(line.run()) == AT_A_TIME
     assert len(line.run(5)) == 40 - AT_A_TIME
+
+
+def test_groups_that_an_earlier_term_of_ours_has_told_are_told_again_with_what_holds() -> None:
+    gang = a_group("of-pods").in_queue("queue").of(2)
+    members = [waiting(name, 2).in_group("of-pods") for name in "ab"]
+    line = WaitingGroups(FOUR, HOLDER, GROUP, gang, *members)
+    line.look()
+    known = len(line.run())
+    assert sorted(line.names) == ["a", "b", "gang", "of-pods"]
+    line.reports.stop()
+    see(line.ledger, FOUR.with_quota({H200: 3}).at_revision(2))
+    line.begin_term()
+    line.look()
+    line.run(5)
+    assert sorted(line.names[known:]) == ["a", "b", "gang", "of-pods"]
+    assert all("capability is <3>" in text for _, _, text in line.events.events[known:])
+    assert line.sentence()
+    assert line.sentence("of-pods")
+
+
+FIRST = waiting("first", 2).created("2020-01-01T00:00:00Z")
+SECOND = waiting("second", 2).created("2020-01-02T00:00:00Z")
+THIRD = waiting("third", 2).created("2020-01-03T00:00:00Z")
+
+
+def texts_of(line: RenewedWaits, name: str) -> list[str]:
+    """What was told of it."""
+    return [text for about, _, text in line.events.events if about == name]
+
+
+@pytest.mark.parametrize("kind", ["asking", "of pods", "no gang"])
+def test_who_is_behind_another_is_told_who_it_is_now(kind: str) -> None:
+    """In a fifo queue; who is first there is found by a pass alone."""
+    group = a_group("gang").in_queue("queue").of(1 if kind == "no gang" else 2)
+    group = group.created("2021-01-01T00:00:00Z")
+    group = group.asking({H200: 1}) if kind == "asking" else group
+    members = [waiting(n, 1).in_group("gang").created("2021-01-01T00:00:00Z") for n in "ab"]
+    members = members[: {"asking": 0, "of pods": 2, "no gang": 1}[kind]]
+    line = WaitingGroups(FOUR.fifo(), HOLDER, FIRST, SECOND, group, *members)
+    line.look()
+    line.run()
+    (before,) = texts_of(line, "gang")
+    assert "first of all <team/first>" in before
+    line.ledger.pod_gone("uid-first")
+    line.ledger.pod_gone("uid-second")
+    line.change(THIRD)
+    for _ in range(20):  # its queue has news all the time
+        line.run(100)
+        line.look()
+    line.run()
+    assert all("first of all <team/third>" in text for text in texts_of(line, "gang")[1:])
+    assert len(texts_of(line, "gang")) == 2
+    assert "first of all <team/third>" in line.sentence()
+
+
+def test_a_group_whose_member_was_deleted_waits_for_what_another_one_asks() -> None:
+    """It is no gang, so its sentence is that of one of its pods."""
+    group = a_group("g").in_queue("queue").of(1)
+    first = waiting("a", 4).in_group("g").created("2026-01-01T00:00:00Z")
+    line = WaitingGroups(FOUR, HOLDER, group, first, waiting("b", 2).in_group("g"))
+    line.look()
+    line.run()
+    assert "requested <4>" in texts_of(line, "g")[0]
+    line.ledger.pod_gone("uid-a")
+    line.look()
+    line.run(HALF_AN_HOUR)
+    assert "requested <2>" in texts_of(line, "g")[-1]
+    assert "number <1> of <1>" in texts_of(line, "g")[-1]
+    assert len(texts_of(line, "g")) == 2
+
+
+def test_a_group_that_asks_for_something_else_is_told_anew() -> None:
+    line = WaitingGroups(FOUR, HOLDER, GROUP)
+    line.look()
+    line.run()
+    line.change(GROUP.asking({H200: 2}).at_revision(2))
+    (text,) = line.run(1)
+    assert "requested <2>" in text
+    line.look()
+    assert line.run(60) == []
 
 
 def test_a_group_that_waits_no_more_is_told_nothing() -> None:

@@ -5,7 +5,7 @@ import pytest
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.decisions.holders import with_holders
+from cardquota.quota.decisions.holders import holders_text, with_holders
 
 QUEUE = a_queue().with_quota({H200: 3, H800: 1})
 WAIT = "; wait until some of it is free, or ask the queue's owner for a higher quota"
@@ -19,11 +19,12 @@ def held(workload: str, cards: int, namespace: str = "team", card: str = H200) -
     return pod.stamped("queue", {card: cards}).on_node("h200-a" if card == H200 else "h800-a")
 
 
-def said(*things: Body, pod: PodBody = ASKS, queue: Body = QUEUE) -> str:
-    """What is added to the sentence."""
+def said(*things: Body, pod: PodBody = ASKS, queue: Body = QUEUE, beside: int | None = None) -> str:
+    """What is added to the sentence. `beside`: the bytes that there are for it."""
     ledger, facts = a_ledger(*CARDS, queue, *things), pod.facts()
     verdict = judge_create(ledger, facts)
-    text = with_holders(ledger, facts, verdict).text
+    most = len(verdict.text) + beside if beside is not None else None
+    text = with_holders(ledger, facts, verdict, most=most).text
     head = verdict.text.removesuffix(WAIT)
     assert text.startswith(head)
     return text.removeprefix(head)
@@ -102,3 +103,36 @@ def test_nobody_holds_what_pods_on_their_way_will_get() -> None:
     deny = QUEUE.with_policy("Deny")
     gated = [ASKS.put(f"g{n}", "metadata", "name").with_uid(f"g{n}").gated() for n in range(3)]
     assert said(*gated, queue=deny) == WAIT
+
+
+LONG = "w" * 30
+ALL_NAMED = f"; <{H200}> held by {LONG}4 4, {LONG}3 3, {LONG}2 2; <{H800}> held by {LONG} 1"
+ONE_NAMED = f"; <{H200}> held by {LONG}4 4, 2 more workloads 5; <{H800}> held by {LONG} 1"
+NONE_NAMED = f"; <{H200}> held by 3 workloads 9; <{H800}> held by 1 workload 1"
+
+
+@pytest.mark.parametrize(
+    ("beside", "added"),
+    [
+        (None, ALL_NAMED),
+        (len(ALL_NAMED), ALL_NAMED),
+        (len(NONE_NAMED), NONE_NAMED),
+        (len(ONE_NAMED) - 1, NONE_NAMED),
+        (len(NONE_NAMED) - 1, ""),
+        (-1, ""),
+    ],
+)
+def test_the_advice_is_not_pushed_out_of_an_event(beside: int | None, added: str) -> None:
+    """Fewer are named where there is little room, and nobody where there is none."""
+    queue = QUEUE.with_quota({H200: 9, H800: 1})
+    there = [held(f"{LONG}{n}", n) for n in (2, 3, 4)]
+    pod = ASKS.naming(f"{H200}|{H800}")
+    found = said(*there, held(LONG, 1, card=H800), pod=pod, queue=queue, beside=beside)
+    assert found == added + WAIT
+
+
+def test_it_is_told_without_a_sentence_too() -> None:
+    ledger, facts = a_ledger(*CARDS, QUEUE, held("chat", 3)), ASKS.facts()
+    shorts = judge_create(ledger, facts).shortfalls
+    assert holders_text(ledger, facts, "queue", shorts) == "held by chat 3"
+    assert holders_text(ledger, facts, "nowhere", shorts) == ""

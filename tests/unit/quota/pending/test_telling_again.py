@@ -113,3 +113,58 @@ def test_a_group_that_waits_to_be_enqueued_is_told_again_when_its_queue_changes(
     assert "capability is <0>" in first.verdict.text
     assert "capability is <2>" in second.verdict.text
     assert look(ledger) == []
+
+
+def all_again(ledger: Ledger) -> None:
+    for _ in account_of(ledger).pending.tell_all_again():
+        pass
+
+
+def test_all_who_wait_when_a_term_begins_are_told_again() -> None:
+    group = a_group("g").in_queue("red").of(2).asking({H200: 3})
+    small = waiting("small").with_cpu("1")
+    ledger = a_ledger(*CARDS, FULL, group, small, *(waiting(f"p{n:02}") for n in range(40)))
+    look(ledger)
+    all_again(ledger)
+    found = told(ledger)
+    assert sorted(names(found)) == [*(f"p{n:02}" for n in range(40)), "small"]
+    assert [one.gang.key for one in found if one.gang is not None] == ["team/g"]
+    assert told(ledger) == []
+
+
+def test_who_is_tried_first_and_who_comes_then_is_told_once() -> None:
+    ledger = a_ledger(*CARDS, FULL, waiting("a"), waiting("b"))
+    look(ledger)
+    see(ledger, waiting("c"))
+    all_again(ledger)
+    see(ledger, waiting("d"))
+    assert names(look(ledger)) == ["a", "b", "c", "d"]
+
+
+def test_who_goes_between_two_steps_is_told_nothing() -> None:
+    group = a_group("g").in_queue("red").of(2).asking({H200: 3})
+    ledger = a_ledger(*CARDS, FULL, group, waiting("a"), waiting("b").with_cpu("1"))
+    look(ledger)
+    steps = account_of(ledger).pending.tell_all_again()
+    next(steps)
+    ledger.pod_gone("uid-b")
+    ledger.group_gone("team/g")
+    for _ in steps:
+        pass
+    assert names(told(ledger)) == ["a"]
+
+
+def test_a_group_that_waits_is_told_again() -> None:
+    """One to be enqueued, and one that starts whole, by its first pod; others have no place."""
+    asks = a_group("asks").in_queue("red").of(2).asking({H200: 3})
+    whole = a_group("whole").in_queue("red").of(2)
+    members = [waiting(name).in_group("whole") for name in "ab"]
+    ledger = a_ledger(*CARDS, FULL, asks, whole, *members, a_group("other").in_queue("red").of(2))
+    look(ledger)
+    pending, groups = account_of(ledger).pending, ledger.groups
+    assert pending.tell_group_again(groups["team/asks"])
+    assert pending.tell_group_again(groups["team/whole"])
+    assert not pending.tell_group_again(groups["team/other"])
+    found = told(ledger)
+    assert [one.gang.key for one in found if one.gang is not None] == ["team/asks", "team/whole"]
+    assert names(found) == ["a"]

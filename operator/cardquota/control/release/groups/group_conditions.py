@@ -8,7 +8,7 @@ a second are written again, one after the other.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -29,6 +29,7 @@ from ....quota.ledger.ledger_reader import LedgerReader
 from ....quota.limits import GROUP_MESSAGE_TEXT
 from ....quota.messages import gang_messages, order_messages
 from ....quota.pending.candidate import Candidate
+from ....quota.pods.pod_record import PodRecord
 from ....quota.release.release_judge import ReleaseJudge, Wait
 from ...later import Later, Timer, in_loop_later
 
@@ -37,6 +38,8 @@ LOOKED_AT: Final = 16
 FIRST_ALONE: Final = 2.0
 """Seconds for which the first condition of a group waits for another one's: both written at once
 would be refused to one."""
+_MEMBERS_LOOKED_AT: Final = 256
+"""Members, at most, to find one that waits."""
 MOST_JUDGED: Final = 1_000
 """Members that start together, up to which a sentence is worked out anew because of numbers."""
 
@@ -57,6 +60,8 @@ class GroupWait(NamedTuple):
     """If it is no gang: the uid of its member that waits."""
     advice: Advice
     """What the sentence advises."""
+    asked: Hashable
+    """Another one for every other request of the group."""
 
 
 class WantedCondition(NamedTuple):
@@ -151,13 +156,19 @@ class GroupConditions:
     def has(
         self, group: PodGroupState, reason: str, queue: str, advice: Advice | None = None
     ) -> bool:
-        """Whether it is known that the group waits for this reason, and gets no other advice."""
-        wait = self._waits.get(group.key)
+        """Whether it is known that the group waits for this reason; with an advice, also that it
+        gets no other, and has not asked for anything else since.
+        """
+        wait, account = self._waits.get(group.key), self._ledger.account(queue)
         return (
             wait is not None
             and group.facts is not None
             and (wait.uid, wait.reason, wait.queue) == (group.facts.uid, reason, queue)
-            and (advice is None or not advice.outdates(wait.advice))
+            and (
+                advice is None
+                or not advice.outdates(wait.advice, account.limit if account is not None else None)
+            )
+            and (advice is None or wait.asked == _asked(group.facts))
         )
 
     def waits(
@@ -178,7 +189,8 @@ class GroupConditions:
         facts = group.facts
         if facts is None or self._stopped:
             return text
-        wait = GroupWait(facts.uid, queue or facts.queue, reason, cut(text), pod, advice)
+        queue, asked = queue or facts.queue, _asked(facts)
+        wait = GroupWait(facts.uid, queue, reason, cut(text), pod, advice, asked)
         self._waits[group.key] = wait
         self._take_turns(group.key)
         stored = self._stored(facts)
@@ -195,6 +207,20 @@ class GroupConditions:
             return None
         wait = self._waits[group.key] = self._judged_again(group, wait)
         return wait._replace(text=self._message(group, wait))
+
+    def asks_its_queue(self, group: PodGroupState) -> GroupWait | None:
+        """Why a group waits, if only a look at its queue gives the words of now: it waits behind
+        others, or for another reason than it was told. Of one that is no gang, with a member that
+        waits now.
+        """
+        facts, wait = group.facts, self._waits.get(group.key)
+        if facts is None or wait is None or wait.uid != facts.uid or not group.waits:
+            return None
+        wait = self._with_member(group, wait)
+        candidate = self._candidate(group, wait)
+        if candidate is None or not _waits_otherwise(candidate, wait):
+            return None
+        return wait
 
     # --- what is written ----------------------------------------------------------------------
 
@@ -325,7 +351,8 @@ class GroupConditions:
             return False
         if judge:
             # Who tells of other advice has still to see that it is news.
-            judged = self._judged_again(group, wait)._replace(advice=wait.advice)
+            judged = self._judged_again(group, wait)
+            judged = judged._replace(advice=wait.advice, asked=wait.asked)
             wait = self._waits[key] = judged
         return digest_of(self._message(group, wait)) != self._stored(facts).digest
 
@@ -333,21 +360,34 @@ class GroupConditions:
         """With the numbers of now. What it waits for may have changed too: then what is told of it
         is on the way.
         """
+        wait = self._with_member(group, wait)
         candidate = self._candidate(group, wait)
         account = self._ledger.account(wait.queue)
-        if candidate is None or account is None:
+        if group.facts is None or candidate is None or account is None:
             return wait
         if group.gang and group.minimum > MOST_JUDGED:
             return wait
-        inadmissible = candidate.inadmissible
-        if inadmissible is not None and inadmissible.reason != wait.reason:
-            return wait
-        if candidate.classes[0].reason != wait.reason:
+        if _waits_otherwise(candidate, wait):
             return wait
         found = ReleaseJudge(self._ledger, account).judge(candidate)
         if not isinstance(found, Wait) or found.verdict.reason != wait.reason:
             return wait
-        return wait._replace(text=cut(found.verdict.text), advice=advice_of(found.verdict))
+        text, advice = cut(found.verdict.text), advice_of(found.verdict)
+        return wait._replace(text=text, advice=advice, asked=_asked(group.facts))
+
+    def _with_member(self, group: PodGroupState, wait: GroupWait) -> GroupWait:
+        """With another member that waits, where the one that was told does not any more. The same
+        if none is found, or it is a gang.
+        """
+        if not wait.pod or self._waits_here(group.members.get(wait.pod), wait):
+            return wait
+        members = islice(group.members.items(), _MEMBERS_LOOKED_AT)
+        found = (uid for uid, record in members if self._waits_here(record, wait))
+        return wait._replace(pod=next(found, wait.pod))
+
+    @staticmethod
+    def _waits_here(record: PodRecord | None, wait: GroupWait) -> bool:
+        return record is not None and record.class_key is not None and record.queue == wait.queue
 
     def _message(self, group: PodGroupState, wait: GroupWait) -> str:
         candidate = self._candidate(group, wait)
@@ -367,6 +407,19 @@ class GroupConditions:
         record = self._ledger.pods.get(wait.pod)
         pod_class = account.pending.classes.get(record.class_key) if record is not None else None
         return pod_class.candidate if pod_class is not None else None
+
+
+def _asked(facts: GroupFacts) -> Hashable:
+    """What a group asks for, as far as its sentence says it."""
+    return facts.min_member, facts.request
+
+
+def _waits_otherwise(candidate: Candidate, wait: GroupWait) -> bool:
+    """Whether it waits behind others, or for another reason than it was told."""
+    inadmissible = candidate.inadmissible
+    if wait.reason == v.Reason.BEHIND or candidate.classes[0].reason != wait.reason:
+        return True
+    return inadmissible is not None and inadmissible.reason != wait.reason
 
 
 def _is_let_through(group: PodGroupState, phase: v.GroupPhase, *, reserved: bool) -> bool:
