@@ -95,8 +95,6 @@ class Verdict(NamedTuple):
     warnings: tuple[str, ...] = ()
     borrows: bool = False
     """Whether it fits only by what its queue lends to rolling updates (R6)."""
-    advice: str = ""
-    """What to do, if the text ends with that."""
 
     @property
     def fits(self) -> bool:

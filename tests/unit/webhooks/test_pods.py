@@ -58,9 +58,8 @@ async def test_a_refusal_names_who_holds_the_card() -> None:
         for said in (await endpoint.mutate(pod()), await endpoint.validate(pod().gated())):
             assert said.text == (
                 f"Queue <queue> has insufficient <{H200}> quota: requested <1>, "
-                "total would be <4>, but capability is <3>; held by chat 2, and 1 in other "
-                "namespaces; wait until some of it is free, or ask the queue's owner for a higher "
-                "quota"
+                "total would be <4>, but capability is <3>; wait until some of it is free, or ask "
+                "the queue's owner for a higher quota; held by chat 2, and 1 in other namespaces"
             )
 
 

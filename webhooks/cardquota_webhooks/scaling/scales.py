@@ -189,8 +189,8 @@ class ScaleReviews:
         told = holder_messages.shortly_with_held(why, held)
         if partly:
             return self._grant(target, asks, fits, told)
-        why = holder_messages.with_held(why, held)
         text = scale_messages.scale_refused(why, target.what, target.name, asks.asked, room.fits)
+        text = holder_messages.with_held(text, held)
         parts = self._partly_fits(target, effect, asks.asked, room.fits, told)
         return self._answer_by(effect, verdict, text, parts)
 

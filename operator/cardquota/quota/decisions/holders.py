@@ -24,7 +24,7 @@ _FEWER: Final = (MOST_NAMED, 1, 0)
 def with_holders(
     ledger: LedgerReader, facts: PodFacts, verdict: Verdict, *, most: int | None = None
 ) -> Verdict:
-    """The verdict, its text with who holds what the pod lacks, before the advice. The same where
+    """The verdict, its text with who holds what the pod lacks, behind the advice. The same where
     waiting does not help, and where it lacks no card.
 
     `most`: bytes of UTF-8 that a text may have which says who holds; None: any number. Then fewer
@@ -38,7 +38,7 @@ def with_holders(
         held = holder_messages.held_by([one.naming(named) for one in found], of_several=several)
         if not held:
             return verdict
-        text = holder_messages.with_held(verdict.text, held, verdict.advice)
+        text = holder_messages.with_held(verdict.text, held)
         if most is None or len(text.encode(errors="replace")) <= most:
             return verdict._replace(text=text)
     return verdict

@@ -51,7 +51,6 @@ def over_quota(
         reason,
         shortfall_messages.shortfalls(queue, shorts, advice),
         tuple(shorts),
-        advice=advice,
     )
 
 

@@ -1,4 +1,4 @@
-"""Who holds what somebody else asks for: added to the sentence of section 9, before the advice."""
+"""Who holds what somebody else asks for: added to the sentence of section 9, behind the advice."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -38,12 +38,9 @@ def _held(held: HeldBy) -> str:
     return f"held by {', '.join([*named, *others])}"
 
 
-def with_held(text: str, held: str, advice: str = "") -> str:
-    """A sentence with who holds what, before the advice that the sentence ends with."""
-    if not held:
-        return text
-    head, found, tail = text.rpartition(advice) if advice else ("", "", "")
-    return f"{head}{held}; {advice}{tail}" if found else f"{text}; {held}"
+def with_held(text: str, held: str) -> str:
+    """A sentence with who holds what. It comes last: whoever cuts a text cuts that first."""
+    return f"{text}; {held}" if held else text
 
 
 def shortly_with_held(text: str, held: str) -> str:

@@ -38,9 +38,10 @@ async def test_r1_people_are_refused_and_told_how_many_fit(resource: str) -> Non
         assert answer.reason == v.Reason.INSUFFICIENT_CARD
         assert answer.text == (
             f"Queue <queue> has insufficient <{H200}> quota: requested <9>, "
-            "total would be <10>, but capability is <3>; held by web 1; "
+            "total would be <10>, but capability is <3>; "
             f"3 of 10 replicas of {KIND[resource]} <web> fit: scale it to 3 at most, "
-            "wait until some of the quota is free, or ask the queue's owner for a higher quota"
+            "wait until some of the quota is free, or ask the queue's owner for a higher quota; "
+            "held by web 1"
         )
         assert (await by_people(endpoint, 1, 3, resource)).allowed
 
