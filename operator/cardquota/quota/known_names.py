@@ -18,8 +18,8 @@ _NEIGHBOURS: Final = 12
 MOST_NEAR: Final = 8
 """Names that are found at most, the nearest first."""
 LONGEST_OBJECT: Final = 63
-"""Characters of the longest name of an object that is compared. Most kinds allow no longer one, and
-a pod's author may choose all of them."""
+"""Characters of the longest name of an object that is compared. Longer ones are rare, and a tenant
+may choose as many as he likes."""
 MOST_STEPS: Final = 3_000
 """Steps that all comparisons of one question take together: below two milliseconds."""
 _MOST_PARTS: Final = 4

@@ -80,9 +80,10 @@ def gang_never_starts(
     `most`: the largest minimum that the whole quota is enough for. `workload`: what makes the pods,
     where that is written.
     """
-    named = f"pod group <{show(group, most=40)}>"
-    whose = f"{show(workload, most=20)}: its pods alone cannot start {named}"
-    head = whose if workload else f"{named}: its pods alone cannot start"
+    named = f"<{show(group, most=40)}>"
+    head = f"pods of {named} alone cannot start"
+    if workload:
+        head = f"{show(workload, most=20)}: its pods alone cannot start pod group {named}"
     advice = f"lower minMember to {most}, or ask its owner" if most else "ask its owner for more"
     return f"{head}: Queue <{show(queue, most=30)}> has quota for <{most}> of <{minimum}>; {advice}"
 

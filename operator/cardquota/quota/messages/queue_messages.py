@@ -109,16 +109,16 @@ def queue_not_named(queue: str, asked: Asked) -> str:
 def card_without_queue(card: str) -> str:
     """Warning: a card is named, but no quota applies. Short."""
     return (
-        f"card <{_named(card)}> without a queue: no quota applies, it may run on any model that "
-        f"its node selector leaves; add {v.QUEUE_NAME}"
+        f"card <{_named(card)}> without a queue: no quota, any model its node selector leaves; "
+        f"add {v.QUEUE_NAME}"
     )
 
 
 def card_in_audit(card: str) -> str:
     """Warning: a card is named where nothing is enforced. Short."""
     return (
-        f"audit: card <{_named(card)}> is named, and steers nothing: the pod may run on any model "
-        "that its node selector leaves, and is counted by its node"
+        f"audit: card <{_named(card)}> steers nothing: the pod may get any model its node selector "
+        "leaves, and counts by its node"
     )
 
 

@@ -224,7 +224,7 @@ def test_p5_a_name_that_steers_nothing_is_told_shortly_whatever_it_is() -> None:
     """The warning is cut at 256 characters. A node selector of the pod still counts."""
     names = "|".join(f"NVIDIA-H100-80GB-HBM3-{n}" for n in range(7))
     for told in (queue_messages.card_without_queue, queue_messages.card_in_audit):
-        assert "may run on any model that its node selector leaves" in told(H200)
+        assert "any model its node selector leaves" in told(H200)
         assert "<NVIDIA-H100-80GB-HBM3-0|NVIDIA-H100-80GB-HBM3-1 and 5 more>" in told(names)
         assert len(told("|".join("x" * 100 for _ in range(100)))) <= 256
 
