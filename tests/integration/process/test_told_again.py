@@ -45,6 +45,7 @@ def test_an_event_comes_back_and_says_that_the_quota_was_lowered(
             comes_back(team, "alone")
             comes_back(team, "gang")
             until_it_says(team, "alone", "capability is <4>; wait until some of it is free")
+            until_it_says(team, "alone", "; wait until some of it is free")
             team.set_quota({card: 2})
             until_it_says(team, "alone", "capability is <2>; ask for at most 2")
             for name in ("gang-0", "gang-1", "gang"):

@@ -321,8 +321,8 @@ class WaitReports:
             text = self._conditions.waits(gang, verdict.reason, text, verdict.queue, pod, advice)
             earlier = gang.facts.created <= self._told_before
             last = self._events.last_reason(uid)
-            in_turn = known or (earlier if last is None else not self._renewals.at_once())
-            if in_turn and not again:
+            unsure = earlier and last is None
+            if not again and (known or unsure or (last and not self._renewals.at_once())):
                 self._renewals.outdated(gang.key)
                 return
             self._renewals.written(gang.key)

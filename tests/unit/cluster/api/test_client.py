@@ -19,6 +19,7 @@ class ClosingServer:
 
     def __init__(self) -> None:
         self.requests: list[bytes] = []
+        self.asked = asyncio.Event()
         self.answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
         self.answers = 1
         self.closes = False
@@ -27,6 +28,7 @@ class ClosingServer:
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for _ in range(self.answers):
             self.requests.append(await reader.readuntil(b"\r\n\r\n"))
+            self.asked.set()
             writer.write(self.answer)
         if self.closes:
             writer.close()
@@ -86,17 +88,18 @@ async def test_a_timeout_is_kept(client: Client, server: ClosingServer) -> None:
         await asyncio.wait_for(client.get("/", timeout=0.2), 60)
 
 
-@pytest.mark.parametrize("at", [0.02, 0.05, 0.08])
+@pytest.mark.parametrize("at", [0.3, 0.4, 0.45])
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"])
 async def test_a_cancellation_beside_a_timeout_is_not_lost(
     client: Client, server: ClosingServer, answer: bytes, at: float
 ) -> None:
     """As when a process goes on after a pause: both are due in the same turn of the loop."""
     server.answer = answer
-    task = asyncio.create_task(client.get("/a", timeout=0.05))
-    await asyncio.sleep(0.01)  # it waits for the answer, or for the rest of one
-    asyncio.get_running_loop().call_later(at - 0.01, task.cancel)
-    time.sleep(0.1)  # noqa: ASYNC251 - the pause
+    begun = time.monotonic()
+    task = asyncio.create_task(client.get("/a", timeout=0.4))
+    await server.asked.wait()  # then it waits for the answer, or for the rest of one
+    asyncio.get_running_loop().call_later(begun + at - time.monotonic(), task.cancel)
+    time.sleep(0.5)  # noqa: ASYNC251 - the pause
     with pytest.raises(asyncio.CancelledError):
         await task
 

@@ -176,4 +176,5 @@ def test_keys_stay_out_of_texts() -> None:
     shelf = RotationSteps()
     shelf.held = replace(shelf.held, authority_key=b"")
     shelf.step()
-    assert "KEY" not in repr(shelf.held)
+    # The text of a certificate may have any three letters.
+    assert "PRIVATE KEY" not in repr(shelf.held)
