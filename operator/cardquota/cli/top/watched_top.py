@@ -9,8 +9,8 @@ import gc
 import logging
 import sys
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final
 
@@ -96,9 +96,6 @@ def watch_top(*, kubeconfig: Path | None, context: str, output: Output) -> int:
     follows for each change, after an empty line.
     """
     gc.enable()  # this one may live for days
-    # What a watch says about its connection belongs to an operator's log.
-    logging.getLogger("cardquota").addHandler(logging.NullHandler())
-    logging.getLogger("cardquota").propagate = False
     live = Live(console=console(), auto_refresh=False, vertical_overflow="ellipsis")
     on_terminal = sys.stdout.isatty()
     shown: AbstractContextManager[Any] = live if on_terminal else nullcontext()
@@ -110,7 +107,7 @@ def watch_top(*, kubeconfig: Path | None, context: str, output: Output) -> int:
         live.update(Group(*map(safe, shown)), refresh=True)
 
     try:
-        with shown:
+        with shown, _silent_log():
             shows = draw if on_terminal else _next_table()
             asyncio.run(follow(kubeconfig, context, output, shows))
     except (AccessError, ClusterError) as error:
@@ -118,6 +115,19 @@ def watch_top(*, kubeconfig: Path | None, context: str, output: Output) -> int:
     except KeyboardInterrupt:
         return 0
     return 0
+
+
+@contextmanager
+def _silent_log() -> Iterator[None]:
+    """What a watch says about its connection belongs to an operator's log."""
+    log, handler = logging.getLogger("cardquota"), logging.NullHandler()
+    log.addHandler(handler)
+    log.propagate = False
+    try:
+        yield
+    finally:
+        log.propagate = True
+        log.removeHandler(handler)
 
 
 def fitting(table: list[Text], height: int) -> list[Text]:
