@@ -40,6 +40,8 @@ from .waiting_order import PlaceInOrder, waiting_order
 
 MOST_GATES: Final = 5
 """Gates of others that are named."""
+MOST_LOOKS: Final = 3
+"""How often its pods are looked at, if the one to be told of is let through meanwhile."""
 _NOBODY: Final = NamespaceHolders((), 0, ())
 
 
@@ -76,14 +78,11 @@ class Explanations:
         of queues.
         """
         ledger = self._ledger
-        group: PodGroupState | None = None
-        if asked.kind == POD_GROUP:
-            group = ledger.groups.get(f"{asked.namespace}/{asked.name}")
-            pods = (yield from members_of(group)) if group is not None else AskedPods()
-        else:
-            pods = yield from pods_of(ledger, asked)
-            if not pods.total:
-                group = yield from group_of_job(ledger, asked)
+        pods, group = yield from self._pods_and_group(asked)
+        for _ in range(MOST_LOOKS - 1):
+            if self._is_as_seen(pods.first_waiting):
+                break
+            pods, group = yield from self._pods_and_group(asked)
         workload = ledger.workloads.named(asked.kind, asked.namespace, asked.name)
         if asked.volcano:
             workload = None  # those are not watched
@@ -124,6 +123,25 @@ class Explanations:
             other_queues=remedies.other_queues,
         )
 
+    def _pods_and_group(
+        self, asked: AskedWorkload
+    ) -> Steps[tuple[AskedPods, PodGroupState | None]]:
+        ledger = self._ledger
+        if asked.kind == POD_GROUP:
+            group = ledger.groups.get(f"{asked.namespace}/{asked.name}")
+            pods = (yield from members_of(group)) if group is not None else AskedPods()
+            return pods, group
+        pods = yield from pods_of(ledger, asked)
+        return pods, None if pods.total else (yield from group_of_job(ledger, asked))
+
+    def _is_as_seen(self, waiting: PodRecord | None) -> bool:
+        """Whether a pod that waited when it was looked at still does, or goes: it may have been let
+        through, or be gone, while others were looked at.
+        """
+        if waiting is None:
+            return True
+        return self._ledger.pods.get(waiting.facts.uid) is waiting and waiting.gated
+
     # --- which of its pods is told of ---------------------------------------------------------
 
     def _explain(
@@ -132,9 +150,7 @@ class Explanations:
         if group is not None and group.facts is not None and group.asks is not None:
             return self._enqueued_later(group, group.facts)
         waiting = pods.first_waiting
-        # It may have gone while others were looked at.
-        there = waiting is not None and self._ledger.pods.get(waiting.facts.uid) is waiting
-        if waiting is not None and there and not waiting.facts.terminating:
+        if waiting is not None and self._is_as_seen(waiting) and not waiting.facts.terminating:
             return self._waiting(waiting, group)
         if workload is not None and workload.missing:
             return self._lacking(workload)

@@ -9,7 +9,7 @@ from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.answers.answer_forms import Explanation
 from cardquota.quota.answers.asked_workload import AT_A_TIME, AskedWorkload
-from cardquota.quota.answers.explanation import Explanations
+from cardquota.quota.answers.explanation import MOST_LOOKS, Explanations
 from cardquota.quota.answers.standing import WaitsFor, WorkloadState
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.messages import origin_messages, standing_messages, stuck_messages
@@ -462,3 +462,60 @@ def test_f2_between_any_two_steps_everything_may_go(monkeypatch: pytest.MonkeyPa
             ledger.group_gone("team/gang")
             ledger.queue_gone("queue")
             to_its_end(steps)
+
+
+@pytest.mark.parametrize("fifo", [False, True])
+@pytest.mark.parametrize("becomes", ["let through", "re-queued", "being deleted"])
+def test_f2_between_any_two_steps_a_pod_may_be_let_through(
+    becomes: str, fifo: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pods_by_controller, "AT_A_TIME", 1)
+    changed = {
+        "let through": let_through("w").owned_by("Job", name="train"),
+        "re-queued": waiting("w").in_queue("other"),
+        "being deleted": waiting("w").terminating(),
+    }[becomes]
+
+    def the_cluster() -> Ledger:
+        queue = a_queue().with_quota({H200: 4})
+        ledger = a_cluster(waiting("w"), waiting("x", created="2026-01-02T11:00:00Z"))
+        see(ledger, queue.fifo() if fifo else queue, a_queue("other").with_quota({H200: 1}))
+        return ledger
+
+    for kind, name in (("Job", "train"), ("Pod", "w")):
+        for number in range(sum(1 for _ in steps_of(the_cluster(), kind, name))):
+            ledger = the_cluster()
+            steps = steps_of(ledger, kind, name)
+            for _ in range(number + 1):
+                next(steps)
+            see(ledger, changed)
+            found = to_its_end(steps)
+            assert found is not None
+            assert found.state in (WorkloadState.WAITS, WorkloadState.LET_THROUGH)
+            if found.state == WorkloadState.LET_THROUGH:
+                assert (kind, becomes) == ("Pod", "let through")
+            if found.queue == "other":
+                assert found.waits_for == WaitsFor.OPERATOR
+
+
+def test_f2_a_pod_that_was_let_through_meanwhile_does_not_wait() -> None:
+    ledger = a_cluster(waiting("w"))
+    steps = steps_of(ledger, "Pod", "w")
+    next(steps)
+    see(ledger, let_through("w").owned_by("Job", name="train"))
+    found = to_its_end(steps)
+    assert found is not None
+    assert found.state == WorkloadState.LET_THROUGH
+    assert (found.pods.let_through, found.pods.waiting) == (1, 0)
+
+
+def test_f2_whose_pods_are_let_through_all_the_time_is_told_of_as_it_was_seen() -> None:
+    ledger = a_cluster(waiting("w"))
+    steps = steps_of(ledger, "Pod", "w")
+    for _ in range(MOST_LOOKS):
+        next(steps)
+        ledger.pod_gone("w")
+        see(ledger, waiting("w"))
+    found = to_its_end(steps)
+    assert found is not None
+    assert found.waits_for == ""
