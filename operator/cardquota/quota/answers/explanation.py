@@ -4,6 +4,7 @@ For whoever may ask in its namespace: workloads of other namespaces are numbers.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from ..accounts.account import OUTSIDE
@@ -86,7 +87,8 @@ class Explanations:
         workload = ledger.workloads.named(asked.kind, asked.namespace, asked.name)
         if asked.volcano:
             workload = None  # those are not watched
-        explained = self._explain(pods, group, workload)
+        owned = ledger.workloads.owned_by(workload.uid, workload.namespace) if workload else []
+        explained = self._explain(pods, group, workload, owned)
         if explained is None:
             return None
         place = yield from self._place(explained)
@@ -105,7 +107,7 @@ class Explanations:
                 running=pods.running,
                 let_through=pods.let_through,
                 waiting=pods.waiting,
-                lacking=workload.missing if workload is not None else 0,
+                lacking=_lacked(workload, owned),
             ),
             state=standing.state,
             waits_for=standing.waits_for,
@@ -145,15 +147,19 @@ class Explanations:
     # --- which of its pods is told of ---------------------------------------------------------
 
     def _explain(
-        self, pods: AskedPods, group: PodGroupState | None, workload: WorkloadFacts | None
+        self,
+        pods: AskedPods,
+        group: PodGroupState | None,
+        workload: WorkloadFacts | None,
+        owned: Sequence[WorkloadFacts],
     ) -> _Explained | None:
         if group is not None and group.facts is not None and group.asks is not None:
             return self._enqueued_later(group, group.facts)
         waiting = pods.first_waiting
         if waiting is not None and self._is_as_seen(waiting) and not waiting.facts.terminating:
             return self._waiting(waiting, group)
-        if workload is not None and workload.missing:
-            return self._lacking(workload)
+        if workload is not None and _lacked(workload, owned):
+            return self._lacking(workload, owned)
         first = pods.first_held or pods.first_waiting
         if first is not None:
             return self._held(first, pods)
@@ -208,10 +214,9 @@ class Explanations:
         number = group.missing
         return Need(request, request.amount * number, number) if request is not None else None
 
-    def _lacking(self, workload: WorkloadFacts) -> _Explained:
+    def _lacking(self, workload: WorkloadFacts, owned: Sequence[WorkloadFacts]) -> _Explained:
         """A workload some of whose pods do not exist: what would become of the next one."""
         ledger = self._ledger
-        owned = ledger.workloads.owned_by(workload.uid, workload.namespace)
         maker = next((one for one in owned if one.missing), workload)
         answer = next_pod(ledger, maker, require_queue=self._require_queue)
         why = why_denied(answer)
@@ -304,3 +309,12 @@ def _of_group(group: PodGroupState) -> QueueOrigin:
     if queue == OUTSIDE:
         return QueueOrigin(QueueSource.NOBODY, origin_messages.no_queue_named())
     return QueueOrigin(QueueSource.GROUP, origin_messages.queue_by_spec(queue))
+
+
+def _lacked(workload: WorkloadFacts | None, owned: Sequence[WorkloadFacts]) -> int:
+    """How many pods do not exist that a workload, or what it owns, wants. A Deployment counts those
+    of all its ReplicaSets: in a rolling update it lacks none, and the new ReplicaSet may lack all.
+    """
+    if workload is None:
+        return 0
+    return max(workload.missing, sum(one.missing for one in owned))

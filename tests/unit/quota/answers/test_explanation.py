@@ -306,7 +306,7 @@ def test_f5_a_deployment_has_the_pods_of_its_replica_sets(known: bool) -> None:
     others = holding("b").owned_by("ReplicaSet", name="other-7d9f8")
     ledger = a_cluster(mine, others, holding("c").owned_by("StatefulSet", name="chat"))
     if known:
-        see_workload(ledger, "ReplicaSet", "chat-7d9f8", owner="chat")
+        see_workload(ledger, "ReplicaSet", "chat-7d9f8", owner="chat", present=2)
         see_workload(ledger, "Deployment", "chat", present=2)
     found = explained(ledger, "Deployment", "chat")
     assert (found.pods.running, found.state) == (1, WorkloadState.FITS)
@@ -332,6 +332,19 @@ def test_f5_a_workload_that_lacks_pods_is_told_of_its_next_one() -> None:
     found = explained(ledger, "Deployment", "chat")
     assert (found.state, found.waits_for) == (WorkloadState.COMING, WaitsFor.CONTROLLER)
     assert found.message == stuck_messages.would_be_let_by("queue")
+
+
+def test_f5_a_rolling_update_that_is_refused_does_not_fit() -> None:
+    """The old pods are all there, so the Deployment itself counts as many pods as it wants."""
+    pods = [holding(f"h{n}").owned_by("ReplicaSet", name="chat-old") for n in range(3)]
+    ledger = a_cluster(*pods, quota=3)
+    see_workload(ledger, "Deployment", "chat", wants=3, present=3)
+    see_workload(ledger, "ReplicaSet", "chat-old", owner="chat", wants=3, present=3)
+    see_workload(ledger, "ReplicaSet", "chat-new", owner="chat", wants=1)
+    found = explained(ledger, "Deployment", "chat")
+    assert (found.state, found.waits_for) == (WorkloadState.REFUSED, WaitsFor.QUOTA)
+    assert (found.pods.running, found.pods.lacking) == (3, 1)
+    assert explained(ledger, "ReplicaSet", "chat-old").state == WorkloadState.FITS
 
 
 def test_f5_a_workload_whose_template_is_too_large_to_be_kept() -> None:
