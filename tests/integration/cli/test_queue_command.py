@@ -82,7 +82,7 @@ def test_f1_plain_kubectl_asks_too_and_nothing_is_ever_stored(team: Team) -> Non
     assert yaml.safe_load(asked.stdout)["status"]["queue"] == queue
     stored = team.cluster.kubectl("create", "-f", "-", input=text)
     assert stored.returncode == 1
-    assert "create it as a dry run" in stored.stderr
+    assert "create one as a dry run" in stored.stderr
     assert ask(team.cluster, "GET", REVIEWS).body["items"] == []
 
 
