@@ -14,7 +14,7 @@ _DRY: Final = "request.?dryRun.orValue(false)"
 
 
 def questions() -> AdmissionPolicy:
-    """Only a dry run may create one, or change it. In audit mode too: this holds up nobody's pods."""
+    """Only a dry run may create one, or change it. In audit mode too: no pod depends on it."""
     plain = answer_messages.send_as_dry_run(f"{QUEUE_REVIEWS} and {WORKLOAD_REVIEWS}")
     return AdmissionPolicy(
         "questions",

@@ -34,7 +34,7 @@ from .asked_workload import (
 from .card_amount import choice_amounts
 from .namespace_holders import NamespaceHolders, holders_for
 from .queue_origin import QueueOrigin, QueueSource, origin_of
-from .remedies import Need, Remedies, remedies_for
+from .remedies import Need, Remedies, need_of, remedies_for
 from .standing import Standing, WaitsFor, WorkloadState, at_gate, past_gate
 from .waiters import asked_by
 from .waiting_order import PlaceInOrder, waiting_order
@@ -92,7 +92,7 @@ class Explanations:
         if explained is None:
             return None
         place = yield from self._place(explained)
-        holders, remedies = yield from self._who_and_what(explained, asked.namespace)
+        holders, remedies = yield from self._who_and_what(explained, asked.namespace, place)
         record, standing = explained.record, explained.standing
         return Explanation(
             kind=asked.kind,
@@ -177,7 +177,9 @@ class Explanations:
         if len(group.request.cards) == 1:
             ((cards, number),) = group.request.cards
             resource = ledger.catalog.resource(cards[0]) or ""
-            need = Need(PodRequest(cards, resource, 1, 0, 0), number, number)
+            # Pods that ask for cards may be free of these (P6).
+            others = () if ledger.free_cpu_memory else group.request.cpu_memory
+            need = Need(PodRequest(cards, resource, 1, 0, 0), number, number, tuple(others))
         return _Explained(
             at_gate(why),
             facts.queue,
@@ -198,7 +200,7 @@ class Explanations:
             asks = choice_amounts(asked_by(ledger, account, group))
             need = self._need_of_gang(account, group)
             return _Explained(standing, record.queue, origin, asks, need, record, asked)
-        need = Need(request, request.amount, 1) if request is not None else None
+        need = need_of(request) if request is not None else None
         asks = choice_amounts([(request.cards, request.amount)] if request is not None else [])
         return _Explained(standing, record.queue, origin, asks, need, record, asked)
 
@@ -211,8 +213,7 @@ class Explanations:
             if len(found) > 1:
                 return None
         request = found.pop() if found else None
-        number = group.missing
-        return Need(request, request.amount * number, number) if request is not None else None
+        return need_of(request, group.missing) if request is not None else None
 
     def _lacking(self, workload: WorkloadFacts, owned: Sequence[WorkloadFacts]) -> _Explained:
         """A workload some of whose pods do not exist: what would become of the next one."""
@@ -234,7 +235,7 @@ class Explanations:
             answer.queue,
             origin_of(ledger, answer.facts, answer.queue),
             choice_amounts([(request.cards, request.amount)]),
-            Need(request, request.amount, 1),
+            need_of(request),
         )
 
     def _held(self, record: PodRecord, pods: AskedPods) -> _Explained:
@@ -289,7 +290,7 @@ class Explanations:
         return (yield from order.place_of_group(told.group)) if told.group is not None else None
 
     def _who_and_what(
-        self, told: _Explained, namespace: str
+        self, told: _Explained, namespace: str, place: PlaceInOrder | None
     ) -> Steps[tuple[NamespaceHolders, Remedies]]:
         holders, remedies = _NOBODY, Remedies()
         account = self._ledger.account(told.queue) if told.queue != OUTSIDE else None
@@ -300,7 +301,14 @@ class Explanations:
             cards = need.request.cards
             holders = yield from holders_for(self._ledger, account, namespace, cards)
         if waits_for in (WaitsFor.QUOTA, WaitsFor.QUEUE):
-            remedies = yield from remedies_for(self._ledger, account, namespace, need)
+            is_behind = (
+                place.before > 0
+                if place is not None
+                else any(account.row(card).waiting for card in need.request.cards)
+            )
+            remedies = yield from remedies_for(
+                self._ledger, account, namespace, need, is_behind=is_behind
+            )
         return holders, remedies
 
 

@@ -422,6 +422,70 @@ def test_f6_only_what_nodes_have_free_would_help() -> None:
     assert (found.other_queues, [one.amount for one in found.fewer]) == ((), [4])
 
 
+def test_f6_who_lacks_cpu_or_memory_gets_in_with_no_other_card_of_his_queue() -> None:
+    ledger = a_cluster(waiting("w", 4).with_cpu("8"), quota=3)
+    see(
+        ledger,
+        a_queue().with_quota({H200: 3, H800: 6}).limited_to("4"),
+        a_queue("b").with_quota({H200: 6}).limited_to("8"),
+        a_queue("c").with_quota({H200: 7}).limited_to("7"),
+    )
+    found = explained(ledger, "Pod", "w")
+    assert (found.waits_for, found.fewer, found.other_cards) == (WaitsFor.QUOTA, (), ())
+    assert [one.queue for one in found.other_queues] == ["b"]
+    see(ledger, a_queue().with_quota({H200: 3, H800: 6}).limited_to("8"))
+    found = explained(ledger, "Pod", "w")
+    assert [one.amount for one in found.fewer] == [3]
+    assert [one.name for one in found.other_cards] == [H800]
+
+
+def test_f6_cpu_and_memory_of_a_group_count_before_its_pods_are_there() -> None:
+    group = a_group("early").in_queue("queue").of(2).asking({H200: 6}, cpu="8")
+    ledger = a_cluster(group)
+    see(
+        ledger,
+        a_queue().with_quota({H200: 4}).limited_to("4"),
+        a_queue("b").with_quota({H200: 6}).limited_to("8"),
+        a_queue("c").with_quota({H200: 7}).limited_to("7"),
+    )
+    found = explained(ledger, "PodGroup", "early")
+    assert (found.waits_for, found.fewer) == (WaitsFor.QUOTA, ())
+    assert [one.queue for one in found.other_queues] == ["b"]
+
+
+def test_f6_in_a_fifo_queue_nobody_passes_others_with_fewer_cards() -> None:
+    first = waiting("first", 4, created="2026-01-02T08:00:00Z")
+    ledger = a_cluster(holding("h", 2), first, waiting("w", 3))
+    see(ledger, a_queue().with_quota({H200: 4, H800: 4}).fifo())
+    found = explained(ledger, "Pod", "w")
+    assert (found.waits_for, found.before, found.fewer) == (WaitsFor.QUOTA, 1, ())
+    assert [one.name for one in found.other_cards] == [H800]
+    assert [one.amount for one in explained(ledger, "Pod", "first").fewer] == [2]
+    see(ledger, waiting("other", 5).naming(H800))
+    assert explained(ledger, "Pod", "w").other_cards == ()
+    see(ledger, a_queue().with_quota({H200: 4, H800: 4}))
+    assert [one.amount for one in explained(ledger, "Pod", "w").fewer] == [2]
+
+
+def test_f6_the_next_pod_of_a_workload_would_come_last_in_a_fifo_queue() -> None:
+    ledger = a_cluster(holding("h", 2), waiting("first", 3, created="2026-01-02T08:00:00Z"))
+    see(ledger, a_queue().with_quota({H200: 4}).fifo(), a_queue("b").with_quota({H200: 4}).fifo())
+    see(ledger, waiting("b", 5).in_queue("b"))
+    see_workload(ledger, "StatefulSet", "db", cards=3)
+    found = explained(ledger, "StatefulSet", "db")
+    assert (found.state, found.fewer, found.other_queues) == (WorkloadState.REFUSED, (), ())
+
+
+def test_f6_what_is_left_is_what_pods_that_are_bound_later_leave() -> None:
+    late = a_pod("late").with_uid("late").in_queue("queue").naming(f"{H200}|{H800}")
+    ledger = a_cluster(late.asking_for(2).claiming("queue", 2, H200, H800), waiting("w", 3))
+    see(ledger, a_queue().with_quota({H200: 2, H800: 2}))
+    found = explained(ledger, "Pod", "w")
+    assert [(one.name, one.amount) for one in found.fewer] == [(H200, 2)]
+    see(ledger, waiting("w", 2))
+    assert explained(ledger, "Pod", "w").waits_for == WaitsFor.OPERATOR
+
+
 def test_f6_of_a_queue_that_takes_nothing_other_queues_are_told() -> None:
     ledger = a_cluster(waiting("w", 1))
     see(ledger, a_queue().with_quota({H200: 4, H800: 4}).closed())

@@ -18,7 +18,6 @@ from cardquota.quota.answers.answer_forms import (
     PodNumbers,
 )
 from cardquota.quota.messages import answer_messages, standing_messages
-
 from cardquota_webhooks.reviews import question
 
 from ..endpoint import UID, Endpoint, ReviewAnswer
