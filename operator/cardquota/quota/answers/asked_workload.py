@@ -59,24 +59,28 @@ class AskedPods:
         self.waiting = 0
         """At our gate."""
         self.first_waiting: PodRecord | None = None
-        """The first in the order in which pods are released."""
+        """The first in the order in which pods are released. One that is being deleted only if all
+        that wait are."""
+        self.all_end = False
+        """Whether that one was being deleted when it was looked at."""
         self.first_held: PodRecord | None = None
-        """One without a node, or else one on a node."""
+        """One without a node, or else one on a node; one that is being deleted only if all are."""
 
     def add(self, record: PodRecord) -> None:
         """One more."""
         if record.charge_state is ChargeState.ALLOCATED:
             self.running += 1
-            self.first_held = self.first_held or record
         elif record.held:
             self.let_through += 1
-            if self.first_held is None or self.first_held.charge_state is ChargeState.ALLOCATED:
+        if record.held:
+            held = self.first_held
+            if held is None or _is_told_before(record, held):
                 self.first_held = record
         else:
             self.waiting += 1
             first = self.first_waiting
             if first is None or _goes_before(record, first):
-                self.first_waiting = record
+                self.first_waiting, self.all_end = record, record.facts.terminating
 
     @property
     def total(self) -> int:
@@ -88,6 +92,11 @@ def _goes_before(one: PodRecord, other: PodRecord) -> bool:
     # Whoever is being deleted waits for nothing.
     mine = one.facts.terminating, one.sort_key
     return mine < (other.facts.terminating, other.sort_key)
+
+
+def _is_told_before(one: PodRecord, other: PodRecord) -> bool:
+    mine = one.facts.terminating, one.charge_state is ChargeState.ALLOCATED
+    return mine < (other.facts.terminating, other.charge_state is ChargeState.ALLOCATED)
 
 
 def pods_of(ledger: LedgerReader, asked: AskedWorkload) -> Steps[AskedPods]:

@@ -9,8 +9,9 @@ from typing import Final, NamedTuple
 
 from ..accounts.account import OUTSIDE
 from ..accounts.account_reader import AccountReader
-from ..amounts import is_card
+from ..amounts import Charge, is_card
 from ..decisions.groups.enqueue_judgement import judge_enqueue
+from ..decisions.groups.group_judgement import judge_group
 from ..ledger.groups.group_facts import GroupFacts
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
@@ -21,6 +22,7 @@ from ..stamp import choice_of
 from ..steps import Steps
 from ..stuck.denied import next_pod, why_denied
 from ..stuck.gated import GateReasons, why_of
+from ..vocabulary import GroupPhase, Mode
 from ..workloads.workload_facts import WorkloadFacts
 from .answer_forms import CardAmount, Explanation, PodNumbers
 from .asked_workload import (
@@ -35,7 +37,7 @@ from .card_amount import choice_amounts
 from .namespace_holders import NamespaceHolders, holders_for
 from .queue_origin import QueueOrigin, QueueSource, origin_of
 from .remedies import Need, Remedies, need_of, remedies_for
-from .standing import Standing, WaitsFor, WorkloadState, at_gate, past_gate
+from .standing import Standing, WaitsFor, WorkloadState, at_gate, past_gate, why_held
 from .waiters import asked_by
 from .waiting_order import PlaceInOrder, waiting_order
 
@@ -81,7 +83,7 @@ class Explanations:
         ledger = self._ledger
         pods, group = yield from self._pods_and_group(asked)
         for _ in range(MOST_LOOKS - 1):
-            if self._is_as_seen(pods.first_waiting):
+            if self._is_as_seen(pods):
                 break
             pods, group = yield from self._pods_and_group(asked)
         workload = ledger.workloads.named(asked.kind, asked.namespace, asked.name)
@@ -136,13 +138,15 @@ class Explanations:
         pods = yield from pods_of(ledger, asked)
         return pods, None if pods.total else (yield from group_of_job(ledger, asked))
 
-    def _is_as_seen(self, waiting: PodRecord | None) -> bool:
-        """Whether a pod that waited when it was looked at still does, or goes: it may have been let
-        through, or be gone, while others were looked at.
+    def _is_as_seen(self, pods: AskedPods) -> bool:
+        """Whether the pod to be told of still waits: it may have been let through, or be gone or
+        going, while others were looked at.
         """
+        waiting = pods.first_waiting
         if waiting is None:
             return True
-        return self._ledger.pods.get(waiting.facts.uid) is waiting and waiting.gated
+        there = self._ledger.pods.get(waiting.facts.uid) is waiting and waiting.gated
+        return there and waiting.facts.terminating == pods.all_end
 
     # --- which of its pods is told of ---------------------------------------------------------
 
@@ -156,15 +160,17 @@ class Explanations:
         if group is not None and group.facts is not None and group.asks is not None:
             return self._enqueued_later(group, group.facts)
         waiting = pods.first_waiting
-        if waiting is not None and self._is_as_seen(waiting) and not waiting.facts.terminating:
+        if waiting is not None and self._is_as_seen(pods) and not pods.all_end:
             return self._waiting(waiting, group)
         if workload is not None and _lacked(workload, owned):
             return self._lacking(workload, owned)
         first = pods.first_held or pods.first_waiting
         if first is not None:
-            return self._held(first, pods)
+            return self._held(first, pods, group)
         if workload is not None:
-            return self._idle(workload, standing_messages.wants_no_pods())
+            wanted = workload.replicas
+            text = standing_messages.pods_not_known if wanted else standing_messages.wants_no_pods
+            return self._idle(workload, text())
         if group is not None and group.facts is not None:
             return self._empty(group)
         return None
@@ -238,15 +244,21 @@ class Explanations:
             need_of(request),
         )
 
-    def _held(self, record: PodRecord, pods: AskedPods) -> _Explained:
-        """Nothing of it waits at our gate."""
+    def _held(self, record: PodRecord, pods: AskedPods, group: PodGroupState | None) -> _Explained:
+        """Nothing of it waits at our gate. `group`: if that is asked about."""
         ledger, facts = self._ledger, record.facts
+        running, let_by = pods.running, pods.let_through
         standing = past_gate(ledger, record)
-        if not record.held:
-            text = standing_messages.being_deleted()
-            standing = Standing(WorkloadState.WAITS, WaitsFor.NOTHING, message=text)
+        if not record.held or facts.terminating:
+            text = standing_messages.being_deleted(record.charge if record.held else ())
+            standing = Standing(WorkloadState.ENDS, message=text)
+        elif group is not None and group.gang and group.missing > 0:
+            text = standing_messages.gang_lacks_members(
+                running, let_by, group.missing, group.minimum
+            )
+            standing = Standing(WorkloadState.WAITS, WaitsFor.GROUP, message=text)
         elif standing.state is WorkloadState.FITS and pods.total > 1:
-            text = standing_messages.all_pods_there(pods.running, pods.let_through)
+            text = standing_messages.all_pods_there(running, let_by, why_held(ledger, record))
             standing = Standing(WorkloadState.FITS, message=text)
         cards = Counter[str]()
         for card, amount in record.charge:
@@ -267,16 +279,26 @@ class Explanations:
         return _Explained(standing, answer.queue, origin, asks)
 
     def _empty(self, group: PodGroupState) -> _Explained:
-        queue = group.facts.queue if group.facts is not None else OUTSIDE
+        facts = group.facts
+        queue = facts.queue if facts is not None else OUTSIDE
         reserved = group.rest_in(queue)
-        text = (
-            standing_messages.group_reserved(reserved)
-            if reserved
-            else standing_messages.group_without_pods()
-        )
-        standing = Standing(WorkloadState.WAITS, WaitsFor.GROUP, message=text)
+        standing = self._of_empty(group, reserved)
         asks = choice_amounts((choice_of(one), n) for one, n in reserved if is_card(one))
         return _Explained(standing, queue, _of_group(group), asks, group=group)
+
+    def _of_empty(self, group: PodGroupState, reserved: Charge) -> Standing:
+        facts = group.facts
+        if facts is not None and _is_over(group, facts, reserved):
+            return Standing(WorkloadState.ENDS, message=standing_messages.group_is_over())
+        if reserved:
+            text = standing_messages.group_reserved(reserved)
+            return Standing(WorkloadState.WAITS, WaitsFor.GROUP, message=text)
+        if facts is not None and self._ledger.mode_in(facts.namespace) is Mode.ENFORCE:
+            verdict = judge_group(self._ledger, facts)
+            if not verdict.fits:
+                return at_gate(why_of(verdict))
+        text = standing_messages.group_without_pods()
+        return Standing(WorkloadState.WAITS, WaitsFor.GROUP, message=text)
 
     # --- place, holders, remedies -------------------------------------------------------------
 
@@ -326,3 +348,11 @@ def _lacked(workload: WorkloadFacts | None, owned: Sequence[WorkloadFacts]) -> i
     if workload is None:
         return 0
     return max(workload.missing, sum(one.missing for one in owned))
+
+
+def _is_over(group: PodGroupState, facts: GroupFacts, reserved: Charge) -> bool:
+    """Whether a group without unfinished pods is completed, or had pods that have all ended."""
+    if facts.phase == GroupPhase.COMPLETED:
+        return True
+    ended = group.succeeded or group.failed or facts.succeeded or facts.failed
+    return bool(ended) and not reserved
