@@ -12,10 +12,10 @@ from .made_by import made_by
 
 POD: Final = "Pod"
 POD_GROUP: Final = "PodGroup"
+JOB: Final = "Job"
 AT_A_TIME: Final = 256
 """Members, or groups, that one step looks at."""
 _DEPLOYMENT: Final = "Deployment"
-_JOB: Final = "Job"
 _UID: Final = 36
 """Characters of a uid, which ends the name of the group that Volcano makes for a Job."""
 
@@ -45,7 +45,7 @@ class AskedWorkload(NamedTuple):
             return known is None and maker.name.rpartition("-")[0] == self.name
         if facts.controller != self.kind or facts.controller_name != self.name:
             return False
-        return self.kind != _JOB or self.volcano in (None, facts.gives_up)
+        return self.kind != JOB or self.volcano in (None, facts.gives_up)
 
 
 class AskedPods:
@@ -127,7 +127,7 @@ def members_of(group: PodGroupState) -> Steps[AskedPods]:
 
 def group_of_job(ledger: LedgerReader, asked: AskedWorkload) -> Steps[PodGroupState | None]:
     """The group that Volcano has made for a Job of its, by its name. Costs by all groups."""
-    if asked.kind != _JOB or asked.volcano is False:
+    if asked.kind != JOB or asked.volcano is False:
         return None
     prefix = f"{asked.namespace}/{asked.name}-"
     keys = list(ledger.groups)

@@ -26,6 +26,7 @@ from ..vocabulary import GroupPhase, Mode
 from ..workloads.workload_facts import WorkloadFacts
 from .answer_forms import CardAmount, Explanation, PodNumbers
 from .asked_workload import (
+    JOB,
     POD_GROUP,
     AskedPods,
     AskedWorkload,
@@ -90,7 +91,7 @@ class Explanations:
         if asked.volcano:
             workload = None  # those are not watched
         owned = ledger.workloads.owned_by(workload.uid, workload.namespace) if workload else []
-        explained = self._explain(pods, group, workload, owned)
+        explained = self._explain(asked, pods, group, workload, owned)
         if explained is None:
             return None
         place = yield from self._place(explained)
@@ -152,6 +153,7 @@ class Explanations:
 
     def _explain(
         self,
+        asked: AskedWorkload,
         pods: AskedPods,
         group: PodGroupState | None,
         workload: WorkloadFacts | None,
@@ -166,7 +168,10 @@ class Explanations:
             return self._lacking(workload, owned)
         first = pods.first_held or pods.first_waiting
         if first is not None:
-            return self._held(first, pods, group)
+            # A Job of Volcano has one group, of its pods alone.
+            its_own = asked.kind == JOB and first.facts.gives_up
+            gang = self._ledger.groups.get(first.facts.group) if its_own else group
+            return self._held(first, pods, gang)
         if workload is not None:
             wanted = workload.replicas
             text = standing_messages.pods_not_known if wanted else standing_messages.wants_no_pods
@@ -245,7 +250,7 @@ class Explanations:
         )
 
     def _held(self, record: PodRecord, pods: AskedPods, group: PodGroupState | None) -> _Explained:
-        """Nothing of it waits at our gate. `group`: if that is asked about."""
+        """Nothing of it waits at our gate. `group`: if that, or all of it, is asked about."""
         ledger, facts = self._ledger, record.facts
         running, let_by = pods.running, pods.let_through
         standing = past_gate(ledger, record)

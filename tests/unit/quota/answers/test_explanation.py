@@ -647,6 +647,8 @@ def test_f5_half_a_gang_does_not_fit() -> None:
     assert (found.state, found.waits_for) == (WorkloadState.WAITS, WaitsFor.GROUP)
     assert found.message == standing_messages.gang_lacks_members(2, 0, 2, 4)
     assert explained(ledger, "Pod", "m0").state == WorkloadState.FITS
+    see(ledger, *(one.owned_by("Job", "batch.volcano.sh/v1alpha1", name="v") for one in members))
+    assert told(ledger, "v", "Job") == standing_messages.gang_lacks_members(2, 0, 2, 4)
     see(ledger, a_group("gang").in_queue("queue").of(2))
     assert explained(ledger, "PodGroup", "gang").state == WorkloadState.FITS
 
