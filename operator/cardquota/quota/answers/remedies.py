@@ -19,6 +19,9 @@ MOST_REMEDIES: Final = 3
 QUEUES_AT_A_TIME: Final = 64
 """Queues that one step looks at."""
 
+MOST_SEARCHED: Final = 8
+"""Cards of another queue of which a search tells what is left."""
+
 
 class Remedies(NamedTuple):
     """Each for itself. All as things stand now: others may be quicker."""
@@ -110,7 +113,9 @@ def _other_queues(
 def _room_in(
     account: AccountReader, namespace: str, cards: Sequence[str], need: Need
 ) -> Steps[list[tuple[int, str, str]]]:
-    """The card of which most is left there, if it is enough."""
+    """The card of which most is left there, if it is enough. Where that takes a search, of very
+    many alternatives only the first are looked at.
+    """
     facts = account.facts
     if facts is None or facts.state is not QueueState.OPEN or not facts.admits(namespace):
         return []
@@ -118,6 +123,8 @@ def _room_in(
     able = [card for card in enough if _is_free_to_pass(account, card)]
     if not able or not _has_cpu_memory(account, need):
         return []
+    if account.flexible_claims is not None:
+        able = able[:MOST_SEARCHED]
     left, card = max((yield from quotas_left(account, able)))
     if left < need.amount or room_for(account, need.request, need.pods)[0] < need.pods:
         return []

@@ -10,6 +10,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.answers.answer_forms import Explanation
 from cardquota.quota.answers.asked_workload import AT_A_TIME, AskedWorkload
 from cardquota.quota.answers.explanation import MOST_LOOKS, Explanations
+from cardquota.quota.answers.remedies import MOST_SEARCHED
 from cardquota.quota.answers.standing import WaitsFor, WorkloadState
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.messages import origin_messages, standing_messages, stuck_messages
@@ -487,6 +488,21 @@ def test_f6_what_is_left_is_what_pods_that_are_bound_later_leave() -> None:
     assert [(one.name, one.amount) for one in found.fewer] == [(H200, 2)]
     see(ledger, waiting("w", 2))
     assert explained(ledger, "Pod", "w").waits_for == WaitsFor.OPERATOR
+
+
+def test_f6_of_very_many_alternatives_some_are_searched_for_in_another_queue() -> None:
+    names = [f"{H200}-{n:02}" for n in range(MOST_SEARCHED + 1)]
+    late = a_pod("late").with_uid("late").in_queue("b").naming("|".join(names[:2])).asking_for(1)
+    ledger = a_cluster(waiting("w", 2).naming("|".join(names)))
+    see(
+        ledger,
+        *(a_node(f"n{n}").with_cards(name, 8) for n, name in enumerate(names)),
+        a_queue().with_quota(dict.fromkeys(names, 1)),
+        a_queue("b").with_quota(dict.fromkeys(names, 2)),
+        late.claiming("b", 1, *names[:2]),
+    )
+    found = explained(ledger, "Pod", "w").other_queues
+    assert [(one.queue, one.card) for one in found] == [("b", names[MOST_SEARCHED - 1])]
 
 
 def test_f6_of_a_queue_that_takes_nothing_other_queues_are_told() -> None:
