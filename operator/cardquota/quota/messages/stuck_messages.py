@@ -106,9 +106,9 @@ def would_be_let_by(queue: str) -> str:
     )
 
 
-def would_wait(why: str) -> str:
-    """The next pod of a workload would not be refused: it would wait at the gate. `why`: whole."""
+def would_wait(text: str) -> str:
+    """The next pod of a workload would not be refused: it would wait at the gate. `text`: why."""
     return (
-        f"its next pod would be created and wait at the gate: {why}; its controller has not tried "
+        f"its next pod would be created and wait at the gate: {text}; its controller has not tried "
         "again, or somebody else refuses the pod"
     )
