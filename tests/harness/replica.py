@@ -177,8 +177,12 @@ class Replica:
             volcano_jobs=VolcanoJobReviews(
                 self.ledger, self.settings, self.notifier, _no_queue, recent, lambda: True
             ),
-            queue_answers=QueueAnswers(self.ledger, self.settings, lambda: True, lambda: 0.0),
-            workload_answers=WorkloadAnswers(self.ledger, self.settings, lambda: True, lambda: 0.0),
+            queue_answers=QueueAnswers(
+                self.ledger, self.settings, lambda: True, lambda: 0.0, self._loop.time
+            ),
+            workload_answers=WorkloadAnswers(
+                self.ledger, self.settings, lambda: True, lambda: 0.0, self._loop.time
+            ),
         )
 
 

@@ -14,7 +14,7 @@ from cardquota.quota.messages import (
 )
 from cardquota.quota.vocabulary import QUEUE_REVIEWS
 
-from .entry import Entry, Said, Where, say
+from .entry import Entry, Said, Where, constant, say
 
 _ASKED: Final = "Questions"
 _STANDS: Final = "How a workload stands"
@@ -66,7 +66,10 @@ QUESTIONS: Final = (
 )
 
 STANDINGS: Final = (
-    _stands("A pod is on a node.", say(standing_messages.runs_on, "gpu-7", _HELD)),
+    _stands(
+        "A pod is on a node.",
+        say(standing_messages.runs_on, "gpu-7", _HELD, constant("FITS_QUOTA")),
+    ),
     _stands(
         "A workload, or a group, has all its pods.", say(standing_messages.all_pods_there, 3, 1)
     ),
@@ -85,18 +88,47 @@ STANDINGS: Final = (
         say(standing_messages.other_gates_shut, ["example.com/data"]),
         "Ask whoever set them.",
     ),
-    _stands("It is being deleted.", say(standing_messages.being_deleted)),
+    _stands(
+        "The same of a pod that is in no queue.",
+        say(standing_messages.runs_on, "gpu-7", _HELD, constant("IN_NO_QUEUE")),
+        "Name a queue, if a quota is to hold it.",
+    ),
+    _stands(
+        "It came in audit mode, or where its namespace is not watched.",
+        say(standing_messages.runs_on, "gpu-7", _HELD, constant("CAME_UNENFORCED")),
+    ),
+    _stands(
+        "It came while nothing of ours was asked.",
+        say(standing_messages.runs_on, "gpu-7", _HELD, constant("CAME_PAST_GATE")),
+        "See `kubectl cardquota check`.",
+    ),
+    _stands(
+        "Its queue is over its quota.",
+        say(standing_messages.runs_on, "gpu-7", _HELD, say(standing_messages.beyond_quota, _QUEUE)),
+        "Have the quota raised, or end what it exceeds it by.",
+    ),
+    _stands(
+        "Members of a gang have gone.",
+        say(standing_messages.gang_lacks_members, 2, 0, 2, 4),
+        "See what its controller says.",
+    ),
+    _stands("It is being deleted.", say(standing_messages.being_deleted, _HELD)),
+    _stands("A group is over.", say(standing_messages.group_is_over)),
     _stands(
         "A group was enqueued, and its pods are still to come.",
         say(standing_messages.group_reserved, _HELD),
         "Create its pods before its time is over (E8).",
     ),
     _stands(
-        "A group has no pods, and says nothing of what they will ask for.",
+        "A group has no pods yet.",
         say(standing_messages.group_without_pods),
         "Create its pods.",
     ),
     _stands("A workload is scaled to zero.", say(standing_messages.wants_no_pods)),
+    _stands(
+        "A workload has all its pods, and no quota concerns them.",
+        say(standing_messages.pods_not_known),
+    ),
     _stands("Its group names its queue.", say(origin_messages.queue_by_group, _QUEUE, "team/gang")),
     _stands("A pod group names its queue.", say(origin_messages.queue_by_spec, _QUEUE)),
     _stands("It names its queue.", say(origin_messages.queue_by_annotation, _QUEUE)),

@@ -139,6 +139,22 @@ STUCK_OTHERS: Final = (
     ),
     Entry(
         under=STUCK,
+        when="The same; its next pod would wait at the gate.",
+        says=_of(_LACKS, say(stuck_messages.would_wait, _SHORT)),
+        where=(Where.CHECK,),
+        rule="R7",
+        do="Nothing, unless it stays so: it is woken (R5).",
+    ),
+    Entry(
+        under=STUCK,
+        when="The same; no quota is enforced in its namespace by now, or its pods name no queue.",
+        says=_of(_LACKS, constant("NO_QUOTA_REFUSES")),
+        where=(Where.CHECK,),
+        rule="R7",
+        do="See its events.",
+    ),
+    Entry(
+        under=STUCK,
         when="The same; more is in its pod template than is read.",
         says=_of(_LACKS, constant("TEMPLATE_NOT_KEPT")),
         where=(Where.CHECK,),

@@ -81,8 +81,8 @@ class WorkloadReviewStatus(WireModel):
     pods: AnsweredPods
     """How many of its pods there are."""
     state: str
-    """Fits, LetThrough, Waits, Refused, or Coming: it lacks pods, and the next one would be let
-    by."""
+    """Fits, LetThrough, Waits, Refused, Coming (it lacks pods, and the next one would not be
+    refused), or Ends: it is being deleted, or over."""
     waits_for: str
     """For want of what: Quota, Order, PodGroup, Queue, Node, SchedulingGate, Scheduler, Webhook,
     Operator, Controller, Correction; empty: nothing."""

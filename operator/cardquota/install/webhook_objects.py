@@ -111,8 +111,9 @@ def scales_name(settings: Settings) -> str:
 
 def mutating_reviews(settings: Settings) -> dict[str, Any]:
     """The MutatingWebhookConfiguration of questions: we add the answer to what nobody stores. What
-    we have not answered the definition refuses, whatever the failure policy says. One of its own,
-    since that of pods is not there if a policy sets the gate.
+    we have not answered the definition refuses, unless its sender has written an answer: so they
+    fail closed, in audit mode too. One of its own, since that of pods is not there if a policy sets
+    the gate.
     """
     webhooks = [
         _webhook(
@@ -122,6 +123,7 @@ def mutating_reviews(settings: Settings) -> dict[str, Any]:
             rule=_rule(REVIEW_GROUP, REVIEW_VERSION, resource, ["CREATE"], scope),
             conditions={},
             fail=True,
+            fail_in_audit=True,  # nobody's pods depend on it
         )
         for name, resource, scope in (
             ("queue-reviews", QUEUE_REVIEWS, "Cluster"),
@@ -439,6 +441,7 @@ def _webhook(
     rule: dict[str, Any],
     conditions: dict[str, str],
     fail: bool,
+    fail_in_audit: bool = False,
     namespaces: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     enforced = settings.mode is InstallationMode.ENFORCE
@@ -447,7 +450,7 @@ def _webhook(
         "admissionReviewVersions": ["v1"],
         "sideEffects": "None",
         "matchPolicy": "Equivalent",
-        "failurePolicy": "Fail" if fail and enforced else "Ignore",
+        "failurePolicy": "Fail" if fail and (enforced or fail_in_audit) else "Ignore",
         "timeoutSeconds": settings.webhook.timeout_seconds,
         "clientConfig": _client(settings, path),
         "rules": [rule],

@@ -397,8 +397,12 @@ class Operator:
             audit=self._settings.mode is InstallationMode.AUDIT,
             refused=RefusedWriteReviews(self._refused_news.note),
             volcano_jobs=jobs if beside_volcano else None,
-            queue_answers=QueueAnswers(self._ledger, self._settings, known, time.time),
-            workload_answers=WorkloadAnswers(self._ledger, self._settings, known, time.time),
+            queue_answers=QueueAnswers(
+                self._ledger, self._settings, known, time.time, time.monotonic
+            ),
+            workload_answers=WorkloadAnswers(
+                self._ledger, self._settings, known, time.time, time.monotonic
+            ),
         )
 
     def _scale_cut(self, about: ObjectReference, text: str, topic: str) -> None:

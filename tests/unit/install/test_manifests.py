@@ -109,12 +109,21 @@ def test_enforcing_denies_and_fails_closed_where_it_must() -> None:
     }
 
 
-def test_audit_mode_never_denies_and_never_fails_closed() -> None:
+def test_audit_mode_denies_and_fails_closed_for_questions_alone() -> None:
+    """F1: nobody's pods depend on these, and an answer that we have not given misleads."""
     settings = Settings(mode=InstallationMode.AUDIT)
     for binding in of_kind("ValidatingAdmissionPolicyBinding", settings):
-        assert "Deny" not in binding["spec"]["validationActions"]
-        assert "Audit" in binding["spec"]["validationActions"]
-    assert {w["failurePolicy"] for w in webhooks(settings)} == {"Ignore"}
+        actions = binding["spec"]["validationActions"]
+        if binding["metadata"]["name"] == "cardquota-questions":
+            assert actions == ["Deny"]
+        else:
+            assert "Deny" not in actions
+            assert "Audit" in actions
+    closed = {w["name"] for w in webhooks(settings) if w["failurePolicy"] == "Fail"}
+    assert closed == {
+        "queue-reviews.cardquota.volcano.sh",
+        "workload-reviews.cardquota.volcano.sh",
+    }
 
 
 def test_what_may_be_a_card_of_no_vendor_row_can_get_its_gate_where_it_is_refused_without() -> None:

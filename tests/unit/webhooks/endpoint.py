@@ -191,10 +191,18 @@ class Endpoint:
             refused=RefusedWriteReviews(self.note_refused),
             volcano_jobs=jobs,
             queue_answers=QueueAnswers(
-                self.ledger, self.settings, lambda: self.synced and not self.late, lambda: NOW
+                self.ledger,
+                self.settings,
+                lambda: self.synced and not self.late,
+                lambda: NOW,
+                lambda: self.now,
             ),
             workload_answers=WorkloadAnswers(
-                self.ledger, self.settings, lambda: self.synced and not self.late, lambda: NOW
+                self.ledger,
+                self.settings,
+                lambda: self.synced and not self.late,
+                lambda: NOW,
+                lambda: self.now,
             ),
         )
         self.client: TestClient[web.BaseRequest, None] = TestClient(_Listening(self.server.http()))

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from cardquota.api.queue_review import DEFAULT_LIMIT, LARGEST_LIMIT
+from cardquota.quota.answers.answer_forms import QueueAnswer
 from cardquota.quota.answers.queue_answer import queue_answer
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import is_object_name
@@ -40,16 +41,19 @@ class QueueAnswers:
         settings: Settings,
         known: Callable[[], bool],
         wall_clock: Callable[[], float],
+        clock: Callable[[], float],
     ) -> None:
-        """`known`: whether the cluster was read, recently enough. `wall_clock`: since 1970, s."""
+        """`known`: whether the cluster was read, recently enough. `wall_clock`: since 1970, s.
+        `clock`: seconds, monotonic.
+        """
         self._ledger = ledger
         self._volcano_configuration = settings.volcano_configuration
-        self._questions = Questions(known)
+        self._questions = Questions(known, clock, settings.webhook.timeout_seconds)
         self._wall_clock = wall_clock
 
     async def answer(self, request: Request) -> AdmissionResponse:
         """Add the answer, or refuse what is no question, or asks about no queue."""
-        refused = self._questions.refused(request)
+        refused = self._questions.refused(request, request.user_info.username)
         if refused is not None:
             return refused
         spec = read_question(_DECODER, request).spec
@@ -63,8 +67,11 @@ class QueueAnswers:
             time=time_text(int(self._wall_clock())),
             volcano_configuration=self._volcano_configuration,
         )
-        found = await self._questions.answered(steps)
-        return _no_queue(spec.queue) if found is None else with_status(found)
+
+        def respond(found: QueueAnswer | None) -> AdmissionResponse:
+            return _no_queue(spec.queue) if found is None else with_status(found)
+
+        return await self._questions.answered(request.user_info.username, steps, respond)
 
 
 def _no_queue(name: str) -> AdmissionResponse:

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from cardquota.api.workload_review import LONGEST_KIND
+from cardquota.quota.answers.answer_forms import Explanation
 from cardquota.quota.answers.asked_workload import AskedWorkload
 from cardquota.quota.answers.explanation import Explanations
 from cardquota.quota.ledger.ledger_reader import LedgerReader
@@ -48,31 +49,37 @@ class WorkloadAnswers:
         settings: Settings,
         known: Callable[[], bool],
         wall_clock: Callable[[], float],
+        clock: Callable[[], float],
     ) -> None:
-        """`known`: whether the cluster was read, recently enough. `wall_clock`: since 1970, s."""
+        """`known`: whether the cluster was read, recently enough. `wall_clock`: since 1970, s.
+        `clock`: seconds, monotonic.
+        """
         self._explanations = Explanations(
             ledger,
             require_queue=settings.require_queue,
             volcano_configuration=settings.volcano_configuration,
         )
-        self._questions = Questions(known)
+        self._questions = Questions(known, clock, settings.webhook.timeout_seconds)
         self._wall_clock = wall_clock
 
     async def answer(self, request: Request) -> AdmissionResponse:
         """Add the answer, or refuse what is no question, or asks about nothing of ours."""
-        refused = self._questions.refused(request)
+        refused = self._questions.refused(request, request.namespace)
         if refused is not None:
             return refused
         spec = read_question(_DECODER, request).spec
-        asked = AskedWorkload(spec.kind, request.namespace, spec.name, _of_volcano(spec))
-        found = None
-        if _KIND.fullmatch(spec.kind) and is_object_name(spec.name):
-            time = time_text(int(self._wall_clock()))
-            found = await self._questions.answered(self._explanations.answer(asked, time))
-        if found is None:
+
+        def respond(found: Explanation | None) -> AdmissionResponse:
+            if found is not None:
+                return with_status(found)
             text = standing_messages.no_such_workload(spec.kind, request.namespace, spec.name)
             return deny(text, code=HTTPStatus.NOT_FOUND, reason="NotFound")
-        return with_status(found)
+
+        if not _KIND.fullmatch(spec.kind) or not is_object_name(spec.name):
+            return respond(None)
+        asked = AskedWorkload(spec.kind, request.namespace, spec.name, _of_volcano(spec))
+        steps = self._explanations.answer(asked, time_text(int(self._wall_clock())))
+        return await self._questions.answered(request.namespace, steps, respond)
 
 
 def _of_volcano(spec: _WorkloadSpec) -> bool | None:

@@ -13,10 +13,11 @@ _LONGEST: Final = 1_000
 """Characters of a sentence. What the operator writes is shorter."""
 _STATES: Final = {
     "Fits": "fits",
+    "Ends": "is being deleted, or over",
     "LetThrough": "is let through, and has no node yet",
     "Waits": "waits",
     "Refused": "lacks pods: the next one would be refused",
-    "Coming": "lacks pods: the next one would be let by",
+    "Coming": "lacks pods: the next one would not be refused",
 }
 
 

@@ -1,5 +1,6 @@
 """Asks the operator by way of the API server. Nothing is stored there."""
 
+import re
 from asyncio import sleep
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ from ...cluster.api.client import Client
 from ...cluster.api.find_access import find_access
 from ...quota.objects.wire import Wire
 from ...quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION
+from ...quota.words import show
 from . import review_sentences
 from .no_answer import NoAnswerError
 
@@ -22,6 +24,11 @@ _LONGEST_PAUSE: Final = 2.0
 """Seconds between two of them."""
 _DENIED: Final = "denied the request: "
 _NOT_CALLED: Final = ("failed calling webhook", "failed to call webhook")
+_NOT_ALLOWED: Final = "cannot create"
+"""What it says to who lacks the right. A namespace that is being deleted is 403, too."""
+_NO_NAMESPACE: Final = re.compile(r'namespaces "([^"]*)" not found')
+_LONGEST: Final = 300
+"""Characters of what the API server says."""
 _UNANSWERED: Final = "status: Required value"
 
 
@@ -86,9 +93,16 @@ def _why(error: ApiError, resource: str) -> str:
     if error.denied:
         return message.partition(_DENIED)[2] or message
     if error.status == 404:
-        return review_sentences.NOT_INSTALLED
-    if error.status == 403:
+        missing = _NO_NAMESPACE.fullmatch(message)
+        return (
+            review_sentences.no_such_namespace(missing[1])
+            if missing
+            else review_sentences.NOT_INSTALLED
+        )
+    if error.status == 403 and _NOT_ALLOWED in message:
         return review_sentences.forbidden(f"{resource}.{REVIEW_GROUP}")
+    if error.status == 403:
+        return show(message, most=_LONGEST)
     if any(text in message for text in _NOT_CALLED):
         return review_sentences.operator_silent(message)
     if _UNANSWERED in message:

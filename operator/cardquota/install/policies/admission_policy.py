@@ -1,7 +1,8 @@
 """One ValidatingAdmissionPolicy and its binding, from the few things that differ.
 
 Policies are evaluated inside the API server, without a call, so they hold while we are down. A
-policy refuses where enforcement is on. In audit mode its binding only records, or also warns.
+policy refuses where enforcement is on. In audit mode its binding only records, or also warns; that
+of questions refuses there too.
 """
 
 from collections.abc import Sequence
@@ -77,6 +78,9 @@ class AdmissionPolicy:
     nothing: their labels are looked at before any object is converted."""
     by_term: bool = False
     """Whether `params` is our Lease. While there is no Lease, the policy allows everything."""
+    denies_in_audit: bool = False
+    """Whether it refuses in audit mode too: then it must be about no pod, and nothing that pods
+    need."""
     warns: bool = True
     """In audit mode: whether users are warned, in addition to the audit log."""
     variables: dict[str, str] = field(default_factory=dict)
@@ -143,7 +147,7 @@ class AdmissionPolicy:
         }
 
     def _actions(self, mode: InstallationMode) -> list[str]:
-        if mode is InstallationMode.ENFORCE:
+        if mode is InstallationMode.ENFORCE or self.denies_in_audit:
             return ["Deny"]
         return ["Warn", "Audit"] if self.warns else ["Audit"]
 

@@ -21,6 +21,7 @@ from .key_policies import (
     reservation_term,
 )
 from .namespace_policies import namespace_mode
+from .question_policies import questions
 from .workload_policies import workloads_account
 
 
@@ -37,6 +38,7 @@ def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
         queues_account(settings),
         workloads_account(settings),
         namespace_mode(settings),
+        questions(),
         lease(settings),
     )
 

@@ -12,10 +12,10 @@ from .made_by import made_by
 
 POD: Final = "Pod"
 POD_GROUP: Final = "PodGroup"
+JOB: Final = "Job"
 AT_A_TIME: Final = 256
 """Members, or groups, that one step looks at."""
 _DEPLOYMENT: Final = "Deployment"
-_JOB: Final = "Job"
 _UID: Final = 36
 """Characters of a uid, which ends the name of the group that Volcano makes for a Job."""
 
@@ -45,7 +45,7 @@ class AskedWorkload(NamedTuple):
             return known is None and maker.name.rpartition("-")[0] == self.name
         if facts.controller != self.kind or facts.controller_name != self.name:
             return False
-        return self.kind != _JOB or self.volcano in (None, facts.gives_up)
+        return self.kind != JOB or self.volcano in (None, facts.gives_up)
 
 
 class AskedPods:
@@ -59,24 +59,28 @@ class AskedPods:
         self.waiting = 0
         """At our gate."""
         self.first_waiting: PodRecord | None = None
-        """The first in the order in which pods are released."""
+        """The first in the order in which pods are released. One that is being deleted only if all
+        that wait are."""
+        self.all_end = False
+        """Whether that one was being deleted when it was looked at."""
         self.first_held: PodRecord | None = None
-        """One without a node, or else one on a node."""
+        """One without a node, or else one on a node; one that is being deleted only if all are."""
 
     def add(self, record: PodRecord) -> None:
         """One more."""
         if record.charge_state is ChargeState.ALLOCATED:
             self.running += 1
-            self.first_held = self.first_held or record
         elif record.held:
             self.let_through += 1
-            if self.first_held is None or self.first_held.charge_state is ChargeState.ALLOCATED:
+        if record.held:
+            held = self.first_held
+            if held is None or _is_told_before(record, held):
                 self.first_held = record
         else:
             self.waiting += 1
             first = self.first_waiting
             if first is None or _goes_before(record, first):
-                self.first_waiting = record
+                self.first_waiting, self.all_end = record, record.facts.terminating
 
     @property
     def total(self) -> int:
@@ -88,6 +92,11 @@ def _goes_before(one: PodRecord, other: PodRecord) -> bool:
     # Whoever is being deleted waits for nothing.
     mine = one.facts.terminating, one.sort_key
     return mine < (other.facts.terminating, other.sort_key)
+
+
+def _is_told_before(one: PodRecord, other: PodRecord) -> bool:
+    mine = one.facts.terminating, one.charge_state is ChargeState.ALLOCATED
+    return mine < (other.facts.terminating, other.charge_state is ChargeState.ALLOCATED)
 
 
 def pods_of(ledger: LedgerReader, asked: AskedWorkload) -> Steps[AskedPods]:
@@ -118,7 +127,7 @@ def members_of(group: PodGroupState) -> Steps[AskedPods]:
 
 def group_of_job(ledger: LedgerReader, asked: AskedWorkload) -> Steps[PodGroupState | None]:
     """The group that Volcano has made for a Job of its, by its name. Costs by all groups."""
-    if asked.kind != _JOB or asked.volcano is False:
+    if asked.kind != JOB or asked.volcano is False:
         return None
     prefix = f"{asked.namespace}/{asked.name}-"
     keys = list(ledger.groups)

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from heapq import nsmallest
 from typing import Final
 
 from ..amounts import Amount, is_card
-from ..words import first_of, show
+from ..words import MOST_LISTED, show
 from .answer_forms import CardAmount
 
 LONGEST_NAME: Final = 160
@@ -23,12 +24,25 @@ def card_amounts(amounts: Iterable[Amount]) -> tuple[CardAmount, ...]:
 
 
 def choice_amounts(asked: Iterable[tuple[Sequence[str], int]]) -> tuple[CardAmount, ...]:
-    """The same of choices; what is asked of the same choice is added up."""
-    total = Counter[str]()
+    """The same of choices; what is asked of choices that are told alike is added up. Costs by the
+    choices, not by the cards of each.
+    """
+    total = Counter[tuple[tuple[str, ...], int]]()
     for cards, amount in asked:
         if cards and amount:
-            total[first_of([told_name(card) for card in cards], "|")] += amount
-    return _sorted(list(total.items()))
+            total[tuple(cards[:MOST_LISTED]), len(cards)] += amount
+    # Only what is told is made safe to show: that costs by its characters.
+    first = nsmallest(MOST_AMOUNTS, total.items(), key=lambda one: (-one[1], one[0]))
+    return tuple(
+        CardAmount(name=_choice_text(names, number), amount=amount)
+        for (names, number), amount in first
+    )
+
+
+def _choice_text(names: Sequence[str], number: int) -> str:
+    """`names`: the first of so many."""
+    shown = "|".join(map(told_name, names))
+    return f"{shown} and {number - len(names)} more" if number > len(names) else shown
 
 
 def told_name(name: str) -> str:

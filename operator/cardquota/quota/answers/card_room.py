@@ -13,10 +13,11 @@ MOST_CARDS: Final = 100
 """Cards of a queue that are told."""
 
 
-def card_room(ledger: LedgerReader, account: AccountReader, card: str, *, opened: bool) -> CardRoom:
-    """One card now. `opened`: whether the queue takes anything new."""
+def card_room(
+    ledger: LedgerReader, account: AccountReader, card: str, left: int, *, opened: bool
+) -> CardRoom:
+    """One card now. `left`: of its quota. `opened`: whether the queue takes anything new."""
     row, quota = account.row(card), account.quota.get(card, 0)
-    left = max(0, quota - row.charged)
     free = ledger.nodes.free.total(card)
     return CardRoom(
         name=told_name(card),

@@ -4,12 +4,14 @@ For whoever may ask in its namespace: workloads of other namespaces are numbers.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from ..accounts.account import OUTSIDE
 from ..accounts.account_reader import AccountReader
-from ..amounts import is_card
+from ..amounts import Charge, is_card
 from ..decisions.groups.enqueue_judgement import judge_enqueue
+from ..decisions.groups.group_judgement import judge_group
 from ..ledger.groups.group_facts import GroupFacts
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
@@ -20,9 +22,11 @@ from ..stamp import choice_of
 from ..steps import Steps
 from ..stuck.denied import next_pod, why_denied
 from ..stuck.gated import GateReasons, why_of
+from ..vocabulary import GroupPhase, Mode
 from ..workloads.workload_facts import WorkloadFacts
 from .answer_forms import CardAmount, Explanation, PodNumbers
 from .asked_workload import (
+    JOB,
     POD_GROUP,
     AskedPods,
     AskedWorkload,
@@ -33,13 +37,15 @@ from .asked_workload import (
 from .card_amount import choice_amounts
 from .namespace_holders import NamespaceHolders, holders_for
 from .queue_origin import QueueOrigin, QueueSource, origin_of
-from .remedies import Need, Remedies, remedies_for
-from .standing import Standing, WaitsFor, WorkloadState, at_gate, past_gate
+from .remedies import Need, Remedies, need_of, remedies_for
+from .standing import Standing, WaitsFor, WorkloadState, at_gate, past_gate, why_held
 from .waiters import asked_by
 from .waiting_order import PlaceInOrder, waiting_order
 
 MOST_GATES: Final = 5
 """Gates of others that are named."""
+MOST_LOOKS: Final = 3
+"""How often its pods are looked at, if the one to be told of is let through meanwhile."""
 _NOBODY: Final = NamespaceHolders((), 0, ())
 
 
@@ -76,22 +82,20 @@ class Explanations:
         of queues.
         """
         ledger = self._ledger
-        group: PodGroupState | None = None
-        if asked.kind == POD_GROUP:
-            group = ledger.groups.get(f"{asked.namespace}/{asked.name}")
-            pods = (yield from members_of(group)) if group is not None else AskedPods()
-        else:
-            pods = yield from pods_of(ledger, asked)
-            if not pods.total:
-                group = yield from group_of_job(ledger, asked)
+        pods, group = yield from self._pods_and_group(asked)
+        for _ in range(MOST_LOOKS - 1):
+            if self._is_as_seen(pods):
+                break
+            pods, group = yield from self._pods_and_group(asked)
         workload = ledger.workloads.named(asked.kind, asked.namespace, asked.name)
         if asked.volcano:
             workload = None  # those are not watched
-        explained = self._explain(pods, group, workload)
+        owned = ledger.workloads.owned_by(workload.uid, workload.namespace) if workload else []
+        explained = self._explain(asked, pods, group, workload, owned)
         if explained is None:
             return None
         place = yield from self._place(explained)
-        holders, remedies = yield from self._who_and_what(explained, asked.namespace)
+        holders, remedies = yield from self._who_and_what(explained, asked.namespace, place)
         record, standing = explained.record, explained.standing
         return Explanation(
             kind=asked.kind,
@@ -106,7 +110,7 @@ class Explanations:
                 running=pods.running,
                 let_through=pods.let_through,
                 waiting=pods.waiting,
-                lacking=workload.missing if workload is not None else 0,
+                lacking=_lacked(workload, owned),
             ),
             state=standing.state,
             waits_for=standing.waits_for,
@@ -124,25 +128,54 @@ class Explanations:
             other_queues=remedies.other_queues,
         )
 
+    def _pods_and_group(
+        self, asked: AskedWorkload
+    ) -> Steps[tuple[AskedPods, PodGroupState | None]]:
+        ledger = self._ledger
+        if asked.kind == POD_GROUP:
+            group = ledger.groups.get(f"{asked.namespace}/{asked.name}")
+            pods = (yield from members_of(group)) if group is not None else AskedPods()
+            return pods, group
+        pods = yield from pods_of(ledger, asked)
+        return pods, None if pods.total else (yield from group_of_job(ledger, asked))
+
+    def _is_as_seen(self, pods: AskedPods) -> bool:
+        """Whether the pod to be told of still waits: it may have been let through, or be gone or
+        going, while others were looked at.
+        """
+        waiting = pods.first_waiting
+        if waiting is None:
+            return True
+        there = self._ledger.pods.get(waiting.facts.uid) is waiting and waiting.gated
+        return there and waiting.facts.terminating == pods.all_end
+
     # --- which of its pods is told of ---------------------------------------------------------
 
     def _explain(
-        self, pods: AskedPods, group: PodGroupState | None, workload: WorkloadFacts | None
+        self,
+        asked: AskedWorkload,
+        pods: AskedPods,
+        group: PodGroupState | None,
+        workload: WorkloadFacts | None,
+        owned: Sequence[WorkloadFacts],
     ) -> _Explained | None:
         if group is not None and group.facts is not None and group.asks is not None:
             return self._enqueued_later(group, group.facts)
         waiting = pods.first_waiting
-        # It may have gone while others were looked at.
-        there = waiting is not None and self._ledger.pods.get(waiting.facts.uid) is waiting
-        if waiting is not None and there and not waiting.facts.terminating:
+        if waiting is not None and self._is_as_seen(pods) and not pods.all_end:
             return self._waiting(waiting, group)
-        if workload is not None and workload.missing:
-            return self._lacking(workload)
+        if workload is not None and _lacked(workload, owned):
+            return self._lacking(workload, owned)
         first = pods.first_held or pods.first_waiting
         if first is not None:
-            return self._held(first, pods)
+            # A Job of Volcano has one group, of its pods alone.
+            its_own = asked.kind == JOB and first.facts.gives_up
+            gang = self._ledger.groups.get(first.facts.group) if its_own else group
+            return self._held(first, pods, gang)
         if workload is not None:
-            return self._idle(workload, standing_messages.wants_no_pods())
+            wanted = workload.replicas
+            text = standing_messages.pods_not_known if wanted else standing_messages.wants_no_pods
+            return self._idle(workload, text())
         if group is not None and group.facts is not None:
             return self._empty(group)
         return None
@@ -155,7 +188,9 @@ class Explanations:
         if len(group.request.cards) == 1:
             ((cards, number),) = group.request.cards
             resource = ledger.catalog.resource(cards[0]) or ""
-            need = Need(PodRequest(cards, resource, 1, 0, 0), number, number)
+            # Pods that ask for cards may be free of these (P6).
+            others = () if ledger.free_cpu_memory else group.request.cpu_memory
+            need = Need(PodRequest(cards, resource, 1, 0, 0), number, number, tuple(others))
         return _Explained(
             at_gate(why),
             facts.queue,
@@ -178,7 +213,7 @@ class Explanations:
             asks = choice_amounts(asked_by(ledger, account, group))
             need = self._need_of_gang(account, group)
             return _Explained(standing, record.queue, origin, asks, need, record, asked)
-        need = Need(request, request.amount, 1) if request is not None else None
+        need = need_of(request) if request is not None else None
         asks = choice_amounts([(request.cards, request.amount)] if request is not None else [])
         return _Explained(standing, record.queue, origin, asks, need, record, asked)
 
@@ -191,13 +226,11 @@ class Explanations:
             if len(found) > 1:
                 return None
         request = found.pop() if found else None
-        number = group.missing
-        return Need(request, request.amount * number, number) if request is not None else None
+        return need_of(request, group.missing) if request is not None else None
 
-    def _lacking(self, workload: WorkloadFacts) -> _Explained:
+    def _lacking(self, workload: WorkloadFacts, owned: Sequence[WorkloadFacts]) -> _Explained:
         """A workload some of whose pods do not exist: what would become of the next one."""
         ledger = self._ledger
-        owned = ledger.workloads.owned_by(workload.uid, workload.namespace)
         maker = next((one for one in owned if one.missing), workload)
         answer = next_pod(ledger, maker, require_queue=self._require_queue)
         why = why_denied(answer)
@@ -215,18 +248,24 @@ class Explanations:
             answer.queue,
             origin_of(ledger, answer.facts, answer.queue),
             choice_amounts([(request.cards, request.amount)]),
-            Need(request, request.amount, 1),
+            need_of(request),
         )
 
-    def _held(self, record: PodRecord, pods: AskedPods) -> _Explained:
-        """Nothing of it waits at our gate."""
+    def _held(self, record: PodRecord, pods: AskedPods, group: PodGroupState | None) -> _Explained:
+        """Nothing of it waits at our gate. `group`: if that, or all of it, is asked about."""
         ledger, facts = self._ledger, record.facts
+        running, let_by = pods.running, pods.let_through
         standing = past_gate(ledger, record)
-        if not record.held:
-            text = standing_messages.being_deleted()
-            standing = Standing(WorkloadState.WAITS, WaitsFor.NOTHING, message=text)
+        if not record.held or facts.terminating:
+            text = standing_messages.being_deleted(record.charge if record.held else ())
+            standing = Standing(WorkloadState.ENDS, message=text)
+        elif group is not None and group.gang and group.missing > 0:
+            text = standing_messages.gang_lacks_members(
+                running, let_by, group.missing, group.minimum
+            )
+            standing = Standing(WorkloadState.WAITS, WaitsFor.GROUP, message=text)
         elif standing.state is WorkloadState.FITS and pods.total > 1:
-            text = standing_messages.all_pods_there(pods.running, pods.let_through)
+            text = standing_messages.all_pods_there(running, let_by, why_held(ledger, record))
             standing = Standing(WorkloadState.FITS, message=text)
         cards = Counter[str]()
         for card, amount in record.charge:
@@ -247,16 +286,26 @@ class Explanations:
         return _Explained(standing, answer.queue, origin, asks)
 
     def _empty(self, group: PodGroupState) -> _Explained:
-        queue = group.facts.queue if group.facts is not None else OUTSIDE
+        facts = group.facts
+        queue = facts.queue if facts is not None else OUTSIDE
         reserved = group.rest_in(queue)
-        text = (
-            standing_messages.group_reserved(reserved)
-            if reserved
-            else standing_messages.group_without_pods()
-        )
-        standing = Standing(WorkloadState.WAITS, WaitsFor.GROUP, message=text)
+        standing = self._of_empty(group, reserved)
         asks = choice_amounts((choice_of(one), n) for one, n in reserved if is_card(one))
         return _Explained(standing, queue, _of_group(group), asks, group=group)
+
+    def _of_empty(self, group: PodGroupState, reserved: Charge) -> Standing:
+        facts = group.facts
+        if facts is not None and _is_over(group, facts, reserved):
+            return Standing(WorkloadState.ENDS, message=standing_messages.group_is_over())
+        if reserved:
+            text = standing_messages.group_reserved(reserved)
+            return Standing(WorkloadState.WAITS, WaitsFor.GROUP, message=text)
+        if facts is not None and self._ledger.mode_in(facts.namespace) is Mode.ENFORCE:
+            verdict = judge_group(self._ledger, facts)
+            if not verdict.fits:
+                return at_gate(why_of(verdict))
+        text = standing_messages.group_without_pods()
+        return Standing(WorkloadState.WAITS, WaitsFor.GROUP, message=text)
 
     # --- place, holders, remedies -------------------------------------------------------------
 
@@ -270,7 +319,7 @@ class Explanations:
         return (yield from order.place_of_group(told.group)) if told.group is not None else None
 
     def _who_and_what(
-        self, told: _Explained, namespace: str
+        self, told: _Explained, namespace: str, place: PlaceInOrder | None
     ) -> Steps[tuple[NamespaceHolders, Remedies]]:
         holders, remedies = _NOBODY, Remedies()
         account = self._ledger.account(told.queue) if told.queue != OUTSIDE else None
@@ -281,7 +330,14 @@ class Explanations:
             cards = need.request.cards
             holders = yield from holders_for(self._ledger, account, namespace, cards)
         if waits_for in (WaitsFor.QUOTA, WaitsFor.QUEUE):
-            remedies = yield from remedies_for(self._ledger, account, namespace, need)
+            is_behind = (
+                place.before > 0
+                if place is not None
+                else any(account.row(card).waiting for card in need.request.cards)
+            )
+            remedies = yield from remedies_for(
+                self._ledger, account, namespace, need, is_behind=is_behind
+            )
         return holders, remedies
 
 
@@ -290,3 +346,20 @@ def _of_group(group: PodGroupState) -> QueueOrigin:
     if queue == OUTSIDE:
         return QueueOrigin(QueueSource.NOBODY, origin_messages.no_queue_named())
     return QueueOrigin(QueueSource.GROUP, origin_messages.queue_by_spec(queue))
+
+
+def _lacked(workload: WorkloadFacts | None, owned: Sequence[WorkloadFacts]) -> int:
+    """How many pods do not exist that a workload, or what it owns, wants. A Deployment counts those
+    of all its ReplicaSets: in a rolling update it lacks none, and the new ReplicaSet may lack all.
+    """
+    if workload is None:
+        return 0
+    return max(workload.missing, sum(one.missing for one in owned))
+
+
+def _is_over(group: PodGroupState, facts: GroupFacts, reserved: Charge) -> bool:
+    """Whether a group without unfinished pods is completed, or had pods that have all ended."""
+    if facts.phase == GroupPhase.COMPLETED:
+        return True
+    ended = group.succeeded or group.failed or facts.succeeded or facts.failed
+    return bool(ended) and not reserved

@@ -1,20 +1,16 @@
 """The answer about one queue: its cards, who holds them, who waits, what would fit now."""
 
-from typing import Final
-
 from ..accounts.account import OUTSIDE
 from ..ledger.ledger_reader import LedgerReader
 from ..quantity import cpu_quantity, memory_quantity
 from ..steps import Steps
 from ..stuck.gated import GateReasons
 from ..vocabulary import COMPUTE_RESOURCES, CPU, QueueState
-from .answer_forms import CardRoom, QueueAnswer, ResourceRoom
+from .answer_forms import QueueAnswer, ResourceRoom
 from .card_room import card_room, shown_cards
 from .holders import holders_in
+from .quota_left import quotas_left
 from .waiters import waiters_in
-
-CARDS_AT_A_TIME: Final = 64
-"""Cards that one step looks at."""
 
 
 def queue_answer(
@@ -36,11 +32,9 @@ def queue_answer(
         return None
     facts, (names, more_cards) = account.facts, shown_cards(ledger, account)
     opened = facts.state is QueueState.OPEN
-    cards: list[CardRoom] = []
-    for first in range(0, len(names), CARDS_AT_A_TIME):
-        some = names[first : first + CARDS_AT_A_TIME]
-        cards += (card_room(ledger, account, name, opened=opened) for name in some)
-        yield
+    lefts = yield from quotas_left(account, names)
+    cards = [card_room(ledger, account, name, left, opened=opened) for left, name in lefts]
+    yield
     holders = yield from holders_in(ledger, queue, limit)
     reasons = GateReasons(ledger, volcano_configuration=volcano_configuration)
     waiters = yield from waiters_in(ledger, account, limit, reasons)

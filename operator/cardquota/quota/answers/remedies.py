@@ -1,21 +1,26 @@
 """What would let something in that lacks quota now."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from heapq import nsmallest
 from typing import Final, NamedTuple
 
 from ..accounts.account_reader import AccountReader
+from ..amounts import Charge
 from ..decisions.room import room_for
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_request import PodRequest
 from ..steps import Steps
 from ..vocabulary import QueueState
 from .answer_forms import CardAmount, OtherQueue
+from .quota_left import quotas_left
 
 MOST_REMEDIES: Final = 3
 """Other cards, and other queues, that are named."""
 QUEUES_AT_A_TIME: Final = 64
 """Queues that one step looks at."""
+
+MOST_SEARCHED: Final = 8
+"""Cards of another queue of which a search tells what is left."""
 
 
 class Remedies(NamedTuple):
@@ -36,31 +41,50 @@ class Need(NamedTuple):
     amount: int
     """Cards of all of them."""
     pods: int
+    cpu_memory: Charge
+    """Of all of them."""
+
+
+def need_of(request: PodRequest, pods: int = 1) -> Need:
+    """That of so many equal pods."""
+    cpu_memory = tuple((name, pods * amount) for name, amount in request.cpu_memory)
+    return Need(request, pods * request.amount, pods, cpu_memory)
 
 
 def remedies_for(
-    ledger: LedgerReader, account: AccountReader, namespace: str, need: Need
+    ledger: LedgerReader, account: AccountReader, namespace: str, need: Need, *, is_behind: bool
 ) -> Steps[Remedies]:
-    """Costs by the cards of the queue, and by all queues, in short steps."""
+    """Costs by the cards of the queue, and by all queues, in short steps. `is_behind`: somebody who
+    waits for one of its cards comes before it.
+    """
     request, cards = need.request, need.request.cards
     if not cards or not need.amount:
         return Remedies()
     facts = account.facts
-    takes = facts is not None and facts.state is QueueState.OPEN and facts.admits(namespace)
-    if not takes:
+    if facts is None or facts.state is not QueueState.OPEN or not facts.admits(namespace):
         others = yield from _other_queues(ledger, account.name, namespace, need)
         return Remedies(other_queues=others)
-    lefts = [(card, _room(ledger, account, card, need)) for card in cards if card in account.quota]
-    fewer = [(card, left) for card, left in lefts if 0 < left < need.amount]
-    same = (
+    if not _has_cpu_memory(account, need):
+        # Whatever cards it asks for, it stays where it is.
+        others = yield from _other_queues(ledger, account.name, namespace, need)
+        return Remedies(other_queues=others)
+    # In a fifo queue nobody passes another, however little he asks for.
+    own = [card for card in cards if card in account.quota and not (facts.fifo and is_behind)]
+    lefts = yield from quotas_left(account, own)
+    rooms = [(card, min(left, _free(ledger, card, need))) for left, card in lefts]
+    fewer = [(card, room) for card, room in rooms if 0 < room < need.amount]
+    same = [
         card
         for card in account.cards
-        if card not in cards and ledger.catalog.resource(card) == request.resource
-    )
-    found = ((_left(account, card), card) for card in same)
-    fitting = ((left, card) for left, card in found if left >= need.amount)
-    there = [(left, card) for left, card in fitting if _on_nodes(ledger, card, need)]
+        if card not in cards
+        and ledger.catalog.resource(card) == request.resource
+        and account.quota.get(card, 0) >= need.amount
+        and _is_free_to_pass(account, card)
+        and _on_nodes(ledger, card, need)
+    ]
     yield
+    lefts = yield from quotas_left(account, same)
+    there = [(left, card) for left, card in lefts if left >= need.amount]
     others = yield from _other_queues(ledger, account.name, namespace, need)
     return Remedies(
         tuple(CardAmount(name=card, amount=left) for card, left in fewer[:MOST_REMEDIES]),
@@ -80,7 +104,7 @@ def _other_queues(
     cards = [card for card in need.request.cards if _on_nodes(ledger, card, need)]
     for start in range(0, len(accounts), QUEUES_AT_A_TIME):
         for account in accounts[start : start + QUEUES_AT_A_TIME]:
-            found += _room_in(account, namespace, cards, need)
+            found += yield from _room_in(account, namespace, cards, need)
         found = nsmallest(MOST_REMEDIES, found)
         yield
     return tuple(OtherQueue(queue=queue, card=card, left=-left) for left, queue, card in found)
@@ -88,28 +112,44 @@ def _other_queues(
 
 def _room_in(
     account: AccountReader, namespace: str, cards: Sequence[str], need: Need
-) -> Iterator[tuple[int, str, str]]:
-    """The card of which most is left there, if it is enough."""
+) -> Steps[list[tuple[int, str, str]]]:
+    """The card of which most is left there, if it is enough. Where that takes a search, of very
+    many alternatives only the first are looked at.
+    """
     facts = account.facts
-    if facts is None or facts.state is not QueueState.OPEN:
-        return
-    lefts = [(_left(account, card), card) for card in cards if account.quota.get(card)]
-    left, card = max(lefts, default=(0, ""))
-    if left < need.amount or not facts.admits(namespace):
-        return
-    if room_for(account, need.request, need.pods)[0] >= need.pods:
-        yield -left, account.name, card
+    if facts is None or facts.state is not QueueState.OPEN or not facts.admits(namespace):
+        return []
+    enough = (card for card in cards if account.quota.get(card, 0) >= need.amount)
+    able = [card for card in enough if _is_free_to_pass(account, card)]
+    if not able or not _has_cpu_memory(account, need):
+        return []
+    if account.flexible_claims is not None:
+        able = able[:MOST_SEARCHED]
+    left, card = max((yield from quotas_left(account, able)))
+    if left < need.amount or room_for(account, need.request, need.pods)[0] < need.pods:
+        return []
+    return [(-left, account.name, card)]
 
 
-def _left(account: AccountReader, card: str) -> int:
-    return max(0, account.quota.get(card, 0) - account.row(card).charged)
+def _is_free_to_pass(account: AccountReader, card: str) -> bool:
+    """Whether a newcomer would not be behind others in a fifo queue, who wait for this card."""
+    facts = account.facts
+    return facts is None or not facts.fifo or not account.row(card).waiting
 
 
-def _room(ledger: LedgerReader, account: AccountReader, card: str, need: Need) -> int:
-    """What is left of the quota, as far as nodes have it free: one of them for one pod."""
+def _has_cpu_memory(account: AccountReader, need: Need) -> bool:
+    """Whether its queue has room for its cpu and memory."""
+    for dimension, amount in need.cpu_memory:
+        limit = account.limit(dimension)
+        if limit is not None and account.row(dimension).charged + amount > limit:
+            return False
+    return True
+
+
+def _free(ledger: LedgerReader, card: str, need: Need) -> int:
+    """What nodes have free: one of them for one pod."""
     free = ledger.nodes.free
-    there = free.most_on_node(card) if need.pods == 1 else free.total(card)
-    return min(_left(account, card), there)
+    return free.most_on_node(card) if need.pods == 1 else free.total(card)
 
 
 def _on_nodes(ledger: LedgerReader, card: str, need: Need) -> bool:

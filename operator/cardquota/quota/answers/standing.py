@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from .. import vocabulary as v
+from ..accounts.account import OUTSIDE
 from ..amounts import is_card
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import standing_messages
@@ -19,6 +20,8 @@ class WorkloadState(StrEnum):
 
     FITS = "Fits"
     """All its pods are on nodes, or it wants none."""
+    ENDS = "Ends"
+    """It is being deleted, or over."""
     LET_THROUGH = "LetThrough"
     """A gate is open, and the pod has no node yet."""
     WAITS = "Waits"
@@ -26,7 +29,7 @@ class WorkloadState(StrEnum):
     REFUSED = "Refused"
     """It lacks pods, and the next one would be refused."""
     COMING = "Coming"
-    """It lacks pods, and the next one would be let by."""
+    """It lacks pods, and the next one would be let by, or would wait at the gate."""
 
 
 class WaitsFor(StrEnum):
@@ -88,19 +91,35 @@ def at_gate(why: Why, state: WorkloadState = WorkloadState.WAITS) -> Standing:
 
 def past_gate(ledger: LedgerReader, record: PodRecord) -> Standing:
     """Of a pod that is let through or bound."""
-    facts = record.facts
+    facts, why = record.facts, why_held(ledger, record)
     if record.charge_state is ChargeState.ALLOCATED:
-        text = standing_messages.runs_on(facts.node, record.charge)
+        text = standing_messages.runs_on(facts.node, record.charge, why)
         return Standing(WorkloadState.FITS, message=text)
     if facts.foreign_gates:
-        text = standing_messages.other_gates_shut(facts.foreign_gates)
+        text = standing_messages.other_gates_shut(facts.foreign_gates, why)
         return Standing(WorkloadState.LET_THROUGH, WaitsFor.GATE, message=text)
     cards = [(card, n) for card, n in record.charge if is_card(card) and n]
     if len(cards) == 1 and record.claim is None:
         ((card, amount),) = cards
         most = ledger.nodes.free.most_on_node_now(card)
         if most < amount:
-            text = standing_messages.no_node_free(card, amount, most)
+            text = standing_messages.no_node_free(card, amount, most, why)
             return Standing(WorkloadState.LET_THROUGH, WaitsFor.NODE, message=text)
-    text = standing_messages.let_through(record.charge)
+    text = standing_messages.let_through(record.charge, why)
     return Standing(WorkloadState.LET_THROUGH, WaitsFor.SCHEDULER, message=text)
+
+
+def why_held(ledger: LedgerReader, record: PodRecord) -> str:
+    """Why a pod that is let through or bound holds what it holds: not only because it fits."""
+    account = ledger.account(record.queue)
+    if record.queue == OUTSIDE or account is None:
+        return standing_messages.IN_NO_QUEUE
+    held = {dimension for dimension, amount in record.charge if amount}
+    if any(one.dimension in held for one in account.over()):
+        return standing_messages.beyond_quota(record.queue)
+    if record.stamp is not None:
+        return standing_messages.FITS_QUOTA
+    enforced = ledger.mode_in(record.facts.namespace) is v.Mode.ENFORCE
+    if record.audited or not enforced:
+        return standing_messages.CAME_UNENFORCED
+    return standing_messages.CAME_PAST_GATE

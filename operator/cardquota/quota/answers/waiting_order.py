@@ -6,7 +6,8 @@ is set aside after a long wait.
 """
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from heapq import heapify, heappop, heappush, nsmallest
 from itertools import islice
 from typing import Final, NamedTuple
@@ -167,7 +168,9 @@ class WaitingOrder:
         """The place of a pod that waits here; that of its gang, if it starts with that. None: it
         does not wait here.
         """
-        pod_class = self._account.pending.classes.get(record.class_key)
+        # Queues have classes with the same keys.
+        here = record.queue == self._account.name
+        pod_class = self._account.pending.classes.get(record.class_key) if here else None
         if pod_class is None:
             return None
         gang = pod_class.gang
@@ -184,9 +187,10 @@ class WaitingOrder:
         key = self._groups.get(group.key)
         if key is None:
             return None
-        return (yield from self._place(key, frozenset(self._cards_of_group(group))))
+        cards = set[str]().union(*self._choices_of(group))
+        return (yield from self._place(key, cards))
 
-    def _place(self, key: ReleaseKey, cards: Collection[str]) -> Steps[PlaceInOrder]:
+    def _place(self, key: ReleaseKey, cards: AbstractSet[str]) -> Steps[PlaceInOrder]:
         before = same = 0
         for number, (precedence, pod_class) in enumerate(self._classes):
             pods = bisect_left(pod_class.sort_keys, key, key=precedence.key_of)
@@ -197,22 +201,32 @@ class WaitingOrder:
                     same += pods
             if number % AT_A_TIME == AT_A_TIME - 1:
                 yield
-        for number, (name, other) in enumerate(self._groups.items()):
+        looked = 0
+        for name, other in self._groups.items():
+            looked += 1
             if other < key:
                 before += 1
                 group = self._ledger.groups.get(name)
-                same += group is not None and any(c in cards for c in self._cards_of_group(group))
-            if number % AT_A_TIME == AT_A_TIME - 1:
+                for asked in self._choices_of(group) if group is not None else ():
+                    looked += 1
+                    if not cards.isdisjoint(asked):
+                        same += 1
+                        break
+            if looked >= AT_A_TIME:
+                looked = 0
                 yield
         return PlaceInOrder(before + 1, len(self), same)
 
-    def _cards_of_group(self, group: PodGroupState) -> Iterator[str]:
+    def _choices_of(self, group: PodGroupState) -> Iterator[Sequence[str]]:
+        """The cards that each kind of its members asks for."""
         for asked in group.request.cards:
-            yield from asked.cards
-        for pod_class in islice(self._classes_of(group), MOST_KINDS):
-            record = self._ledger.pods.get(pod_class.sort_keys[0].uid)
-            if record is not None:
-                yield from _cards_of(record)
+            yield asked.cards
+        for pod_class in islice(self._account.pending.classes_of(group), MOST_KINDS):
+            record = (
+                self._ledger.pods.get(pod_class.sort_keys[0].uid) if pod_class.sort_keys else None
+            )
+            if record is not None and record.request is not None:
+                yield record.request.cards
 
 
 def waiting_order(ledger: LedgerReader, account: AccountReader) -> Steps[WaitingOrder]:

@@ -6,7 +6,7 @@ from ..words import show
 def send_as_dry_run(resource: str) -> str:
     """Somebody wants to store a question. `resource`: as roles name it."""
     return (
-        f"{show(resource)} are answered and never stored: create it as a dry run "
+        f"{show(resource)} are answered and never stored: create one as a dry run "
         "(kubectl create --dry-run=server -o yaml)"
     )
 

@@ -1,65 +1,95 @@
 """How a pod or a workload stands, where no quota keeps it waiting."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from ..amounts import Amount
 from ..words import counted, listed, show
 from .phrases import held_text
 
+FITS_QUOTA: Final = "it fits the quota"
+IN_NO_QUEUE: Final = "it is in no queue, so no quota holds it"
+CAME_UNENFORCED: Final = "no quota was enforced when it came, and it counts all the same"
+CAME_PAST_GATE: Final = "it never waited at our gate, and counts all the same"
 
-def runs_on(node: str, held: Sequence[Amount]) -> str:
-    """A pod is on a node."""
-    return f"it fits: it is on node <{show(node)}> and holds {held_text(held)}"
+
+def beyond_quota(queue: str) -> str:
+    """What it holds counts where more is held than the quota allows."""
+    return f"it counts in Queue <{show(queue)}>, which is over its quota"
 
 
-def let_through(held: Sequence[Amount]) -> str:
-    """Its gate is open, and nothing of ours keeps it from a node."""
+def runs_on(node: str, held: Sequence[Amount], why: str = FITS_QUOTA) -> str:
+    """A pod is on a node. `why`, here and below: why it holds what it holds, as above."""
+    return f"{why}: it is on node <{show(node)}> and holds {held_text(held)}"
+
+
+def let_through(held: Sequence[Amount], why: str = FITS_QUOTA) -> str:
+    """No gate of ours keeps it from a node."""
     return (
-        f"it fits: its gate is open and it holds {held_text(held)}; it waits for a node, and the "
-        "scheduler's event FailedScheduling says why it has none (`kubectl describe pod`)"
+        f"{why}: it holds {held_text(held)} and waits for a node; the scheduler's event "
+        "FailedScheduling says why it has none (`kubectl describe pod`)"
     )
 
 
-def no_node_free(card: str, amount: int, most: int) -> str:
+def no_node_free(card: str, amount: int, most: int, why: str = FITS_QUOTA) -> str:
     """No node has as many of its card free."""
     return (
-        f"it fits the quota and its gate is open, but no node that takes pods has <{amount}> of "
+        f"{why}, and no gate of ours keeps it, but no node that takes pods has <{amount}> of "
         f"<{show(card)}> free, the most is <{most}>: wait until others end, or ask for a node"
     )
 
 
-def other_gates_shut(gates: Sequence[str]) -> str:
-    """Our gate is open, and there are others."""
+def other_gates_shut(gates: Sequence[str], why: str = FITS_QUOTA) -> str:
+    """There are scheduling gates of others."""
     return (
-        f"it fits the quota; it waits at scheduling gates of others: {listed(gates)}; whoever set "
-        "them opens them"
+        f"{why}; it waits at scheduling gates of others: {listed(gates)}; whoever set them opens "
+        "them"
     )
 
 
-def being_deleted() -> str:
-    """It waits for nothing any more."""
-    return "it is being deleted"
+def being_deleted(held: Sequence[Amount] = ()) -> str:
+    """It waits for nothing any more. `held`: until it is gone."""
+    return f"it is being deleted{f', and holds {held_text(held)} until it is gone' if held else ''}"
 
 
-def all_pods_there(running: int, let_by: int) -> str:
+def all_pods_there(running: int, let_by: int, why: str = FITS_QUOTA) -> str:
     """A workload, or a group, has all pods that it wants. `let_by`: those without a node yet."""
     rest = f", {counted(let_by, 'pod')} let through and not yet on a node" if let_by else ""
-    return f"it fits: {counted(running, 'pod')} on nodes{rest}, and none waits for quota"
+    return f"{why}: {counted(running, 'pod')} on nodes{rest}, and none waits for quota"
+
+
+def gang_lacks_members(running: int, let_by: int, missing: int, minimum: int) -> str:
+    """Members of a gang have gone, and none has come in their place."""
+    rest = f", {counted(let_by, 'pod')} let through and not yet on a node" if let_by else ""
+    return (
+        f"{counted(running, 'pod')} on nodes{rest}, and <{missing}> of its minimum of <{minimum}> "
+        "are missing: whoever makes its pods has not made them"
+    )
+
+
+def group_is_over() -> str:
+    """A group is completed, or all its pods have ended."""
+    return "its pods have ended, so it waits for nothing"
 
 
 def group_reserved(held: Sequence[Amount]) -> str:
     """A group of which nothing is there, and for which something is reserved (E1)."""
-    return f"it fits: {held_text(held)} is reserved for it, and it waits for its pods"
+    return f"{held_text(held)} is reserved for it, and it waits for its pods"
 
 
 def group_without_pods() -> str:
-    """A group of which nothing is there, and which asks for nothing before its pods."""
-    return "none of its pods is there yet, and it asks for nothing before they are"
+    """A group of which nothing is there, and nothing keeps it from having its pods."""
+    return "none of its pods is there yet, and nothing is reserved for them"
 
 
 def wants_no_pods() -> str:
     """It is scaled to zero, suspended or over."""
     return "it wants no pods, so it waits for nothing"
+
+
+def pods_not_known() -> str:
+    """A workload lacks no pods, and we know none of them."""
+    return "it lacks no pods, and none of those that it has is known to use a card or a queue"
 
 
 def no_such_workload(kind: str, namespace: str, name: str) -> str:

@@ -52,6 +52,10 @@ NOT_JUDGED: Final = (
     "for want of what is not known here, since not all could be listed that it depends on; "
     "`kubectl describe` has the latest event, if it is not too old"
 )
+NO_QUOTA_REFUSES: Final = (
+    "no quota keeps its next pod away, so its controller has not tried again, or somebody else "
+    "refuses the pod; if it stays so, its events say who"
+)
 TEMPLATE_NOT_KEPT: Final = (
     "its pod template is too large to be kept, so it is not known for want of what; its events "
     "say that"
@@ -99,4 +103,12 @@ def would_be_let_by(queue: str) -> str:
     return (
         f"Queue <{show(queue)}> would let its next pod by now, so its controller has not tried "
         "again, or somebody else refuses the pod; if it stays so, its events say who"
+    )
+
+
+def would_wait(text: str) -> str:
+    """The next pod of a workload would not be refused: it would wait at the gate. `text`: why."""
+    return (
+        f"its next pod would be created and wait at the gate: {text}; its controller has not tried "
+        "again, or somebody else refuses the pod"
     )

@@ -27,7 +27,12 @@ class NextPod(NamedTuple):
     queue: str
     request: PodRequest
     verdict: Verdict
-    denied: bool
+    effect: Effect
+
+    @property
+    def denied(self) -> bool:
+        """Whether it would be refused."""
+        return self.effect is Effect.DENY
 
 
 class DeniedWorkload(NamedTuple):
@@ -91,7 +96,7 @@ def next_pod(ledger: LedgerReader, facts: WorkloadFacts, *, require_queue: bool)
     queue = ledger.queue_of(pod)
     verdict = judge_create(ledger, pod, require_queue=require_queue)
     effect = effect_of(verdict.outcome, ledger.policy_of(pod, queue), ledger.mode_in(pod.namespace))
-    return NextPod(pod, queue, ledger.request_of(pod, queue), verdict, effect is Effect.DENY)
+    return NextPod(pod, queue, ledger.request_of(pod, queue), verdict, effect)
 
 
 def describe_denied(found: DeniedWorkload, age: int | None, *, judged: bool) -> StuckFinding:
@@ -123,7 +128,11 @@ def why_denied(answer: NextPod | None) -> Why:
     """Why a workload lacks pods, by what would become of its next one."""
     if answer is None:
         return Why("", stuck_messages.TEMPLATE_NOT_KEPT)
+    verdict = answer.verdict
+    if answer.effect is not Effect.DENY and answer.effect is not Effect.GATE:
+        return Why("", stuck_messages.NO_QUOTA_REFUSES)
+    if answer.effect is Effect.GATE and not verdict.fits:
+        return Why("", stuck_messages.would_wait(verdict.text))
     if not answer.denied:
         return Why("", stuck_messages.would_be_let_by(answer.queue))
-    verdict = answer.verdict
     return Why(verdict.reason or "", verdict.text, bool(verdict.shortfalls))

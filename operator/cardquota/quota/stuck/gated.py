@@ -153,7 +153,9 @@ class GateReasons:
         held_up = self._held_up.get(account.name)
         if held_up is None:
             held_up = self._held_up[account.name] = held_up_in(self._ledger, account)
-        pod_class = account.pending.classes[record.class_key]
+        pod_class = account.pending.classes.get(record.class_key)
+        if pod_class is None:
+            return False  # it waits no more
         place = bisect_left(pod_class.sort_keys, record.sort_key)
         return place >= held_up.going(record, pod_class)
 

@@ -179,7 +179,9 @@ async def test_for_people_it_is_lines(tmp_path: Path) -> None:
 
 async def test_a_failure_is_one_line(tmp_path: Path) -> None:
     async def answer(_: web.Request) -> web.Response:
-        return web.Response(status=403, text='{"reason": "Forbidden", "message": "no"}')
+        return web.Response(
+            status=403, text='{"reason": "Forbidden", "message": "you cannot create it"}'
+        )
 
     async with posting(answer, tmp_path) as kubeconfig:
         done = await explain(kubeconfig, "pod", "p")

@@ -17,6 +17,7 @@ from cardquota.quota.vocabulary import QUEUE_REVIEWS
 from ..answering_api import posting
 
 PATH = "/apis/cardquota.volcano.sh/v1alpha1/queuereviews"
+TERMINATED = "unable to create new content in namespace t because it is being terminated"
 HOOK = 'admission webhook "queue-reviews.cardquota.volcano.sh" denied the request: '
 
 
@@ -69,6 +70,14 @@ async def test_a_question_is_a_dry_run(tmp_path: Path) -> None:
         (
             status(403, "Forbidden", 'queuereviews is forbidden: User "x" cannot create'),
             "you may not ask this: it needs the right to create queuereviews.cardquota.volcano.sh",
+        ),
+        (
+            status(404, "NotFound", 'namespaces "taem" not found'),
+            "namespace <taem> does not exist",
+        ),
+        (
+            status(403, "Forbidden", f'queuereviews.x "k" is forbidden: {TERMINATED}'),
+            f'queuereviews.x "k" is forbidden: {TERMINATED}',
         ),
         (status(404, "NotFound", HOOK + "Queue <q> does not exist"), "Queue <q> does not exist"),
         (

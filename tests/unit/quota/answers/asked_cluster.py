@@ -49,10 +49,13 @@ def see_workload(
     wants: int = 2,
     present: int = 0,
     queue: str | None = "queue",
+    cards: int = 1,
     template: bool = True,
 ) -> None:
-    """A workload whose pods ask for one card each. Without `template`: one too large to be kept."""
-    body = a_pod().in_queue(queue).naming(H200).asking_for(1).body
+    """A workload whose pods ask for one card each, or `cards`. Without `template`: one too large to
+    be kept.
+    """
+    body = a_pod().in_queue(queue).naming(H200).asking_for(cards).body
     pod = {"metadata": {"annotations": body["metadata"]["annotations"]}, "spec": body["spec"]}
     owners = (
         [{"kind": owner_kind, "name": owner, "uid": owner, "controller": True}] if owner else []

@@ -9,7 +9,8 @@ from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.answers.answer_forms import Explanation
 from cardquota.quota.answers.asked_workload import AT_A_TIME, AskedWorkload
-from cardquota.quota.answers.explanation import Explanations
+from cardquota.quota.answers.explanation import MOST_LOOKS, Explanations
+from cardquota.quota.answers.remedies import MOST_SEARCHED
 from cardquota.quota.answers.standing import WaitsFor, WorkloadState
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.messages import origin_messages, standing_messages, stuck_messages
@@ -312,7 +313,7 @@ def test_f5_a_deployment_has_the_pods_of_its_replica_sets(known: bool) -> None:
     others = holding("b").owned_by("ReplicaSet", name="other-7d9f8")
     ledger = a_cluster(mine, others, holding("c").owned_by("StatefulSet", name="chat"))
     if known:
-        see_workload(ledger, "ReplicaSet", "chat-7d9f8", owner="chat")
+        see_workload(ledger, "ReplicaSet", "chat-7d9f8", owner="chat", present=2)
         see_workload(ledger, "Deployment", "chat", present=2)
     found = explained(ledger, "Deployment", "chat")
     assert (found.pods.running, found.state) == (1, WorkloadState.FITS)
@@ -338,6 +339,19 @@ def test_f5_a_workload_that_lacks_pods_is_told_of_its_next_one() -> None:
     found = explained(ledger, "Deployment", "chat")
     assert (found.state, found.waits_for) == (WorkloadState.COMING, WaitsFor.CONTROLLER)
     assert found.message == stuck_messages.would_be_let_by("queue")
+
+
+def test_f5_a_rolling_update_that_is_refused_does_not_fit() -> None:
+    """The old pods are all there, so the Deployment itself counts as many pods as it wants."""
+    pods = [holding(f"h{n}").owned_by("ReplicaSet", name="chat-old") for n in range(3)]
+    ledger = a_cluster(*pods, quota=3)
+    see_workload(ledger, "Deployment", "chat", wants=3, present=3)
+    see_workload(ledger, "ReplicaSet", "chat-old", owner="chat", wants=3, present=3)
+    see_workload(ledger, "ReplicaSet", "chat-new", owner="chat", wants=1)
+    found = explained(ledger, "Deployment", "chat")
+    assert (found.state, found.waits_for) == (WorkloadState.REFUSED, WaitsFor.QUOTA)
+    assert (found.pods.running, found.pods.lacking) == (3, 1)
+    assert explained(ledger, "ReplicaSet", "chat-old").state == WorkloadState.FITS
 
 
 def test_f5_a_workload_whose_template_is_too_large_to_be_kept() -> None:
@@ -415,6 +429,88 @@ def test_f6_only_what_nodes_have_free_would_help() -> None:
     assert (found.other_queues, [one.amount for one in found.fewer]) == ((), [4])
 
 
+def test_f6_who_lacks_cpu_or_memory_gets_in_with_no_other_card_of_his_queue() -> None:
+    ledger = a_cluster(waiting("w", 4).with_cpu("8"), quota=3)
+    see(
+        ledger,
+        a_queue().with_quota({H200: 3, H800: 6}).limited_to("4"),
+        a_queue("b").with_quota({H200: 6}).limited_to("8"),
+        a_queue("c").with_quota({H200: 7}).limited_to("7"),
+    )
+    found = explained(ledger, "Pod", "w")
+    assert (found.waits_for, found.fewer, found.other_cards) == (WaitsFor.QUOTA, (), ())
+    assert [one.queue for one in found.other_queues] == ["b"]
+    see(ledger, a_queue().with_quota({H200: 3, H800: 6}).limited_to("8"))
+    late = a_pod("late").with_uid("late").in_queue("d").naming(f"{H200}|{H800}").asking_for(2)
+    see(ledger, late.claiming("d", 2, H200, H800), a_queue("d").with_quota({H200: 4, H800: 1}))
+    found = explained(ledger, "Pod", "w")
+    assert [one.amount for one in found.fewer] == [3]
+    assert [one.name for one in found.other_cards] == [H800]
+    assert [one.queue for one in found.other_queues] == ["b"]
+
+
+def test_f6_cpu_and_memory_of_a_group_count_before_its_pods_are_there() -> None:
+    group = a_group("early").in_queue("queue").of(2).asking({H200: 6}, cpu="8")
+    ledger = a_cluster(group)
+    see(
+        ledger,
+        a_queue().with_quota({H200: 4}).limited_to("4"),
+        a_queue("b").with_quota({H200: 6}).limited_to("8"),
+        a_queue("c").with_quota({H200: 7}).limited_to("7"),
+    )
+    found = explained(ledger, "PodGroup", "early")
+    assert (found.waits_for, found.fewer) == (WaitsFor.QUOTA, ())
+    assert [one.queue for one in found.other_queues] == ["b"]
+
+
+def test_f6_in_a_fifo_queue_nobody_passes_others_with_fewer_cards() -> None:
+    first = waiting("first", 4, created="2026-01-02T08:00:00Z")
+    ledger = a_cluster(holding("h", 2), first, waiting("w", 3))
+    see(ledger, a_queue().with_quota({H200: 4, H800: 4}).fifo())
+    found = explained(ledger, "Pod", "w")
+    assert (found.waits_for, found.before, found.fewer) == (WaitsFor.QUOTA, 1, ())
+    assert [one.name for one in found.other_cards] == [H800]
+    assert [one.amount for one in explained(ledger, "Pod", "first").fewer] == [2]
+    see(ledger, waiting("other", 5).naming(H800))
+    assert explained(ledger, "Pod", "w").other_cards == ()
+    see(ledger, a_queue().with_quota({H200: 4, H800: 4}))
+    assert [one.amount for one in explained(ledger, "Pod", "w").fewer] == [2]
+
+
+def test_f6_the_next_pod_of_a_workload_would_come_last_in_a_fifo_queue() -> None:
+    ledger = a_cluster(holding("h", 2), waiting("first", 3, created="2026-01-02T08:00:00Z"))
+    see(ledger, a_queue().with_quota({H200: 4}).fifo(), a_queue("b").with_quota({H200: 4}).fifo())
+    see(ledger, waiting("b", 5).in_queue("b"))
+    see_workload(ledger, "StatefulSet", "db", cards=3)
+    found = explained(ledger, "StatefulSet", "db")
+    assert (found.state, found.fewer, found.other_queues) == (WorkloadState.REFUSED, (), ())
+
+
+def test_f6_what_is_left_is_what_pods_that_are_bound_later_leave() -> None:
+    late = a_pod("late").with_uid("late").in_queue("queue").naming(f"{H200}|{H800}")
+    ledger = a_cluster(late.asking_for(2).claiming("queue", 2, H200, H800), waiting("w", 3))
+    see(ledger, a_queue().with_quota({H200: 2, H800: 2}))
+    found = explained(ledger, "Pod", "w")
+    assert [(one.name, one.amount) for one in found.fewer] == [(H200, 2)]
+    see(ledger, waiting("w", 2))
+    assert explained(ledger, "Pod", "w").waits_for == WaitsFor.OPERATOR
+
+
+def test_f6_of_very_many_alternatives_some_are_searched_for_in_another_queue() -> None:
+    names = [f"{H200}-{n:02}" for n in range(MOST_SEARCHED + 1)]
+    late = a_pod("late").with_uid("late").in_queue("b").naming("|".join(names[:2])).asking_for(1)
+    ledger = a_cluster(waiting("w", 2).naming("|".join(names)))
+    see(
+        ledger,
+        *(a_node(f"n{n}").with_cards(name, 8) for n, name in enumerate(names)),
+        a_queue().with_quota(dict.fromkeys(names, 1)),
+        a_queue("b").with_quota(dict.fromkeys(names, 2)),
+        late.claiming("b", 1, *names[:2]),
+    )
+    found = explained(ledger, "Pod", "w").other_queues
+    assert [(one.queue, one.card) for one in found] == [("b", names[MOST_SEARCHED - 1])]
+
+
 def test_f6_of_a_queue_that_takes_nothing_other_queues_are_told() -> None:
     ledger = a_cluster(waiting("w", 1))
     see(ledger, a_queue().with_quota({H200: 4, H800: 4}).closed())
@@ -468,3 +564,204 @@ def test_f2_between_any_two_steps_everything_may_go(monkeypatch: pytest.MonkeyPa
             ledger.group_gone("team/gang")
             ledger.queue_gone("queue")
             to_its_end(steps)
+
+
+@pytest.mark.parametrize("fifo", [False, True])
+@pytest.mark.parametrize("becomes", ["let through", "re-queued", "being deleted"])
+def test_f2_between_any_two_steps_a_pod_may_be_let_through(
+    becomes: str, fifo: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pods_by_controller, "AT_A_TIME", 1)
+    changed = {
+        "let through": let_through("w").owned_by("Job", name="train"),
+        "re-queued": waiting("w").in_queue("other"),
+        "being deleted": waiting("w").terminating(),
+    }[becomes]
+
+    def the_cluster() -> Ledger:
+        queue = a_queue().with_quota({H200: 4})
+        ledger = a_cluster(waiting("w"), waiting("x", created="2026-01-02T11:00:00Z"))
+        see(ledger, queue.fifo() if fifo else queue, a_queue("other").with_quota({H200: 1}))
+        return ledger
+
+    for kind, name in (("Job", "train"), ("Pod", "w")):
+        for number in range(sum(1 for _ in steps_of(the_cluster(), kind, name))):
+            ledger = the_cluster()
+            steps = steps_of(ledger, kind, name)
+            for _ in range(number + 1):
+                next(steps)
+            see(ledger, changed)
+            found = to_its_end(steps)
+            assert found is not None
+            expected = {
+                "let through": WorkloadState.LET_THROUGH,
+                "re-queued": WorkloadState.WAITS,
+                "being deleted": WorkloadState.ENDS,
+            }
+            states = {WorkloadState.WAITS, *([expected[becomes]] if kind == "Pod" else [])}
+            assert found.state in states
+            if found.queue == "other":
+                assert found.waits_for == WaitsFor.OPERATOR
+
+
+def test_f2_a_pod_that_was_let_through_meanwhile_does_not_wait() -> None:
+    ledger = a_cluster(waiting("w"))
+    steps = steps_of(ledger, "Pod", "w")
+    next(steps)
+    see(ledger, let_through("w").owned_by("Job", name="train"))
+    found = to_its_end(steps)
+    assert found is not None
+    assert found.state == WorkloadState.LET_THROUGH
+    assert (found.pods.let_through, found.pods.waiting) == (1, 0)
+
+
+def test_f2_whose_pods_are_let_through_all_the_time_is_told_of_as_it_was_seen() -> None:
+    ledger = a_cluster(waiting("w"))
+    steps = steps_of(ledger, "Pod", "w")
+    for _ in range(MOST_LOOKS):
+        next(steps)
+        ledger.pod_gone("w")
+        see(ledger, waiting("w"))
+    found = to_its_end(steps)
+    assert found is not None
+    assert found.waits_for == ""
+
+
+# --- what is there, though it does not fit ----------------------------------------------------
+
+
+def came(name: str = "p", cards: int = 1) -> PodBody:
+    """A pod without a gate, and without a charge that we have written."""
+    return a_pod(name).with_uid(name).in_queue("queue").naming(H200).asking_for(cards)
+
+
+def told(ledger: Ledger, name: str = "p", kind: str = "Pod") -> str:
+    return explained(ledger, kind, name).message
+
+
+def test_f5_what_no_gate_has_held_is_not_said_to_fit() -> None:
+    assert told(a_cluster(came())).startswith(standing_messages.CAME_PAST_GATE)
+    assert told(a_cluster(came().on_node("h200-a"))).startswith(standing_messages.CAME_PAST_GATE)
+    nobodys = a_pod("p").with_uid("p").asking_for(1)
+    assert told(a_cluster(nobodys)).startswith(standing_messages.IN_NO_QUEUE)
+    assert told(a_cluster(nobodys.asking_for(200))).startswith(standing_messages.IN_NO_QUEUE)
+    for mode in ("audit", "off"):
+        ledger = a_cluster(a_namespace("team").in_mode(mode), came())
+        assert told(ledger).startswith(standing_messages.CAME_UNENFORCED)
+
+
+def test_f5_what_is_beyond_the_quota_is_not_said_to_fit() -> None:
+    beyond = standing_messages.beyond_quota("queue")
+    assert told(a_cluster(let_through(cards=3), quota=2)).startswith(beyond)
+    ledger = a_cluster(a_namespace("team").in_mode("audit"), came(cards=7), quota=3)
+    assert told(ledger) == standing_messages.let_through([(H200, 7)], beyond)
+    both = [holding(name).owned_by("StatefulSet", name="db") for name in ("a", "b")]
+    ledger = a_cluster(*both, quota=1)
+    assert told(ledger, "db", "StatefulSet") == standing_messages.all_pods_there(2, 0, beyond)
+    see(ledger, a_queue().with_quota({H200: 2}))
+    assert told(ledger, "db", "StatefulSet") == standing_messages.all_pods_there(2, 0)
+
+
+def test_f5_half_a_gang_does_not_fit() -> None:
+    members = [holding(f"m{n}").in_group("gang") for n in range(2)]
+    ledger = a_cluster(a_group("gang").in_queue("queue").of(4), *members)
+    found = explained(ledger, "PodGroup", "gang")
+    assert (found.state, found.waits_for) == (WorkloadState.WAITS, WaitsFor.GROUP)
+    assert found.message == standing_messages.gang_lacks_members(2, 0, 2, 4)
+    assert explained(ledger, "Pod", "m0").state == WorkloadState.FITS
+    see(ledger, *(one.owned_by("Job", "batch.volcano.sh/v1alpha1", name="v") for one in members))
+    assert told(ledger, "v", "Job") == standing_messages.gang_lacks_members(2, 0, 2, 4)
+    see(ledger, a_group("gang").in_queue("queue").of(2))
+    assert explained(ledger, "PodGroup", "gang").state == WorkloadState.FITS
+
+
+def test_f5_what_is_being_deleted_does_not_fit() -> None:
+    ledger = a_cluster(holding("h").terminating(), let_through().terminating())
+    for name in ("h", "p"):
+        found = explained(ledger, "Pod", name)
+        assert (found.state, found.waits_for) == (WorkloadState.ENDS, "")
+        assert found.message == standing_messages.being_deleted([(H200, 1)])
+
+
+def test_f5_of_a_workload_one_that_stays_is_told_of() -> None:
+    pods = [holding(name).owned_by("StatefulSet", name="db") for name in ("a", "b")]
+    ledger = a_cluster(pods[0].terminating(), pods[1])
+    assert explained(ledger, "StatefulSet", "db").state == WorkloadState.FITS
+    see(ledger, pods[1].terminating())
+    assert explained(ledger, "StatefulSet", "db").state == WorkloadState.ENDS
+
+
+# --- groups without pods ----------------------------------------------------------------------
+
+
+def test_f5_a_group_whose_pods_have_ended_waits_for_nothing() -> None:
+    ended = a_group("done").in_queue("queue").of(2).asking({H200: 2})
+    ledger = a_cluster(
+        ended.in_phase("Completed"),
+        a_group("ran").in_queue("queue").of(1),
+        a_pod("m").with_uid("m").in_queue("queue").in_group("ran").in_phase("Succeeded"),
+    )
+    for name in ("done", "ran"):
+        found = explained(ledger, "PodGroup", name)
+        assert (found.state, found.waits_for, found.place) == (WorkloadState.ENDS, "", 0)
+        assert found.message == standing_messages.group_is_over()
+
+
+def test_f5_a_job_of_volcano_that_is_over() -> None:
+    name = "train-0123456789ab-0123-0123-0123-01234567"[: len("train-") + 36].ljust(42, "0")
+    ledger = a_cluster(a_group(name).in_queue("queue").of(2).in_phase("Completed"))
+    assert explained(ledger, "Job", "train", volcano=True).state == WorkloadState.ENDS
+
+
+def test_f5_a_group_without_pods_in_a_queue_that_takes_nothing() -> None:
+    closed = a_queue("closed").with_quota({H200: 4}).closed()
+    ledger = a_cluster(
+        closed,
+        a_group("shut").in_queue("closed").of(2),
+        a_group("lost").in_queue("nowhere").of(2),
+    )
+    for name, reason in (("shut", v.Reason.QUEUE_NOT_OPEN), ("lost", v.Reason.QUEUE_NOT_FOUND)):
+        found = explained(ledger, "PodGroup", name)
+        assert (found.state, found.waits_for) == (WorkloadState.WAITS, WaitsFor.QUEUE)
+        assert found.reason == reason
+    see(ledger, a_namespace("team").in_mode("audit"))
+    assert told(ledger, "lost", "PodGroup") == standing_messages.group_without_pods()
+
+
+def test_f5_a_group_that_asks_for_more_than_there_is_beside_volcano() -> None:
+    group = a_group("gang").in_queue("queue").of(4).asking({H200: 6})
+    ledger = a_cluster(group, quota=4, enqueues=False)
+    assert explained(ledger, "PodGroup", "gang").waits_for == WaitsFor.QUOTA
+    see(ledger, group.asking({H200: 3}))
+    assert told(ledger, "gang", "PodGroup") == standing_messages.group_without_pods()
+
+
+# --- what would become of the next pod --------------------------------------------------------
+
+
+def test_f5_a_workload_whose_pods_use_no_cards_is_not_said_to_want_none() -> None:
+    ledger = a_cluster()
+    see_workload(ledger, "StatefulSet", "db", wants=3, present=3)
+    found = explained(ledger, "StatefulSet", "db")
+    assert (found.state, found.message) == (WorkloadState.FITS, standing_messages.pods_not_known())
+
+
+def test_f5_the_next_pod_would_wait_at_the_gate() -> None:
+    ledger = a_cluster(holding("h", 4), quota=4)
+    see(ledger, a_queue().with_quota({H200: 4}).with_policy("Gate"))
+    see_workload(ledger, "StatefulSet", "db")
+    found = explained(ledger, "StatefulSet", "db")
+    assert (found.state, found.waits_for) == (WorkloadState.COMING, WaitsFor.CONTROLLER)
+    assert found.message.startswith(
+        "its next pod would be created and wait at the gate: Queue <queue> has insufficient"
+    )
+
+
+def test_f5_no_quota_keeps_the_next_pod_away() -> None:
+    ledger = a_cluster(a_namespace("team").in_mode("audit"), quota=0)
+    see_workload(ledger, "StatefulSet", "db")
+    assert told(ledger, "db", "StatefulSet") == stuck_messages.NO_QUOTA_REFUSES
+    see(ledger, a_namespace("team"))
+    assert explained(ledger, "StatefulSet", "db").state == WorkloadState.REFUSED
+    see_workload(ledger, "StatefulSet", "free", queue=None)
+    assert told(ledger, "free", "StatefulSet") == stuck_messages.NO_QUOTA_REFUSES

@@ -1,11 +1,14 @@
 """F1: who holds a queue's cards."""
 
+import pytest
+
 from builders import H200, H800, a_group, a_pod, a_queue, see
-from cardquota.quota.answers import holders
+from cardquota.quota.answers import card_amount, holders
 from cardquota.quota.answers.card_amount import MOST_AMOUNTS, card_amounts, choice_amounts
 from cardquota.quota.answers.holders import holders_in
 from cardquota.quota.answers.made_by import made_by
 from cardquota.quota.steps import to_its_end
+from cardquota.quota.words import MOST_LISTED
 
 from .asked_cluster import a_cluster, asked, holding, see_workload, waiting
 
@@ -98,3 +101,19 @@ def test_f1_amounts_are_the_largest_first_and_not_too_many() -> None:
     assert len(card_amounts((f"c{n}", 1) for n in range(99))) == MOST_AMOUNTS
     both = choice_amounts([(("a", "b"), 2), (("a", "b"), 3), ((), 1), (("c",), 0)])
     assert [(one.name, one.amount) for one in both] == [("a|b", 5)]
+
+
+def test_f2_only_names_that_are_told_are_made_safe_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That costs by their characters, and a gang may have hundreds of kinds with hundreds each."""
+    told: list[str] = []
+
+    def told_name(name: str) -> str:
+        told.append(name)
+        return name
+
+    monkeypatch.setattr(card_amount, "told_name", told_name)
+    cards = [f"c{n:03}" for n in range(256)]
+    asked = [(cards[n:] + cards[:n], 1 + n % 3) for n in range(256)]
+    found = choice_amounts(asked)
+    assert (found[0].name, found[0].amount) == ("c002|c003|c004|c005|c006 and 251 more", 3)
+    assert len(told) <= MOST_AMOUNTS * MOST_LISTED

@@ -189,3 +189,22 @@ def test_f2_between_any_two_steps_everything_may_go() -> None:
         found = to_its_end(steps)
         assert found is not None
         assert len(found.waiters) + found.more_waiters <= 4
+
+
+def test_f2_groups_of_very_many_kinds_are_looked_at_in_steps() -> None:
+    kinds = 2 * AT_A_TIME
+    gangs = [a_group(f"g{n}").in_queue("queue").of(2) for n in range(3)]
+    members = [
+        waiting(f"m{n}", created="2026-01-02T08:00:00Z").with_cpu(f"{1 + n // 3}m").naming(H800)
+        for n in range(3 * kinds)
+    ]
+    grouped = [pod.in_group(f"g{n % 3}") for n, pod in enumerate(members)]
+    ledger = a_cluster(*gangs, *grouped, a_group("mine").in_queue("queue").of(2), quota=0)
+    see(ledger, *(waiting(f"x{n}").in_group("mine") for n in range(2)))
+    account = ledger.account("queue")
+    assert account is not None
+    order = to_its_end(waiting_order(ledger, account))
+    steps = order.place_of_group(ledger.groups["team/mine"])
+    assert sum(1 for _ in steps) >= len(gangs)
+    assert place_of(ledger, "x0") == PlaceInOrder(4, 4, 0)
+    assert place_of(ledger, "m1") == PlaceInOrder(2, 4, 1)

@@ -204,3 +204,11 @@ def test_r7_who_goes_between_two_steps_is_left_out() -> None:
     for number in range(300):
         ledger.pod_gone(f"w{number}")
     assert [one for one in steps if one is not None] == []
+
+
+def test_r7_who_was_let_through_meanwhile_is_behind_nobody() -> None:
+    ledger = a_cluster(waiting("a"), quota=4)
+    see(ledger, a_queue().with_quota({H200: 4}).fifo())
+    record = ledger.pods["a"]
+    see(ledger, waiting("a").stamped("queue", {H200: 1}))
+    assert GateReasons(ledger).of(record).reason == ""

@@ -12,6 +12,7 @@ from cardquota.quota.answers.answer_forms import Holder, Waiter
 from cardquota.quota.limits import BODY, ELEMENTS
 from cardquota.quota.messages import answer_messages
 from cardquota_webhooks.reviews import question
+from cardquota_webhooks.reviews.question import Questions
 
 from ..endpoint import UID, Endpoint, ReviewAnswer
 
@@ -156,3 +157,55 @@ async def test_f2_of_very_many_at_once_the_last_ones_try_again(
         third = await asked(endpoint, {"queue": "queue"})
     assert (second.code, second.text) == (429, answer_messages.too_many_questions())
     assert (answer.code, third.code) == (404, 404)
+
+
+async def test_f2_nobody_keeps_others_from_asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a queue each user has places of his own, of a workload each namespace."""
+    monkeypatch.setattr(question, "MOST_OF_ONE", 1)
+    begun, holds = asyncio.Event(), asyncio.Event()
+
+    async def in_slices(_: object) -> None:
+        begun.set()
+        await holds.wait()
+
+    monkeypatch.setattr(question, "in_slices", in_slices)
+    async with an_endpoint() as endpoint:
+        first = asyncio.create_task(asked(endpoint, {"queue": "queue"}))
+        await begun.wait()
+        again = await asked(endpoint, {"queue": "queue"})
+        other = asyncio.create_task(
+            asked(endpoint, {"queue": "queue"}, userInfo={"username": "other"})
+        )
+        holds.set()
+        answers = [await first, await other]
+    assert (again.code, again.text) == (429, answer_messages.too_many_questions())
+    assert [one.code for one in answers] == [404, 404]
+
+
+async def test_f2_who_has_waited_for_long_asks_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The API server may not wait for its answer any more."""
+    answered: list[object] = []
+    holds = asyncio.Event()
+
+    async def in_slices(steps: object) -> None:
+        answered.append(steps)
+        await holds.wait()
+
+    waits, wait = asyncio.Semaphore(0), Questions.answered
+
+    async def wait_in_turn(*args: Any) -> Any:
+        waits.release()
+        return await wait(*args)
+
+    monkeypatch.setattr(question, "in_slices", in_slices)
+    monkeypatch.setattr(Questions, "answered", wait_in_turn)
+    async with an_endpoint() as endpoint:
+        first = asyncio.create_task(asked(endpoint, {"queue": "queue"}))
+        await waits.acquire()
+        second = asyncio.create_task(asked(endpoint, {"queue": "queue"}))
+        await waits.acquire()
+        endpoint.now += endpoint.settings.webhook.timeout_seconds / 2 + 1
+        holds.set()
+        answers = [await first, await second]
+    assert [one.code for one in answers] == [404, 429]
+    assert len(answered) == 1

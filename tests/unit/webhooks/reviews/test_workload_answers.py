@@ -1,5 +1,6 @@
 """WorkloadReviews: what is answered, and what is refused."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from cardquota.quota.answers.answer_forms import (
     PodNumbers,
 )
 from cardquota.quota.messages import answer_messages, standing_messages
+from cardquota_webhooks.reviews import question
 
 from ..endpoint import UID, Endpoint, ReviewAnswer
 
@@ -122,3 +124,26 @@ async def test_f1_what_would_be_stored_is_refused() -> None:
     async with an_endpoint() as endpoint:
         found = await asked(endpoint, {"kind": "Pod", "name": "w"}, dryRun=False)
     assert found.text == answer_messages.send_as_dry_run(v.WORKLOAD_REVIEWS)
+
+
+async def test_f2_a_namespace_does_not_keep_others_from_asking(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(question, "MOST_OF_ONE", 1)
+    begun, holds = asyncio.Event(), asyncio.Event()
+
+    async def in_slices(_: object) -> None:
+        begun.set()
+        await holds.wait()
+
+    monkeypatch.setattr(question, "in_slices", in_slices)
+    async with an_endpoint() as endpoint:
+        spec = {"kind": "Pod", "name": "w"}
+        first = asyncio.create_task(asked(endpoint, spec))
+        await begun.wait()
+        again = await asked(endpoint, spec, userInfo={"username": "somebody else"})
+        other = asyncio.create_task(asked(endpoint, spec, namespace="other"))
+        holds.set()
+        answers = [await first, await other]
+    assert (again.code, again.text) == (429, answer_messages.too_many_questions())
+    assert [one.code for one in answers] == [404, 404]
