@@ -13,7 +13,7 @@ _ALL_ELSE: Final = 1.0
 """Seconds of the API server's patience that are kept for all else that a review does."""
 
 
-class GroupWait:
+class GroupWaits:
     """Whoever applies group and workload together wrote the group a moment ago.
 
     Guarantees: at most 16 reviews wait at once, all others are answered by what is known; and with

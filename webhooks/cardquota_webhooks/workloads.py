@@ -52,7 +52,7 @@ from cardquota.quota.workloads.template_pod import pod_of_template
 from cardquota.settings import Settings
 
 from .controllers import KINDS, is_made_by
-from .group_wait import GroupWait
+from .group_wait import GroupWaits
 from .large_bodies import is_large, too_large
 from .review import AdmissionResponse, Request
 from .rolling_update import UpdatedDeployment, may_be_gone
@@ -106,7 +106,7 @@ class WorkloadReviews:
         self._ledger = ledger
         self._require_queue = settings.require_queue
         self._beside_volcano = settings.scheduler == "volcano"
-        self._group_wait = GroupWait(ledger, settings, notifier)
+        self._group_wait = GroupWaits(ledger, settings, notifier)
         self._visibility = VisibilityWait(ledger, settings, notifier, exists)
         self._own_pods = OwnPods(ledger)
         self._recent = recent

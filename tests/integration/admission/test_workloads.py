@@ -35,7 +35,8 @@ def test_from_two_replicas_to_four_of_a_quota_of_three(team: Team) -> None:
     )
     team.until_row(T1000, allocated=3, requested=3, inqueue=0)
     told = team.until(lambda: refusals(team), "FailedCreate")
-    assert f"{sentence}; held by web " in told[0]
+    assert f"{sentence}; wait until" in told[0]
+    assert "; held by web " in told[0]
     assert len(team.pods()) == 3
 
 

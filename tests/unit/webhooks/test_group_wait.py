@@ -7,7 +7,7 @@ import pytest
 from builders import H200, a_group, a_ledger, a_pod, see
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.settings import Settings, Webhook
-from cardquota_webhooks.group_wait import MOST_WAITING, GroupWait
+from cardquota_webhooks.group_wait import MOST_WAITING, GroupWaits
 
 from .waiting_reviews import until_waiting
 
@@ -19,7 +19,7 @@ MEMBER = a_pod().in_queue("queue").naming(H200).asking_for(1).in_group("gang").f
 
 async def test_sixteen_wait_at_once_and_others_are_answered_by_what_is_known() -> None:
     ledger, notifier = a_ledger(), ChangeNotifier()
-    group = GroupWait(ledger, AGES, notifier)
+    group = GroupWaits(ledger, AGES, notifier)
     async with asyncio.TaskGroup() as tasks:
         all_of_them = [
             tasks.create_task(group.for_group_of(MEMBER, namespace_known=True))
@@ -39,7 +39,7 @@ async def test_sixteen_wait_at_once_and_others_are_answered_by_what_is_known() -
 
 
 async def test_nobody_waits_for_a_group_that_is_there_or_that_is_not_named() -> None:
-    group = GroupWait(a_ledger(a_group("gang")), AGES, ChangeNotifier())
+    group = GroupWaits(a_ledger(a_group("gang")), AGES, ChangeNotifier())
     await group.for_group_of(MEMBER, namespace_known=True)
     await group.for_group_of(a_pod().facts(), namespace_known=True)
 
@@ -51,12 +51,12 @@ def test_with_what_is_waited_for_later_it_is_less_than_the_api_server_waits(
     timeout: int, unseen: float, *, known: bool
 ) -> None:
     settings = Settings(webhook=Webhook(timeout_seconds=timeout, unseen_wait=unseen))
-    wait = GroupWait(a_ledger(), settings, ChangeNotifier()).seconds(namespace_known=known)
+    wait = GroupWaits(a_ledger(), settings, ChangeNotifier()).seconds(namespace_known=known)
     later = unseen * (1 if known else 2)
     assert 0 <= wait <= unseen
     assert wait == 0 or wait + later < timeout
 
 
 def test_by_default_it_waits_as_long_as_for_anything_else() -> None:
-    wait = GroupWait(a_ledger(), Settings(), ChangeNotifier())
+    wait = GroupWaits(a_ledger(), Settings(), ChangeNotifier())
     assert wait.seconds(namespace_known=True) == wait.seconds(namespace_known=False) == 0.5
