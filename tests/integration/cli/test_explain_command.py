@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from builders import H200, H800
+from builders import a_node
 from cardquota.quota import vocabulary as v
-from integration.asking import Object, ask
+from integration.asking import Object, ask, metric
+from integration.own_node import a_node_of
 from integration.team import Team, of_a_job
 
 PLUGIN = (sys.executable, "-m", "cardquota.cli.plugin")
@@ -40,14 +41,27 @@ def explained(team: Team, *arguments: str) -> Object:
 
 @pytest.mark.slow
 def test_f5_why_a_pod_waits_and_what_would_let_it_in(team: Team) -> None:
-    team.has_queue({H200: 2, H800: 2})
+    """Of cards that nobody else asks for, so what is free, and where there is room, is known."""
+    card, other = f"{team.prefix}-card", f"{team.prefix}-other"
+    nodes = [a_node(name).with_cards(name, "8") for name in (card, other)]
+    counted = "cardquota_cluster_card_allocatable"
+    with a_node_of(team, nodes[0]), a_node_of(team, nodes[1]):
+        for one in (card, other):
+            team.until(
+                lambda one=one: metric(team.cluster, counted, card=one) == 8, "the node is seen"
+            )
+        _waits_and_is_told(team, card, other)
+
+
+def _waits_and_is_told(team: Team, card: str, other: str) -> None:
+    team.has_queue({card: 2, other: 2})
     spare = team.has_queue(
-        team.a_queue({H200: 3}, "spare").annotated(v.NAMESPACES, json.dumps([team.namespace])),
+        team.a_queue({card: 3}, "spare").annotated(v.NAMESPACES, json.dumps([team.namespace])),
         "spare",
     )
-    assert team.create(of_a_job(team.a_pod("holder", 1, H200))).ok
+    assert team.create(of_a_job(team.a_pod("holder", 1, card))).ok
     team.until_bound("holder")
-    assert team.create(of_a_job(team.a_pod("next", 2, H200))).ok
+    assert team.create(of_a_job(team.a_pod("next", 2, card))).ok
     event = team.until_told("next", v.Reason.INSUFFICIENT_CARD)
     found = explained(team, "pod", "next")
     assert (found["state"], found["waitsFor"], found["message"]) == (
@@ -58,13 +72,13 @@ def test_f5_why_a_pod_waits_and_what_would_let_it_in(team: Team) -> None:
     assert (found["queue"], found["queueSource"]) == (team.queue_name(), "Annotation")
     assert (found["place"], found["placeOf"], found.get("before", 0)) == (1, 1, 0)
     assert [one["name"] for one in found["holders"]] == ["train"]
-    assert found["fewer"] == [{"name": H200, "amount": 1}]
-    assert found["otherCards"] == [{"name": H800, "amount": 2}]
-    assert spare in [one["queue"] for one in found["otherQueues"]]
+    assert found["fewer"] == [{"name": card, "amount": 1}]
+    assert found["otherCards"] == [{"name": other, "amount": 2}]
+    assert found["otherQueues"] == [{"queue": spare, "card": card, "left": 3}]
     text = explain(team, "po/next").stdout
     assert f"Pod {team.namespace}/next: waits" in text
-    assert f"with at most 1 of {H200}" in text
-    team.set_quota({H200: 3, H800: 2})
+    assert f"with at most 1 of {card}" in text
+    team.set_quota({card: 3, other: 2})
     team.until_bound("next")
     assert explained(team, "po/next")["state"] == "Fits"
     assert explained(team, "job/train")["pods"]["running"] == 2
