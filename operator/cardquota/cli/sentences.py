@@ -184,8 +184,8 @@ def pods_left_out(pods: int, *, there: bool) -> str:
 
 
 def no_namespace(name: str) -> str:
-    """Nothing can be created in it."""
-    return f"namespace {show(name)} does not exist"
+    """Nothing can be created in it, or asked about it."""
+    return f"namespace <{show(name)}> does not exist"
 
 
 def only_room_counts(pods: int) -> str:

@@ -14,6 +14,7 @@ from ...cluster.api.find_access import find_access
 from ...quota.objects.wire import Wire
 from ...quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION
 from ...quota.words import show
+from .. import sentences
 from . import review_sentences
 from .no_answer import NoAnswerError
 
@@ -94,11 +95,7 @@ def _why(error: ApiError, resource: str) -> str:
         return message.partition(_DENIED)[2] or message
     if error.status == 404:
         missing = _NO_NAMESPACE.fullmatch(message)
-        return (
-            review_sentences.no_such_namespace(missing[1])
-            if missing
-            else review_sentences.NOT_INSTALLED
-        )
+        return sentences.no_namespace(missing[1]) if missing else review_sentences.NOT_INSTALLED
     if error.status == 403 and _NOT_ALLOWED in message:
         return review_sentences.forbidden(f"{resource}.{REVIEW_GROUP}")
     if error.status == 403:

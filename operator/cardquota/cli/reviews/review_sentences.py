@@ -20,11 +20,6 @@ def forbidden(right: str) -> str:
     return f"you may not ask this: it needs the right to create {right}"
 
 
-def no_such_namespace(name: str) -> str:
-    """The API server does not have it."""
-    return f"namespace <{show(name)}> does not exist"
-
-
 def operator_silent(message: str) -> str:
     """The API server does not reach the webhook."""
     return f"the operator does not answer: {show(message, most=300)}"

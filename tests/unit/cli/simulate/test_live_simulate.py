@@ -222,10 +222,10 @@ async def test_the_namespace_is_that_of_the_context(tmp_path: Path) -> None:
 
 async def test_nothing_is_created_in_a_namespace_that_is_not_there(tmp_path: Path) -> None:
     found = await simulate(cluster(), tmp_path, "-n", "typo")
-    assert found.stdout.splitlines()[0] == "Deployment typo/chat: namespace typo does not exist"
+    assert found.stdout.splitlines()[0] == "Deployment typo/chat: namespace <typo> does not exist"
     group = written("PodGroup", a_group("gang").in_namespace("typo").in_queue("q"))
     found = await simulate(cluster(), tmp_path, body=group)
-    assert found.stdout.startswith("PodGroup typo/gang: refused: namespace typo does not exist\n")
+    assert found.stdout.startswith("PodGroup typo/gang: refused: namespace <typo> does not exist\n")
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "typo"}}
     found = await simulate(cluster(), tmp_path, "-n", "typo", body=a_list(namespace, CHAT))
     assert found.stdout.splitlines()[0] == "Deployment typo/chat: 2 fit now"
