@@ -14,8 +14,8 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.quota.decisions.groups.group_write import judge_group_write
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.ledger_reader import LedgerReader
-from cardquota.quota.meaningless_keys import KEYS_OF_GROUPS
 from cardquota.quota.messages import shortfall_messages
+from cardquota.quota.names.meaningless_keys import KEYS_OF_GROUPS
 from cardquota.quota.objects.pod_group import WrittenPodGroup
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode, Policy, Reason

@@ -33,8 +33,9 @@ from cardquota.quota.decisions.outside_volcano import told_of_default
 from cardquota.quota.effect import Effect, effect_on_create
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import GATES
-from cardquota.quota.meaningless_keys import KEYS_OF_PODS
-from cardquota.quota.messages import queue_messages, request_messages, shortfall_messages
+from cardquota.quota.messages import request_messages, shortfall_messages
+from cardquota.quota.messages.queues import queue_messages
+from cardquota.quota.names.meaningless_keys import KEYS_OF_PODS
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.card_alias import alias_warning
 from cardquota.quota.pods.pod_facts import PodFacts, State, memory_of, pod_facts

@@ -18,8 +18,8 @@ from cardquota.quota.accounts.queue_facts import (
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.queue_write import Suggestions, doubts_about_rows
 from cardquota.quota.ledger.ledger_reader import LedgerReader
-from cardquota.quota.meaningless_keys import KEYS_OF_QUEUES
-from cardquota.quota.messages import queue_write_messages
+from cardquota.quota.messages.queues import queue_write_messages
+from cardquota.quota.names.meaningless_keys import KEYS_OF_QUEUES
 from cardquota.quota.objects.queue import Queue
 from cardquota.quota.words import MOST_LISTED
 

@@ -11,8 +11,8 @@ from typing import Final, Generic, TypeVar
 import msgspec
 
 from cardquota.quota.limits import KIB
-from cardquota.quota.meaningless_keys import KeysOfKind
-from cardquota.quota.messages import queue_write_messages
+from cardquota.quota.messages.queues import queue_write_messages
+from cardquota.quota.names.meaningless_keys import KeysOfKind
 
 from .review import Request
 

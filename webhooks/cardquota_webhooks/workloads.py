@@ -35,17 +35,13 @@ from cardquota.quota.decisions.room import room_for
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.groups.pod_group_state import PodGroupState, set_aside
 from cardquota.quota.ledger.ledger_reader import LedgerReader
-from cardquota.quota.meaningless_keys import KEYS_OF_PODS
-from cardquota.quota.messages import (
-    group_messages,
-    holder_messages,
-    request_messages,
-    shortfall_messages,
-)
+from cardquota.quota.messages import holder_messages, request_messages, shortfall_messages
+from cardquota.quota.messages.groups import group_messages
+from cardquota.quota.names.meaningless_keys import KEYS_OF_PODS
 from cardquota.quota.pods.card_alias import alias_warning
+from cardquota.quota.pods.indexes.workload_usage import WorkloadUsage
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.pods.pod_request import PodRequest
-from cardquota.quota.pods.workload_usage import WorkloadUsage
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.quota.vocabulary import Reason
 from cardquota.quota.workloads.template_pod import pod_of_template

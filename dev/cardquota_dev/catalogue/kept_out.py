@@ -2,13 +2,9 @@
 
 from typing import Final
 
-from cardquota.quota.messages import (
-    gang_messages,
-    gate_messages,
-    order_messages,
-    queue_messages,
-    request_messages,
-)
+from cardquota.quota.messages import gate_messages, order_messages, request_messages
+from cardquota.quota.messages.groups import gang_messages
+from cardquota.quota.messages.queues import queue_messages
 from cardquota.quota.verdict import Growth
 from cardquota.quota.vocabulary import CPU, MEMORY, Reason
 

@@ -11,16 +11,16 @@ from . import api_server, reports
 from .answers import QUESTIONS, STANDINGS
 from .bad_requests import BAD_REQUESTS
 from .entry import Entry
-from .group_writes import BAD_GROUPS, GROUP_WARNINGS, MINIMUMS
 from .kept_out import NO_QUEUE, OTHER
 from .over_quota import OVER_QUOTA
-from .queue_writes import QUEUE_WRITES
 from .scaling import SCALE_CUTS
 from .scheduling import SCHEDULING
 from .sentences import sentences
 from .stuck import STUCK_OTHERS, STUCK_PODS
 from .volcano import VOLCANO
-from .volcano_jobs import VOLCANO_JOBS
+from .writes.group_writes import BAD_GROUPS, GROUP_WARNINGS, MINIMUMS
+from .writes.queue_writes import QUEUE_WRITES
+from .writes.volcano_jobs import VOLCANO_JOBS
 
 ENTRIES: Final = (
     *OVER_QUOTA,

@@ -5,19 +5,18 @@ from typing import Final
 from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import (
-    gang_messages,
     gate_messages,
-    queue_messages,
-    queue_write_messages,
     report_messages,
     request_messages,
     shortfall_messages,
-    volcano_messages,
 )
+from cardquota.quota.messages.groups import gang_messages
+from cardquota.quota.messages.queues import queue_messages, queue_write_messages
+from cardquota.quota.messages.volcano import volcano_messages
 from cardquota.quota.verdict import Shortfall
 
 from .entry import Entry, Where, constant, say
-from .queue_writes import FORBIDDEN
+from .writes.queue_writes import FORBIDDEN
 
 WARNINGS: Final = "Warnings"
 TRY_AGAIN: Final = "TooManyRequests"

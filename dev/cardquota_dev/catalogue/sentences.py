@@ -1,9 +1,9 @@
-"""The sentences of the product: public functions and constants of the files in `messages`."""
+"""The sentences of the product: public functions and constants of the files below `messages`."""
 
 import inspect
 from collections.abc import Iterator
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from types import ModuleType
 
 from cardquota.quota import messages
@@ -11,8 +11,8 @@ from cardquota.quota import messages
 
 def modules() -> list[ModuleType]:
     """The files with whole sentences; others have parts of them."""
-    names = [one.name for one in iter_modules(messages.__path__) if one.name.endswith("_messages")]
-    return [import_module(f"{messages.__name__}.{name}") for name in names]
+    found = walk_packages(messages.__path__, prefix=f"{messages.__name__}.")
+    return [import_module(one.name) for one in found if one.name.endswith("_messages")]
 
 
 def sentences() -> Iterator[tuple[str, object]]:

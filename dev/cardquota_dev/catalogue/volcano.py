@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from cardquota.quota.messages import report_messages, volcano_messages
+from cardquota.quota.messages import report_messages
+from cardquota.quota.messages.volcano import volcano_messages
 from cardquota.quota.vocabulary import (
     MIXED_CARDS,
     OTHER_SCHEDULER,

@@ -14,8 +14,8 @@ import yaml
 
 from .podgroup import POD_GROUP
 from .queue import QUEUE
-from .queue_review import QUEUE_REVIEW
-from .workload_review import WORKLOAD_REVIEW
+from .reviews.queue_review import QUEUE_REVIEW
+from .reviews.workload_review import WORKLOAD_REVIEW
 
 RESOURCES: Final = (QUEUE, POD_GROUP, QUEUE_REVIEW, WORKLOAD_REVIEW)
 _DIRECTORY: Final = Path(__file__).resolve().parents[3] / "crds"

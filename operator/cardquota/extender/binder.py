@@ -31,7 +31,7 @@ from ..quota import vocabulary as v
 from ..quota.card_memory.memory_node import MemoryPod
 from ..quota.card_memory.placement import UNKNOWN, CardPlacement, placement_annotations
 from ..quota.ledger.ledger import Ledger
-from ..quota.messages import binding_messages as m
+from ..quota.messages.nodes import binding_messages as m
 from ..quota.pods.pod_facts import PodFacts, State, memory_of
 from ..quota.scheduling.card_choice import card_choice
 from ..quota.scheduling.node_filter import fit_nodes, request_problem

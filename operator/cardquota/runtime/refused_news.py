@@ -10,7 +10,7 @@ from ..cluster.events.event import ObjectReference
 from ..control.reports.stranger_conditions import StrangerConditions
 from ..extender.enqueue.leader_refusals import LeaderRefusals
 from ..quota.ledger.ledger_reader import LedgerReader
-from ..quota.messages.volcano_messages import LONGEST_STRANGER
+from ..quota.messages.volcano.volcano_messages import LONGEST_STRANGER
 from ..quota.reports.strangers import queue_of_pod
 from ..quota.vocabulary import RefusedWrite
 from ..quota.words import show

@@ -34,9 +34,10 @@ from cardquota.control.waking.workload_waker import WorkloadWaker
 from cardquota.quota import vocabulary as v
 from cardquota.quota.amounts import Charge, MutableAmounts, canonical
 from cardquota.quota.assignment.flexible_claims import Others
-from cardquota.quota.decisions import borrowing, create_judgement
+from cardquota.quota.decisions import create_judgement
+from cardquota.quota.decisions.fit import borrowing
+from cardquota.quota.decisions.fit.quota_check import QuotaCheck
 from cardquota.quota.decisions.groups.enqueue_judgement import EnqueueVerdict, judge_enqueue
-from cardquota.quota.decisions.quota_check import QuotaCheck
 from cardquota.quota.decisions.waking import RefusedWorkload
 from cardquota.quota.ledger import charges
 from cardquota.quota.ledger.groups.group_facts import GroupFacts

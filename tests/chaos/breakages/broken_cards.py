@@ -8,7 +8,7 @@ from cardquota.extender.wire import BindArgs
 from cardquota.quota.card_memory.card_memory import CardMemory
 from cardquota.quota.card_memory.memory_node import MemoryNode, MemoryPod, NodeKind
 from cardquota.quota.card_memory.memory_shape import MemoryShape
-from cardquota.quota.messages import binding_messages
+from cardquota.quota.messages.nodes import binding_messages
 from cardquota.quota.pods.pod_facts import PodFacts
 
 from .breaker import Breaker

@@ -7,7 +7,7 @@ import pytest
 
 from builders import H200, a_group, a_pod, a_queue
 from cardquota.quota import vocabulary as v
-from cardquota.quota.meaningless_keys import KEYS_OF_PODS
+from cardquota.quota.names.meaningless_keys import KEYS_OF_PODS
 from cardquota_webhooks.review import GroupResource, Request
 from cardquota_webhooks.unknown_keys import key_warnings, template_key_warnings
 

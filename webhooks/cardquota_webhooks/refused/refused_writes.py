@@ -12,7 +12,7 @@ from typing import Final
 from cardquota.cluster.events.event import ObjectReference
 from cardquota.cluster.events.events import EventRecorder
 from cardquota.metrics import Metrics
-from cardquota.quota.messages import volcano_messages as messages
+from cardquota.quota.messages.volcano import volcano_messages as messages
 from cardquota.quota.reports.strangers import LASTING
 from cardquota.quota.vocabulary import VOLCANO_UNKNOWN, RefusedWrite
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from cardquota.api.queue_review import DEFAULT_LIMIT, LARGEST_LIMIT
+from cardquota.api.reviews.queue_review import DEFAULT_LIMIT, LARGEST_LIMIT
 from cardquota.quota.answers.answer_forms import QueueAnswer
 from cardquota.quota.answers.queue_answer import queue_answer
 from cardquota.quota.ledger.ledger_reader import LedgerReader

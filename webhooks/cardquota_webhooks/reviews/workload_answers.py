@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from cardquota.api.workload_review import LONGEST_KIND
+from cardquota.api.reviews.workload_review import LONGEST_KIND
 from cardquota.quota.answers.answer_forms import Explanation
 from cardquota.quota.answers.asked_workload import AskedWorkload
 from cardquota.quota.answers.explanation import Explanations

@@ -10,9 +10,9 @@ from typing import Final
 
 from cardquota.loop.time_slice import in_slices
 from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.pods.indexes.pods_by_controller import FEW
+from cardquota.quota.pods.indexes.workload_usage import WorkloadUsage
 from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.quota.pods.pods_by_controller import FEW
-from cardquota.quota.pods.workload_usage import WorkloadUsage
 from cardquota.quota.steps import Steps, to_its_end
 
 Makers = Mapping[str, Callable[[str], bool]]

@@ -32,8 +32,8 @@ from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.groups.pod_group_state import set_aside
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import holder_messages, scale_messages, shortfall_messages
+from cardquota.quota.pods.indexes.workload_usage import WorkloadUsage
 from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.quota.pods.workload_usage import WorkloadUsage
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.settings import Settings
 

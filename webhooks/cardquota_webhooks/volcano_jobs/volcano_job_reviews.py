@@ -19,7 +19,8 @@ from cardquota.quota.decisions.volcano_jobs.job_pods import has_too_many_tasks
 from cardquota.quota.decisions.volcano_jobs.job_write import JobVerdict, judge_job_write
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import JOB_TASKS
-from cardquota.quota.messages import request_messages, shortfall_messages, volcano_job_messages
+from cardquota.quota.messages import request_messages, shortfall_messages
+from cardquota.quota.messages.volcano import volcano_job_messages
 from cardquota.quota.objects.volcano_job import WrittenVolcanoJob
 from cardquota.quota.objects.wire import Wire
 from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode

@@ -7,7 +7,8 @@ from ...quota.accounts.account import OUTSIDE
 from ...quota.accounts.account_reader import AccountReader
 from ...quota.decisions.queue_write import known_card_meant
 from ...quota.ledger.ledger import Ledger
-from ...quota.messages import queue_write_messages, report_messages
+from ...quota.messages import report_messages
+from ...quota.messages.queues import queue_write_messages
 from ...quota.stuck.stuck_finding import StuckFinding, StuckKind
 from .. import sentences
 from .bounded_section import bounded_section

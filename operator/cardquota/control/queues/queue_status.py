@@ -14,7 +14,8 @@ from ...api.queue_status import (
     WaitingStatus,
 )
 from ...quota import vocabulary as v
-from ...quota.messages import report_messages, volcano_messages
+from ...quota.messages import report_messages
+from ...quota.messages.volcano import volcano_messages
 from ...quota.moments import read_moment
 from ...quota.quantity import LARGEST
 from ...quota.reports.queue_report import QueueReport, columns

@@ -9,7 +9,7 @@ from typing import Final
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...metrics import Metrics
-from ...quota.messages import volcano_messages
+from ...quota.messages.volcano import volcano_messages
 from .phase_probe import PhaseProbe
 
 _LOG = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from ...quota.messages.volcano_messages import LONGEST_STRANGER
+from ...quota.messages.volcano.volcano_messages import LONGEST_STRANGER
 from ...quota.reports.strangers import MOST_PODS
 from ...quota.vocabulary import RefusedWrite
 from ...quota.words import show

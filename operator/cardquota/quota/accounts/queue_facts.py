@@ -20,11 +20,12 @@ from ..limits import (
     Limit,
     size_of,
 )
-from ..messages import queue_write_messages, report_messages
+from ..messages import report_messages
+from ..messages.queues import queue_write_messages
+from ..names.wildcards import fits, is_pattern
 from ..objects.queue import Queue, QueueAnnotations, QueueStatus
 from ..objects.wire import ResourceList
 from ..quantity import LARGEST, Quantity, QuantityError, count, milli, milli_bytes, whole
-from ..wildcards import fits, is_pattern
 from ..words import MOST_LISTED, show
 from .card_seconds import MOST_SECONDS
 from .published_rows import own_status

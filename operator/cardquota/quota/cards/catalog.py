@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import replace
 
 from ..amounts import is_card
-from ..known_names import KnownNames
+from ..names.known_names import KnownNames
 from .card import Card
 
 

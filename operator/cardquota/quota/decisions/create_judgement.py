@@ -26,7 +26,7 @@ from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..verdict import Outcome, Verdict
 from ..vocabulary import Mode
-from .borrowing import lent_now
+from .fit.borrowing import lent_now
 from .held_up import held_up_in
 from .judgement import judge, judge_new, judge_presence
 from .room import room_for

@@ -4,9 +4,9 @@ from bisect import bisect_left
 
 from ..accounts.account_reader import AccountReader
 from ..assignment.on_the_way import NOBODY, OnTheWay
+from ..pods.indexes.workload_usage import WorkloadUsage
 from ..pods.pod_request import PodRequest
-from ..pods.workload_usage import WorkloadUsage
-from .borrowing import MOST_LENT, lent_now
+from .fit.borrowing import MOST_LENT, lent_now
 from .room import room_for
 
 

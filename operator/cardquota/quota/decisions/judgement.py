@@ -15,18 +15,20 @@ from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
 from ..ledger.groups.pod_group_state import set_aside
 from ..ledger.ledger_reader import LedgerReader
-from ..messages import gang_messages, gate_messages, queue_messages, request_messages
+from ..messages import gate_messages, request_messages
+from ..messages.groups import gang_messages
+from ..messages.queues import queue_messages
 from ..pods.pod_facts import PodFacts, State, memory_of
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
 from ..verdict import Outcome, Verdict
 from ..vocabulary import GPU_MEMORY, NAMESPACE_ENFORCED, QueueState, Reason
-from .availabilities import Availabilities
-from .borrowing import with_borrowing
-from .outside_quota import OutsideQuota
-from .over_quota import over_quota, reason_of
+from .fit.availabilities import Availabilities
+from .fit.borrowing import with_borrowing
+from .fit.outside_quota import OutsideQuota
+from .fit.over_quota import over_quota, reason_of
+from .fit.quota_check import Preference, QuotaCheck
 from .probably_meant import queue_meant, with_group_meant
-from .quota_check import Preference, QuotaCheck
 
 _MOST_KINDS: Final = 64
 """Different claims of waiting members that are considered when a member goes by itself."""

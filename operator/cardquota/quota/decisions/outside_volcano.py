@@ -1,7 +1,7 @@
 """What is said of a pod with cards and no queue that Volcano schedules (V5). Pure."""
 
 from ..ledger.ledger_reader import LedgerReader
-from ..messages import volcano_messages
+from ..messages.volcano import volcano_messages
 from ..pods.pod_facts import PodFacts
 from ..verdict import Outcome, Verdict
 from ..vocabulary import VOLCANO_SCHEDULER, Mode

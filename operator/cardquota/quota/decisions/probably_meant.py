@@ -1,7 +1,7 @@
 """Which queue or pod group was probably meant, where there is none of the name that was written."""
 
 from ..ledger.ledger_reader import LedgerReader
-from ..messages import queue_messages
+from ..messages.queues import queue_messages
 from ..pods.pod_facts import PodFacts
 from ..verdict import Verdict
 from ..vocabulary import QueueState, Reason

@@ -11,10 +11,10 @@ from typing import Final
 
 from ..amounts import Amounts
 from ..cards.card import can_exist
-from ..known_names import MOST_STEPS
 from ..ledger.ledger_reader import LedgerReader
-from ..messages import queue_write_messages
-from ..nearest_name import Effort
+from ..messages.queues import queue_write_messages
+from ..names.known_names import MOST_STEPS
+from ..names.nearest_name import Effort
 from ..words import MOST_LISTED
 
 _NOTHING: Final[Amounts] = {}

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from ..accounts.account import OUTSIDE
 from ..accounts.account_reader import AccountReader
 from ..ledger.ledger_reader import LedgerReader
-from ..messages.queue_messages import closed_to_growth, gone_for_growth, no_growth_admitted
+from ..messages.queues.queue_messages import closed_to_growth, gone_for_growth, no_growth_admitted
 from ..messages.request_messages import invalid_request, unreadable
 from ..messages.shortfall_messages import ADVICE_RESIZE, advice_never, shortfalls
 from ..pods.pod_facts import PodFacts, State
@@ -21,7 +21,7 @@ from ..pods.pod_record import PodRecord
 from ..pods.pod_request import card_devices
 from ..verdict import Growth, Outcome, Shortfall, Verdict
 from ..vocabulary import CPU, MEMORY, QueueState, Reason
-from .over_quota import reason_of
+from .fit.over_quota import reason_of
 
 
 def judge_resize(ledger: LedgerReader, before: PodFacts, after: PodFacts) -> Verdict:

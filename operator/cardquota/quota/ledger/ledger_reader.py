@@ -11,15 +11,15 @@ from ..cards.card import Card
 from ..cards.catalog import Catalog
 from ..cards.vendor import Vendor
 from ..cards.vendor_table import VendorTable
-from ..known_names import KnownNames
+from ..names.known_names import KnownNames
 from ..nodes.node_cache import NodeCache
-from ..pods.held_cards import HeldCards
+from ..pods.indexes.held_cards import HeldCards
+from ..pods.indexes.pods_by_controller import PodsByController
+from ..pods.indexes.queue_users import QueueUsers
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
-from ..pods.pods_by_controller import PodsByController
-from ..pods.queue_users import QueueUsers
 from ..pods.reading import Reading
 from ..shares.shares import Shares
 from ..vocabulary import Mode, Policy

@@ -14,17 +14,17 @@ from ..cards.quota_totals import QuotaTotals
 from ..cards.vendor import Vendor, vendor_behind
 from ..cards.vendor_table import VendorTable
 from ..effect import mode_of
-from ..known_names import KnownNames
+from ..names.known_names import KnownNames
 from ..nodes.node_cache import NodeCache
-from ..pods.held_cards import HeldCards
+from ..pods.indexes.held_cards import HeldCards
+from ..pods.indexes.pods_by_controller import PodsByController
+from ..pods.indexes.queue_users import QueueUsers
+from ..pods.indexes.unstamped_pod_index import UnstampedPodIndex
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord, SortKey
 from ..pods.pod_request import PodRequest, card_devices
-from ..pods.pods_by_controller import PodsByController
-from ..pods.queue_users import QueueUsers
 from ..pods.reading import Reading, Readings
-from ..pods.unstamped_pod_index import UnstampedPodIndex
 from ..shares.shares import Shares
 from ..stamp import Reservation
 from ..vocabulary import CPU, GPU_MEMORY, MEMORY, NAMESPACE_OFF, Mode, Policy, QueueState

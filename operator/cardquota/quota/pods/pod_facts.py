@@ -15,7 +15,8 @@ from ..amounts import Devices
 from ..card_memory.placement import CardPlacement, read_placement
 from ..cards.device_classes import claims_devices
 from ..limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
-from ..messages import group_messages, request_messages
+from ..messages import request_messages
+from ..messages.groups import group_messages
 from ..moments import seconds_of
 from ..objects.meta import Owner
 from ..objects.pod import Pod, PodAnnotations, PodMeta, PodSpec

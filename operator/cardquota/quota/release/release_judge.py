@@ -8,7 +8,7 @@ from typing import Final
 
 from ..accounts.account_reader import AccountReader
 from ..amounts import Charge, MutableAmounts, canonical, is_card
-from ..decisions.borrowing import MOST_LENT, with_borrowing
+from ..decisions.fit.borrowing import MOST_LENT, with_borrowing
 from ..decisions.groups.enqueue_judgement import judge_enqueue
 from ..decisions.groups.gang_judgement import judge_gang
 from ..decisions.judgement import judge_presence, judge_release
@@ -17,7 +17,7 @@ from ..decisions.room_together import room_together
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import GANG_KINDS
-from ..messages import gang_messages
+from ..messages.groups import gang_messages
 from ..pending.candidate import BesideElastic, Candidate, Needs, PodClass, Room
 from ..pending.first_members import first_members
 from ..pods.pod_record import PodRecord, SortKey

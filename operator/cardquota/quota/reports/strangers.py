@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ..ledger.ledger_reader import LedgerReader
-from ..messages.volcano_messages import LONGEST_STRANGER
+from ..messages.volcano.volcano_messages import LONGEST_STRANGER
 from ..vocabulary import RefusedWrite
 
 LASTING: Final = 600.0

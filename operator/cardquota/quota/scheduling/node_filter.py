@@ -16,7 +16,7 @@ from ..card_memory.card_memory import CardMemory
 from ..card_memory.fit_key import UNHEARD, least_key, reason_of
 from ..card_memory.memory_node import MemoryNode, NodeKind
 from ..ledger.ledger_reader import LedgerReader
-from ..messages import scheduling_messages as m
+from ..messages.nodes import scheduling_messages as m
 from ..nodes.node_cache import NodeCache
 from ..pods.pod_facts import PodFacts, memory_of
 from ..vocabulary import GPU_MEMORY

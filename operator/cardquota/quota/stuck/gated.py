@@ -14,7 +14,8 @@ from ..decisions.judgement import judge_release
 from ..decisions.probably_meant import with_group_meant
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
-from ..messages import order_messages, stuck_messages, volcano_messages
+from ..messages import order_messages, stuck_messages
+from ..messages.volcano import volcano_messages
 from ..moments import seconds_of
 from ..pending.first_members import first_members
 from ..pods.pod_record import PodRecord

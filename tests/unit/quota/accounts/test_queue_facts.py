@@ -11,7 +11,7 @@ from cardquota.quota.accounts.queue_facts import (
     doubts_about,
     not_deserved,
 )
-from cardquota.quota.messages import queue_write_messages
+from cardquota.quota.messages.queues import queue_write_messages
 
 
 def test_q2_cards_come_from_the_annotation_cpu_and_memory_from_the_spec() -> None:

@@ -14,7 +14,7 @@ from cardquota.quota.answers.remedies import MOST_SEARCHED
 from cardquota.quota.answers.standing import WaitsFor, WorkloadState
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.messages import origin_messages, standing_messages, stuck_messages
-from cardquota.quota.pods import pods_by_controller
+from cardquota.quota.pods.indexes import pods_by_controller
 from cardquota.quota.steps import Steps, to_its_end
 
 from .asked_cluster import NOON, a_cluster, holding, see_workload, waiting

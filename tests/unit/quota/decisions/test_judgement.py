@@ -29,13 +29,9 @@ from cardquota.quota.decisions.judgement import (
 )
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.messages import (
-    gang_messages,
-    gate_messages,
-    queue_messages,
-    request_messages,
-    shortfall_messages,
-)
+from cardquota.quota.messages import gate_messages, request_messages, shortfall_messages
+from cardquota.quota.messages.groups import gang_messages
+from cardquota.quota.messages.queues import queue_messages
 from cardquota.quota.verdict import Outcome, Shortfall, Verdict
 from cardquota.quota.vocabulary import QUEUE_NAME, Mode, Policy, Reason
 

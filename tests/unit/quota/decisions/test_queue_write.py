@@ -2,8 +2,8 @@
 
 from builders import CARDS, H200, H800, a_ledger, a_node, a_pod, a_queue
 from cardquota.quota.decisions.queue_write import Suggestions, doubts_about_rows, known_card_meant
-from cardquota.quota.known_names import MOST_STEPS
-from cardquota.quota.messages import queue_write_messages as m
+from cardquota.quota.messages.queues import queue_write_messages as m
+from cardquota.quota.names.known_names import MOST_STEPS
 
 from ...steps import steps_of
 

@@ -24,7 +24,7 @@ from cardquota.quota.amounts import canonical
 from cardquota.quota.assignment.claim import Claim
 from cardquota.quota.assignment.on_the_way import NOBODY
 from cardquota.quota.decisions.create_judgement import on_the_way
-from cardquota.quota.decisions.quota_check import QuotaCheck
+from cardquota.quota.decisions.fit.quota_check import QuotaCheck
 from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.pods.pod_request import PodRequest
 from cardquota.quota.pods.reading import read

@@ -19,7 +19,7 @@ from builders.plain_memory_rows import PlainMemoryNode, PlainMemoryPod, PlainMem
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota.assignment.claim import Claim
-from cardquota.quota.decisions.quota_check import QuotaCheck
+from cardquota.quota.decisions.fit.quota_check import QuotaCheck
 from cardquota.quota.pods.pod_request import PodRequest
 from cardquota.quota.release.openings import openings
 from cardquota.quota.release.refusals import Refusal

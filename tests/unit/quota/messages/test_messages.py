@@ -10,18 +10,17 @@ import pytest
 from builders import H200, H800
 from cardquota.quota import messages
 from cardquota.quota import vocabulary as v
-from cardquota.quota.decisions.over_quota import over_quota
+from cardquota.quota.decisions.fit.over_quota import over_quota
 from cardquota.quota.messages import (
-    gang_messages,
     gate_messages,
     holder_messages,
     order_messages,
-    queue_messages,
-    queue_write_messages,
     report_messages,
     request_messages,
     shortfall_messages,
 )
+from cardquota.quota.messages.groups import gang_messages
+from cardquota.quota.messages.queues import queue_messages, queue_write_messages
 from cardquota.quota.verdict import Shortfall
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from builders import H200, a_ledger, a_pod, a_queue
-from cardquota.quota.messages.volcano_messages import LONGEST_STRANGER
+from cardquota.quota.messages.volcano.volcano_messages import LONGEST_STRANGER
 from cardquota.quota.reports.strangers import (
     LASTING,
     MOST_PODS,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from builders import CARDS, H200, a_pod, a_queue
-from cardquota.api.queue_review import DEFAULT_LIMIT, LARGEST_LIMIT, QueueReviewSchema
+from cardquota.api.reviews.queue_review import DEFAULT_LIMIT, LARGEST_LIMIT, QueueReviewSchema
 from cardquota.quota import vocabulary as v
 from cardquota.quota.answers.answer_forms import Holder, Waiter
 from cardquota.quota.limits import BODY, ELEMENTS
@@ -79,7 +79,7 @@ def wire_names(model: Any) -> list[str]:
     [(Holder, "AnsweredHolder"), (Waiter, "AnsweredWaiter")],
 )
 def test_f1_and_of_each_part(struct: Any, model: str) -> None:
-    from cardquota.api import queue_review
+    from cardquota.api.reviews import queue_review
 
     assert list(struct.__struct_encode_fields__) == wire_names(getattr(queue_review, model))
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from builders import CARDS, H200, a_pod, a_queue
-from cardquota.api import workload_review
-from cardquota.api.queue_review import AnsweredAmount, AnsweredHolder
-from cardquota.api.workload_review import WorkloadReviewSchema
+from cardquota.api.reviews import workload_review
+from cardquota.api.reviews.queue_review import AnsweredAmount, AnsweredHolder
+from cardquota.api.reviews.workload_review import WorkloadReviewSchema
 from cardquota.quota import vocabulary as v
 from cardquota.quota.answers.answer_forms import (
     CardAmount,

@@ -15,8 +15,8 @@ from ....cluster.api.client import Client
 from ....cluster.watch.listing import Unreadable, list_objects
 from ....quota import vocabulary as v
 from ....quota.ledger.groups.group_request import group_request
-from ....quota.meaningless_keys import KEYS_OF_QUEUES
 from ....quota.moments import seconds_of
+from ....quota.names.meaningless_keys import KEYS_OF_QUEUES
 from ....quota.objects.meta import Meta
 from ....quota.objects.queue import QueueSpec
 from ....quota.objects.wire import Wire

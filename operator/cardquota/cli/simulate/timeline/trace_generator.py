@@ -15,9 +15,9 @@ from random import Random
 from typing import Final
 
 from ....quota.ledger.ledger import Ledger
+from ....quota.names.wildcards import is_pattern
 from ....quota.nodes.node_facts import node_facts
 from ....quota.objects.priority_class import PriorityClass
-from ....quota.wildcards import is_pattern
 from ...files.inventory import Inventory
 from .trace_job import DEFAULT_NAMESPACE, MOST_CARDS, MOST_PODS_OF_ONE, TraceJob
 

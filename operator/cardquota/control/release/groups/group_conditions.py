@@ -27,7 +27,8 @@ from ....quota.ledger.groups.group_facts import GroupFacts
 from ....quota.ledger.groups.pod_group_state import PodGroupState
 from ....quota.ledger.ledger_reader import LedgerReader
 from ....quota.limits import GROUP_MESSAGE_TEXT
-from ....quota.messages import gang_messages, order_messages
+from ....quota.messages import order_messages
+from ....quota.messages.groups import gang_messages
 from ....quota.pending.candidate import Candidate
 from ....quota.pods.pod_record import PodRecord
 from ....quota.release.release_judge import ReleaseJudge, Wait

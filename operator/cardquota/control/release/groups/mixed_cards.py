@@ -18,7 +18,7 @@ import yaml
 
 from ....cluster.api.api_error import ApiError, OutcomeUnknown
 from ....quota.decisions.groups.mixture import Mixture
-from ....quota.messages import volcano_messages
+from ....quota.messages.volcano import volcano_messages
 
 _LOG: Final = logging.getLogger(__name__)
 FRESH: Final = 30.0

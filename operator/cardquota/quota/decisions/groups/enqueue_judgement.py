@@ -19,8 +19,8 @@ from ...ledger.ledger_reader import LedgerReader
 from ...pending.candidate import BesideElastic, Needs
 from ...stamp import choice_text
 from ...verdict import Outcome, Shortfall, Verdict
-from ..outside_quota import OutsideQuota
-from ..over_quota import over_quota, reason_of
+from ..fit.outside_quota import OutsideQuota
+from ..fit.over_quota import over_quota, reason_of
 from .group_judgement import judge_group
 
 

@@ -16,15 +16,16 @@ from ...assignment.flexible_claims import FlexibleClaims
 from ...ledger.groups.pod_group_state import set_aside
 from ...ledger.ledger_reader import LedgerReader
 from ...limits import GANG_KINDS
-from ...messages import gang_messages, request_messages
+from ...messages import request_messages
+from ...messages.groups import gang_messages
 from ...pods.pod_record import PodRecord
 from ...pods.pod_request import PodRequest
 from ...verdict import Outcome, Shortfall, Verdict
 from ...vocabulary import Reason
-from ..availabilities import Availabilities
-from ..outside_quota import OutsideQuota
-from ..over_quota import over_quota
-from ..quota_check import Availability
+from ..fit.availabilities import Availabilities
+from ..fit.outside_quota import OutsideQuota
+from ..fit.over_quota import over_quota
+from ..fit.quota_check import Availability
 from .gang_trial import GangTrial, Served, cards_for_all
 from .member_kinds import Kind, kinds_of
 

@@ -9,9 +9,9 @@ from ...assignment.claim import Claim
 from ...ledger.ledger_reader import LedgerReader
 from ...pods.pod_record import PodRecord
 from ...verdict import Outcome, Verdict
-from ..availabilities import Availabilities
+from ..fit.availabilities import Availabilities
+from ..fit.quota_check import Availability
 from ..judgement import judge
-from ..quota_check import Availability
 from .member_kinds import Kind
 
 Served = list[tuple[Charge, int]]

@@ -16,13 +16,15 @@ from ...cards.vendor import counts_form
 from ...ledger.groups.group_facts import GroupFacts
 from ...ledger.groups.group_request import AskedCards, GroupRequest
 from ...ledger.ledger_reader import LedgerReader
-from ...messages import group_messages, queue_messages, request_messages
+from ...messages import request_messages
+from ...messages.groups import group_messages
+from ...messages.queues import queue_messages
 from ...pods.card_meant import card_meant
 from ...verdict import Outcome, Shortfall, Verdict
 from ...vocabulary import REQUEST, QueueState, Reason
 from ...words import MOST_LISTED
-from ..outside_quota import OutsideQuota
-from ..over_quota import over_quota, reason_of
+from ..fit.outside_quota import OutsideQuota
+from ..fit.over_quota import over_quota, reason_of
 from ..probably_meant import queue_meant
 
 

@@ -15,7 +15,7 @@ from ...ledger.groups.group_request import GroupRequest, group_request
 from ...ledger.groups.made_for_pods import queue_said
 from ...ledger.ledger_reader import LedgerReader
 from ...limits import RESOURCES
-from ...messages import group_messages
+from ...messages.groups import group_messages
 from ...objects.pod_group import WrittenPodGroup
 from ...objects.wire import ResourceList
 from ...quantity import QuantityError, whole

@@ -17,8 +17,8 @@ from ...ledger.ledger_reader import LedgerReader
 from ...pods.pod_request import PodRequest
 from ...verdict import Shortfall, Verdict
 from ...vocabulary import CPU, MEMORY
-from ..outside_quota import OutsideQuota
-from ..over_quota import over_quota, reason_of
+from ..fit.outside_quota import OutsideQuota
+from ..fit.over_quota import over_quota, reason_of
 from .job_pods import JobPods
 
 

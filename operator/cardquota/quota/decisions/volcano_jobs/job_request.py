@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ...assignment.assignment import Assignment
 from ...assignment.claim import claim_of
 from ...ledger.groups.group_request import AskedCards
-from ...messages import volcano_job_messages
+from ...messages.volcano import volcano_job_messages
 from ...stamp import choice_text
 from .job_minimum import JobKind, least_and_most
 

@@ -17,7 +17,9 @@ from ...ledger.groups.group_request import AskedCards, group_request
 from ...ledger.groups.pod_group_state import set_aside
 from ...ledger.ledger_reader import LedgerReader
 from ...limits import GANG_KINDS, JOB_ALTERNATIVES
-from ...messages import queue_messages, request_messages, shortfall_messages, volcano_job_messages
+from ...messages import request_messages, shortfall_messages
+from ...messages.queues import queue_messages
+from ...messages.volcano import volcano_job_messages
 from ...objects.pod_group import GroupSpec, WrittenGroupMeta, WrittenPodGroup
 from ...objects.volcano_job import WrittenVolcanoJob
 from ...pods.pod_facts import PodFacts

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from ...limits import MIN_MEMBER, TASKS
-from ...messages import group_messages, request_messages
+from ...messages import request_messages
+from ...messages.groups import group_messages
 
 
 def minimum_problem(min_member: int | None, by_task: Mapping[str, int] | None) -> str:

@@ -1,6 +1,6 @@
 """The names of pod groups, by namespace: to find the group that a pod meant."""
 
-from ...known_names import KnownNames
+from ...names.known_names import KnownNames
 
 
 class GroupNames:

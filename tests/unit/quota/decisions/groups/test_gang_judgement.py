@@ -9,7 +9,7 @@ from builders.pod import PodBody
 from cardquota.quota.amounts import Charge
 from cardquota.quota.assignment import assignment
 from cardquota.quota.assignment.assignment import Assignment
-from cardquota.quota.decisions.availabilities import MOST_SELECTORS
+from cardquota.quota.decisions.fit.availabilities import MOST_SELECTORS
 from cardquota.quota.decisions.groups.gang_judgement import judge_gang
 from cardquota.quota.decisions.groups.gang_trial import GangTrial
 from cardquota.quota.decisions.groups.member_kinds import Kind, kinds_of

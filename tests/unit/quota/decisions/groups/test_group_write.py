@@ -9,7 +9,7 @@ from builders.body import Body
 from builders.group import GroupBody
 from cardquota.quota.decisions.groups.group_write import judge_group_write
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.messages import group_messages
+from cardquota.quota.messages.groups import group_messages
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.quota.vocabulary import Reason
 

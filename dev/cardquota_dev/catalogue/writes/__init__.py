@@ -1,0 +1,1 @@
+"""Messages when a queue, a pod group or a Job of Volcano is written."""

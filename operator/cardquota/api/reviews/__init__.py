@@ -1,0 +1,1 @@
+"""Questions to the operator and their answers, as objects: QueueReview and WorkloadReview."""

@@ -1,0 +1,1 @@
+"""Pod groups and gangs, in sentences."""

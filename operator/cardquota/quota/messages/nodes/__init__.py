@@ -1,0 +1,1 @@
+"""Nodes, in sentences: why a pod does not go to one, and is not bound."""

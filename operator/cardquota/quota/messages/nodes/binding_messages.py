@@ -1,0 +1,66 @@
+"""Why a pod is not bound: the `Error` that kube-scheduler gets, logs, and shows in its event.
+
+After an error kube-scheduler tries the pod again.
+"""
+
+from ...words import show
+
+NO_LEADER = "no replica of cardquota leads at the moment: try again"
+TOO_LATE = "the leader of cardquota is about to change: try again"
+
+
+def leader_unreachable(address: str) -> str:
+    """The leader did not answer. Whether it has bound the pod is not known here."""
+    return (
+        f"the leading replica of cardquota at <{show(address)}> did not answer: another one will "
+        "lead soon, try again"
+    )
+
+
+def pod_unknown(namespace: str, name: str) -> str:
+    """No pod with this uid is known, or it asks for no card."""
+    return (
+        f"pod <{show(namespace)}/{show(name)}> with this uid is not known to cardquota: it is new, "
+        "was deleted, or was made again under its name: try again"
+    )
+
+
+def pod_bound_elsewhere(namespace: str, name: str, node: str) -> str:
+    """The pod has a node, and not this one."""
+    return f"pod <{show(namespace)}/{show(name)}> is bound to node <{show(node)}> already"
+
+
+def pod_under_way(namespace: str, name: str, node: str) -> str:
+    """A Binding of the pod to another node has been sent, and may still land."""
+    return (
+        f"pod <{show(namespace)}/{show(name)}> is being bound to node <{show(node)}>: wait until "
+        "it is known whether that landed"
+    )
+
+
+def pod_gated(namespace: str, name: str) -> str:
+    """The pod waits for quota."""
+    return f"pod <{show(namespace)}/{show(name)}> waits at its gate for quota"
+
+
+def pod_ending(namespace: str, name: str) -> str:
+    """The pod is being deleted."""
+    return f"pod <{show(namespace)}/{show(name)}> is being deleted"
+
+
+def no_room(node: str, why: str) -> str:
+    """Since the filter said yes, the node took another pod, or changed."""
+    return f"node <{show(node)}> does not fit any more: {show(why, most=200)}"
+
+
+def refused(node: str, words: str) -> str:
+    """The API server, a webhook or a policy refuses the Binding."""
+    return f"the Binding to node <{show(node)}> was refused: {show(words, most=400)}"
+
+
+def unknown_outcome(node: str) -> str:
+    """The API server gave no answer in time."""
+    return (
+        f"nobody knows yet whether the Binding to node <{show(node)}> landed: the card stays "
+        "charged until that is settled"
+    )

@@ -1,0 +1,39 @@
+"""Why a pod cannot go to a node, in the words of kube-scheduler's summary.
+
+kube-scheduler counts equal texts: `0/3 nodes are available: 2 no single card has 8138 MiB free`.
+So a text says nothing of its node, and stays the same from try to try: a new text would have the
+pod tried again at once, for ever.
+"""
+
+from ... import vocabulary as v
+from ...card_memory.memory_shape import SharedUnit
+from ...words import show
+
+NODE_UNKNOWN = "node is not known to cardquota"
+BY_CARD = "node is by-card"
+BY_MEMORY = "node is by-memory"
+MIXED = "node holds pods by card and by memory"
+NO_MEMORY = "node shares no card memory"
+CARDS_UNREADABLE = f"node does not say what cards it has ({v.GPU_MEMORY}, {v.GPU_COUNT})"
+BOTH_ASKED = f"pod asks for {v.GPU_MEMORY} and for cards: it can have one of them"
+NO_CARD_OF_CHOICE = "node has none of the pod's cards"
+
+
+def quota_taken(card: str) -> str:
+    """The queue has no more of this card for the pod (E3)."""
+    return f"the queue's quota of {show(card)} is taken"
+
+
+def no_card_free(amount: int, unit: SharedUnit) -> str:
+    """Every card that is large enough is too full. Pods that end would cure it."""
+    return f"no single card has {amount} {unit} free"
+
+
+def no_card_so_large(amount: int, unit: SharedUnit) -> str:
+    """No card could hold the pod, however empty."""
+    return f"no healthy card has {amount} {unit}"
+
+
+def request_unreadable(problem: str) -> str:
+    """What the pod asks for cannot be read."""
+    return f"pod cannot be read: {show(problem, most=200)}"

@@ -1,0 +1,1 @@
+"""Volcano beside us and its Jobs, in sentences."""

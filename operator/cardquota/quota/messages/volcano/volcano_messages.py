@@ -1,0 +1,138 @@
+"""Messages about Volcano beside us: that it is there, what it is refused since it is not known, and
+what becomes of pods without a queue.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from ... import vocabulary as v
+from ...words import MOST_LISTED, counted, first_of, listed, show
+
+_DO: Final = (
+    "if this is Volcano's, name it in volcano.accounts, apply `cardquota manifests` again and "
+    "restart the operator"
+)
+
+LONGEST_STRANGER: Final = 200
+"""Characters of a user in the condition of a queue: it is to be copied into the setting."""
+
+
+def binding_refused(user: str) -> str:
+    """Event on a pod that somebody binds with its annotations."""
+    return (
+        f"<{show(user)}> may not bind this pod: its Binding repeats annotations that say what the "
+        f"pod is charged, which Volcano's scheduler alone may; {_DO}"
+    )
+
+
+def group_refused(user: str) -> str:
+    """Event on a pod to which somebody gives a group after its gate was opened."""
+    return (
+        f"<{show(user)}> may not give this pod a group: it is past its gate, and only Volcano's "
+        f"controllers may then; {_DO}"
+    )
+
+
+def strangers_bind(user: str, pods: int) -> str:
+    """What is to be put right: pods that this user could not bind, at least so many."""
+    return f"<{show(user)}> may not bind {counted(pods, 'pod')} or more, which wait for it; {_DO}"
+
+
+def strangers_group(user: str, pods: int) -> str:
+    """The same of pods that could not get a group."""
+    return (
+        f"<{show(user)}> may not give a group to {counted(pods, 'pod')} or more, which wait for "
+        f"it; {_DO}"
+    )
+
+
+MOST_STRANGERS: Final = 3
+"""Users that the condition of a queue names. An event has room for its sentence, too."""
+_MAY_NOT: Final = {
+    v.RefusedWrite.BINDING: "bind",
+    v.RefusedWrite.GROUP: "give a group to",
+}
+
+
+def stranger_of_queue(what: v.RefusedWrite, user: str, pods: int, *, more: bool) -> str:
+    """What one user was refused, of how many pods of a queue. `more`: there may be others."""
+    number = f"{'at least ' if more else ''}{counted(pods, 'pod')}"
+    return f"<{show(user, most=LONGEST_STRANGER)}> may not {_MAY_NOT[what]} {number}"
+
+
+def strangers_of_queue(strangers: Sequence[str]) -> str:
+    """Condition of a queue whose pods somebody may not bind, or give a group: who, and of how many
+    in the last minutes.
+    """
+    return f"{first_of(strangers, '; ', most=MOST_STRANGERS)}, which wait for it; {_DO}"
+
+
+def runs_without_quota() -> str:
+    """Warning: a pod with cards names no queue, and Volcano schedules it (V5). Short."""
+    return (
+        f"no queue: Volcano runs it in <{v.DEFAULT_QUEUE}>, and no quota counts it; "
+        f"add {v.QUEUE_NAME}"
+    )
+
+
+def mixed_cards(
+    task: str,
+    cards: Sequence[tuple[str, int]],
+    configuration: str,
+    *,
+    says: str,
+    choice: bool = True,
+) -> str:
+    """A gang waits: one of its tasks would start on several cards, by card how many pods (V7).
+    `says`: what is known of the configuration of Volcano's scheduler, one of the constants below.
+    `choice`: whether some card is allowed to all of its pods.
+    """
+    of_task = f"task <{show(task)}>" if task else "the group"
+    listed_cards = listed([f"<{show(card)}> <{pods}>" for card, pods in cards], most=MOST_LISTED)
+    unless = (
+        "unless its scheduler's configuration has predicateErrorCacheEnable: false for allocate, "
+        f"which ConfigMap <{show(configuration)}> {says}"
+    )
+    if not choice:
+        return (
+            f"the pods of {of_task} name {listed_cards}: they wait, since Volcano may never bind "
+            f"pods of one task on several cards, {unless}; set it, or give those of each card a "
+            f"task of their own ({v.TASK})"
+        )
+    return (
+        f"the pods of {of_task} have room on {listed_cards} together, and on no one card: they "
+        f"wait for that, since Volcano may never bind them otherwise, {unless}; set it, wait, or "
+        "name cards of which one has room for all"
+    )
+
+
+DOES_NOT_SAY: Final = "does not say"
+NOT_READ: Final = "could not be read, so that it is not known whether it says"
+NOT_LOOKED_AT: Final = "may say: see that it does"
+
+
+_BOTH: Final = (
+    "writes the phases of PodGroups, as Volcano's scheduler does, and with scheduler: standalone "
+    "so does cardquota"
+)
+_SET: Final = (
+    "set scheduler: volcano and add manifests/components/volcano, or stop the other scheduler"
+)
+
+
+def other_scheduler_at_start(writer: str) -> str:
+    """Why the operator does not start. `writer`: the program, as the API server names it."""
+    return f"<{show(writer)}> {_BOTH}: {_SET}, then start cardquota again"
+
+
+def other_scheduler(writer: str) -> str:
+    """What is to be put right, where it came later."""
+    return (
+        f"<{show(writer)}> {_BOTH}: cardquota leaves phases alone meanwhile; {_SET}; no replica "
+        "starts anew before"
+    )
+
+
+def other_scheduler_gone(writer: str) -> str:
+    """It does so no longer."""
+    return f"<{show(writer)}> writes no phases of PodGroups any more: cardquota does again"
