@@ -1,7 +1,7 @@
-"""`python -m bench [NAME...] [--write FILE]`: run benchmarks, print one table.
+"""`python -m bench [NAME...] [--write FILE]`: run benchmarks, print a table for each.
 
-Ends with 1 if a figure breaks its bound. The machine is shared and noisy: ratios are taken within
-one run, turn by turn, and single figures say so by their spread.
+Ends with 1 if a figure breaks its bound. The machine may be shared and noisy, so both sides of a
+ratio are measured in turns within one run, and figures have their spread.
 """
 
 import argparse
@@ -53,7 +53,9 @@ def main() -> int:
     """Run those named, or all."""
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHES))
-    parser.add_argument("--write", type=Path, help="also write the table, as Markdown")
+    parser.add_argument(
+        "--write", type=Path, help="also write the tables to this file, as Markdown"
+    )
     options = parser.parse_args()
     if unknown := set(options.names) - set(BENCHES):
         parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHES)}")

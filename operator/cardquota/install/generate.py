@@ -115,7 +115,7 @@ def _key(document: dict[str, Any]) -> tuple[str, str]:
 def main(arguments: list[str] | None = None) -> int:
     """Write or compare; 1 if `--check` finds a difference."""
     parser = argparse.ArgumentParser(prog="python -m cardquota.install.generate")
-    parser.add_argument("--check", action="store_true", help="only compare")
+    parser.add_argument("--check", action="store_true", help="write nothing, compare")
     check = parser.parse_args(arguments).check
     wrong = 0
     for path, wanted in committed().items():
