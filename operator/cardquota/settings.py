@@ -85,7 +85,7 @@ class Webhook(Section):
     name: str = "cardquota"
     """Name of the MutatingWebhookConfiguration and of the ValidatingWebhookConfiguration."""
     unseen_wait: Annotated[float, Field(ge=0, le=2)] = 0.5
-    """How long a review waits, at most, until the watch shows pods that were just admitted, seconds."""
+    """Seconds that a review waits, at most, until the watch shows pods that were just admitted."""
     gate: GateSetter = GateSetter.WEBHOOK
     """Who puts the gate on managed pods at create."""
 
