@@ -20,20 +20,20 @@ from .plane.supervisor import supervise
 from .plane.volcano.definitions import CHOICES
 
 app = typer.Typer(
-    help="The local control plane: real etcd, API server, controllers, scheduler and kwok.",
+    help="A local control plane for development: etcd, API server, controllers, scheduler, kwok.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 
 Dir = Annotated[
-    Path, typer.Option("--dir", help="The plane's folder.", show_default=".up in the checkout")
+    Path, typer.Option("--dir", help="The folder of the plane.", show_default=".up in the checkout")
 ]
 
 
 @app.command()
 def build() -> None:
-    """Build the control plane's binaries into the cache: only what is missing."""
+    """Build the binaries of the control plane that are missing from the cache."""
     print(build_binaries())
 
 
@@ -43,33 +43,42 @@ def up(
     folder: Dir = DEFAULT_PLANE,
     nodes: Annotated[
         list[Path] | None,
-        typer.Option(exists=True, dir_okay=False, help="Nodes to create; may be repeated."),
+        typer.Option(
+            exists=True, dir_okay=False, help="YAML with nodes to create. Can be repeated."
+        ),
     ] = None,
     config: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="The product's configuration."),
+        typer.Option(exists=True, dir_okay=False, help="YAML with settings of the product."),
     ] = None,
-    replicas: Annotated[int, typer.Option(min=1, max=9, help="Of the product.")] = 1,
+    replicas: Annotated[int, typer.Option(min=1, max=9, help="Replicas of the product.")] = 1,
     without_product: Annotated[
         bool,
-        typer.Option("--without-product", help="The bare plane, without CRDs unless --crds says."),
+        typer.Option(
+            "--without-product",
+            help="Start the plane without the product, and without CRDs unless --crds names some.",
+        ),
     ] = False,
     extender: Annotated[
-        bool, typer.Option("--extender", help="The scheduler asks the product which card to take.")
+        bool,
+        typer.Option(
+            "--extender", help="Let kube-scheduler ask the product which node and card a pod gets."
+        ),
     ] = False,
     hpa_fast: Annotated[
         bool,
         typer.Option(
             "--hpa-fast",
-            help="An autoscaler that acts within seconds. Its metrics are served: a pod uses what "
-            "its annotation cardquota.dev/usage says, or its namespace's, or what it requests.",
+            help="Let the HorizontalPodAutoscaler act within seconds, and serve its metrics. The "
+            "annotation cardquota.dev/usage of a pod, or of its namespace, sets what the pod uses. "
+            "Without one, the pod uses what it requests.",
         ),
     ] = False,
     crds: Annotated[
         str,
         typer.Option(
-            help="Whose queues and pod groups: none, volcano (as Volcano's, without our fields), "
-            "ours.",
+            help="CRDs of queues and pod groups: ours, volcano (Volcano's, without our fields) or "
+            "none.",
             show_default="ours with the product, volcano with --volcano alone, else none",
         ),
     ] = "",
@@ -77,42 +86,44 @@ def up(
         bool,
         typer.Option(
             "--volcano",
-            help="A stand-in for Volcano, which does to the API server what was seen of it: jobs, "
-            "pod groups, queues and commands, a scheduler that binds gangs, webhooks.",
+            help="Start a stand-in for Volcano. It handles jobs, pod groups, queues and commands, "
+            "binds gangs, and has webhooks.",
         ),
     ] = False,
     volcano_namespace: Annotated[
-        str, typer.Option(help="The namespace of its service accounts.")
+        str, typer.Option(help="Namespace of the stand-in's service accounts.")
     ] = "volcano-system",
     volcano_config: Annotated[
-        Path | None, typer.Option(help="Its scheduler's configuration, in Volcano's form.")
+        Path | None,
+        typer.Option(help="Configuration of the stand-in's scheduler, in Volcano's format."),
     ] = None,
     volcano_ca: Annotated[
-        Path | None, typer.Option(help="What its scheduler trusts: its SSL_CERT_FILE.")
+        Path | None, typer.Option(help="CAs that the stand-in's scheduler trusts (SSL_CERT_FILE).")
     ] = None,
     volcano_asks: Annotated[
         bool,
         typer.Option(
-            help="Its scheduler asks the product which groups to enqueue; needs a --config with "
-            "scheduler: volcano."
+            help="Let the stand-in's scheduler ask the product which groups to enqueue. Needs a "
+            "--config with scheduler: volcano."
         ),
     ] = False,
     volcano_period: Annotated[
-        float, typer.Option(min=0.05, help="Seconds between two of its sessions.")
+        float,
+        typer.Option(min=0.05, help="Seconds between two sessions of the stand-in's scheduler."),
     ] = 1.0,
     volcano_longest_pause: Annotated[
         float | None,
         typer.Option(
             min=0.0,
-            help="The most seconds until it tries a refused pod again.",
-            show_default="doubling from 5 ms, 2 min 44 s in all",
+            help="Longest pause, in seconds, before the stand-in creates a refused pod again.",
+            show_default="no limit: pauses double from 5 ms, 2 min 44 s in all",
         ),
     ] = None,
     bin_dir: Annotated[
-        Path | None, typer.Option(help="Use the binaries in this folder, and no others.")
+        Path | None, typer.Option(help="Use only the binaries in this folder.")
     ] = None,
     detach: Annotated[
-        bool, typer.Option("--detach", help="Return once it is ready; `down` ends it.")
+        bool, typer.Option("--detach", help="Return when the plane is ready. `down` ends it.")
     ] = False,
     background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
     until_stdin_closes: Annotated[bool, typer.Option("--until-stdin-closes", hidden=True)] = False,
@@ -120,7 +131,7 @@ def up(
     store_json: Annotated[bool, typer.Option("--store-json", hidden=True)] = False,
     audit: Annotated[bool, typer.Option("--audit", hidden=True)] = False,
 ) -> None:
-    """Start a plane, and print the path of its administrator's kubeconfig once all is ready."""
+    """Start a plane. Print the path of the administrator's kubeconfig when all is ready."""
     if extender and without_product:
         raise typer.BadParameter("needs the product", param_hint="--extender")
     if crds not in ("", *CHOICES):
@@ -163,15 +174,17 @@ def down(*, folder: Dir = DEFAULT_PLANE) -> None:
 @app.command()
 def demo(
     *,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the plane running.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Leave the plane running afterwards.")
+    ] = False,
     folder: Annotated[
         Path | None,
-        typer.Option("--dir", help="The plane's folder.", show_default="a temporary one"),
+        typer.Option("--dir", help="The folder of the plane.", show_default="a temporary folder"),
     ] = None,
     files: Annotated[Path, typer.Option(exists=True, file_okay=False, hidden=True)] = DEMO_FILES,
     patience: Annotated[float, typer.Option(min=0, hidden=True)] = TIMEOUT,
 ) -> None:
-    """Play the story of the README on a plane of its own, with real commands; check each step."""
+    """Run the commands of the README on a new plane, and check the result of each step."""
     path = absolute(folder) if folder else None
     raise typer.Exit(run_demo(folder=path, keep=keep, files=absolute(files), timeout=patience))
 

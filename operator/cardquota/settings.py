@@ -26,7 +26,7 @@ from .setting_problem import setting_problem
 from .vendor_row import VendorRow
 
 ANSWER_MARGIN: Final = 0.5
-"""Seconds that we wait for the answer to a patch beyond the API server's time-out."""
+"""Seconds that the operator waits for the answer to a patch beyond the API server's time-out."""
 
 
 _PREFIX: Final = "CARDQUOTA_"
@@ -45,7 +45,7 @@ UpToAYear = Annotated[float, Field(ge=0, le=LONGEST_STARVATION_WAIT, allow_inf_n
 
 
 class InstallationMode(StrEnum):
-    """`enforce`: refuse and gate. `audit`: refuse and gate nothing, only say what would be."""
+    """`enforce`: refuse and gate. `audit`: only report what would be refused and gated."""
 
     ENFORCE = "enforce"
     AUDIT = "audit"
@@ -71,20 +71,21 @@ class Webhook(Section):
     port: Port = 9443
     """TCP port to listen on."""
     url: str | None = Field(default=None, pattern=r"^https://[^/?#]+$")
-    """Where the API server reaches us, if not through the Service: scheme, host and port."""
+    """URL at which the API server reaches the operator: scheme, host and port. None: the
+    Service."""
     service: str = "cardquota-webhook"
     """Name of the Service in the operator's namespace."""
     secret: str = "cardquota-webhook"  # noqa: S105
     """Name of the Secret with CA and serving certificate, in the operator's namespace."""
     certificates: Literal["own", "secret"] = "own"
-    """Who keeps that Secret. `own`: we make and rotate it. `secret`: cert-manager or a person does,
-    and we never write it."""
+    """Who writes that Secret. `own`: the operator creates and rotates it. `secret`: cert-manager or
+    a person does, and the operator never writes it."""
     timeout_seconds: Annotated[int, Field(ge=1, le=30)] = 5
     """How long the API server waits for an answer, seconds."""
     name: str = "cardquota"
     """Name of the MutatingWebhookConfiguration and of the ValidatingWebhookConfiguration."""
     unseen_wait: Annotated[float, Field(ge=0, le=2)] = 0.5
-    """How long a review waits for pods it has just let by to show up, seconds."""
+    """Seconds that a review waits, at most, until the watch shows pods that were just admitted."""
     gate: GateSetter = GateSetter.WEBHOOK
     """Who puts the gate on managed pods at create."""
 
@@ -159,37 +160,38 @@ class Extender(Section):
     port: Port = 9444
     """TCP port to listen on."""
     url: str | None = Field(default=None, pattern=r"^https://[^/?#]+$")
-    """Where kube-scheduler reaches us, if not through the Service: scheme, host and port. A
+    """URL at which kube-scheduler reaches the operator: scheme, host and port. None: the Service. A
     scheduler on the host network has no cluster DNS: give it the Service's address."""
     service: str = "cardquota-extender"
     """Name of the Service in the operator's namespace."""
     secret: str = "cardquota-extender"  # noqa: S105
     """Name of the Secret with CA and serving certificate, in the operator's namespace."""
     client_secret: str = "cardquota-extender-client"  # noqa: S105
-    """Name of the Secret with the certificate that callers show, and the CA that signed it."""
+    """Name of the Secret with the client certificate of callers, and the CA that signed it."""
     certificates: Literal["own", "secret"] = "own"
-    """Who keeps both Secrets. `own`: we make and rotate them. `secret`: cert-manager or a person
-    does, and we never write them."""
+    """Who writes both Secrets. `own`: the operator creates and rotates them. `secret`: cert-manager
+    or a person does, and the operator never writes them."""
     advertise: str = Field(default="", pattern=r"^([^/?#]+:[0-9]+)?$")
-    """Host and port at which the other replicas reach this one: whoever gets a bind passes it on to
-    the leader. Empty: the environment's `POD_IP`, or else `host`, and `port`."""
+    """Host and port at which other replicas reach this one: a replica that gets a bind passes it to
+    the leader. Empty: `POD_IP` of the environment, or else `host`; and `port`."""
     timeout_seconds: Annotated[int, Field(ge=1, le=60)] = 5
     """How long kube-scheduler waits for an answer, seconds."""
     weight: Annotated[int, Field(ge=1, le=1000)] = 10
-    """What our scores count against those of kube-scheduler's own plugins."""
+    """Weight of the extender's scores, relative to those of kube-scheduler's own plugins."""
     packing: Packing = Packing.BINPACK
     """Which node and which card a pod gets of those that fit."""
     scheduler_name: str = "cardquota-scheduler"
     """Name of the profile of the second kube-scheduler, for clusters whose own cannot be
     configured."""
     managed_resources: tuple[ManagedResource, ...] = ()
-    """Resource names of cards beside those of the vendor table and of MIG slices that we know, for
-    the configuration of kube-scheduler: it compares whole names."""
+    """More resource names of cards for the configuration of kube-scheduler, beside those of the
+    vendor table and of known MIG slices. kube-scheduler compares whole names."""
     late_binding: bool = False
     """Whether a pod with alternatives keeps them all when its gate opens, and gets the first of
-    them that is free when it is bound (E7). For pods of `schedulers` alone: those ask us."""
+    them that is free when it is bound (E7). Only for pods of `schedulers`: those ask the
+    extender."""
     schedulers: tuple[SchedulerName, ...] = ("default-scheduler", "cardquota-scheduler")
-    """Names, as in `spec.schedulerName`, of the schedulers that have us as their extender."""
+    """Names, as in `spec.schedulerName`, of the schedulers that ask the extender."""
 
     @property
     def late_bound_schedulers(self) -> tuple[str, ...]:
@@ -205,39 +207,39 @@ class Release(Section):
     patch_timeout: Seconds = 2.0
     """Seconds after which a patch that opens a gate counts as lost and is settled."""
     group_refreshes_per_second: Annotated[float, Field(ge=0, le=100)] = 2.0
-    """PodGroups that are written again, at most, because only numbers in their status have changed,
-    such as their place in the order. 0: none."""
+    """At most this many PodGroups are written again each second only because numbers in their
+    status have changed, such as their place in the order. 0: none."""
     starvation_wait: Annotated[
         float, Field(ge=0, le=LONGEST_STARVATION_WAIT, allow_inf_nan=False)
     ] = 600.0
-    """Seconds after its creation from when on a pod, gang or group that lacks room is not passed by
-    those that take what it needs (E6); 0: it always is."""
+    """Seconds after the creation of a pod, gang or group that lacks room. From then on, no pod or
+    group behind it may take what it needs (E6). 0: they always may."""
     replacement_wait: Annotated[float, Field(ge=0, le=3_600, allow_inf_nan=False)] = 60.0
     """Seconds for which the place of a member that a running gang has lost is kept free for its
-    replacement (E6); 0: not at all."""
+    replacement (E6). 0: it is not kept."""
 
 
 class Events(Section):
-    """How long who waits has an event that says why (section 9)."""
+    """How often the events of waiting pods and groups are renewed (section 9)."""
 
     renew_after: Seconds = 1_800.0
-    """Seconds after which the event of a pod or group that still waits is written again, with the
-    numbers of then: well below the API server's `--event-ttl`, an hour."""
+    """Seconds after which the event of a pod or group that still waits is written again, with
+    current numbers. Keep it well below the API server's `--event-ttl` (an hour)."""
     renewals_per_second: Annotated[float, Field(ge=0.1, le=1_000)] = 20.0
-    """Events that are written again, at most: for their age, after a change of a quota, or by a new
-    leader."""
+    """At most this many events are written again each second: for their age, after a change of a
+    quota, or by a new leader."""
 
 
 class Stuck(Section):
-    """From when on something counts as stuck (R7)."""
+    """When something counts as stuck (R7)."""
 
     terminating_after: UpToAYear = 300.0
-    """Seconds for which a pod that is being deleted should have been gone, beyond its grace
-    period."""
+    """Seconds after the end of its grace period for which a pod that is being deleted is still
+    there."""
     gated_after: UpToAYear = 3_600.0
     """Seconds for which a pod has waited at its gate."""
     every: Seconds = 30.0
-    """Seconds between two looks of the leader."""
+    """Seconds between two checks by the leader."""
 
 
 UserName = Annotated[str, Field(min_length=1, max_length=600)]
@@ -245,15 +247,15 @@ UserName = Annotated[str, Field(min_length=1, max_length=600)]
 
 
 class Scaling(Section):
-    """What is answered when somebody scales a workload up."""
+    """Who gets which answer when a workload is scaled up."""
 
     autoscalers: Annotated[tuple[UserName, ...], Field(max_length=100)] = (
         "system:serviceaccount:kube-system:horizontal-pod-autoscaler",
         "system:kube-controller-manager",
         "system:serviceaccount:keda:keda-operator",
     )
-    """User names of autoscalers: they are granted the part that fits. All others are refused what
-    does not fit."""
+    """User names of autoscalers. They are granted the part that fits. All other users are refused
+    if not all fits."""
 
 
 class Enqueue(Section):
@@ -262,19 +264,19 @@ class Enqueue(Section):
     enabled: bool = True
     """Whether it listens, beside Volcano. It also needs Volcano's configuration to name it."""
     host: str = "0.0.0.0"  # noqa: S104
-    """Address to listen on, under the certificate of the webhook."""
+    """Address to listen on. It uses the certificate of the webhook."""
     port: Port = 9445
     """TCP port to listen on."""
     plain_port: Port | None = None
-    """TCP port of 127.0.0.1 on which the same is answered without TLS, for a scheduler on the same
-    host network; none: on no port."""
+    """TCP port of 127.0.0.1 for the same without TLS, for a scheduler on the same host network.
+    None: no such port."""
     advertise: str = Field(default="", pattern=r"^([^/?#]+:[0-9]+)?$")
-    """Host and port at which the other replicas reach this one: whoever is asked passes it on to
-    the leader. Empty: the environment's `POD_IP`, or else `host`, and `port`."""
+    """Host and port at which other replicas reach this one: a replica that is asked passes the
+    question to the leader. Empty: `POD_IP` of the environment, or else `host`; and `port`."""
 
 
 class Volcano(Section):
-    """Volcano, where it runs beside us."""
+    """Volcano, if it runs beside the operator."""
 
     accounts: Annotated[tuple[UserName, ...], Field(max_length=100)] = (
         "system:serviceaccount:volcano-system:volcano-scheduler",
@@ -282,8 +284,8 @@ class Volcano(Section):
         "system:serviceaccount:kube-system:volcano-scheduler",
         "system:serviceaccount:kube-system:volcano-controllers",
     )
-    """User names of its scheduler, which repeats a pod's annotations when it binds it, and of its
-    controllers, which give a group to a pod that is there. Nobody else may do either."""
+    """User names of Volcano's scheduler, which repeats a pod's annotations when it binds the pod,
+    and of its controllers, which give a group to an existing pod. No other user may do either."""
     enqueue: Enqueue = Enqueue()
     configuration: str = Field(
         default="volcano-system/volcano-scheduler-configmap", pattern=r"^[^/]{1,63}/[^/]{1,253}$"
@@ -307,9 +309,10 @@ class Settings(BaseSettings):
     mode: InstallationMode = InstallationMode.ENFORCE
     """Whether rules are enforced or only reported."""
     card_unlimited_cpu_memory: bool = False
-    """Whether pods that ask for cards are free of the queue's cpu and memory limits (P6)."""
+    """Whether pods that request cards ignore the queue's cpu and memory limits (P6)."""
     default_queue: str = ""
-    """Queue of card pods that name none; empty: they are let by and counted outside (section 2)."""
+    """Queue of card pods that name none. Empty: they are admitted and counted outside all queues
+    (section 2)."""
     require_queue: bool = False
     """Whether card pods without a queue are refused everywhere."""
     scheduler: Literal["standalone", "volcano"] = "standalone"
@@ -319,7 +322,7 @@ class Settings(BaseSettings):
     service_account: str = SERVICE_ACCOUNT
     """The operator's service account in that namespace."""
     exempt_namespaces: tuple[str, ...] = ("kube-system",)
-    """Namespaces whose pods never reach us; the operator's own is always exempt."""
+    """Namespaces whose pods never reach the webhook. The operator's own is always exempt."""
     vendors: tuple[VendorRow, ...] = ()
     """Rows added to the vendor table."""
     webhook: Webhook = Webhook()
@@ -327,8 +330,8 @@ class Settings(BaseSettings):
     reservation_timeout: Seconds = 300.0
     """Seconds after which a gang that does not run loses what is reserved for it (E8)."""
     card_seconds_refresh: Annotated[float, Field(ge=10, le=86_400, allow_inf_nan=False)] = 300.0
-    """Seconds after which the card-seconds of a queue that holds cards are written into its status
-    again, at the latest (T5)."""
+    """At the latest after this many seconds, the card-seconds of a queue that holds cards are
+    written into its status again (T5)."""
     release: Release = Release()
     events: Events = Events()
     scale: Scaling = Scaling()

@@ -76,25 +76,25 @@ def _no_whole_card(kind: str) -> str | None:
 
 
 class VendorRow(Section):
-    """A maker's resource names and node labels; by the plain rule where nothing else is said."""
+    """Resource names and node labels of a maker. The plain rule applies to all that is not set."""
 
     name: str
-    """For people."""
+    """Name of the maker, for people."""
     prefix: Annotated[str, AfterValidator(_resource_part)]
-    """The part before the slash: `nvidia.com`."""
+    """The part of the resource name before the slash: `nvidia.com`."""
     type: Annotated[str, AfterValidator(_resource_part)]
-    """The part after the slash: `gpu`."""
+    """The part of the resource name after the slash: `gpu`."""
     resources: tuple[Annotated[str, AfterValidator(_resource_name)], ...] = ()
     """More resource names of whole cards, beside `<prefix>/<type>`."""
     resource_types: Annotated[str, AfterValidator(_types)] = ""
-    """The same as a regular expression for what follows `<prefix>/`: `mlu[0-9]+`."""
+    """More resource names, as a regular expression for the part after `<prefix>/`: `mlu[0-9]+`."""
     product_labels: tuple[Annotated[str, AfterValidator(_label_key)], ...] = ()
-    """Labels whose value is the card's name, what counts first coming first; after them, and where
-    there are none, `<prefix>/<type>.product`, beside which `.memory` must be set."""
+    """Labels whose value is the name of the card. The first one that a node has counts. After them,
+    `<prefix>/<type>.product` counts, which needs the label `.memory` beside it."""
     memory_label: Annotated[str, AfterValidator(lambda x: x and _label_key(x))] = ""
-    """Label with the memory of one card, for `productLabels`; empty: there is none."""
+    """Label with the memory of one card, for `productLabels`. Empty: there is none."""
     memory_unit: MemoryUnit = MemoryUnit.MIB
-    """`MiB`: a whole number of them. `written`: a number with its unit, `64G`."""
+    """`MiB`: a whole number of MiB. `written`: a number with its unit, `64G`."""
 
     def vendor(self) -> Vendor:
         """The row as the domain knows it."""

@@ -1,7 +1,7 @@
-"""`python -m bench [NAME...] [--write FILE]`: run benchmarks, print one table.
+"""`python -m bench [NAME...] [--write FILE]`: run benchmarks, print a table for each.
 
-Ends with 1 if a figure breaks its bound. The machine is shared and noisy: ratios are taken within
-one run, turn by turn, and single figures say so by their spread.
+Ends with 1 if a figure breaks its bound. The machine may be shared and noisy, so both sides of a
+ratio are measured in turns within one run, and figures have their spread.
 """
 
 import argparse
@@ -20,40 +20,42 @@ BENCHES = {
     "ledger": ("domain", "the ledger's cost per event"),
     "decisions": ("domain", "whose gate opens next, with many waiting"),
     "stalls": ("loop", "how long anything holds up the event loop"),
-    "backfill": ("loop", "the same, behind those who have waited too long for room"),
-    "group_stalls": ("loop", "the same, for large pod groups and many silent ones"),
-    "at_limits": ("loop", "the same, of pods as large as may be read"),
+    "backfill": ("loop", "the event loop, behind pods that have waited too long"),
+    "group_stalls": ("loop", "the event loop, with large pod groups"),
+    "at_limits": ("loop", "the event loop, with the largest pods that are read"),
     "gangs": ("domain", "the longest step of a decision about a gang"),
     "alternatives": ("domain", "cards to choose from"),
     "start": ("loop", "from nothing to ready with 100,000 pods"),
     "takeover": ("loop", "a new leader with 100,000 pods waiting"),
     "review": ("doors", "one admission review"),
     "pod_groups": ("doors", "one review of a pod group"),
-    "workloads": ("doors", "what makes pods: to know 20,000 of them, to scale one, to wake some"),
-    "scale_flood": ("doors", "1,000 scale requests a second, and pods beside them"),
-    "stuck": ("domain", "to find what is stuck, among 20,000 pods"),
+    "workloads": ("doors", "what it costs to know workloads"),
+    "scale_flood": ("doors", "1,000 scale requests a second"),
+    "stuck": ("domain", "finding what is stuck, among 20,000 pods"),
     "extender": ("doors", "a call of kube-scheduler, and packing by card memory"),
     "scheduling": (
         "plane",
-        "binds, and pods through kube-scheduler, with and without us",
+        "binds and pods through kube-scheduler, with and without the extender",
     ),
     "price": ("plane", "what a pod costs the API server"),
-    "price_profile": ("plane", "the same, by kind of work"),
+    "price_profile": ("plane", "processor time of the API server, by kind of work"),
     "gate_forms": ("plane", "the write that opens a gate, by its form"),
     "creates": ("plane", "pods created through the API server"),
     "freed": ("plane", "quota freed to gate opened"),
     "gang_release": ("plane", "a gang of 1,000 released against plain patches"),
-    "volcano_jobs": ("plane", "50 Volcano Jobs of 10 pods, with us and without"),
+    "volcano_jobs": ("plane", "50 Volcano Jobs of 10 pods, with the product and without"),
 }
-"""By module, each with `run(report)`: its room, and what it measures. First the one that measures
-its own memory."""
+"""By module, each with `run(report)`: its room, and what it measures. `soak` is first, since it
+measures the memory of its own process."""
 
 
 def main() -> int:
     """Run those named, or all."""
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHES))
-    parser.add_argument("--write", type=Path, help="also write the table, as Markdown")
+    parser.add_argument(
+        "--write", type=Path, help="also write the tables to this file, as Markdown"
+    )
     options = parser.parse_args()
     if unknown := set(options.names) - set(BENCHES):
         parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHES)}")
@@ -93,8 +95,8 @@ def _markdown(tables: dict[str, list[Figure]]) -> str:
     lines = [
         "# Benchmarks",
         "",
-        "Written by `make bench`. Every ratio is taken within one run; the spread is the least and",
-        "the largest of its rounds.",
+        "Written by `make bench`. Both sides of a ratio are measured in one run. The spread is the",
+        "least and the largest of the rounds.",
         "",
         f"{dt.datetime.now(tz=dt.UTC):%Y-%m-%d}, {machine()}",
     ]

@@ -1,8 +1,8 @@
-"""`python -m chaos`: one run. Ends with 0 if nothing was found, 1 if something was, 2 if the run
-says nothing.
+"""`python -m chaos`: one run. Exit code 0: nothing found; 1: something found; 2: the run proves
+nothing.
 
-With `--break` the product lacks a safeguard: then 0 if that was found, 1 if it was not. Those that
-are for Volcano are taken out beside it, with or without `--volcano`.
+With `--break` the product lacks a safeguard. Then exit code 0: the fault was found; 1: it was not.
+Safeguards for Volcano are taken out beside Volcano, with or without `--volcano`.
 """
 
 import argparse
@@ -19,12 +19,18 @@ from .run import run
 def main() -> int:
     """One run by the command line."""
     parser = argparse.ArgumentParser(prog="chaos", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=480, help="how long things go wrong")
-    parser.add_argument("--seed", type=int, help="the dice; without it, any")
+    parser.add_argument(
+        "--seconds", type=float, default=480, help="seconds of faults (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seed", type=int, help="seed of the random choices; default: a random one"
+    )
     parser.add_argument("--break", dest="breakage", choices=sorted(BREAKAGES), default="")
-    parser.add_argument("--short", action="store_true", help="short terms, as in the tests")
-    parser.add_argument("--volcano", action="store_true", help="beside Volcano, without extender")
-    parser.add_argument("--dir", type=Path, help="keep plane's logs and history here")
+    parser.add_argument("--short", action="store_true", help="short leader terms, as in the tests")
+    parser.add_argument(
+        "--volcano", action="store_true", help="run beside Volcano, without the extender"
+    )
+    parser.add_argument("--dir", type=Path, help="keep logs and history in this folder")
     options = parser.parse_args()
     needs = BREAKAGES[options.breakage].of if options.breakage else ""
     if needs == "extender" and options.volcano:

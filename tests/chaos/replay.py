@@ -1,8 +1,9 @@
 """The history of a run, event by event, through the recount and everything that judges it.
 
-`python -m chaos.replay FOLDER` judges a run anew that was kept, and ends as the run would.
+`python -m chaos.replay FOLDER` judges a kept run again, with the exit code of the run.
 """
 
+import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -146,4 +147,6 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    parser = argparse.ArgumentParser(prog="chaos.replay", description=__doc__)
+    parser.add_argument("folder", type=Path, help="the folder of a kept run (DIR of `make chaos`)")
+    sys.exit(main(parser.parse_args().folder))

@@ -13,10 +13,21 @@ from .run import fuzz
 def main() -> int:
     """One run by the command line."""
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
-    parser.add_argument("--count", type=int, default=1_000_000, help="inputs")
-    parser.add_argument("--seed", type=int, help="the dice; without it, any")
-    parser.add_argument("--large", type=float, default=0.002, help="the part that is up to 3 MB")
-    parser.add_argument("--keep", type=Path, help="a folder for inputs that found something")
+    parser.add_argument(
+        "--count", type=int, default=1_000_000, help="number of inputs (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seed", type=int, help="seed of the random choices; default: a random one"
+    )
+    parser.add_argument(
+        "--large",
+        type=float,
+        default=0.002,
+        help="share of inputs of up to 3 MB (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--keep", type=Path, help="write inputs that found something to this folder"
+    )
     parser.add_argument("--only", type=int, help="write this one input to standard output")
     options = parser.parse_args()
     seed = random.randrange(10**6) if options.seed is None else options.seed

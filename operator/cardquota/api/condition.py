@@ -15,14 +15,15 @@ STATUSES: Final = ("True", "False", "Unknown")
 
 
 class QueueCondition(WireModel):
-    """One fact about an object that is true, false or not known."""
+    """One fact about an object: true, false or unknown."""
 
     type: str = Field(json_schema_extra={"maxLength": 316, "minLength": 1})
-    """Which fact this is about."""
+    """The name of the fact."""
     status: str = Field(json_schema_extra={"enum": list(STATUSES)})
-    """Whether it holds."""
+    """True, False or Unknown."""
     observed_generation: Int64 | None = constrained(minimum=0)
-    """The generation of the object that this was found for; an older one is out of date."""
+    """The generation of the object that this condition is about. If it is lower than
+    metadata.generation, the condition is out of date."""
     last_transition_time: Time
     """When the status last changed."""
     reason: str = Field(
@@ -32,6 +33,6 @@ class QueueCondition(WireModel):
             "pattern": "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
         }
     )
-    """One word for programs."""
+    """The reason for the status, as one word for programs."""
     message: str = Field(json_schema_extra={"maxLength": 32768})
-    """A sentence for people; may be empty."""
+    """The reason as a sentence; may be empty."""

@@ -7,10 +7,10 @@ from .wire import WireModel
 
 
 class LabelRequirement(WireModel):
-    """One requirement: a key, an operator and, for `In` and `NotIn`, values."""
+    """A requirement on a label: its key, an operator and, for `In` and `NotIn`, values."""
 
     key: str
-    """The label."""
+    """The key of the label."""
     operator: str
     """`In`, `NotIn`, `Exists` or `DoesNotExist`."""
     values: list[str] | None = constrained(atomic=True)
@@ -18,11 +18,11 @@ class LabelRequirement(WireModel):
 
 
 class LabelSelector(WireModel):
-    """Labels that must be there and requirements that must hold, all of them together."""
+    """Selects by labels. All labels must match and all requirements must hold."""
 
     model_config = ConfigDict(json_schema_extra={"x-kubernetes-map-type": "atomic"})
 
     match_labels: dict[str, str] | None = None
-    """Labels and the values they must have."""
+    """Labels, with the value that each must have."""
     match_expressions: list[LabelRequirement] | None = constrained(atomic=True)
-    """Requirements beyond plain equality."""
+    """Requirements other than equality."""

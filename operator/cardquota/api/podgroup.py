@@ -29,10 +29,10 @@ _REASON: Final = '.status.conditions[?(@.type=="Unschedulable")].reason'
 
 
 class PodGroupSpec(WireModel):
-    """What is wanted of a pod group."""
+    """The settings of a pod group."""
 
     min_member: Int32 | None = constrained(rules=[_MIN_MEMBER])
-    """How many pods must be able to start together; until then none does."""
+    """How many pods must be able to start together. No pod starts before that."""
     min_task_member: dict[str, Int32] | None = None
     """How many pods of each task must be able to start together, by task name."""
     queue: str | None = constrained(server_default="default", maxLength=253, pattern=_QUEUE_NAME)
@@ -40,56 +40,56 @@ class PodGroupSpec(WireModel):
     priority_class_name: str | None = constrained(maxLength=253)
     """The PriorityClass of the group."""
     min_resources: ResourceList | None = constrained(rules=[not_negative("minResources")])
-    """What the minimum number of pods will ask for together. Cards are named by the annotation
+    """What minMember pods request together. To say which cards they request, set the annotation
     volcano.sh/card.request."""
     network_topology: NetworkTopology | None = None
     """How far apart in the network the group's pods may be."""
     sub_group_policy: list[SubGroupPolicy] | None = None
-    """Groups within the group, with their own minimum and network topology."""
+    """Subgroups of pods, each with its own minimum and network topology."""
     topology_affinity: TopologyAffinity | None = None
-    """Which groups share a part of the network, and which keep apart."""
+    """Which groups share a part of the network, and which are kept apart."""
 
 
 class PodGroupCondition(WireModel):
-    """One thing that happened to a pod group, as Volcano writes it."""
+    """One condition of a pod group, in Volcano's form."""
 
     type: str | None = None
-    """What happened."""
+    """The name of the condition."""
     status: str | None = None
-    """Whether it holds: True, False or Unknown."""
+    """True, False or Unknown."""
     transition_id: str | None = constrained(alias="transitionID")
-    """The scheduling session that found it."""
+    """The scheduling session that set the condition."""
     last_transition_time: Time | None = None
-    """When it was last found."""
+    """When the condition was last set."""
     reason: str | None = None
-    """One word for programs."""
+    """The reason for the status, as one word for programs."""
     message: str | None = None
-    """A sentence for people."""
+    """The reason as a sentence."""
 
 
 class PodGroupColumns(WireModel):
-    """What kubectl get prints, as text."""
+    """The columns of kubectl get, as text."""
 
     cards: str | None = constrained(maxLength=1024)
-    """Cards that are asked for, never a sum over models."""
+    """Requested cards, each model by itself."""
 
 
 class PodGroupStatus(WireModel):
-    """How far a pod group has come."""
+    """The state of a pod group."""
 
     phase: str | None = constrained(enum=["Pending", "Running", "Unknown", "Inqueue", "Completed"])
-    """Pending: waits for quota. Inqueue: has its quota. Running: the minimum runs. Unknown: it ran,
-    or a part of it did, and now fewer pods run. Completed: its pods have succeeded."""
+    """Pending: it waits for quota. Inqueue: it has its quota. Running: minMember pods run. Unknown:
+    all or some pods ran, and now fewer run. Completed: its pods have succeeded."""
     conditions: list[PodGroupCondition] | None = None
-    """Why the group waits (Unschedulable), or that it was let through (Scheduled)."""
+    """Unschedulable: why the group waits. Scheduled: it was let through."""
     running: Count32 | None = None
-    """Pods that are on a node and have not finished."""
+    """Number of pods that have a node and have not finished."""
     succeeded: Count32 | None = None
-    """Pods that have succeeded."""
+    """Number of pods that have succeeded."""
     failed: Count32 | None = None
-    """Pods that have failed."""
+    """Number of pods that have failed."""
     columns: PodGroupColumns | None = None
-    """What kubectl get prints of it. Not Volcano's."""
+    """The columns of kubectl get, as text. Volcano does not have this field."""
 
 
 class PodGroupSchema(WireModel):
@@ -99,9 +99,9 @@ class PodGroupSchema(WireModel):
     kind: str = "PodGroup"
     metadata: ObjectMeta = ObjectMeta()
     spec: PodGroupSpec = PodGroupSpec()
-    """What is wanted of the group."""
+    """The settings of the group."""
     status: PodGroupStatus = PodGroupStatus()
-    """How far the group has come; written by controllers."""
+    """The state of the group. Controllers write it."""
 
 
 POD_GROUP: Final = CustomResource(
@@ -112,9 +112,9 @@ POD_GROUP: Final = CustomResource(
     scope="Namespaced",
     status_subresource=False,
     columns=(
-        Column("PHASE", ".status.phase", "How far the group has come"),
-        Column("QUEUE", ".spec.queue", "Where its pods are charged"),
-        Column("CARDS", ".status.columns.cards", "Cards that are asked for"),
+        Column("PHASE", ".status.phase", "State of the group"),
+        Column("QUEUE", ".spec.queue", "Queue that its pods are charged to"),
+        Column("CARDS", ".status.columns.cards", "Requested cards"),
         Column("MIN", ".spec.minMember", "Pods that start together", type="integer"),
         Column("RUNNING", ".status.running", "Pods on a node", type="integer"),
         Column("REASON", _REASON, "Why it waits"),

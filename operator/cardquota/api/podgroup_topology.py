@@ -13,82 +13,82 @@ class NetworkTopology(WireModel):
     """How far apart in the network pods may be."""
 
     mode: str | None = constrained(server_default="hard", enum=["hard", "soft"])
-    """Whether this is a condition (hard) or a wish (soft)."""
+    """hard: the rule must hold. soft: the rule should hold."""
     highest_tier_allowed: int | None = constrained(minimum=0)
     """The highest tier of the network that the pods may span, by number."""
     highest_tier_name: str | None = constrained(maxLength=253)
-    """The same by name; only one of the two may be given."""
+    """The highest tier by name. Set only one of the two."""
 
 
 class SubGroupPolicy(WireModel):
-    """Groups of pods within a pod group."""
+    """Subgroups of the pods of a pod group."""
 
     name: str | None = constrained(maxLength=253)
     """Name of the policy."""
     network_topology: NetworkTopology | None = None
-    """How far apart in the network the pods of one such group may be."""
+    """How far apart in the network the pods of one subgroup may be."""
     sub_group_size: Int32 | None = constrained(server_default=1, minimum=1)
-    """How many pods make one group."""
+    """Number of pods in one subgroup."""
     min_sub_groups: Int32 | None = constrained(server_default=0, minimum=0)
-    """How many of these groups must be able to start together."""
+    """How many subgroups must be able to start together."""
     label_selector: LabelSelector | None = None
-    """Which pods of the pod group this is about."""
+    """Which pods of the pod group the policy applies to."""
     match_label_keys: list[str] | None = constrained(atomic=True)
-    """Pods with equal values of these labels belong to one group."""
+    """Pods with equal values of these labels belong to one subgroup."""
 
 
 class PodGroupTerm(WireModel):
-    """Other pod groups, and the tier of the network at which they are kept apart."""
+    """Other pod groups, and the network tier at which they are kept apart."""
 
     weight: Int32 | None = None
-    """How much a preferred term counts, 1 to 100."""
+    """Weight of a preferred term, 1 to 100."""
     pod_group_selector: LabelSelector
-    """Which pod groups."""
+    """Selects pod groups by their labels."""
     namespace_selector: LabelSelector | None = None
-    """In which namespaces; absent: in this one."""
+    """Selects the namespaces of these pod groups; absent: this namespace."""
     topology_tier_name: str | None = constrained(maxLength=253)
-    """The tier, by name."""
+    """Name of the tier."""
     topology_tier: Int32 | None = constrained(minimum=0)
-    """The tier, by number; only one of the two may be given."""
+    """Number of the tier. Set only one of name and number."""
 
 
 class SubGroupTerm(WireModel):
-    """Groups within this pod group, and the tier at which they share a part or keep apart."""
+    """Subgroups, and the network tier that they share or at which they are kept apart."""
 
     weight: Int32 | None = None
-    """How much a preferred term counts, 1 to 100."""
+    """Weight of a preferred term, 1 to 100."""
     sub_groups: list[str] | None = constrained(atomic=True)
-    """Names of entries of subGroupPolicy."""
+    """Names of entries in subGroupPolicy."""
     topology_tier_name: str | None = constrained(maxLength=253)
-    """The tier, by name."""
+    """Name of the tier."""
     topology_tier: Int32 | None = constrained(minimum=0)
-    """The tier, by number; only one of the two may be given."""
+    """Number of the tier. Set only one of name and number."""
 
 
 class PodGroupTerms(WireModel):
-    """Conditions and wishes about other pod groups."""
+    """Required and preferred terms about other pod groups."""
 
     required: list[PodGroupTerm] | None = constrained(atomic=True)
-    """All of these must hold."""
+    """All these terms must hold."""
     preferred: list[PodGroupTerm] | None = constrained(atomic=True)
-    """These would be good."""
+    """These terms should hold."""
 
 
 class SubGroupTerms(WireModel):
-    """Conditions and wishes about groups within this pod group."""
+    """Required and preferred terms about subgroups of this pod group."""
 
     required: list[SubGroupTerm] | None = constrained(atomic=True)
-    """All of these must hold."""
+    """All these terms must hold."""
     preferred: list[SubGroupTerm] | None = constrained(atomic=True)
-    """These would be good."""
+    """These terms should hold."""
 
 
 class TopologyAffinity(WireModel):
-    """Which groups share a part of the network, and which keep apart."""
+    """Which groups share a part of the network, and which are kept apart."""
 
     pod_group_anti_affinity: PodGroupTerms | None = None
-    """Other pod groups to keep away from."""
+    """Other pod groups to keep apart from."""
     sub_group_affinity: SubGroupTerms | None = None
-    """Groups within this one that share a part."""
+    """Subgroups that share a part of the network."""
     sub_group_anti_affinity: SubGroupTerms | None = None
-    """Groups within this one that keep apart."""
+    """Subgroups that are kept apart."""

@@ -28,7 +28,7 @@ _WEIGHT: Final = rule(
 
 
 class GuaranteeSchema(WireModel):
-    """What is kept for a queue and lent to nobody."""
+    """Resources that are kept for a queue and lent to no other queue."""
 
     resource: ResourceList | None = constrained(rules=[not_negative("guarantee.resource")])
     """Amounts by resource name."""
@@ -38,24 +38,24 @@ class ExtendCluster(WireModel):
     """Another cluster that jobs of the queue may be sent to."""
 
     name: str | None = None
-    """Its name."""
+    """Name of the cluster."""
     weight: Int32 | None = None
-    """Its share compared with the other clusters."""
+    """Share of the cluster, relative to the weights of the other clusters."""
     capacity: ResourceList | None = None
-    """What it has."""
+    """Resources of the cluster."""
 
 
 class NodeGroupRule(WireModel):
-    """Node groups that a queue must, or would rather, use or avoid."""
+    """Node groups that a queue must or should use, or must or should avoid."""
 
     required_during_scheduling_ignored_during_execution: list[str] | None = None
-    """Node groups for which the rule is strict."""
+    """Node groups for which the rule must hold."""
     preferred_during_scheduling_ignored_during_execution: list[str] | None = None
-    """Node groups for which the rule is a wish."""
+    """Node groups for which the rule should hold."""
 
 
 class QueueAffinity(WireModel):
-    """On which groups of nodes the pods of a queue may run."""
+    """Node groups on which the pods of a queue may run."""
 
     node_group_affinity: NodeGroupRule | None = None
     """Node groups to use."""
@@ -64,69 +64,68 @@ class QueueAffinity(WireModel):
 
 
 class DeviceQuota(WireModel):
-    """How much of one device class."""
+    """Amount of devices of one device class."""
 
     count: Int64
-    """How many devices."""
+    """Number of devices."""
     capacity: ResourceList | None = None
     """Consumable capacity, by dimension."""
 
 
 class DeviceQuotas(WireModel):
-    """Amounts of devices claimed by Dynamic Resource Allocation, by device class."""
+    """Amounts of devices claimed through Dynamic Resource Allocation, by device class."""
 
     capability: dict[str, DeviceQuota] | None = None
-    """The most that may be used."""
+    """The most that the queue may use."""
     deserved: dict[str, DeviceQuota] | None = None
-    """What is used beyond this may be taken back."""
+    """Other queues may take back what this queue uses beyond this."""
     guarantee: dict[str, DeviceQuota] | None = None
-    """What is always kept for the queue."""
+    """Always kept for the queue."""
 
 
 class QueueSpecSchema(WireModel):
-    """What is wanted of a queue."""
+    """The settings of a queue."""
 
     weight: Int32 | None = constrained(server_default=1, maximum=65535, rules=[_WEIGHT])
-    """The queue's share, compared with the weights of other queues."""
+    """The queue's share, relative to the weights of other queues."""
     capability: ResourceList | None = constrained(rules=[not_negative("capability")])
-    """The most of cpu and memory that the queue may hold; a resource that is absent is not
-    limited. Cards are limited by the annotation volcano.sh/card.quota: their resource names are
-    allowed here, for Volcano, and do not count for card quotas."""
+    """The most cpu and memory that the queue may hold. A resource that is not listed is not
+    limited. Cards are limited by the annotation volcano.sh/card.quota. Resource names of cards are
+    allowed here, for Volcano, but have no effect on card quotas."""
     reclaimable: bool | None = constrained(server_default=True)
-    """Whether others may take back what the queue holds beyond what it deserves."""
+    """Whether other queues may take back what this queue holds beyond what it deserves."""
     extend_clusters: list[ExtendCluster] | None = None
     """Other clusters that jobs of the queue may be sent to."""
     guarantee: GuaranteeSchema | None = None
-    """What is kept for the queue even while it does not use it."""
+    """Resources that are kept for the queue, also while it does not use them."""
     affinity: QueueAffinity | None = None
-    """On which groups of nodes the queue's pods may run."""
+    """Node groups on which the queue's pods may run."""
     type: str | None = constrained(maxLength=253)
-    """A free classification of the queue."""
+    """A class of queues, free text."""
     parent: str | None = constrained(maxLength=253, rules=[_FLAT])
-    """Queues are flat: absent, or 'root'."""
+    """Queues have no hierarchy: leave this out, or write 'root'."""
     deserved: ResourceList | None = constrained(rules=[not_negative("deserved")])
     """What the queue may hold without having to give it back."""
     priority: Int32 | None = constrained(minimum=0)
     """Queues with a higher number are served first."""
     dequeue_strategy: str | None = constrained(server_default="traverse", enum=["fifo", "traverse"])
-    """What happens behind a job that has to wait: with 'fifo' the rest of the queue waits too, with
-    'traverse' it goes on."""
+    """What happens when a job has to wait. 'fifo': all jobs behind it wait too. 'traverse': jobs
+    behind it may go first."""
     dra: DeviceQuotas | None = None
-    """Amounts of devices claimed by Dynamic Resource Allocation. For Volcano: such devices do not
-    count for card quotas."""
+    """Amounts of devices claimed through Dynamic Resource Allocation. Only Volcano uses this: such
+    devices do not count for card quotas."""
 
 
 class QueueSchema(WireModel):
-    """A tenant's quota: how much of which cards, and of cpu and memory, its pods may hold."""
+    """A tenant's quota: how many of which cards, and how much cpu and memory, its pods may hold."""
 
     api_version: str = f"{API_GROUP}/{VERSION}"
     kind: str = "Queue"
     metadata: ObjectMeta = ObjectMeta()
     spec: QueueSpecSchema = QueueSpecSchema()
-    """What is wanted of the queue. Its card quota stands in the annotation
-    volcano.sh/card.quota."""
+    """The settings of the queue. Its card quota is in the annotation volcano.sh/card.quota."""
     status: QueueStatusSchema = QueueStatusSchema()
-    """What the queue holds now; written by controllers."""
+    """What the queue holds now. Controllers write it."""
 
 
 QUEUE: Final = CustomResource(
@@ -140,10 +139,12 @@ QUEUE: Final = CustomResource(
         Column("STATE", ".status.state", "Whether the queue takes new work"),
         Column("CARDS", ".status.columns.cards", "Allocated cards and quota, per card"),
         Column("INQUEUE", ".status.columns.inqueue", "Let through and not yet on a node"),
-        Column("ELASTIC", ".status.columns.elastic", "Beyond the minimum of pod groups"),
-        Column("NOTE", ".status.columns.note", "What is wrong with it; empty if nothing is"),
+        Column("ELASTIC", ".status.columns.elastic", "Allocated beyond the minimum of pod groups"),
+        Column("NOTE", ".status.columns.note", "What is wrong; empty if nothing is"),
         Column("AGE", ".metadata.creationTimestamp", type="date"),
-        Column("REQUESTED", ".status.columns.requested", "Asked for, waiting included", wide=True),
+        Column(
+            "REQUESTED", ".status.columns.requested", "Requested, including waiting pods", wide=True
+        ),
         Column("CPU", ".status.columns.cpu", "Allocated cores and limit", wide=True),
         Column("MEMORY", ".status.columns.memory", "Allocated memory and limit", wide=True),
     ),

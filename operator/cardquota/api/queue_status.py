@@ -8,122 +8,126 @@ from .wire import WireModel
 
 
 class CardStatus(WireModel):
-    """One card of a queue, in whole cards."""
+    """One card of a queue. Numbers are whole cards."""
 
     name: str
-    """The card, as it is named in the quota."""
+    """Name of the card, as in the quota."""
     resource: str | None = None
-    """The resource name that pods ask for to get this card."""
+    """The resource name by which pods request this card."""
     quota: Int64 | None = None
-    """How many the queue may hold."""
+    """How many cards the queue may hold."""
     allocated: Int64 | None = None
-    """Held by pods that are on a node and have not finished."""
+    """Held by pods that have a node and have not finished."""
     inqueue: Int64 | None = None
-    """Let through or reserved, and not yet on a node."""
+    """Held by pods that were let through and have no node yet, or reserved for pod groups."""
     requested: Int64 | None = None
-    """Asked for by all pods that have not finished, those that wait included."""
+    """Requested by all pods that have not finished, including waiting pods."""
     elastic: Int64 | None = None
-    """The part of allocated that is beyond the minimum of its pod groups."""
+    """The part of allocated beyond the minimum of the pod groups."""
     guarantee: Int64 | None = None
-    """Kept for the queue."""
+    """How many cards the queue is guaranteed: its quota."""
     deserved: Int64 | None = None
-    """The queue's fair part of what the cluster has."""
+    """How many cards the queue deserves: its quota, or a share by weight if quotas exceed the
+    cluster."""
     surge: Int64 | None = None
-    """How many cards rolling updates may borrow beyond the quota; absent where they may not."""
+    """How many cards rolling updates may borrow beyond the quota; absent if they may not borrow."""
     borrowed: Int64 | None = None
-    """How many of these are borrowed now."""
+    """How many cards rolling updates borrow now."""
     seconds: CardSecondsField | None = None
-    """How long cards were held, in card-seconds, until cardSecondsUntil."""
+    """How long the queue has held this card, in card-seconds, up to cardSecondsUntil."""
 
 
 class ResourceStatus(WireModel):
-    """Cpu or memory of a queue, as quantities."""
+    """Cpu or memory of a queue, as Kubernetes quantities."""
 
     name: str
     """cpu or memory."""
     quota: QuantityText | None = None
-    """The most that the queue may hold; absent where it is not limited."""
+    """The most that the queue may hold; absent if it is not limited."""
     allocated: QuantityText | None = None
-    """Held by pods that are on a node and have not finished."""
+    """Held by pods that have a node and have not finished."""
     inqueue: QuantityText | None = None
-    """Let through or reserved, and not yet on a node."""
+    """Held by pods that were let through and have no node yet, or reserved for pod groups."""
     requested: QuantityText | None = None
-    """Asked for by all pods that have not finished, those that wait included."""
+    """Requested by all pods that have not finished, including waiting pods."""
     elastic: QuantityText | None = None
-    """The part of allocated that is beyond the minimum of its pod groups."""
+    """The part of allocated beyond the minimum of the pod groups."""
     guarantee: QuantityText | None = None
-    """What the queue's spec guarantees it; absent where it says nothing."""
+    """spec.guarantee of the queue; absent if it is not set."""
     deserved: QuantityText | None = None
-    """What the queue deserves by its spec; absent where it says nothing."""
+    """spec.deserved of the queue; absent if it is not set."""
 
 
 class StatusColumns(WireModel):
-    """What kubectl get prints: the rows above, each on one line."""
+    """The columns of kubectl get, as text."""
 
     cards: str | None = None
-    """Allocated and quota, per card."""
+    """Allocated and quota of each card."""
     inqueue: str | None = None
-    """Let through and not yet on a node, per card."""
+    """Inqueue of each card."""
     elastic: str | None = None
-    """Beyond the minimum of pod groups, per card, and of cpu and memory."""
+    """Elastic of each card, and of cpu and memory."""
     requested: str | None = None
-    """Asked for, per card."""
+    """Requested of each card."""
     note: str | None = None
-    """What is wrong: quota unreadable, closed, over quota, oversold; absent if nothing is."""
+    """What is wrong with the queue: its quota cannot be read, or it is closed, over quota or
+    oversold. Absent if nothing is wrong."""
     cpu: str | None = None
-    """Allocated cores and limit."""
+    """Allocated cpu cores, and the limit."""
     memory: str | None = None
-    """Allocated memory and limit."""
+    """Allocated memory, and the limit."""
 
 
 class ReservationStatus(WireModel):
     """Nodes that Volcano has locked for a queue."""
 
     nodes: list[str] | None = None
-    """Their names."""
+    """Names of the nodes."""
     resource: ResourceList | None = None
-    """What is idle on them."""
+    """Idle resources on these nodes."""
 
 
 class WaitingStatus(WireModel):
-    """The pods that wait at their gate."""
+    """The pods of the queue that wait at their gate."""
 
     pods: Int64 | None = None
-    """How many."""
+    """Number of waiting pods."""
     oldest: str | None = constrained(format="date-time")
-    """When the first of them was created: it has waited since. Absent where none waits."""
+    """Creation time of the pod that has waited longest. Absent if no pod waits."""
 
 
 class QueueStatusSchema(WireModel):
-    """What a queue holds now. Absent fields are not written by whoever applies this."""
+    """What a queue holds now."""
+
+    # Server-side apply leaves a field alone that is absent in what is applied.
 
     state: str | None = constrained(enum=["Open", "Closed", "Closing", "Unknown"])
-    """Whether the queue takes new work. Absent: Open."""
+    """Whether the queue takes new work. Absent means Open."""
     unknown: Count32 | None = None
-    """Pod groups in phase Unknown."""
+    """Number of pod groups in phase Unknown."""
     pending: Count32 | None = None
-    """Pod groups in phase Pending."""
+    """Number of pod groups in phase Pending."""
     running: Count32 | None = None
-    """Pod groups in phase Running."""
+    """Number of pod groups in phase Running."""
     inqueue: Count32 | None = None
-    """Pod groups in phase Inqueue."""
+    """Number of pod groups in phase Inqueue."""
     completed: Count32 | None = None
-    """Pod groups in phase Completed."""
+    """Number of pod groups in phase Completed."""
     reservation: ReservationStatus | None = None
     """Nodes that Volcano has locked for the queue."""
     allocated: ResourceList | None = None
-    """What the queue's pods hold, by resource name. Written by Volcano where it runs."""
+    """Resources that the queue's pods hold, by resource name. Volcano writes it, where it runs."""
     observed_generation: Int64 | None = None
-    """The generation of the queue that the rows below were worked out for."""
+    """The generation of the queue for which the rows below were computed."""
     cards: list[CardStatus] | None = constrained(map_keys=["name"])
-    """One row per card with a quota or in use."""
+    """One row for each card that has a quota or is in use."""
     card_seconds_until: str | None = constrained(format="date-time")
-    """Until when the seconds of the rows are counted."""
+    """The time up to which the seconds of the rows are counted."""
     resources: list[ResourceStatus] | None = constrained(map_keys=["name"])
     """One row for cpu and one for memory."""
     waiting: WaitingStatus | None = None
-    """How many pods wait at their gate, and since when. Absent: none has waited yet."""
+    """How many pods wait at their gate, and since when. Absent if no pod has waited yet."""
     conditions: list[QueueCondition] | None = constrained(map_keys=["type"])
-    """QuotaValid, OverQuota, Oversold, and Borrowed where rolling updates may borrow."""
+    """QuotaValid, OverQuota and Oversold; also Borrowed if rolling updates may borrow."""
     columns: StatusColumns | None = None
-    """The rows as kubectl get prints them."""
+    """The columns of kubectl get, as text."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     cls=CommandGroup,
-    help="Quotas per GPU card model for Kubernetes: exact, immediate, explained.",
+    help="Quotas per GPU card model for Kubernetes.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -30,26 +30,35 @@ Config = Annotated[
     typer.Option(
         "--config",
         metavar="FILE",
-        help="Settings, laid over the defaults; CARDQUOTA_* variables lie over both.",
+        help="YAML file with settings. Settings that it leaves out keep their defaults. "
+        "CARDQUOTA_* environment variables override both.",
     ),
 ]
 
 
 Kubeconfig = Annotated[
     Path | None,
-    typer.Option("--kubeconfig", metavar="FILE", help="Instead of the one of KUBECONFIG."),
+    typer.Option(
+        "--kubeconfig",
+        metavar="FILE",
+        help="The kubeconfig of the cluster. Default: KUBECONFIG; else, in a pod, its service "
+        "account; else ~/.kube/config.",
+    ),
 ]
 Context = Annotated[
-    str, typer.Option("--context", metavar="NAME", help="Instead of the kubeconfig's own.")
+    str,
+    typer.Option(
+        "--context",
+        metavar="NAME",
+        help="The context of the kubeconfig to use. Default: its current context.",
+    ),
 ]
 WideOption = Annotated[
     Output,
-    typer.Option("--output", "-o", help="How to print the results; wide: with more columns."),
+    typer.Option("--output", "-o", help="Output format. wide: text with more columns."),
 ]
-PlainOption = Annotated[
-    PlainOutput, typer.Option("--output", "-o", help="How to print the results.")
-]
-DataOption = Annotated[DataOutput, typer.Option("--output", "-o", help="How to print the results.")]
+PlainOption = Annotated[PlainOutput, typer.Option("--output", "-o", help="Output format.")]
+DataOption = Annotated[DataOutput, typer.Option("--output", "-o", help="Output format.")]
 
 
 def _show_version(context: typer.Context, wanted: bool) -> None:
@@ -80,7 +89,10 @@ def run(config: Config = None) -> None:
 
 @app.command()
 def manifests(config: Config = None) -> None:
-    """Print webhook objects and policies to apply."""
+    """Print webhook configurations and policies to apply.
+
+    They depend on the settings: print and apply them again after a change.
+    """
     settings = settings_of(config)
     from ..install.manifests import render
 
@@ -92,14 +104,17 @@ def scheduler_config(
     config: Config = None,
     profile: Annotated[
         str,
-        typer.Option("--profile", metavar="NAME", help="The schedulerName of the pods it serves."),
+        typer.Option(
+            "--profile", metavar="NAME", help="The schedulerName of the pods that it schedules."
+        ),
     ] = "default-scheduler",
     kubeconfig: Annotated[
         str,
         typer.Option(
             "--kubeconfig",
             metavar="PATH",
-            help="Of the scheduler, where it runs. With a configuration file it ignores its flag.",
+            help="The kubeconfig of the scheduler itself: a path on the scheduler's machine. A "
+            "scheduler with a configuration file ignores its own --kubeconfig flag.",
         ),
     ] = "",
     credentials: Annotated[
@@ -107,14 +122,15 @@ def scheduler_config(
         typer.Option(
             "--credentials",
             metavar="FOLDER",
-            help="With ca.crt, tls.crt and tls.key, where the scheduler runs.",
+            help="Folder with ca.crt, tls.crt and tls.key: a path on the scheduler's machine.",
         ),
     ] = "/etc/cardquota-extender",
 ) -> None:
-    """Print a kube-scheduler's configuration.
+    """Print a configuration for kube-scheduler.
 
-    With it the scheduler asks the extender. Of the profile that is the second kube-scheduler's,
-    also its Lease.
+    With this configuration, kube-scheduler asks the extender which node and which card a pod gets.
+    For the profile of the second kube-scheduler (setting extender.schedulerName), it also names a
+    Lease of its own.
     """
     settings = settings_of(config)
     from pathlib import PurePosixPath
@@ -138,8 +154,8 @@ def simulate(
             "-f",
             "--file",
             metavar="FILE",
-            help="YAML with nodes, queues and workloads: a file, a directory of them, or - for "
-            "standard input. May be given several times; the order of workloads counts.",
+            help="YAML with nodes, queues and workloads: a file, a directory of files, or - for "
+            "standard input. Can be repeated. Workloads are tried in the order given.",
         ),
     ],
     config: Config = None,
@@ -148,43 +164,53 @@ def simulate(
         bool,
         typer.Option(
             "--timeline",
-            help="Run jobs that come and end, in virtual time: those of --trace, or --jobs made-up "
-            "ones. Workloads of the files are left out.",
+            help="Simulate jobs that start and end over time, without waiting. The jobs come from "
+            "--trace, or --jobs makes them up. Workloads in the files are ignored.",
         ),
     ] = False,
     trace: Annotated[
-        str, typer.Option("--trace", metavar="FILE", help="CSV of jobs, or - for standard input.")
+        str,
+        typer.Option(
+            "--trace", metavar="FILE", help="CSV file with jobs, or - for standard input."
+        ),
     ] = "",
     jobs: Annotated[
-        int, typer.Option("--jobs", metavar="NUMBER", help="Make up so many jobs.")
+        int, typer.Option("--jobs", metavar="NUMBER", help="Make up this many jobs.")
     ] = 0,
     seed: Annotated[
-        int, typer.Option("--seed", metavar="NUMBER", help="Another seed, other jobs.")
+        int,
+        typer.Option(
+            "--seed", metavar="NUMBER", help="Seed for --jobs. The same seed makes the same jobs."
+        ),
     ] = 0,
     write_trace: Annotated[
         Path | None,
-        typer.Option("--write-trace", metavar="FILE", help="Keep the jobs of --jobs as CSV."),
+        typer.Option(
+            "--write-trace", metavar="FILE", help="Write the jobs of --jobs to this CSV file."
+        ),
     ] = None,
     svg: Annotated[
         Path | None,
-        typer.Option("--svg", metavar="FILE", help="Draw who held what when."),
+        typer.Option(
+            "--svg", metavar="FILE", help="Write a chart of who held which cards when, as SVG."
+        ),
     ] = None,
     starvation_wait: Annotated[
         float | None,
         typer.Option(
             "--starvation-wait",
             metavar="SECONDS",
-            help="Instead of the setting release.starvationWait: how long a job waits until nobody "
-            "behind it takes what it needs; 0: everybody may.",
+            help="Overrides the setting release.starvationWait: after this time, no job behind a "
+            "waiting job may take the cards that it needs. 0: jobs behind it always may.",
         ),
     ] = None,
 ) -> None:
     """Try YAML files without a cluster.
 
-    Says of each pod whether it would be admitted, gated or denied, and why; then shows the queues
-    as `kubectl get queues -o wide` would. With --timeline it says how long jobs wait, which never
-    start, and how much of each card is held. Exit code 0 if the files could be read: a denial is a
-    result, not a failure.
+    Shows for each pod whether it would be admitted, gated or denied, and why. Then shows the queues
+    as `kubectl get queues -o wide` would. With --timeline it shows how long jobs wait, which jobs
+    never start, and how much of each card is held. Exit code 0 if the files could be read: a denial
+    is a result, not a failure.
     """
     settings = settings_of(config)
     as_json = output is DataOutput.JSON
@@ -212,8 +238,8 @@ def cards(
             "-f",
             "--file",
             metavar="FILE",
-            help="YAML with nodes and queues instead of a cluster: a file, a directory of them, "
-            "or - for standard input. May be given several times.",
+            help="Read nodes and queues from YAML instead of a cluster: a file, a directory of "
+            "files, or - for standard input. Can be repeated.",
         ),
     ] = None,
     kubeconfig: Kubeconfig = None,
@@ -221,11 +247,12 @@ def cards(
     config: Config = None,
     output: WideOption = Output.TEXT,
 ) -> None:
-    """List cards, their quotas, what is not counted.
+    """List cards, their quotas, and what is not counted.
 
-    Reads nodes and queues as you, and counts them as the operator does; none needs to run. Name
-    its configuration with --config if that has makers of cards of its own. With -o wide it also
-    shows how many are in use, as the operator has published it, and which queues have a quota.
+    Reads nodes and queues with your rights, and counts them as the operator does. The operator
+    need not run. If its configuration has `vendors`, name that file with --config. With -o wide it
+    also shows how many cards are in use, as published by the operator, and which queues have a
+    quota.
     """
     if files and (kubeconfig is not None or context):
         raise typer.BadParameter(
@@ -252,8 +279,8 @@ def top(
         typer.Option(
             "--watch",
             "-w",
-            help="Show it anew when it changes, at most every 2 seconds, until Ctrl-C; that is no "
-            "failure then.",
+            help="Show the table again when a queue changes, at most every 2 seconds. Ctrl-C ends "
+            "it with exit code 0.",
         ),
     ] = False,
     kubeconfig: Kubeconfig = None,
@@ -263,9 +290,10 @@ def top(
 ) -> None:
     """Show what each queue has, holds and waits for.
 
-    Reads queues as you, also beside Volcano, where `kubectl get queues` does not show it. Whoever
-    may list pods and nodes too learns which cards are used outside every queue. With -o wide each
-    card of a queue has a row, with what is free on nodes; that reads all pods with cards.
+    Reads queues with your rights. Beside Volcano it shows what `kubectl get queues` does not. If
+    you may also list pods and nodes, it shows which cards are used outside all queues. With -o wide
+    each card of a queue has its own row, with the cards that are free on nodes; that reads all pods
+    with cards.
     """
     if watch and output.is_data:
         raise typer.BadParameter("is for text alone: leave out -o", param_hint="--watch")
@@ -282,10 +310,11 @@ def top(
 @app.command()
 def inspect(
     node: Annotated[
-        str, typer.Argument(metavar="[NODE]", help="This node alone, whatever its cards are.")
+        str,
+        typer.Argument(metavar="[NODE]", help="Show only this node, with or without shared cards."),
     ] = "",
     details: Annotated[
-        bool, typer.Option("--details", "-d", help="Also the pods of each card.")
+        bool, typer.Option("--details", "-d", help="Also show the pods on each card.")
     ] = False,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
@@ -294,8 +323,8 @@ def inspect(
 ) -> None:
     """Show the memory of shared cards, and whose pods hold it.
 
-    Reads nodes, pods and lists of broken cards as you, and counts as the extender does; neither it
-    nor the operator needs to run.
+    Reads nodes, pods and lists of broken cards with your rights, and counts as the extender does.
+    Neither the extender nor the operator needs to run.
     """
     settings = settings_of(config)
     from .inspect.inspect import inspect as inspect_cards
@@ -320,7 +349,8 @@ def check(
             "--terminating-after",
             metavar="SECONDS",
             min=0,
-            help="Instead of the setting stuck.terminatingAfter: how long a pod should be gone.",
+            help="Report a pod that is still there this long after its deletion and grace period. "
+            "Overrides the setting stuck.terminatingAfter.",
         ),
     ] = None,
     gated_after: Annotated[
@@ -329,11 +359,19 @@ def check(
             "--gated-after",
             metavar="SECONDS",
             min=0,
-            help="Instead of the setting stuck.gatedAfter: how long a pod waits at its gate.",
+            help="Report a pod that has waited this long at its gate. Overrides the setting "
+            "stuck.gatedAfter.",
         ),
     ] = None,
     namespace: Annotated[
-        str, typer.Option("--namespace", "-n", metavar="NAME", help="What is in it alone.")
+        str,
+        typer.Option(
+            "--namespace",
+            "-n",
+            metavar="NAME",
+            help="Check only this namespace. Default: all namespaces, and the installation, queues "
+            "and nodes.",
+        ),
     ] = "",
     kubeconfig: Kubeconfig = None,
     context: Context = "",
@@ -342,11 +380,11 @@ def check(
 ) -> None:
     """Find what is wrong or stuck, and say why.
 
-    Whether the product is installed as configured, and somebody leads; queues, nodes and
-    namespaces that are not what they seem; pods that came past; pods that should be gone, pods that
-    wait for long, workloads without their pods. Reads all of it as you; what you may not read is
-    left out, and said. Name the operator's configuration with --config. Exit code 0 if nothing was
-    found, 3 if something was; 1 also if nothing was found and not all could be looked for.
+    Checks whether the product is installed as configured and has a leader. Finds mistakes in
+    queues, nodes and namespaces, pods that are charged but never passed the gate, pods that should
+    be gone, pods that wait for long, and workloads that lack pods. Reads with your rights, and
+    names what you may not read. Name the operator's configuration with --config. Exit code 0:
+    nothing found. 3: something found. 1: failed, or nothing found but not everything could be read.
     """
     settings = settings_of(config)
     from ..quota.limits import is_object_name
@@ -372,7 +410,7 @@ def check(
 
 @app.command()
 def queue(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The queue.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the queue.")],
     limit: Annotated[
         int,
         typer.Option(
@@ -380,7 +418,7 @@ def queue(
             metavar="NUMBER",
             min=0,
             max=200,
-            help="How many holders, and how many waiters, to show; the others are counted.",
+            help="Show at most this many holders and this many waiters. The rest is only counted.",
         ),
     ] = 20,
     kubeconfig: Kubeconfig = None,
@@ -389,7 +427,7 @@ def queue(
 ) -> None:
     """Show who holds a queue's cards, who waits, what fits now.
 
-    The operator answers: it must run, and you need the right to create
+    The operator answers this, so it must run. You need the right to create
     queuereviews.cardquota.volcano.sh.
     """
     from ..quota.limits import is_object_name
@@ -406,23 +444,34 @@ def queue(
 def explain(
     kind: Annotated[
         str,
-        typer.Argument(metavar="KIND", help="pod, deploy, sts, ds, rs, job, pg, vcjob, ..."),
+        typer.Argument(
+            metavar="KIND", help="The kind: pod, deploy, sts, ds, rs, job, pg, vcjob, ..."
+        ),
     ],
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Its name; or both as KIND/NAME.")
+        str,
+        typer.Argument(
+            metavar="NAME", help="The name of the workload. Or write KIND/NAME as one argument."
+        ),
     ] = "",
     namespace: Annotated[
         str,
-        typer.Option("--namespace", "-n", metavar="NAME", help="Instead of the context's own."),
+        typer.Option(
+            "--namespace",
+            "-n",
+            metavar="NAME",
+            help="The namespace of the workload. Default: that of the context.",
+        ),
     ] = "",
     kubeconfig: Kubeconfig = None,
     context: Context = "",
     output: PlainOption = PlainOutput.TEXT,
 ) -> None:
-    """Say why a workload waits, and what would let it in.
+    """Say why a workload waits, and what would let it start.
 
-    Its queue and why that one, its place, who holds the cards. The operator answers: it must run,
-    and you need the right to create workloadreviews.cardquota.volcano.sh in the namespace.
+    Shows its queue and why it is in that queue, its place in the queue, and who holds the cards.
+    The operator answers this, so it must run. You need the right to create
+    workloadreviews.cardquota.volcano.sh in the namespace.
     """
     from ..quota.limits import is_object_name
     from .explain.explain_command import explain as explain_workload

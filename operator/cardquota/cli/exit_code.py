@@ -21,8 +21,8 @@ class ExitCode(IntEnum):
 
 
 EXIT_CODES: Final = (
-    "Exit codes of all commands: 0 done; 1 failed; 2 wrong command line or configuration, or no "
-    "cluster is named; 3 check has found something; 130 interrupted; 141 nobody reads the output "
-    "any more."
+    "Exit codes of all commands: 0 done; 1 failed; 2 wrong command line, configuration, kubeconfig "
+    "or context; 3 check found a problem; 130 interrupted; 141 the program that reads the output "
+    "has ended."
 )
 """For people."""

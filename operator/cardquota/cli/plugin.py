@@ -32,7 +32,7 @@ from .output import Output, PlainOutput
 PROGRAM: Final = "kubectl cardquota"
 plugin = typer.Typer(
     cls=CommandGroup,
-    help="Quotas per GPU card model: what the cluster has and what is promised.",
+    help="Show quotas per GPU card model: who holds cards, who waits, and why.",
     epilog=EXIT_CODES,
     # kubectl asks another program for completions: see `kubectl_completion`.
     add_completion=False,
@@ -57,8 +57,8 @@ def simulate(
             "-f",
             "--file",
             metavar="FILE",
-            help="YAML with workloads: a file, a directory of them, or - for standard input. May "
-            "be given several times; the order of workloads counts.",
+            help="YAML with workloads: a file, a directory of files, or - for standard input. "
+            "Can be repeated. Workloads are tried in the order given.",
         ),
     ],
     namespace: Annotated[
@@ -67,7 +67,7 @@ def simulate(
             "--namespace",
             "-n",
             metavar="NAME",
-            help="Of objects that name none; instead of the context's own.",
+            help="The namespace of objects that name none. Default: that of the context.",
         ),
     ] = "",
     kubeconfig: Kubeconfig = None,
@@ -75,12 +75,12 @@ def simulate(
     config: Config = None,
     output: PlainOption = PlainOutput.TEXT,
 ) -> None:
-    """Try workloads of files, and create nothing.
+    """Try workloads from files against the cluster; create nothing.
 
-    Says of each pod whether it fits now, waits or is refused in the cluster as it is, and why.
-    Reads nodes, queues, namespaces, pod groups and all pods as you. Of a workload that is there
-    already only the pods that it lacks are tried. Name the operator's configuration with --config.
-    Exit code 0 if it could be judged, whatever the answers are.
+    Shows for each pod whether it fits now, waits or is refused, and why. Reads nodes, queues,
+    namespaces, pod groups and all pods with your rights. If a workload exists already, only the
+    pods that it lacks are tried. Name the operator's configuration with --config. Exit code 0 if
+    the workloads could be judged, whatever the answers are.
     """
     from ..quota.limits import is_object_name
 

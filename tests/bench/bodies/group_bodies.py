@@ -19,18 +19,18 @@ def group_bodies(salt: int, queue: str) -> Iterator[tuple[str, GroupBody]]:
     """
     plain = a_group("gang").in_queue(queue).of(2)
     yield "2 cards", plain.requesting({_CARDS[0]: 2})
-    yield "64 cards to choose from, all", plain.requesting({"|".join(_CARDS): 192})
+    yield "64 cards to choose from, exactly all of them", plain.requesting({"|".join(_CARDS): 192})
     yield "64 cards to choose from, one too many", plain.requesting({"|".join(_CARDS): 193})
     yield "64 cards to choose from, 2^53", plain.requesting({"|".join(_CARDS): 2**53 - salt})
     yield "64 rows", plain.requesting(dict.fromkeys(_CARDS, 1 + salt % 3))
     chain = {"|".join(pair): 3 for pair in pairwise(_CARDS[:33])}
-    yield "32 rows in a chain, all", plain.requesting(chain)
+    yield "32 rows in a chain, exactly all cards", plain.requesting(chain)
     tight = {_CARDS[32]: 3, **dict(list(chain.items())[:30]), _CARDS[31]: 3, _CARDS[0]: 1}
-    yield "a chain of which one end is short", plain.requesting(tight)
+    yield "a chain that is one card short at one end", plain.requesting(tight)
     fans = {"|".join(_CARDS[n : n + 8]): 24 - n for n in range(8)}
     yield "8 rows of 8 cards that compete", plain.requesting(fans)
     yield "a request of 2 MB", plain.requesting("[" * 1_000_000 + str(salt))
-    yield "a request of 5 KiB that is none", plain.requesting("[" * (5 * 1024 - 8) + str(salt))
+    yield "an invalid request of 5 KiB", plain.requesting("[" * (5 * 1024 - 8) + str(salt))
     many = ELEMENTS.most - 100
     yield "65,000 tasks", plain.of_tasks({f"t{salt}{n}": 1 for n in range(many)})
     yield "65,000 resources", plain.needing({f"a.b/{salt}{n}": 1 for n in range(many)})

@@ -117,24 +117,28 @@ PODS: Final[dict[str, Callable[[int], PodBody]]] = {
     f"{_NAMES} alternatives and {_TERMS * _EACH} requirements": lambda n: _named(n).requiring(
         *_terms((PRODUCT, "NotIn", ["b"]), n)
     ),
-    "the same of the sizes of shares": lambda n: _shares(n).requiring(
-        *_terms((MEMORY, "NotIn", ["1"]), n)
-    ),
-    "the same, each term names a host": lambda n: _named(n).requiring(
+    f"{_NAMES} alternatives and {_TERMS * _EACH} requirements on memory, shares": lambda n: _shares(
+        n
+    ).requiring(*_terms((MEMORY, "NotIn", ["1"]), n)),
+    f"{_NAMES} alternatives, each term names a host": lambda n: _named(n).requiring(
         *_terms((HOST, "In", ["node-0007"]), n)
     ),
-    "no card named": lambda n: _unnamed(n).requiring(*_terms((PRODUCT, "NotIn", ["b"]), n)),
+    f"{_TERMS * _EACH} requirements, no card named": lambda n: _unnamed(n).requiring(
+        *_terms((PRODUCT, "NotIn", ["b"]), n)
+    ),
     f"{limits.SELECTOR_TEXT.most // KIB} KiB of selector": lambda n: _unnamed(n).requiring(
         _long(n)
     ),
-    "the same selector in all of them": lambda _: _unnamed(0).requiring(_long(0)),
+    f"{limits.SELECTOR_TEXT.most // KIB} KiB of selector, the same in all pods": lambda _: _unnamed(
+        0
+    ).requiring(_long(0)),
     f"{limits.VALUES.most:,} values": lambda n: _unnamed(n).requiring(*_values(n)),
-    f"{len(SERIALS)} Gt on as many labels of all nodes": lambda n: _unnamed(n).requiring(
-        *_compared(SERIALS, n)
-    ),
-    f"{len(SERIALS)} Gt, of which one label is a node's": lambda n: _unnamed(n).requiring(
-        *_compared((HOST, *(f"none-{n}" for n in range(len(SERIALS) - 1))), n)
-    ),
+    f"{len(SERIALS)} Gt requirements on labels that all nodes have": lambda n: _unnamed(
+        n
+    ).requiring(*_compared(SERIALS, n)),
+    f"{len(SERIALS)} Gt requirements, one on a label that nodes have": lambda n: _unnamed(
+        n
+    ).requiring(*_compared((HOST, *(f"none-{n}" for n in range(len(SERIALS) - 1))), n)),
     "containers and their resources": _containers,
     "tolerations, gates and owners": _waiting,
 }

@@ -43,7 +43,7 @@ def pods(salt: str) -> Iterator[tuple[str, PodBody]]:
         one = _containers(salt, 1, most // 32)
         yield f"one container of {size} of resources", plain.with_spec(containers=one)
     yield "a card.name of 2.8 MB", plain.naming("|".join(f"{salt}{n}" for n in range(MOST // 8)))
-    yield "a card.name of 2.8 MB in one", plain.naming(salt * MOST)
+    yield "a card.name of 2.8 MB, one name", plain.naming(salt * MOST)
     yield (
         "a node selector of 2.5 MB",
         plain.on_nodes_labelled({f"{_WORDS}{salt}{number}": "1" for number in range(MOST // 80)}),

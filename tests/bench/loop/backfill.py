@@ -65,7 +65,7 @@ async def _at_once(figures: Figures) -> None:
     await figures.take(f"take-over, {where}", take_over(world))
     assert time.time() < old, "they have waited too long before all of them were judged"
     await asyncio.sleep(old + 1 - time.time())
-    await figures.take(f"{WAITING:,} have waited too long, from one look on", _look(world))
+    await figures.take(f"{WAITING:,} have waited too long, all from the same moment", _look(world))
     await _what_happens(figures, where, dict.fromkeys(CARDS, 1))
 
 

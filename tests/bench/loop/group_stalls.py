@@ -45,23 +45,27 @@ async def _tasks(figures: Figures) -> None:
     await figures.take(f"take-over, a gang of {where}", take_over(world))
     others = (_gang(each - n).body for n in (1, 0))
     await figures.take(
-        f"what must start of each task changes, {where}",
+        f"the minimum of each task changes, {where}",
         *(see(world, "podgroups", group) for group in others),
     )
     short = (_gang(each, more=f"t{n}").body for n in range(2))
     await figures.take(
-        f"of one task too few are there, {where}",
+        f"one task has too few pods, {where}",
         *(see(world, "podgroups", group) for group in short),
     )
     world.see("podgroups", _gang(each).body)
     await done(world)
     pod = stall_world.gated(_QUEUE).in_queue(None).in_group("gang").of_task("t0")
     pods = (pod.with_uid(f"new-{n}").put(f"new-{n}", "metadata", "name") for n in range(2))
-    await figures.take(f"one more comes, {where}", *(see(world, "pods", pod.body) for pod in pods))
     await figures.take(
-        f"all of it starts, {where}", see(world, "queues", _queue({H200: 2 * _MEMBERS}))
+        f"one more pod is created, {where}", *(see(world, "pods", pod.body) for pod in pods)
     )
-    await figures.take(f"it loses its podgroup, {where}", drop(world, "podgroups", _gang(1).body))
+    await figures.take(
+        f"the whole gang starts, {where}", see(world, "queues", _queue({H200: 2 * _MEMBERS}))
+    )
+    await figures.take(
+        f"the gang loses its podgroup, {where}", drop(world, "podgroups", _gang(1).body)
+    )
     await figures.take(f"a term ends, {where}", world.follow)
 
 
@@ -83,7 +87,7 @@ async def _requests(figures: Figures) -> None:
         group = _group(f"asks-{number:05}").requesting(asked).needing({"cpu": f"{number}m"})
         world.see("podgroups", group.body)
     world.settle()
-    where = f"{WAITING:,} groups that ask for {REQUEST_CARDS.most} cards"
+    where = f"{WAITING:,} groups that request {REQUEST_CARDS.most} cards"
 
     await figures.take(f"take-over, {where}", take_over(world))
     more = (_queue(dict.fromkeys(_MODELS, 3 + n)) for n in (1, 2))
@@ -100,14 +104,16 @@ async def _silent(figures: Figures) -> None:
     for number in range(WAITING):
         world.see("podgroups", _group(f"silent-{number:05}").body)
     world.settle()
-    where = f"{WAITING:,} groups without pods that say nothing"
+    where = f"{WAITING:,} groups without pods and without a request"
 
     await figures.take(f"take-over, {where}", take_over(world))
     queue = a_queue(_QUEUE).with_quota({H200: 8}).with_uid(f"u-{_QUEUE}")
     await figures.take(f"their queue is closed, {where}", see(world, "queues", queue.closed().body))
     await figures.take(f"their queue is opened, {where}", see(world, "queues", queue.body))
     shut = queue.open_to("others").body
-    await figures.take(f"their queue is open to others alone, {where}", see(world, "queues", shut))
+    await figures.take(
+        f"their queue is closed to their namespace, {where}", see(world, "queues", shut)
+    )
     world.see("queues", queue.body)
     await done(world)
     for mode in ("audit", "enforced", "off"):

@@ -95,7 +95,7 @@ async def _bodies(figures: Figures) -> None:
         await figures.take(f"review of a queue, {what}", *_twice(answer(world, "/validate", body)))
         await figures.take(f"watch of a queue, {what}", see(world, "queues", queue.body))
     junk = b'{"kind":"AdmissionReview","request":' + b"[" * 500 + b"1," * 4_000_000
-    await figures.take("8 MB that are no review", *_twice(answer(world, "/mutate", junk)))
+    await figures.take("8 MB that are not a review", *_twice(answer(world, "/mutate", junk)))
 
 
 async def _nodes(figures: Figures) -> None:
@@ -181,11 +181,13 @@ async def _one_queue(figures: Figures) -> None:
     unadmitted = UnadmittedReports(
         world.ledger, world.events, later=lambda _, call: loop.call_later(0, call)
     )
-    await figures.take("80,000 got past in one queue", lambda: unadmitted.look(["q0000"]))
+    await figures.take(
+        "80,000 pods of one queue that passed no gate", lambda: unadmitted.look(["q0000"])
+    )
     for uid in world.ledger.pods:
         world.ledger.dirty.mark_unadmitted(uid)
     await figures.take(
-        "100,000 unadmitted pods are looked at",
+        "100,000 pods that passed no gate are reported",
         lambda: report_unadmitted(world.ledger, world.events),
     )
     for kind, body in (
@@ -193,7 +195,7 @@ async def _one_queue(figures: Figures) -> None:
         ("namespaces", a_namespace("q0000").body),
         ("queues", a_queue("q0000").body),
     ):
-        await figures.take(f"all of it loses its {kind[:-1]}", drop(world, kind, body))
+        await figures.take(f"all pods lose their {kind[:-1]}", drop(world, kind, body))
 
 
 async def _group(figures: Figures, members: int) -> None:
@@ -244,7 +246,7 @@ async def _terms(figures: Figures, where: str) -> None:
 
     await figures.take(f"take-over, {where}", take_over(world))
     await figures.take(f"all queues reported, {where}", world.leadership.report_all)
-    await figures.take(f"what is decided was seen, {where}", world.ledger.decisions.all_seen)
+    await figures.take(f"all decisions seen in the watch, {where}", world.ledger.decisions.all_seen)
     await figures.take(f"a term ends, {where}", world.follow)
 
 

@@ -195,13 +195,13 @@ async def _take_over(report: Report, selector: StretchSelector) -> None:
         first = server.first_gate
         report(
             Figure(
-                "to the first gate, of the queue that comes last",
+                "until the first gate opens, of the queue that comes last",
                 (first or float("inf")) - begun,
                 "s",
             )
         )
         report(Figure("gates opened", server.gates, "", ROOM, "at least"))
-        report(Figure("to the last who hears why it waits", seen - begun, "s"))
+        report(Figure("until the last pod is told why it waits", seen - begun, "s"))
         report(Figure("events", server.events, "", told, "at least"))
         report(Figure("events dropped", recorder.dropped, "", 0))
         report(Figure("latest renewal, by the clock", late.worst * 1e3, "ms"))

@@ -11,8 +11,12 @@ from .run import fuzz_door
 def main() -> int:
     """One run by the command line."""
     parser = argparse.ArgumentParser(prog="fuzz.door", description=__doc__)
-    parser.add_argument("--count", type=int, default=100_000, help="calls")
-    parser.add_argument("--seed", type=int, help="the dice; without it, any")
+    parser.add_argument(
+        "--count", type=int, default=100_000, help="number of calls (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seed", type=int, help="seed of the random choices; default: a random one"
+    )
     options = parser.parse_args()
     seed = random.randrange(10**6) if options.seed is None else options.seed
     print(f"seed {seed}, {options.count:,} calls", flush=True)

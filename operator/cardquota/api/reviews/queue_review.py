@@ -25,153 +25,153 @@ LARGEST_LIMIT: Final = 200
 
 
 class QueueReviewSpec(WireModel):
-    """What is asked."""
+    """The question."""
 
     queue: str = Field(json_schema_extra={"minLength": 1, "maxLength": LONGEST_OBJECT_NAME})
-    """The queue that is asked about."""
+    """Name of the queue."""
     limit: Count32 | None = constrained(server_default=DEFAULT_LIMIT, maximum=LARGEST_LIMIT)
-    """How many holders, and how many waiters, are told; the others are counted."""
+    """Show at most this many holders and this many waiters. The rest is only counted."""
 
 
 class AnsweredAmount(WireModel):
-    """So many cards of one name."""
+    """A number of cards of one name."""
 
     name: str
     """The card, or a choice of cards as A|B."""
     amount: Int64
-    """Cards."""
+    """Number of cards."""
 
 
 class AnsweredCard(WireModel):
-    """One card of the queue, in cards."""
+    """One card of the queue. Numbers are whole cards."""
 
     name: str
-    """The card, as it is named in the quota."""
+    """Name of the card, as in the quota."""
     quota: Int64
-    """How many the queue may hold."""
+    """How many cards the queue may hold."""
     allocated: Int64
-    """Held by pods that are on a node and have not finished."""
+    """Held by pods that have a node and have not finished."""
     inqueue: Int64
-    """Let through or reserved, and not yet on a node."""
+    """Held by pods that were let through and have no node yet, or reserved for pod groups."""
     elastic: Int64
-    """The part of allocated that is beyond the minimum of its pod groups."""
+    """The part of allocated beyond the minimum of the pod groups."""
     requested: Int64
-    """Asked for by all pods that have not finished, those that wait included."""
+    """Requested by all pods that have not finished, including waiting pods."""
     left: Int64
-    """What is left of the quota; 0 also where the queue is over it."""
+    """What is left of the quota. 0 if the queue is over it."""
     allocatable: Int64
-    """What nodes of the cluster offer, in use or not."""
+    """What the nodes of the cluster offer, in use or not."""
     free: Int64
-    """Free on nodes that take pods, less what pods will take that are let through already."""
+    """Free on nodes that accept pods, minus the cards of pods that were let through already."""
     most_on_node: Int64
-    """The most that one of these nodes has free."""
+    """The most that a single one of these nodes has free."""
     fits: Int64
-    """What would fit now: the smaller of left and free; 0 if the queue takes nothing new."""
+    """How many would fit now: the smaller of left and free. 0 if the queue takes no new work."""
 
 
 class AnsweredResource(WireModel):
-    """Cpu or memory of the queue, as quantities."""
+    """Cpu or memory of the queue, as Kubernetes quantities."""
 
     name: str
     """cpu or memory."""
     allocated: str
-    """Held by pods that are on a node and have not finished."""
+    """Held by pods that have a node and have not finished."""
     inqueue: str
-    """Let through or reserved, and not yet on a node."""
+    """Held by pods that were let through and have no node yet, or reserved for pod groups."""
     requested: str
-    """Asked for by all pods that have not finished, those that wait included."""
+    """Requested by all pods that have not finished, including waiting pods."""
     quota: str | None = None
-    """The most that the queue may hold; absent where it is not limited."""
+    """The most that the queue may hold; absent if it is not limited."""
     left: str | None = None
-    """What is left of that."""
+    """What is left of the quota."""
 
 
 class AnsweredHolder(WireModel):
-    """Who holds something: a workload, or a pod group with a reservation."""
+    """A workload that holds cards, or a pod group with a reservation."""
 
     kind: str
-    """Deployment, Job, ...; Pod for a pod that nothing has made."""
+    """Deployment, Job, ...; Pod for a pod without a controller."""
     namespace: str
-    """Its namespace."""
+    """Namespace of the object."""
     name: str
-    """Its name."""
+    """Name of the object."""
     pods: Int64
-    """Pods that are let through or on a node; 0 of a reservation."""
+    """Number of pods that are let through or have a node; 0 for a reservation."""
     cards: list[AnsweredAmount]
-    """What they hold."""
+    """Cards that it holds."""
     since: str
-    """When the first of these pods got its node, or was created; empty of a reservation."""
+    """When the first of these pods got its node, or was created. Empty for a reservation."""
 
 
 class AnsweredWaiter(WireModel):
-    """Who waits: a pod, or a group that starts together."""
+    """A pod that waits, or a group that starts together."""
 
     place: Int64
-    """In the order of release; 1 is the first."""
+    """Its place in the order of release; 1 is the first."""
     kind: str
     """Pod or PodGroup."""
     namespace: str
-    """Its namespace."""
+    """Namespace of the object."""
     name: str
-    """Its name."""
+    """Name of the object."""
     pods: Int64
-    """Pods that wait; 0 of a group whose pods are still to come."""
+    """Number of pods that wait; 0 for a group whose pods do not exist yet."""
     asks: list[AnsweredAmount]
-    """What they ask for together."""
+    """Cards that these pods request together."""
     since: str
     """When it was created."""
     reason: str
-    """Why it waits, one word; empty if it has room and is not let through yet."""
+    """Why it waits, in one word. Empty if it has room and is not let through yet."""
     message: str
-    """Why it waits, a sentence."""
+    """Why it waits, as a sentence."""
 
 
 class QueueReviewStatus(WireModel):
     """The answer."""
 
     queue: str
-    """The queue."""
+    """Name of the queue."""
     state: str
     """Open, Closed or Closing."""
     fifo: bool
     """Whether no pod passes another one that waits for the same card."""
     time: Time
-    """When this was answered."""
+    """When the operator gave this answer."""
     cards: list[AnsweredCard]
-    """One row per card with a quota, or that is held or asked for; of more than 100 those that are
-    asked for most."""
+    """One row for each card that has a quota, is held or is requested. If there are more than 100,
+    those that are requested most."""
     more_cards: Int64
-    """How many other cards there are."""
+    """Number of cards that are not listed."""
     resources: list[AnsweredResource]
-    """Cpu and memory."""
+    """Cpu and memory of the queue."""
     held_pods: Int64
-    """Pods that are let through or on a node."""
+    """Number of pods that are let through or have a node."""
     holders: list[AnsweredHolder]
-    """Who holds the most cards, first."""
+    """Holders of cards, those with the most cards first."""
     more_holders: Int64
-    """How many others hold something."""
+    """Number of holders that are not listed."""
     waiting_pods: Int64
-    """Pods that wait."""
+    """Number of pods that wait."""
     waiters: list[AnsweredWaiter]
-    """Who waits, in the order of release."""
+    """Waiting pods and groups, in the order of release."""
     more_waiters: Int64
-    """How many others wait: groups, and pods that go by themselves."""
+    """Number of waiting groups and single pods that are not listed."""
     quota_problem: str | None = None
-    """Why the quota cannot be read, so that an older one is in force."""
+    """Why the quota cannot be read. An older quota is in force."""
 
 
 class QueueReviewSchema(WireModel):
     """Asks what a queue holds, who holds it, who waits, and what would fit now. Create it as a dry
-    run: nothing is stored.
+    run; it is never stored.
     """
 
     api_version: str = f"{REVIEW_GROUP}/{REVIEW_VERSION}"
     kind: str = "QueueReview"
     metadata: ObjectMeta = ObjectMeta()
     spec: QueueReviewSpec
-    """What is asked."""
+    """The question."""
     status: QueueReviewStatus
-    """The answer. Never to be written by who asks."""
+    """The answer. Leave it out when you ask."""
 
 
 QUEUE_REVIEW: Final = CustomResource(

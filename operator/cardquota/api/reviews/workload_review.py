@@ -20,110 +20,111 @@ LONGEST_KIND: Final = 63
 
 
 class WorkloadReviewSpec(WireModel):
-    """What is asked."""
+    """The question."""
 
     kind: str = Field(
         json_schema_extra={"maxLength": LONGEST_KIND, "pattern": "^[A-Za-z][A-Za-z0-9]*$"}
     )
-    """Pod, PodGroup, Deployment, StatefulSet, DaemonSet, ReplicaSet, Job, or any other kind whose
-    objects are controllers of pods."""
+    """Pod, PodGroup, Deployment, StatefulSet, DaemonSet, ReplicaSet, Job, or any other kind of
+    controller of pods."""
     name: str = Field(json_schema_extra={"minLength": 1, "maxLength": LONGEST_OBJECT_NAME})
-    """Its name, in the namespace of the review."""
+    """Name of the workload, in the namespace of the review."""
     api_version: str | None = constrained(maxLength=LONGEST_OBJECT_NAME)
-    """Tells a Job of Volcano (batch.volcano.sh/v1alpha1) from one of Kubernetes (batch/v1). Absent:
-    either."""
+    """Which Job is meant: of Volcano (batch.volcano.sh/v1alpha1) or of Kubernetes (batch/v1).
+    Absent: either."""
 
 
 class AnsweredPods(WireModel):
-    """Its unfinished pods that use cards or a queue."""
+    """Numbers of unfinished pods of the workload that use cards or a queue."""
 
     running: Int64
-    """On a node."""
+    """Pods that have a node."""
     let_through: Int64
-    """Their gates are open, and they have no node yet."""
+    """Pods whose gates are open and that have no node yet."""
     waiting: Int64
-    """At the gate."""
+    """Pods that wait at the gate."""
     lacking: Int64
-    """Pods that it wants and that do not exist."""
+    """Pods that the workload wants and that do not exist."""
 
 
 class AnsweredQueue(WireModel):
     """A queue that has room."""
 
     queue: str
-    """The queue."""
+    """Name of the queue."""
     card: str
-    """The card that it has room for."""
+    """The card that the queue has room for."""
     left: Int64
-    """What is left of its quota."""
+    """What is left of the quota for this card."""
 
 
 class WorkloadReviewStatus(WireModel):
     """The answer."""
 
     kind: str
-    """What was asked about."""
+    """Kind of the workload."""
     namespace: str
-    """Its namespace."""
+    """Namespace of the workload."""
     name: str
-    """Its name."""
+    """Name of the workload."""
     time: Time
-    """When this was answered."""
+    """When the operator gave this answer."""
     queue: str
-    """Its queue; empty: none."""
+    """Queue of the workload. Empty if it has none."""
     queue_source: str
-    """What has named the queue: PodGroup, Annotation, Namespace, Configuration; Charged: it was let
-    through in another one than it would get now; None."""
+    """What names the queue: PodGroup, Annotation, Namespace or Configuration. Charged: it was let
+    through in another queue than it would get now. None: it has no queue."""
     queue_reason: str
-    """The same in a sentence."""
+    """Why it is in this queue, as a sentence."""
     asks: list[AnsweredAmount]
-    """What one pod asks for; of a group that starts whole, what all that wait ask for."""
+    """Cards that one pod requests. For a group that starts together: cards that all its waiting
+    pods request."""
     pods: AnsweredPods
-    """How many of its pods there are."""
+    """Numbers of its pods."""
     state: str
     """Fits, LetThrough, Waits, Refused, Coming (it lacks pods, and the next one would not be
-    refused), or Ends: it is being deleted, or over."""
+    refused) or Ends (it is being deleted, or has finished)."""
     waits_for: str
-    """For want of what: Quota, Order, PodGroup, Queue, Node, SchedulingGate, Scheduler, Webhook,
-    Operator, Controller, Correction; empty: nothing."""
+    """What it waits for: Quota, Order, PodGroup, Queue, Node, SchedulingGate, Scheduler, Webhook,
+    Operator, Controller or Correction. Empty if it waits for nothing."""
     reason: str
-    """As in events; empty where there is none."""
+    """The reason, in one word as in events. Empty if there is none."""
     message: str
-    """A sentence, that of its event where there is one."""
+    """The reason as a sentence: that of its event, if there is one."""
     gates: list[str] | None = None
-    """Scheduling gates of others, which it waits at too."""
+    """Scheduling gates of other programs at which it waits too."""
     place: Int64 | None = None
-    """In the order of release of its queue; absent: it does not wait there."""
+    """Its place in the order of release of its queue. Absent if it does not wait there."""
     place_of: Int64 | None = None
-    """How many wait there."""
+    """How many wait in its queue."""
     before: Int64 | None = None
-    """How many of those before it ask for one of its cards."""
+    """How many of those before it request one of its cards."""
     holders: list[AnsweredHolder] | None = None
-    """Who holds these cards in its own namespace."""
+    """Who holds these cards in the namespace of the workload."""
     more_holders: Int64 | None = None
-    """How many others hold them there."""
+    """Number of holders in this namespace that are not listed."""
     held_elsewhere: list[AnsweredAmount] | None = None
-    """What is held in other namespaces, and reserved."""
+    """Cards that are held or reserved in other namespaces."""
     fewer: list[AnsweredAmount] | None = None
-    """It would fit now if it asked for at most so many of one of these."""
+    """It would fit now if it requested at most this many of one of these cards."""
     other_cards: list[AnsweredAmount] | None = None
-    """Other cards of its queue that have room for it, and what is left of them."""
+    """Other cards of its queue with room for it, and what is left of each."""
     other_queues: list[AnsweredQueue] | None = None
-    """Other queues that its namespace may use and that have room for it."""
+    """Other queues that its namespace may use, with room for it."""
 
 
 class WorkloadReviewSchema(WireModel):
-    """Asks how a workload stands, for want of what it waits, and what would let it in. Create it as
-    a dry run: nothing is stored.
+    """Asks for the state of a workload, why it waits, and what would let it start. Create it as a
+    dry run; it is never stored.
     """
 
     api_version: str = f"{REVIEW_GROUP}/{REVIEW_VERSION}"
     kind: str = "WorkloadReview"
     metadata: ObjectMeta = ObjectMeta()
     spec: WorkloadReviewSpec
-    """What is asked."""
+    """The question."""
     status: WorkloadReviewStatus
-    """The answer. Never to be written by who asks."""
+    """The answer. Leave it out when you ask."""
 
 
 WORKLOAD_REVIEW: Final = CustomResource(
