@@ -17,7 +17,7 @@ from cardquota.quota.messages import origin_messages, standing_messages, stuck_m
 from cardquota.quota.pods.indexes import pods_by_controller
 from cardquota.quota.steps import Steps, to_its_end
 
-from .asked_cluster import NOON, a_cluster, holding, see_workload, waiting
+from .asked_cluster import NOON, a_cluster, holding, of_deployment, see_workload, waiting
 
 
 def steps_of(
@@ -309,8 +309,8 @@ def test_f5_jobs_of_volcano_and_of_kubernetes_are_told_apart() -> None:
 
 @pytest.mark.parametrize("known", [True, False])
 def test_f5_a_deployment_has_the_pods_of_its_replica_sets(known: bool) -> None:
-    mine = holding("a").owned_by("ReplicaSet", name="chat-7d9f8")
-    others = holding("b").owned_by("ReplicaSet", name="other-7d9f8")
+    mine = of_deployment("chat", "7d9f8", holding("a"))
+    others = of_deployment("other", "7d9f8", holding("b"))
     ledger = a_cluster(mine, others, holding("c").owned_by("StatefulSet", name="chat"))
     if known:
         see_workload(ledger, "ReplicaSet", "chat-7d9f8", owner="chat", present=2)
@@ -343,7 +343,7 @@ def test_f5_a_workload_that_lacks_pods_is_told_of_its_next_one() -> None:
 
 def test_f5_a_rolling_update_that_is_refused_does_not_fit() -> None:
     """The old pods are all there, so the Deployment itself counts as many pods as it wants."""
-    pods = [holding(f"h{n}").owned_by("ReplicaSet", name="chat-old") for n in range(3)]
+    pods = [of_deployment("chat", "old", holding(f"h{n}")) for n in range(3)]
     ledger = a_cluster(*pods, quota=3)
     see_workload(ledger, "Deployment", "chat", wants=3, present=3)
     see_workload(ledger, "ReplicaSet", "chat-old", owner="chat", wants=3, present=3)
