@@ -73,6 +73,17 @@ def minimum_disagrees(resource: str, in_resources: int, in_request: int) -> str:
     )
 
 
+def minimum_never_fits(queue: str, resource: str, asked: int, quota: int) -> str:
+    """Warning: `spec.minResources` has more of a resource than the quotas of all its cards
+    together, so the group cannot start with it (E5). Short.
+    """
+    short = f"Queue <{show(queue, most=30)}> has quota for <{quota}>, so the group cannot start"
+    return (
+        f"spec.minResources has <{asked}> {show(resource, most=40)}: {short}; ask for less, or ask "
+        "the queue's owner for more"
+    )
+
+
 def gang_never_starts(
     group: str, queue: str, minimum: int, most: int, *, workload: str = ""
 ) -> str:
