@@ -109,7 +109,14 @@ class WorkloadReviewStatus(WireModel):
     other_cards: list[AnsweredAmount] | None = None
     """Other cards of its queue that have room for it, and what is left of them."""
     other_queues: list[AnsweredQueue] | None = None
-    """Other queues that its namespace may use and that have room for it."""
+    """Other queues that its namespace may use and that have room for it; of a gang whose members
+    ask for different things, for all that start together."""
+    fitting: Int64 | None = None
+    """Of such a gang: for how many of its members its queue has room together now."""
+    starting: Int64 | None = None
+    """How many of them start together."""
+    cards_lacking: list[AnsweredAmount] | None = None
+    """Of such a gang: of each card, how many its members lack that may use no other."""
 
 
 class WorkloadReviewSchema(WireModel):

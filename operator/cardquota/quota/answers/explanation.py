@@ -35,6 +35,13 @@ from .asked_workload import (
     pods_of,
 )
 from .card_amount import choice_amounts
+from .gang_remedies import (
+    GangNeed,
+    GangRemedies,
+    gang_remedies_for,
+    need_of_members,
+    need_of_request,
+)
 from .namespace_holders import NamespaceHolders, holders_for
 from .queue_origin import QueueOrigin, QueueSource, origin_of
 from .remedies import Need, Remedies, need_of, remedies_for
@@ -46,6 +53,8 @@ MOST_GATES: Final = 5
 """Gates of others that are named."""
 MOST_LOOKS: Final = 3
 """How often its pods are looked at, if the one to be told of is let through meanwhile."""
+_HELPED: Final = (WaitsFor.QUOTA, WaitsFor.QUEUE)
+"""Who waits for one of these is told what would let it in."""
 _NOBODY: Final = NamespaceHolders((), 0, ())
 
 
@@ -57,6 +66,9 @@ class _Explained(NamedTuple):
     origin: QueueOrigin
     asks: tuple[CardAmount, ...] = ()
     need: Need | None = None
+    """What would have to fit. None: it is not known, or is different for each of its members."""
+    gang: GangNeed | None = None
+    """The same of a gang whose members ask for different things."""
     record: PodRecord | None = None
     """The pod that is told of."""
     group: PodGroupState | None = None
@@ -96,6 +108,7 @@ class Explanations:
             return None
         place = yield from self._place(explained)
         holders, remedies = yield from self._who_and_what(explained, asked.namespace, place)
+        gang = yield from self._what_of_gang(explained, asked.namespace, place)
         record, standing = explained.record, explained.standing
         return Explanation(
             kind=asked.kind,
@@ -125,7 +138,10 @@ class Explanations:
             held_elsewhere=holders.elsewhere,
             fewer=remedies.fewer,
             other_cards=remedies.other_cards,
-            other_queues=remedies.other_queues,
+            fitting=gang.fitting,
+            starting=gang.starting,
+            cards_lacking=gang.cards_lacking,
+            other_queues=remedies.other_queues or gang.other_queues,
         )
 
     def _pods_and_group(
@@ -184,8 +200,10 @@ class Explanations:
         """A group that waits to be enqueued, before its pods are there (E1)."""
         ledger = self._ledger
         why = why_of(judge_enqueue(ledger, facts, group.request).verdict)
-        need = None
-        if len(group.request.cards) == 1:
+        need = gang = None
+        if len(group.request.cards) > 1:
+            gang = need_of_request(ledger, group)
+        elif group.request.cards:
             ((cards, number),) = group.request.cards
             resource = ledger.catalog.resource(cards[0]) or ""
             # Pods that ask for cards may be free of these (P6).
@@ -197,6 +215,7 @@ class Explanations:
             _of_group(group),
             choice_amounts(group.request.cards),
             need,
+            gang,
             group=group,
         )
 
@@ -212,13 +231,14 @@ class Explanations:
         if group is not None and group.gang and not group.started and account is not None:
             asks = choice_amounts(asked_by(ledger, account, group))
             need = self._need_of_gang(account, group)
-            return _Explained(standing, record.queue, origin, asks, need, record, asked)
+            unlike = need_of_members(ledger, account, group) if need is None else None
+            return _Explained(standing, record.queue, origin, asks, need, unlike, record, asked)
         need = need_of(request) if request is not None else None
         asks = choice_amounts([(request.cards, request.amount)] if request is not None else [])
-        return _Explained(standing, record.queue, origin, asks, need, record, asked)
+        return _Explained(standing, record.queue, origin, asks, need, None, record, asked)
 
     def _need_of_gang(self, account: AccountReader, group: PodGroupState) -> Need | None:
-        """Of members that are all alike; of others only a trial would tell what helps."""
+        """Of members that are all alike."""
         found: set[PodRequest | None] = set()
         for pod_class in account.pending.classes_of(group):
             record = self._ledger.pods.get(pod_class.sort_keys[0].uid)
@@ -324,21 +344,44 @@ class Explanations:
         holders, remedies = _NOBODY, Remedies()
         account = self._ledger.account(told.queue) if told.queue != OUTSIDE else None
         waits_for, need = told.standing.waits_for, told.need
-        if account is None or need is None:
+        cards = _cards_of(told)
+        if account is None or not cards:
             return holders, remedies
         if waits_for in (WaitsFor.QUOTA, WaitsFor.ORDER):
-            cards = need.request.cards
             holders = yield from holders_for(self._ledger, account, namespace, cards)
-        if waits_for in (WaitsFor.QUOTA, WaitsFor.QUEUE):
-            is_behind = (
-                place.before > 0
-                if place is not None
-                else any(account.row(card).waiting for card in need.request.cards)
-            )
+        if need is not None and waits_for in _HELPED:
+            is_behind = _is_behind(account, cards, place)
             remedies = yield from remedies_for(
                 self._ledger, account, namespace, need, is_behind=is_behind
             )
         return holders, remedies
+
+    def _what_of_gang(
+        self, told: _Explained, namespace: str, place: PlaceInOrder | None
+    ) -> Steps[GangRemedies]:
+        account = self._ledger.account(told.queue) if told.queue != OUTSIDE else None
+        if account is None or told.gang is None or told.standing.waits_for not in _HELPED:
+            return GangRemedies()
+        is_behind = _is_behind(account, told.gang.cards, place)
+        return (
+            yield from gang_remedies_for(
+                self._ledger, account, namespace, told.gang, is_behind=is_behind
+            )
+        )
+
+
+def _cards_of(told: _Explained) -> Sequence[str]:
+    """The cards that something waits for."""
+    if told.need is not None:
+        return told.need.request.cards
+    return told.gang.cards if told.gang is not None else ()
+
+
+def _is_behind(account: AccountReader, cards: Sequence[str], place: PlaceInOrder | None) -> bool:
+    """Whether somebody who waits for one of its cards comes before it."""
+    if place is not None:
+        return place.before > 0
+    return any(account.row(card).waiting for card in cards)
 
 
 def _of_group(group: PodGroupState) -> QueueOrigin:

@@ -212,17 +212,6 @@ def test_f5_a_gang_that_starts_whole() -> None:
         assert [one.queue for one in found.other_queues] == ["large"]
 
 
-def test_f5_what_would_let_a_mixed_gang_in_is_not_told() -> None:
-    ledger = a_cluster(
-        a_group("gang").in_queue("queue").of(2),
-        waiting("m0", 2).in_group("gang"),
-        waiting("m1", 1).in_group("gang"),
-        quota=2,
-    )
-    found = explained(ledger, "PodGroup", "gang")
-    assert (found.waits_for, found.fewer, found.other_queues) == (WaitsFor.QUOTA, (), ())
-
-
 def test_f5_a_group_whose_pods_are_still_to_come() -> None:
     ledger = a_cluster(a_group("early").in_queue("queue").of(2).asking({H200: 6}), quota=4)
     see(ledger, a_queue("large").with_quota({H200: 7}))
