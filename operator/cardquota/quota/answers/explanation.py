@@ -15,9 +15,10 @@ from ..decisions.groups.group_judgement import judge_group
 from ..ledger.groups.group_facts import GroupFacts
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
-from ..messages import origin_messages, standing_messages
+from ..messages import origin_messages, standing_messages, stuck_messages
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
+from ..release.starvation import Starvation, starvation_at
 from ..stamp import choice_of
 from ..steps import Steps
 from ..stuck.denied import next_pod, why_denied
@@ -76,14 +77,20 @@ class _Explained(NamedTuple):
 
 
 class Explanations:
-    """Explains what is asked about. `require_queue` is a setting; `volcano_configuration` as for
-    `GateReasons`.
+    """Explains what is asked about. `require_queue` and `starvation_wait` (seconds; 0: nothing is
+    set aside) are settings; `volcano_configuration` as for `GateReasons`.
     """
 
     def __init__(
-        self, ledger: LedgerReader, *, require_queue: bool = False, volcano_configuration: str = ""
+        self,
+        ledger: LedgerReader,
+        *,
+        require_queue: bool = False,
+        volcano_configuration: str = "",
+        starvation_wait: float = 0.0,
     ) -> None:
         self._ledger = ledger
+        self._starvation_wait = starvation_wait
         self._require_queue = require_queue
         self._volcano_configuration = volcano_configuration
 
@@ -106,7 +113,9 @@ class Explanations:
         explained = self._explain(asked, pods, group, workload, owned)
         if explained is None:
             return None
-        place = yield from self._place(explained)
+        starvation = starvation_at(time, self._starvation_wait)
+        place = yield from self._place(explained, starvation)
+        explained = _beside_long_waits(explained, place, starvation)
         holders, remedies = yield from self._who_and_what(explained, asked.namespace, place)
         gang = yield from self._what_of_gang(explained, asked.namespace, place)
         record, standing = explained.record, explained.standing
@@ -329,11 +338,11 @@ class Explanations:
 
     # --- place, holders, remedies -------------------------------------------------------------
 
-    def _place(self, told: _Explained) -> Steps[PlaceInOrder | None]:
+    def _place(self, told: _Explained, starvation: Starvation | None) -> Steps[PlaceInOrder | None]:
         account = self._ledger.account(told.queue) if told.queue != OUTSIDE else None
         if account is None or told.standing.state is not WorkloadState.WAITS:
             return None
-        order = yield from waiting_order(self._ledger, account)
+        order = yield from waiting_order(self._ledger, account, starvation)
         if told.record is not None:
             return (yield from order.place_of_pod(told.record))
         return (yield from order.place_of_group(told.group)) if told.group is not None else None
@@ -368,6 +377,17 @@ class Explanations:
                 self._ledger, account, namespace, told.gang, is_behind=is_behind
             )
         )
+
+
+def _beside_long_waits(
+    told: _Explained, place: PlaceInOrder | None, starvation: Starvation | None
+) -> _Explained:
+    """Where there is room that may be set aside for one before it, that is said instead (E6)."""
+    has_room = told.standing.message == stuck_messages.room_now(told.queue)
+    if place is None or starvation is None or not place.may_be_set_aside or not has_room:
+        return told
+    text = stuck_messages.room_may_be_set_aside(told.queue, starvation.wait)
+    return told._replace(standing=Standing(WorkloadState.WAITS, WaitsFor.ORDER, message=text))
 
 
 def _cards_of(told: _Explained) -> Sequence[str]:
