@@ -77,10 +77,10 @@ def minimum_never_fits(queue: str, resource: str, asked: int, quota: int) -> str
     """Warning: `spec.minResources` has more of a resource than the quotas of all its cards
     together, so the group cannot start with it (E5). Short.
     """
-    short = f"Queue <{show(queue, most=30)}> has quota for <{quota}>, so the group cannot start"
+    named = f"Queue <{show(queue, most=30)}>"
     return (
-        f"spec.minResources has <{asked}> {show(resource, most=40)}: {short}; ask for less, or ask "
-        "the queue's owner for more"
+        f"spec.minResources has <{asked}> {show(resource, most=40)}: {named} has quota for "
+        f"<{quota}>; ask for less, or ask its owner"
     )
 
 
