@@ -21,6 +21,9 @@ from .remedies import MOST_REMEDIES, MOST_SEARCHED, is_free_to_pass
 
 MOST_STARTING: Final = 10_000
 """Members that start together, up to which they are looked at: some milliseconds."""
+MOST_ALTERNATIVES: Final = 256
+"""Alternatives of all different requests together, up to which they are assigned, without a pause,
+in some ten milliseconds: the same as of a Job of Volcano (`JOB_ALTERNATIVES`)."""
 MOST_TRIED: Final = 64
 """Other queues in which all of it is assigned, of those with enough quota left by plain sums."""
 LOOKED_AT_A_TIME: Final = 4_096
@@ -69,7 +72,7 @@ def need_of_members(
     ledger: LedgerReader, account: AccountReader, group: PodGroupState
 ) -> GangNeed | None:
     """That of the members with which a gang would start. None: they are not there, ask for too many
-    different things, or for something that cannot be right.
+    different things or cards, or for something that cannot be right.
     """
     if not 0 < group.missing <= MOST_STARTING:
         return None
@@ -96,7 +99,10 @@ def need_of_request(ledger: LedgerReader, group: PodGroupState) -> GangNeed | No
 
 def _need(found: Counter[PodRequest], group: PodGroupState | None) -> GangNeed | None:
     wrong = any(request.amount and not request.cards for request in found)
-    if wrong or not any(request.amount for request in found) or len(found) > GANG_KINDS.most:
+    if wrong or not any(request.amount for request in found):
+        return None
+    alternatives = sum(len(request.cards) for request in found)
+    if len(found) > GANG_KINDS.most or alternatives > MOST_ALTERNATIVES:
         return None
     kinds = sorted(found.items(), key=lambda one: (one[0].amount, one[0].cards, one[1]))
     return GangNeed(tuple(kinds), group)

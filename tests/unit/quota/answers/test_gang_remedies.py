@@ -18,7 +18,7 @@ from cardquota.quota.answers import gang_remedies
 from cardquota.quota.answers.answer_forms import Explanation
 from cardquota.quota.answers.asked_workload import AskedWorkload
 from cardquota.quota.answers.explanation import Explanations
-from cardquota.quota.answers.gang_remedies import MOST_TRIED
+from cardquota.quota.answers.gang_remedies import MOST_ALTERNATIVES, MOST_TRIED
 from cardquota.quota.answers.standing import WaitsFor
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import GANG_KINDS
@@ -99,6 +99,13 @@ def test_p6_cpu_may_be_what_is_lacking() -> None:
     ledger = a_cluster(*things)
     see(ledger, QUEUE.limited_to(cpu="4"))
     assert numbers(explained(ledger)) == (1, 2, {})
+
+
+def test_of_a_gang_that_asks_for_no_cards_nothing_is_told() -> None:
+    ledger = a_cluster(GANG.of(2), member("a", 0).with_cpu("3"), member("b", 0).with_cpu("2"))
+    see(ledger, QUEUE.limited_to(cpu="4"))
+    found = explained(ledger)
+    assert (found.waits_for, numbers(found)) == (WaitsFor.QUOTA, (0, 0, {}))
 
 
 def test_what_is_reserved_for_it_is_its_own() -> None:
@@ -210,6 +217,17 @@ def test_of_a_gang_of_too_many_different_pods_nothing_is_told() -> None:
     many = [member(f"m{n}", 1).with_memory(f"{n + 1}Mi") for n in range(GANG_KINDS.most + 1)]
     found = explained(a_cluster(GANG.of(len(many)), *many))
     assert numbers(found) == (0, 0, {})
+
+
+def test_of_a_gang_with_too_many_alternatives_nothing_is_told() -> None:
+    """They are assigned together without a pause."""
+    wide = "|".join([H200, *(f"{H200}-{n}" for n in range(MOST_ALTERNATIVES // 2))])
+    quota = dict.fromkeys(wide.split("|"), 1)
+    things = GANG.of(2), member("a", 2, wide), member("b", 3, wide)
+    ledger = a_cluster(*things, a_queue("spare").with_quota(dict.fromkeys(quota, 9)))
+    see(ledger, QUEUE.with_quota(quota))
+    assert numbers(explained(ledger)) == (0, 0, {})
+    assert explained(ledger).other_queues == ()
 
 
 def test_of_a_gang_that_is_too_large_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
