@@ -49,6 +49,17 @@ class GroupBody(Body):
         }
         return self.put([owner], "metadata", "ownerReferences")
 
+    def made_by_another_controller(self) -> Self:
+        """As an operator of somebody else makes it for a job of its own kind."""
+        owner = {
+            "apiVersion": "kubeflow.org/v1",
+            "kind": "PyTorchJob",
+            "name": "train",
+            "uid": "train",
+            "controller": True,
+        }
+        return self.put([owner], "metadata", "ownerReferences")
+
     def reserving(
         self, queue: str, amounts: Mapping[str, int], term: str = "term-1", mark: str = ""
     ) -> Self:

@@ -56,7 +56,21 @@ class _Workload(msgspec.Struct):
         return (job.spec if job is not None else self.spec).template.keys
 
 
-K = TypeVar("K", _Annotated, _Workload)
+class _OfVolcanoJob(msgspec.Struct):
+    tasks: list[_OfJob | None] | None = None
+
+
+class _VolcanoJob(msgspec.Struct):
+    spec: _OfVolcanoJob = msgspec.field(default_factory=_OfVolcanoJob)
+
+    @property
+    def keys(self) -> Collection[str]:
+        """Those of the pods of all its tasks."""
+        tasks = (task for task in self.spec.tasks or () if task is not None)
+        return dict.fromkeys(key for task in tasks for key in task.template.keys)
+
+
+K = TypeVar("K", _Annotated, _Workload, _VolcanoJob)
 
 
 class _Warnings(Generic[K]):
@@ -84,6 +98,7 @@ class _Warnings(Generic[K]):
 
 _OF_OBJECT: Final = _Warnings(_Annotated)
 _OF_TEMPLATE: Final = _Warnings(_Workload)
+_OF_TASKS: Final = _Warnings(_VolcanoJob)
 
 
 def key_warnings(request: Request, keys: KeysOfKind) -> tuple[str, ...]:
@@ -96,3 +111,8 @@ def key_warnings(request: Request, keys: KeysOfKind) -> tuple[str, ...]:
 def template_key_warnings(request: Request, keys: KeysOfKind) -> tuple[str, ...]:
     """The same about the annotations of a workload's pod template."""
     return _OF_TEMPLATE.of(request, keys)
+
+
+def task_key_warnings(request: Request, keys: KeysOfKind) -> tuple[str, ...]:
+    """The same about the annotations in the pod templates of all tasks of a Job of Volcano."""
+    return _OF_TASKS.of(request, keys)

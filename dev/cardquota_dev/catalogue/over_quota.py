@@ -147,8 +147,13 @@ OVER_QUOTA: Final = (
     ),
     Entry(
         under=Reason.INSUFFICIENT_CARD,
-        when="Behind each sentence that says why a PodGroup waits: its place in the order.",
-        says=say(order_messages.waits_in_order, _QUEUE, 2, 14),
+        when="Behind each sentence that says why a PodGroup waits: its place in the order, and "
+        "then who holds what it lacks.",
+        says=say(
+            holder_messages.with_held,
+            say(order_messages.waits_in_order, _QUEUE, 2, 14),
+            say(holder_messages.held_by, [HeldBy(_H200, (("chat", 3),), elsewhere=2)]),
+        ),
         where=(Where.GROUP_EVENT, Where.GROUP_CONDITION),
         rule="E6; a group counts once, and so do equal pods that wait without one",
         do="Nothing. Who fits may go before those that do not, unless the queue is `fifo`.",

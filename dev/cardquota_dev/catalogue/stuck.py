@@ -91,6 +91,15 @@ STUCK_OTHERS: Final = (
     ),
     Entry(
         under=STUCK,
+        when="In answers to questions: it would fit now, and what is free may be set aside for one "
+        "that comes before it. For whom it is only the leader knows; any replica answers.",
+        says=say(stuck_messages.room_may_be_set_aside, _QUEUE, 600.0),
+        where=(Where.ANSWER,),
+        rule="E6, F3",
+        do="Wait, or ask for more quota. An event on the pod says for whom it is set aside.",
+    ),
+    Entry(
+        under=STUCK,
         when="The same; its gate was not opened when it was to be.",
         says=_of(_WAITED, constant("GATE_HELD_BACK")),
         where=(Where.CHECK,),

@@ -35,6 +35,7 @@ NOT_INSTALLED: Final = "not installed rightly"
 QUEUE_WRONG: Final = "its quota is not what it seems"
 CARDS_WRONG: Final = "cards are not counted, or not recognised"
 LABEL_WRONG: Final = "its label means nothing"
+KEY_WRONG: Final = "a key on it means nothing"
 CAME_PAST: Final = "pods came past the gate"
 TOTALS_WRONG: Final = "its totals are not those that are counted"
 APPLY_DEFINITIONS: Final = "apply crds/"
@@ -451,6 +452,20 @@ def cards_in_spec(amounts: Sequence[tuple[str, str, str]], *, has_quota: bool) -
             f"{named}: no card quota, and Volcano's plugin capacity holds the queue to it as well"
         )
     return f"{named}: no card quota, and the queue has none"
+
+
+def label_means_nothing(key: str, meant: str = "") -> str:
+    """A label looks like one of ours and is none. `meant`: the one that was probably meant."""
+    probably = f"; did you mean {show(meant)}?" if meant else ""
+    return f"label <{show(key)}> means nothing{probably}"
+
+
+def misplaced(key: str, *, label: bool) -> str:
+    """A key of ours, on a Namespace. `label`: it is a label, and stands there as an annotation;
+    otherwise the reverse.
+    """
+    written, right = ("an annotation", "a label") if label else ("a label", "an annotation")
+    return f"<{show(key)}> is {right}, and means nothing as {written}"
 
 
 def keys_unknown(keys: Sequence[str]) -> str:

@@ -37,6 +37,9 @@ NODES: Final = "system:nodes"
 """The group of all nodes."""
 
 _QUEUE_KEYS: Final = (QUEUE_NAME, QUEUE_NAME_VOLCANO_JOB, GROUP_NAME)
+_GROUP_OF_PODS: Final = "podgroup-"
+"""How the names of groups begin that Volcano makes for pods that have none (V5)."""
+_VOLCANOS_JOBS: Final = "batch.volcano.sh/"
 _CARD_KEYS: Final = (CARD_NAME, CARD_NAME_ALIAS)
 _OF_VOLCANO_JOBS: Final = ("tasks", "minAvailable", "queue")
 """What of a Job's specification says which pods it makes, where, and how many together."""
@@ -156,9 +159,21 @@ def volcano_job_asks_anew() -> str:
     return any_of("request.operation == 'CREATE'", *differ, changed((REQUEST,)))
 
 
-def may_be_refused() -> str:
-    """Not a pod group that a controller creates without asking for cards: none is refused."""
-    return any_of("request.operation == 'UPDATE'", no_controller(), carries("object", (REQUEST,)))
+def no_group_of_volcanos() -> str:
+    """Not a pod group that Volcano's controllers create without asking for cards: none is refused,
+    and whoever wrote the Job, or the pods, has been told. There may be one for every Deployment.
+    """
+    of_pods = f"!object.metadata.?name.orValue('').startsWith({literal(_GROUP_OF_PODS)})"
+    of_jobs = (
+        "!object.metadata.?ownerReferences.orValue([])"
+        f".exists(o, o.apiVersion.startsWith({literal(_VOLCANOS_JOBS)}))"
+    )
+    return any_of(
+        "request.operation == 'UPDATE'",
+        no_controller(),
+        carries("object", (REQUEST,)),
+        all_of(of_pods, of_jobs),
+    )
 
 
 def no_controller() -> str:

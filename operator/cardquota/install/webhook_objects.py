@@ -29,8 +29,8 @@ from ..settings import InstallationMode, Settings
 from .cel import all_of, annotation, any_of, gated, literals, same_but, user_is
 from .matching import (
     asks_anew,
-    may_be_refused,
     no_controller,
+    no_group_of_volcanos,
     no_mirror_pod,
     ours,
     ours_or_claims,
@@ -344,7 +344,9 @@ def _queues(settings: Settings) -> dict[str, Any]:
 
 
 def _pod_groups(settings: Settings) -> dict[str, Any]:
-    """What groups ask for. Fails open: their pods are reviewed, and wait at their gates."""
+    """What groups ask for. Fails open: their pods are reviewed, and wait at their gates. Groups of
+    other controllers than Volcano's reach us, to be told what is wrong: most controllers log it.
+    """
     return _webhook(
         "podgroups",
         settings,
@@ -353,7 +355,7 @@ def _pod_groups(settings: Settings) -> dict[str, Any]:
         conditions={
             "not-being-deleted": _NOT_BEING_DELETED,
             "asks-anew": asks_anew(),
-            "may-be-refused": may_be_refused(),
+            "no-group-of-volcanos": no_group_of_volcanos(),
         },
         fail=False,
         namespaces=watched(settings),

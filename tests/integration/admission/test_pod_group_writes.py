@@ -5,8 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from builders import GPU
 from builders.group import GroupBody
 from cardquota.quota import vocabulary as v
+from cardquota.quota.messages.groups import group_messages
 from cardquota_dev.testing import eventually
 from integration.asking import MERGE, ApiReply, ask
 from integration.roomy_nodes import T1000, T2000
@@ -203,7 +205,7 @@ def test_e10_who_moves_a_group_that_runs_is_told_what_that_means(team: Team) -> 
 
 
 def test_a_group_that_a_controller_makes_is_not_refused_for_its_queue(team: Team) -> None:
-    """It is not even reviewed if it asks for no cards."""
+    """One of Volcano's is not even reviewed if it asks for no cards."""
     team.has_queue({T1000: 3})
     plain = team.a_gang("plain", 0, "nowhere").made_by_a_controller()
     assert (reply := team.create(plain)).ok, reply
@@ -214,6 +216,21 @@ def test_a_group_that_a_controller_makes_is_not_refused_for_its_queue(team: Team
     assert "does not exist" in reply.warnings[0]
     reply = team.create(team.a_gang("bad", 2).requesting("[").made_by_a_controller())
     assert reply.reason == v.Reason.INVALID_CARD
+
+
+def test_a_group_of_another_controller_is_told_at_once_what_is_wrong(team: Team) -> None:
+    queue = team.has_queue({T1000: 3})
+    team.until_row(T1000, quota=3, resource=GPU)
+    lost = team.a_gang("lost", 2, "nowhere").made_by_another_controller()
+    reply = team.create(lost)
+    assert reply.ok
+    assert "does not exist" in reply.warnings[0]
+    large = team.a_gang("large", 2).made_by_another_controller().needing({GPU: 4})
+    reply = team.create(large)
+    assert reply.ok
+    assert reply.warnings == (group_messages.minimum_never_fits(queue, GPU, 4, 3),)
+    made = team.a_gang("podgroup-x", 2, "nowhere").made_by_another_controller()
+    assert team.create(made).warnings == ()  # as Volcano names them
 
 
 @pytest.mark.slow

@@ -82,7 +82,22 @@ def _waits_and_is_told(team: Team, card: str, other: str) -> None:
     team.until_bound("next")
     assert explained(team, "po/next")["state"] == "Fits"
     assert explained(team, "job/train")["pods"]["running"] == 2
+    _a_gang_of_unlike_members_is_told(team, card, spare)
     assert ask(team.cluster, "GET", REVIEWS).body["items"] == []
+
+
+def _a_gang_of_unlike_members_is_told(team: Team, card: str, spare: str) -> None:
+    team.set_quota({card: 4})
+    team.until_row(card, quota=4, allocated=3)
+    assert team.create(team.a_gang("gang", 2)).ok
+    for name, cards in (("one", 1), ("two", 2)):
+        assert team.create(team.a_pod(name, cards, card).in_queue(None).in_group("gang")).ok
+    team.until_told("gang", v.Reason.INSUFFICIENT_CARD)
+    found = explained(team, "pg/gang")
+    assert (found["fitting"], found["starting"]) == (1, 2)
+    assert found["cardsLacking"] == [{"name": card, "amount": 2}]
+    assert found["otherQueues"] == [{"queue": spare, "card": card, "left": 3}]
+    assert "for 1 of the 2 pods that start together" in explain(team, "pg/gang").stdout
 
 
 @pytest.mark.slow

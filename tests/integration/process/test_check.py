@@ -120,7 +120,9 @@ def the_documented_rights_suffice(team: Team, folder: Path) -> None:
 def everything_is_found(team: Team, operator: OperatorProcess, queue: str, card: str) -> None:
     bare = team.cluster
     assert ask(bare, "DELETE", f"{BINDINGS}/cardquota-namespaces").ok
-    odd = {"metadata": {"labels": {"volcano.sh/card-quota": "enforce"}}}
+    wrong_key = {"scheduling.volcano.sh/queuename": queue}
+    labels = {"volcano.sh/card-quota": "enforce"}
+    odd = {"metadata": {"labels": labels, "annotations": wrong_key}}
     path = f"/api/v1/namespaces/{team.namespace}"
 
     def labelled() -> bool:
@@ -143,6 +145,7 @@ def everything_is_found(team: Team, operator: OperatorProcess, queue: str, card:
             ("installation", "InstallationDiffers", "cardquota-namespaces"),
             ("installation", "RightsMissing", "cardquota"),
             ("namespaces", "NamespaceModeUnknown", team.namespace),
+            ("namespaces", "UnknownKey", team.namespace),
             ("queues", "OverQuota", queue),
             ("queues", "NoSuchCard", queue),
             ("queues", "UnknownKey", queue),
@@ -151,6 +154,9 @@ def everything_is_found(team: Team, operator: OperatorProcess, queue: str, card:
     eventually(all_of_it, "all of it is found")
     code, sections = check(bare.kubeconfig, "-n", team.namespace)
     assert (found(sections), code) == (
-        {("namespaces", "NamespaceModeUnknown", team.namespace)},
+        {
+            ("namespaces", "NamespaceModeUnknown", team.namespace),
+            ("namespaces", "UnknownKey", team.namespace),
+        },
         3,
     )

@@ -63,6 +63,7 @@ def test_the_life_of_a_group(team: Team) -> None:
     place = f"; number <1> of <1> that wait in Queue <{queue}>"
     found = until_condition(team, gang, "Unschedulable", v.Reason.INSUFFICIENT_CARD, place)
     assert told["message"] == found["message"]
+    assert found["message"].endswith("; held by holder 1")
     assert found["status"] == "True"
     assert status(team, gang)["phase"] == "Pending"
     cells = line(team, gang)

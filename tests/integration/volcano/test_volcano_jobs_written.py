@@ -72,6 +72,16 @@ def sized(job: Object, replicas: int, together: int) -> Object:
     return found
 
 
+def test_a_key_in_a_task_that_means_nothing_is_told(team: Team) -> None:
+    job = volcano_job(team, "typo", 1, T1000)
+    job["spec"]["tasks"][0]["template"]["metadata"]["annotations"]["volcano.sh/card-name"] = T1000
+    reply = try_out(team, job)
+    assert reply.ok
+    assert reply.warnings == (
+        f"annotation <volcano.sh/card-name> means nothing; did you mean {v.CARD_NAME}?",
+    )
+
+
 @pytest.mark.slow
 def test_v4_a_job_of_two_tasks_that_fits_is_created_in_silence_and_runs(team: Team) -> None:
     reply = submit(team, two_tasks(team))

@@ -9,7 +9,11 @@ from builders import H200, a_group, a_pod, a_queue
 from cardquota.quota import vocabulary as v
 from cardquota.quota.names.meaningless_keys import KEYS_OF_PODS
 from cardquota_webhooks.review import GroupResource, Request
-from cardquota_webhooks.unknown_keys import key_warnings, template_key_warnings
+from cardquota_webhooks.unknown_keys import (
+    key_warnings,
+    task_key_warnings,
+    template_key_warnings,
+)
 
 from ..steps import steps_of
 from .endpoint import Endpoint
@@ -77,6 +81,8 @@ def test_of_what_cannot_be_read_nothing_is_said(odd: object) -> None:
     good = {"metadata": {"annotations": {WRONG: 3}}}
     assert key_warnings(request(odd), KEYS_OF_PODS) == ()
     assert template_key_warnings(request(odd), KEYS_OF_PODS) == ()
+    assert task_key_warnings(request(odd), KEYS_OF_PODS) == ()
+    assert task_key_warnings(request({"spec": {"tasks": [odd]}}), KEYS_OF_PODS) == ()
     assert key_warnings(request(good, odd), KEYS_OF_PODS) == (SAID,)
 
 
@@ -92,3 +98,10 @@ def test_i5_twenty_thousand_annotations_cost_little() -> None:
     keys = {f"{n:x}/a": 0 for n in range(20_000)} | {f"volcano.sh/q{n}": 0 for n in range(1_000)}
     large = request({"metadata": {"annotations": keys}})
     assert steps_of(lambda: key_warnings(large, KEYS_OF_PODS)) < 200_000
+
+
+def test_i5_many_tasks_with_many_annotations_cost_little() -> None:
+    annotations = [{f"{n:x}-{task}/a": 0 for n in range(80)} for task in range(250)]
+    tasks = [{"template": {"metadata": {"annotations": one}}} for one in annotations]
+    large = request({"spec": {"tasks": tasks}})
+    assert steps_of(lambda: task_key_warnings(large, KEYS_OF_PODS)) < 300_000

@@ -48,6 +48,7 @@ class QueueAnswers:
         """
         self._ledger = ledger
         self._volcano_configuration = settings.volcano_configuration
+        self._starvation_wait = settings.release.starvation_wait
         self._questions = Questions(known, clock, settings.webhook.timeout_seconds)
         self._wall_clock = wall_clock
 
@@ -66,6 +67,7 @@ class QueueAnswers:
             limit=max(0, min(limit, LARGEST_LIMIT)),
             time=time_text(int(self._wall_clock())),
             volcano_configuration=self._volcano_configuration,
+            starvation_wait=self._starvation_wait,
         )
 
         def respond(found: QueueAnswer | None) -> AdmissionResponse:

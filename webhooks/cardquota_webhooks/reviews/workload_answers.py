@@ -58,6 +58,7 @@ class WorkloadAnswers:
             ledger,
             require_queue=settings.require_queue,
             volcano_configuration=settings.volcano_configuration,
+            starvation_wait=settings.release.starvation_wait,
         )
         self._questions = Questions(known, clock, settings.webhook.timeout_seconds)
         self._wall_clock = wall_clock

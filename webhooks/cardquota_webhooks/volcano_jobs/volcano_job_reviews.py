@@ -8,7 +8,8 @@ is not known well enough or too many ask, is let by: each pod gets its own answe
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -21,6 +22,7 @@ from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import JOB_TASKS
 from cardquota.quota.messages import request_messages, shortfall_messages
 from cardquota.quota.messages.volcano import volcano_job_messages
+from cardquota.quota.names.meaningless_keys import KEYS_OF_GROUPS, KEYS_OF_PODS
 from cardquota.quota.objects.volcano_job import WrittenVolcanoJob
 from cardquota.quota.objects.wire import Wire
 from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode
@@ -29,6 +31,7 @@ from cardquota.settings import Settings
 from ..large_bodies import too_large
 from ..review import AdmissionResponse, Request, deny
 from ..scaling.recent_scale_ups import RecentScaleUps
+from ..unknown_keys import key_warnings, task_key_warnings
 from ..visibility_wait import Exists
 
 _LOG = logging.getLogger(__name__)
@@ -131,10 +134,13 @@ class VolcanoJobReviews:
             )
         )
         mode = self._ledger.mode_in(request.namespace)
-        return _answer(job.metadata.name or job.metadata.generate_name, verdict, mode)
+        # Volcano copies the annotations of a Job to its group.
+        keys = key_warnings(request, KEYS_OF_GROUPS), task_key_warnings(request, KEYS_OF_PODS)
+        return _answer(job.metadata.name or job.metadata.generate_name, verdict, mode, chain(*keys))
 
 
-def _answer(name: str, verdict: JobVerdict, mode: Mode) -> AdmissionResponse:
+def _answer(name: str, verdict: JobVerdict, mode: Mode, keys: Iterable[str]) -> AdmissionResponse:
+    """`keys`: warnings about annotations that mean nothing."""
     audit = mode is Mode.AUDIT
     if verdict.refusal and not audit:
         return deny(verdict.refusal, reason=verdict.reason or "Forbidden")
@@ -150,7 +156,7 @@ def _answer(name: str, verdict: JobVerdict, mode: Mode) -> AdmissionResponse:
         told += [said, fit.why] if fit.why else [said]
     if audit:
         told = [shortfall_messages.audited(text) for text in told]
-    return _warned(*told, *verdict.warnings)
+    return _warned(*told, *verdict.warnings, *keys)
 
 
 def _warned(*texts: str) -> AdmissionResponse:

@@ -107,6 +107,13 @@ GROUP_WARNINGS: Final = (
         "of the group are still to come that ask for less.",
     ),
     _warning(
+        "`spec.minResources` of a PodGroup without `card.request` has more of a card's resource "
+        "than its queue has quota for, of all its cards of that resource together.",
+        say(group_messages.minimum_never_fits, "vision", _GPU, 16, 8),
+        "E5",
+        "Ask for less, or ask the queue's owner for more quota.",
+    ),
+    _warning(
         "`spec.minResources` of a PodGroup has another number of cards than its `card.request`.",
         say(group_messages.minimum_disagrees, _GPU, 4, 2),
         "E1",

@@ -110,7 +110,14 @@ class WorkloadReviewStatus(WireModel):
     other_cards: list[AnsweredAmount] | None = None
     """Other cards of its queue with room for it, and what is left of each."""
     other_queues: list[AnsweredQueue] | None = None
-    """Other queues that its namespace may use, with room for it."""
+    """Other queues that its namespace may use, with room for it. For a gang whose members ask for
+    different things: with room for all that start together."""
+    fitting: Int64 | None = None
+    """For such a gang: for how many of its members its queue has room together now."""
+    starting: Int64 | None = None
+    """For such a gang: how many of its members start together."""
+    cards_lacking: list[AnsweredAmount] | None = None
+    """For such a gang: how many of each card are missing for members that may use no other."""
 
 
 class WorkloadReviewSchema(WireModel):

@@ -31,6 +31,7 @@ from .installation.installed import read_installed
 from .known_kinds import not_known
 from .leftovers.leftover_objects import Leftovers, read_leftovers
 from .leftovers.leftover_section import leftover_section
+from .namespace_keys import NamespaceKeys, read_namespace_keys
 from .namespaces_section import namespaces_section
 from .nodes_section import nodes_section
 from .outside_section import outside_section
@@ -90,7 +91,7 @@ def check(
     refused = refused_section(read.refused_events, now)
     outside = outside_section(read)
     left_over = leftover_section(read, left, now)
-    past = [namespaces_section(read), past_section(read)]
+    past = [namespaces_section(read, seen.namespace_keys), past_section(read)]
     return show_sections([*_of_cluster(seen), *past, stuck, refused, outside, left_over], output)
 
 
@@ -99,6 +100,7 @@ class _Looked(NamedTuple):
 
     cluster: CheckedCluster
     leftovers: Leftovers
+    namespace_keys: list[NamespaceKeys]
     installation: CheckSection | None = None
     """None where a namespace is asked for."""
     drift: tuple[Difference, ...] = ()
@@ -111,20 +113,21 @@ async def _read(
     client = Client(await find_access(kubeconfig, context))
     try:
         left = await read_leftovers(client, namespace, settings)
+        keys = await read_namespace_keys(client, namespace)
         if namespace:
-            return _Looked(read, left)
+            return _Looked(read, left, keys)
         installed = await read_installed(client, settings)
     finally:
         await client.close()
     installation = installation_section(installed, settings, time.time())
     if nobody_decides(installation) or not_known(read, JUDGED_BY):
-        return _Looked(read, left, installation)
+        return _Looked(read, left, keys, installation)
 
     async def again() -> CheckedCluster:
         return await read_cluster(kubeconfig, context, "", settings, only=JUDGED_BY)
 
     drift = await lasting_differences(read, again, asyncio.sleep)
-    return _Looked(read, left, installation, tuple(drift))
+    return _Looked(read, left, keys, installation, tuple(drift))
 
 
 def _of_cluster(seen: _Looked) -> list[CheckSection]:

@@ -1,15 +1,19 @@
-"""The section `namespaces`: labels `volcano.sh/card-quota` with a value that means nothing."""
+"""The section `namespaces`: labels `volcano.sh/card-quota` with a value that means nothing, and
+keys that were meant to be ours.
+"""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ...quota.messages import report_messages
+from ...quota.messages.queues import queue_write_messages
 from ...quota.stuck.stuck_finding import StuckFinding, StuckKind
-from ...quota.vocabulary import MODE_UNKNOWN
+from ...quota.vocabulary import MODE_UNKNOWN, NAMESPACE_MODE
 from .. import sentences
 from .bounded_section import bounded_section
 from .checked_cluster import CheckedCluster
 from .known_kinds import not_known
+from .namespace_keys import NamespaceKeys
 from .section import CheckSection
 from .timeless_finding import timeless
 
@@ -17,18 +21,34 @@ NAMESPACES: Final = "namespaces"
 """The name of the section, and of the kind."""
 
 
-def namespaces_section(read: CheckedCluster) -> CheckSection:
-    """In the words of the namespace's event."""
+def namespaces_section(read: CheckedCluster, keys: Iterable[NamespaceKeys] = ()) -> CheckSection:
+    """Of values in the words of the namespace's event. `keys`: what is wrong with keys."""
     lacking = not_known(read, {NAMESPACES})
     notes = [sentences.not_looked_at(sentences.NAMESPACES_NOT_KNOWN, lacking)] if lacking else []
-    return bounded_section(NAMESPACES, _findings(read), notes, complete=not lacking)
+    found = [*_of_values(read), *_of_keys(keys)]
+    return bounded_section(NAMESPACES, found, notes, complete=not lacking)
 
 
-def _findings(read: CheckedCluster) -> Iterator[StuckFinding]:
+def _of_values(read: CheckedCluster) -> Iterator[StuckFinding]:
     for name, facts in sorted(read.ledger.unknown_modes.items()):
         if read.namespace not in ("", name):
             continue
         why = report_messages.namespace_mode_unknown(name, facts.unknown_mode)
-        about = ("Namespace", "", name)
-        advice, what = sentences.CORRECT_LABEL, sentences.LABEL_WRONG
-        yield timeless(StuckKind.NAMESPACE, about, MODE_UNKNOWN, why, advice, what=what)
+        yield _finding(name, MODE_UNKNOWN, why, sentences.CORRECT_LABEL, sentences.LABEL_WRONG)
+
+
+def _of_keys(keys: Iterable[NamespaceKeys]) -> Iterator[StuckFinding]:
+    for one in keys:
+        told = [
+            *(sentences.misplaced(key, label=key == NAMESPACE_MODE) for key in one.misplaced),
+            *(queue_write_messages.key_means_nothing(*pair) for pair in one.annotations),
+            *(sentences.label_means_nothing(*pair) for pair in one.labels),
+        ]
+        for why in told:
+            yield _finding(
+                one.namespace, "UnknownKey", why, sentences.CORRECT_KEY, sentences.KEY_WRONG
+            )
+
+
+def _finding(name: str, reason: str, why: str, advice: str, what: str) -> StuckFinding:
+    return timeless(StuckKind.NAMESPACE, ("Namespace", "", name), reason, why, advice, what=what)

@@ -78,6 +78,11 @@ def _holder(one: Holder, now: str) -> str:
 
 def _remedies(found: Explanation) -> Iterator[tuple[str, str]]:
     """What would let it in, each for itself."""
+    if found.cards_lacking:
+        yield "lacks", amounts_text(found.cards_lacking)
+    if found.fitting:
+        pods = f"{found.fitting} of the {found.starting} pods that start together"
+        yield "has room", f"for {pods}, by the quota"
     for one in found.fewer:
         yield "would fit", f"with at most {one.amount} of {show(one.name)}"
     if found.other_cards:

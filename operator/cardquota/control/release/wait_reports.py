@@ -13,7 +13,7 @@ from ...cluster.events.event import MESSAGE_BYTES
 from ...cluster.events.events import EventRecorder
 from ...loop.time_slice import TimeSlice
 from ...quota.advice import Advice, advice_of
-from ...quota.decisions.holders import with_holders
+from ...quota.decisions.holders import lacked, with_holders
 from ...quota.decisions.probably_meant import with_group_meant
 from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState
@@ -318,7 +318,9 @@ class WaitReports:
                 # In an earlier term of ours.
                 self._events.was_last(uid, verdict.reason, verdict.queue)
             )
-            text = self._conditions.waits(gang, verdict.reason, text, verdict.queue, pod, advice)
+            text = self._conditions.waits(
+                gang, verdict.reason, text, verdict.queue, pod, advice, lacked(verdict)
+            )
             earlier = gang.facts.created <= self._told_before
             last = self._events.last_reason(uid)
             unsure = earlier and last is None

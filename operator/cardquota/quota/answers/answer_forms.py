@@ -177,4 +177,12 @@ class Explanation(Wire):
     other_cards: tuple[CardAmount, ...] = ()
     """Other cards of its queue that have room for it: what is left of them."""
     other_queues: tuple[OtherQueue, ...] = ()
-    """Other queues that its namespace may use and that have room for it."""
+    """Other queues that its namespace may use and that have room for it; of a gang whose members
+    ask for different things, for all that start together."""
+    fitting: int = 0
+    """Of such a gang: for how many of its members its queue has room together now. More may fit if
+    others of them go first. 0: for none, or it is not known."""
+    starting: int = 0
+    """How many of them start together. 0 if `fitting` is."""
+    cards_lacking: tuple[CardAmount, ...] = ()
+    """Of such a gang: of each card, how many its members lack that may use no other."""

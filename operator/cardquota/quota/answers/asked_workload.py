@@ -5,17 +5,14 @@ from typing import Final, NamedTuple
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.charge_state import ChargeState
-from ..pods.pod_facts import PodFacts
+from ..pods.pod_facts import DEPLOYMENT, POD, PodFacts
 from ..pods.pod_record import PodRecord
 from ..steps import Steps
-from .made_by import made_by
 
-POD: Final = "Pod"
 POD_GROUP: Final = "PodGroup"
 JOB: Final = "Job"
 AT_A_TIME: Final = 256
 """Members, or groups, that one step looks at."""
-_DEPLOYMENT: Final = "Deployment"
 _UID: Final = 36
 """Characters of a uid, which ends the name of the group that Volcano makes for a Job."""
 
@@ -29,20 +26,12 @@ class AskedWorkload(NamedTuple):
     volcano: bool | None = None
     """Of a Job: whether it is Volcano's. None: either."""
 
-    def has_made(self, ledger: LedgerReader, facts: PodFacts) -> bool:
-        """Whether a pod of its namespace is it, or one of its pods. Of a ReplicaSet that is not
-        known its name tells the Deployment.
-        """
+    def has_made(self, facts: PodFacts) -> bool:
+        """Whether a pod of its namespace is it, or one of its pods."""
         if self.kind == POD:
             return facts.name == self.name
-        if self.kind == _DEPLOYMENT:
-            if facts.controller != "ReplicaSet":
-                return False
-            maker = made_by(ledger, facts)
-            if maker.kind == _DEPLOYMENT:
-                return maker.name == self.name
-            known = ledger.workloads.named("ReplicaSet", facts.namespace, maker.name)
-            return known is None and maker.name.rpartition("-")[0] == self.name
+        if self.kind == DEPLOYMENT:
+            return (facts.workload_kind, facts.workload) == (DEPLOYMENT, self.name)
         if facts.controller != self.kind or facts.controller_name != self.name:
             return False
         return self.kind != JOB or self.volcano in (None, facts.gives_up)
@@ -104,7 +93,7 @@ def pods_of(ledger: LedgerReader, asked: AskedWorkload) -> Steps[AskedPods]:
     found = AskedPods()
 
     def look(record: PodRecord) -> None:
-        if asked.has_made(ledger, record.facts):
+        if asked.has_made(record.facts):
             found.add(record)
 
     for queue in ledger.made_pods.queues_in(asked.namespace):

@@ -15,9 +15,10 @@ from ..decisions.groups.group_judgement import judge_group
 from ..ledger.groups.group_facts import GroupFacts
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
-from ..messages import origin_messages, standing_messages
+from ..messages import origin_messages, standing_messages, stuck_messages
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
+from ..release.starvation import Starvation, starvation_at
 from ..stamp import choice_of
 from ..steps import Steps
 from ..stuck.denied import next_pod, why_denied
@@ -35,6 +36,13 @@ from .asked_workload import (
     pods_of,
 )
 from .card_amount import choice_amounts
+from .gang_remedies import (
+    GangNeed,
+    GangRemedies,
+    gang_remedies_for,
+    need_of_members,
+    need_of_request,
+)
 from .namespace_holders import NamespaceHolders, holders_for
 from .queue_origin import QueueOrigin, QueueSource, origin_of
 from .remedies import Need, Remedies, need_of, remedies_for
@@ -46,6 +54,8 @@ MOST_GATES: Final = 5
 """Gates of others that are named."""
 MOST_LOOKS: Final = 3
 """How often its pods are looked at, if the one to be told of is let through meanwhile."""
+_HELPED: Final = (WaitsFor.QUOTA, WaitsFor.QUEUE)
+"""Who waits for one of these is told what would let it in."""
 _NOBODY: Final = NamespaceHolders((), 0, ())
 
 
@@ -57,6 +67,9 @@ class _Explained(NamedTuple):
     origin: QueueOrigin
     asks: tuple[CardAmount, ...] = ()
     need: Need | None = None
+    """What would have to fit. None: it is not known, or is different for each of its members."""
+    gang: GangNeed | None = None
+    """The same of a gang whose members ask for different things."""
     record: PodRecord | None = None
     """The pod that is told of."""
     group: PodGroupState | None = None
@@ -64,14 +77,20 @@ class _Explained(NamedTuple):
 
 
 class Explanations:
-    """Explains what is asked about. `require_queue` is a setting; `volcano_configuration` as for
-    `GateReasons`.
+    """Explains what is asked about. `require_queue` and `starvation_wait` (seconds; 0: nothing is
+    set aside) are settings; `volcano_configuration` as for `GateReasons`.
     """
 
     def __init__(
-        self, ledger: LedgerReader, *, require_queue: bool = False, volcano_configuration: str = ""
+        self,
+        ledger: LedgerReader,
+        *,
+        require_queue: bool = False,
+        volcano_configuration: str = "",
+        starvation_wait: float = 0.0,
     ) -> None:
         self._ledger = ledger
+        self._starvation_wait = starvation_wait
         self._require_queue = require_queue
         self._volcano_configuration = volcano_configuration
 
@@ -94,8 +113,11 @@ class Explanations:
         explained = self._explain(asked, pods, group, workload, owned)
         if explained is None:
             return None
-        place = yield from self._place(explained)
+        starvation = starvation_at(time, self._starvation_wait)
+        place = yield from self._place(explained, starvation)
+        explained = _beside_long_waits(explained, place, starvation)
         holders, remedies = yield from self._who_and_what(explained, asked.namespace, place)
+        gang = yield from self._what_of_gang(explained, asked.namespace, place)
         record, standing = explained.record, explained.standing
         return Explanation(
             kind=asked.kind,
@@ -125,7 +147,10 @@ class Explanations:
             held_elsewhere=holders.elsewhere,
             fewer=remedies.fewer,
             other_cards=remedies.other_cards,
-            other_queues=remedies.other_queues,
+            fitting=gang.fitting,
+            starting=gang.starting,
+            cards_lacking=gang.cards_lacking,
+            other_queues=remedies.other_queues or gang.other_queues,
         )
 
     def _pods_and_group(
@@ -184,8 +209,10 @@ class Explanations:
         """A group that waits to be enqueued, before its pods are there (E1)."""
         ledger = self._ledger
         why = why_of(judge_enqueue(ledger, facts, group.request).verdict)
-        need = None
-        if len(group.request.cards) == 1:
+        need = gang = None
+        if len(group.request.cards) > 1:
+            gang = need_of_request(ledger, group)
+        elif group.request.cards:
             ((cards, number),) = group.request.cards
             resource = ledger.catalog.resource(cards[0]) or ""
             # Pods that ask for cards may be free of these (P6).
@@ -197,6 +224,7 @@ class Explanations:
             _of_group(group),
             choice_amounts(group.request.cards),
             need,
+            gang,
             group=group,
         )
 
@@ -212,13 +240,14 @@ class Explanations:
         if group is not None and group.gang and not group.started and account is not None:
             asks = choice_amounts(asked_by(ledger, account, group))
             need = self._need_of_gang(account, group)
-            return _Explained(standing, record.queue, origin, asks, need, record, asked)
+            unlike = need_of_members(ledger, account, group) if need is None else None
+            return _Explained(standing, record.queue, origin, asks, need, unlike, record, asked)
         need = need_of(request) if request is not None else None
         asks = choice_amounts([(request.cards, request.amount)] if request is not None else [])
-        return _Explained(standing, record.queue, origin, asks, need, record, asked)
+        return _Explained(standing, record.queue, origin, asks, need, None, record, asked)
 
     def _need_of_gang(self, account: AccountReader, group: PodGroupState) -> Need | None:
-        """Of members that are all alike; of others only a trial would tell what helps."""
+        """Of members that are all alike."""
         found: set[PodRequest | None] = set()
         for pod_class in account.pending.classes_of(group):
             record = self._ledger.pods.get(pod_class.sort_keys[0].uid)
@@ -309,11 +338,11 @@ class Explanations:
 
     # --- place, holders, remedies -------------------------------------------------------------
 
-    def _place(self, told: _Explained) -> Steps[PlaceInOrder | None]:
+    def _place(self, told: _Explained, starvation: Starvation | None) -> Steps[PlaceInOrder | None]:
         account = self._ledger.account(told.queue) if told.queue != OUTSIDE else None
         if account is None or told.standing.state is not WorkloadState.WAITS:
             return None
-        order = yield from waiting_order(self._ledger, account)
+        order = yield from waiting_order(self._ledger, account, starvation)
         if told.record is not None:
             return (yield from order.place_of_pod(told.record))
         return (yield from order.place_of_group(told.group)) if told.group is not None else None
@@ -324,21 +353,55 @@ class Explanations:
         holders, remedies = _NOBODY, Remedies()
         account = self._ledger.account(told.queue) if told.queue != OUTSIDE else None
         waits_for, need = told.standing.waits_for, told.need
-        if account is None or need is None:
+        cards = _cards_of(told)
+        if account is None or not cards:
             return holders, remedies
         if waits_for in (WaitsFor.QUOTA, WaitsFor.ORDER):
-            cards = need.request.cards
             holders = yield from holders_for(self._ledger, account, namespace, cards)
-        if waits_for in (WaitsFor.QUOTA, WaitsFor.QUEUE):
-            is_behind = (
-                place.before > 0
-                if place is not None
-                else any(account.row(card).waiting for card in need.request.cards)
-            )
+        if need is not None and waits_for in _HELPED:
+            is_behind = _is_behind(account, cards, place)
             remedies = yield from remedies_for(
                 self._ledger, account, namespace, need, is_behind=is_behind
             )
         return holders, remedies
+
+    def _what_of_gang(
+        self, told: _Explained, namespace: str, place: PlaceInOrder | None
+    ) -> Steps[GangRemedies]:
+        account = self._ledger.account(told.queue) if told.queue != OUTSIDE else None
+        if account is None or told.gang is None or told.standing.waits_for not in _HELPED:
+            return GangRemedies()
+        is_behind = _is_behind(account, told.gang.cards, place)
+        return (
+            yield from gang_remedies_for(
+                self._ledger, account, namespace, told.gang, is_behind=is_behind
+            )
+        )
+
+
+def _beside_long_waits(
+    told: _Explained, place: PlaceInOrder | None, starvation: Starvation | None
+) -> _Explained:
+    """Where there is room that may be set aside for one before it, that is said instead (E6)."""
+    has_room = told.standing.message == stuck_messages.room_now(told.queue)
+    if place is None or starvation is None or not place.may_be_set_aside or not has_room:
+        return told
+    text = stuck_messages.room_may_be_set_aside(told.queue, starvation.wait)
+    return told._replace(standing=Standing(WorkloadState.WAITS, WaitsFor.ORDER, message=text))
+
+
+def _cards_of(told: _Explained) -> Sequence[str]:
+    """The cards that something waits for."""
+    if told.need is not None:
+        return told.need.request.cards
+    return told.gang.cards if told.gang is not None else ()
+
+
+def _is_behind(account: AccountReader, cards: Sequence[str], place: PlaceInOrder | None) -> bool:
+    """Whether somebody who waits for one of its cards comes before it."""
+    if place is not None:
+        return place.before > 0
+    return any(account.row(card).waiting for card in cards)
 
 
 def _of_group(group: PodGroupState) -> QueueOrigin:

@@ -12,7 +12,6 @@ from ..stamp import choice_of
 from ..steps import Steps
 from .answer_forms import Holder
 from .card_amount import card_amounts, told_moment
-from .made_by import made_by
 
 AT_A_TIME: Final = 256
 """Groups, or holders, that one step looks at."""
@@ -44,12 +43,11 @@ class HeldByWorkload:
         self.total = 0
 
     @classmethod
-    def of(
-        cls, ledger: LedgerReader, record: PodRecord, found: dict[HolderKey, "HeldByWorkload"]
-    ) -> "HeldByWorkload":
+    def of(cls, record: PodRecord, found: dict[HolderKey, "HeldByWorkload"]) -> "HeldByWorkload":
         """That of the pod's workload, with one pod more."""
         facts = record.facts
-        held = found.setdefault((facts.namespace, *made_by(ledger, facts)), cls())
+        key = facts.namespace, facts.workload_kind, facts.workload
+        held = found.setdefault(key, cls())
         held.pods += 1
         since = facts.scheduled or facts.created
         held.since = min(held.since, since) if held.since else since
@@ -64,14 +62,14 @@ class HeldByWorkload:
 def holders_in(ledger: LedgerReader, queue: str, most: int) -> Steps[Holders]:
     """Those who hold the most cards first, then by name. Who holds cpu and memory alone comes last.
 
-    Costs by the queue's pods, and, if anything is reserved there, by all groups.
+    Costs by the queue's pods, and by the groups for which something is reserved there.
     """
     found: dict[HolderKey, HeldByWorkload] = {}
 
     def look(record: PodRecord) -> None:
         if not record.held:
             return
-        held = HeldByWorkload.of(ledger, record, found)
+        held = HeldByWorkload.of(record, found)
         for dimension, amount in record.charge:
             if is_card(dimension):
                 held.add(dimension, amount)
@@ -108,10 +106,7 @@ def first_holders(found: dict[HolderKey, HeldByWorkload], most: int) -> Steps[tu
 def _reserved(
     ledger: LedgerReader, queue: str, found: dict[HolderKey, HeldByWorkload]
 ) -> Steps[None]:
-    account = ledger.account(queue)
-    if account is None or not any(row.reserved for row in account.rows.values()):
-        return
-    keys = list(ledger.groups)
+    keys = list(ledger.reserved_groups.of(queue))
     for first in range(0, len(keys), AT_A_TIME):
         for key in keys[first : first + AT_A_TIME]:
             group = ledger.groups.get(key)

@@ -38,7 +38,7 @@ def holders_for(
         amounts = [(card, n) for card, n in record.charge if card in cards and n]
         if not record.held or not amounts:
             return
-        held = HeldByWorkload.of(ledger, record, found)
+        held = HeldByWorkload.of(record, found)
         for card, amount in amounts:
             held.add(card, amount)
             own[card] = own.get(card, 0) + amount

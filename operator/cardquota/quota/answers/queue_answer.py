@@ -3,6 +3,7 @@
 from ..accounts.account import OUTSIDE
 from ..ledger.ledger_reader import LedgerReader
 from ..quantity import cpu_quantity, memory_quantity
+from ..release.starvation import starvation_at
 from ..steps import Steps
 from ..stuck.gated import GateReasons
 from ..vocabulary import COMPUTE_RESOURCES, CPU, QueueState
@@ -20,9 +21,11 @@ def queue_answer(
     limit: int,
     time: str,
     volcano_configuration: str = "",
+    starvation_wait: float = 0.0,
 ) -> Steps[QueueAnswer | None]:
     """None: there is no such queue. `limit`: holders and waiters to be told, each.
-    `volcano_configuration`: as for `GateReasons`.
+    `volcano_configuration`: as for `GateReasons`. `starvation_wait`: seconds; 0: nothing is set
+    aside.
 
     Costs by the queue's pods and its different waiting pods, and by one judgement for each waiter
     that is told.
@@ -37,7 +40,9 @@ def queue_answer(
     yield
     holders = yield from holders_in(ledger, queue, limit)
     reasons = GateReasons(ledger, volcano_configuration=volcano_configuration)
-    waiters = yield from waiters_in(ledger, account, limit, reasons)
+    waiters = yield from waiters_in(
+        ledger, account, limit, reasons, starvation_at(time, starvation_wait)
+    )
     resources = []
     for name in COMPUTE_RESOURCES:
         row, most = account.row(name), account.limit(name)

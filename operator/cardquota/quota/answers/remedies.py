@@ -55,11 +55,9 @@ def remedies_for(
     ledger: LedgerReader, account: AccountReader, namespace: str, need: Need, *, is_behind: bool
 ) -> Steps[Remedies]:
     """Costs by the cards of the queue, and by all queues, in short steps. `is_behind`: somebody who
-    waits for one of its cards comes before it.
+    waits for one of its cards comes before it. Not for what asks for no card.
     """
     request, cards = need.request, need.request.cards
-    if not cards or not need.amount:
-        return Remedies()
     facts = account.facts
     if facts is None or facts.state is not QueueState.OPEN or not facts.admits(namespace):
         others = yield from _other_queues(ledger, account.name, namespace, need)
@@ -79,7 +77,7 @@ def remedies_for(
         if card not in cards
         and ledger.catalog.resource(card) == request.resource
         and account.quota.get(card, 0) >= need.amount
-        and _is_free_to_pass(account, card)
+        and is_free_to_pass(account, card)
         and _on_nodes(ledger, card, need)
     ]
     yield
@@ -120,7 +118,7 @@ def _room_in(
     if facts is None or facts.state is not QueueState.OPEN or not facts.admits(namespace):
         return []
     enough = (card for card in cards if account.quota.get(card, 0) >= need.amount)
-    able = [card for card in enough if _is_free_to_pass(account, card)]
+    able = [card for card in enough if is_free_to_pass(account, card)]
     if not able or not _has_cpu_memory(account, need):
         return []
     if account.flexible_claims is not None:
@@ -131,7 +129,7 @@ def _room_in(
     return [(-left, account.name, card)]
 
 
-def _is_free_to_pass(account: AccountReader, card: str) -> bool:
+def is_free_to_pass(account: AccountReader, card: str) -> bool:
     """Whether a newcomer would not be behind others in a fifo queue, who wait for this card."""
     facts = account.facts
     return facts is None or not facts.fifo or not account.row(card).waiting

@@ -4,11 +4,15 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from ..accounts.account_reader import AccountReader
 from ..decisions.groups.enqueue_judgement import judge_enqueue
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import kept_name
+from ..messages import stuck_messages
+from ..release.starvation import Starvation
 from ..steps import Steps
 from ..stuck.gated import GateReasons, Why, why_of
 from .answer_forms import Waiter
@@ -30,16 +34,31 @@ class Waiters(NamedTuple):
 
 
 def waiters_in(
-    ledger: LedgerReader, account: AccountReader, most: int, reasons: GateReasons
+    ledger: LedgerReader,
+    account: AccountReader,
+    most: int,
+    reasons: GateReasons,
+    starvation: Starvation | None = None,
 ) -> Steps[Waiters]:
-    """Costs by the queue's different waiting pods, and a judgement for each waiter that is told."""
-    order = yield from waiting_order(ledger, account)
+    """Costs by the queue's different waiting pods, and a judgement for each waiter that is told.
+    `starvation`: as for `waiting_order`.
+    """
+    order = yield from waiting_order(ledger, account, starvation)
     number, pods = len(order), len(account.pending)
     first = yield from order.first(most)
     found: list[Waiter] = []
+    awaited: set[str] = set()
+    """The cards of those so far who lack room and have waited so long that it may be set aside."""
+    room_now = stuck_messages.room_now(account.name)
     for place, one in enumerate(first, 1):
         waiter = _waiter(ledger, account, place, one, reasons)
         if waiter is not None:
+            if waiter.message == room_now and not awaited.isdisjoint(order.cards_of(one)):
+                wait = starvation.wait if starvation is not None else 0
+                text = stuck_messages.room_may_be_set_aside(account.name, wait)
+                waiter = replace(waiter, message=text)
+            elif waiter.reason and order.is_long(one.key):
+                awaited |= order.cards_of(one)
             found.append(waiter)
         yield
     return Waiters(tuple(found), max(0, number - len(found)), pods)

@@ -1,8 +1,10 @@
 """Who waits in a queue, in the order of release (E6), as any replica knows it.
 
 A gang that starts whole counts once, and so does a group that waits to be enqueued; every other pod
-counts by itself. The order is over all that wait, whatever for. Only the leader knows for whom room
-is set aside after a long wait.
+counts by itself. The order is over all that wait, whatever for.
+
+Only the leader knows for whom room is set aside after a long wait (E6): that depends on its last
+looks at the queue. Creation times and the setting tell every replica for whom it may be.
 """
 
 from bisect import bisect_left
@@ -16,8 +18,10 @@ from ..accounts.account_reader import AccountReader
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..pending.candidate import PodClass
+from ..pending.readiness import Readiness
 from ..pending.release_key import ORDINARY, Precedence, ReleaseKey, precedence_of
 from ..pods.pod_record import PodRecord
+from ..release.starvation import Starvation
 from ..steps import Steps
 
 AT_A_TIME: Final = 64
@@ -56,14 +60,19 @@ class PlaceInOrder(NamedTuple):
     """Of those before it: how many ask for one of its cards. Who asks for other cards never holds
     it up.
     """
+    may_be_set_aside: bool = False
+    """Whether one of these has waited so long that room may be set aside for it."""
 
 
 class WaitingOrder:
     """All that wait in one queue, at about one moment. Made by `waiting_order`."""
 
-    def __init__(self, ledger: LedgerReader, account: AccountReader) -> None:
+    def __init__(
+        self, ledger: LedgerReader, account: AccountReader, starvation: Starvation | None
+    ) -> None:
         self._ledger = ledger
         self._account = account
+        self._cutoff = starvation.cutoff if starvation is not None else ""
         self._groups: dict[str, ReleaseKey] = {}
         """By key of the group: its place."""
         self._classes: list[tuple[Precedence, PodClass]] = []
@@ -112,6 +121,19 @@ class WaitingOrder:
 
     def __len__(self) -> int:
         return len(self._groups) + self._pods
+
+    def is_long(self, key: ReleaseKey) -> bool:
+        """Whether who has this place has waited so long that room is set aside for it, if it lacks
+        any. False where nothing is set aside.
+        """
+        incomplete = key.readiness is Readiness.INCOMPLETE
+        return bool(self._cutoff) and (incomplete or key.made <= self._cutoff)
+
+    def cards_of(self, one: Next) -> set[str]:
+        """The cards that one of them asks for."""
+        if one.group is not None:
+            return set[str]().union(*self._choices_of(one.group))
+        return set(_cards_of(one.record)) if one.record is not None else set()
 
     def first(self, most: int) -> Steps[list[Next]]:
         """So many of them, the first ones."""
@@ -192,6 +214,7 @@ class WaitingOrder:
 
     def _place(self, key: ReleaseKey, cards: AbstractSet[str]) -> Steps[PlaceInOrder]:
         before = same = 0
+        long = False
         for number, (precedence, pod_class) in enumerate(self._classes):
             pods = bisect_left(pod_class.sort_keys, key, key=precedence.key_of)
             if pods:
@@ -199,6 +222,7 @@ class WaitingOrder:
                 record = self._ledger.pods.get(pod_class.sort_keys[0].uid)
                 if record is not None and not _cards_of(record).isdisjoint(cards):
                     same += pods
+                    long = long or self.is_long(precedence.key_of(pod_class.sort_keys[0]))
             if number % AT_A_TIME == AT_A_TIME - 1:
                 yield
         looked = 0
@@ -211,11 +235,12 @@ class WaitingOrder:
                     looked += 1
                     if not cards.isdisjoint(asked):
                         same += 1
+                        long = long or self.is_long(other)
                         break
             if looked >= AT_A_TIME:
                 looked = 0
                 yield
-        return PlaceInOrder(before + 1, len(self), same)
+        return PlaceInOrder(before + 1, len(self), same, long)
 
     def _choices_of(self, group: PodGroupState) -> Iterator[Sequence[str]]:
         """The cards that each kind of its members asks for."""
@@ -229,9 +254,13 @@ class WaitingOrder:
                 yield record.request.cards
 
 
-def waiting_order(ledger: LedgerReader, account: AccountReader) -> Steps[WaitingOrder]:
-    """All that wait in a queue. Costs by its groups and its different pods, not by equal ones."""
-    found = WaitingOrder(ledger, account)
+def waiting_order(
+    ledger: LedgerReader, account: AccountReader, starvation: Starvation | None = None
+) -> Steps[WaitingOrder]:
+    """All that wait in a queue. Costs by its groups and its different pods, not by equal ones.
+    `starvation`: from when on room is set aside, and what time it is; None: it never is.
+    """
+    found = WaitingOrder(ledger, account, starvation)
     yield from found.collect()
     return found
 

@@ -1,7 +1,7 @@
-"""Who holds the cards that a pod lacks, for the texts that people of its namespace read.
+"""Who holds the cards that a pod or a group lacks, for the texts that people of its namespace read.
 
 Found when such a text is written, and no part of a decision: holders change all the time, and no
-event is written again for that.
+event or condition is written again for that.
 """
 
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from typing import Final
 
 from ..accounts.account_reader import AccountReader
 from ..amounts import is_card
+from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import holder_messages
 from ..pods.pod_facts import PodFacts
@@ -32,16 +33,37 @@ def with_holders(
     """
     if verdict.outcome is not Outcome.WAITS:
         return verdict
-    found = _holders(ledger, facts, verdict.queue, verdict.shortfalls)
-    several = len(verdict.shortfalls) > 1
+    lacks = [short.dimension for short in verdict.shortfalls]
+    found = _holders(ledger, facts.namespace, facts.group, verdict.queue, lacks)
+    text = _with_held(verdict.text, found, most, of_several=len(lacks) > 1)
+    return verdict._replace(text=text)
+
+
+def with_holders_of(
+    ledger: LedgerReader, group: str, queue: str, text: str, lacks: Sequence[str], *, most: int
+) -> str:
+    """The same for the text of a group, by its key, that lacks these dimensions in a queue."""
+    namespace = group.partition("/")[0]
+    found = _holders(ledger, namespace, group, queue, lacks)
+    return _with_held(text, found, most, of_several=len(lacks) > 1)
+
+
+def lacked(verdict: Verdict) -> tuple[str, ...]:
+    """The dimensions of which it is told who holds them: none where waiting does not help."""
+    if verdict.outcome is not Outcome.WAITS:
+        return ()
+    return tuple(short.dimension for short in verdict.shortfalls[:MOST_LISTED])
+
+
+def _with_held(text: str, found: Sequence[HeldBy], most: int | None, *, of_several: bool) -> str:
     for named in _FEWER:
-        held = holder_messages.held_by([one.naming(named) for one in found], of_several=several)
+        held = holder_messages.held_by([one.naming(named) for one in found], of_several=of_several)
         if not held:
-            return verdict
-        text = holder_messages.with_held(verdict.text, held)
-        if most is None or len(text.encode(errors="replace")) <= most:
-            return verdict._replace(text=text)
-    return verdict
+            return text
+        longer = holder_messages.with_held(text, held)
+        if most is None or len(longer.encode(errors="replace")) <= most:
+            return longer
+    return text
 
 
 def holders_text(
@@ -51,25 +73,33 @@ def holders_text(
     namespace alone: others are one number. Costs a few steps for each of five cards, and
     some for each kind of pods that may still get one of several.
     """
-    found = _holders(ledger, facts, queue, shorts)
+    lacks = [short.dimension for short in shorts]
+    found = _holders(ledger, facts.namespace, facts.group, queue, lacks)
     return holder_messages.held_by(found, of_several=len(shorts) > 1)
 
 
 def _holders(
-    ledger: LedgerReader, facts: PodFacts, queue: str, shorts: Sequence[Shortfall]
+    ledger: LedgerReader, namespace: str, own: str, queue: str, lacks: Sequence[str]
 ) -> list[HeldBy]:
+    """`own`: the key of the group that asks, or whose member does; empty: there is none."""
     account = ledger.account(queue)
-    cards = [short.dimension for short in shorts if is_card(short.dimension)]
+    cards = [dimension for dimension in lacks if is_card(dimension)]
     if account is None or not cards:
         return []
-    return [_held_by(ledger, account, facts, card) for card in cards[:MOST_LISTED]]
+    group = ledger.groups.get(own) if own else None
+    return [_held_by(ledger, account, namespace, group, card) for card in cards[:MOST_LISTED]]
 
 
-def _held_by(ledger: LedgerReader, account: AccountReader, facts: PodFacts, card: str) -> HeldBy:
+def _held_by(
+    ledger: LedgerReader,
+    account: AccountReader,
+    namespace: str,
+    group: PodGroupState | None,
+    card: str,
+) -> HeldBy:
     queue = account.name
-    here = ledger.held_cards.within(queue, card, facts.namespace)
+    here = ledger.held_cards.within(queue, card, namespace)
     named = here.most(MOST_NAMED)
-    group = ledger.groups.get(facts.group) if facts.group else None
     own = sum(n for name, n in group.rest_in(queue) if name == card) if group is not None else 0
     return HeldBy(
         card,

@@ -108,7 +108,7 @@ class Charges:
             group.bind(record, state.account_for)
         if record.held:
             group.hold(record, sign)
-            state.mark_queues(group.repost(state.account_for))
+            state.mark_queues(state.repost(group))
         elif record.gated and record.request is not None and record.request.amount:
             group.wait(claim_of(record.request.cards, record.request.amount), sign)
         state.mark_group(group)  # at last: it looks at what the members hold

@@ -331,10 +331,10 @@ class Ledger(LedgerState):
         self.dirty.mark_group(group.key)
         before, gang = _as_read(group), group.gang
         start = _start_of(group)
-        self.mark_queues(group.see(facts, self.account_for) | group.repost(self.account_for))
+        self.mark_queues(group.see(facts, self.account_for) | self.repost(group))
         self.note_request(group)
         self.silent_groups.see(group.key, facts)
-        self.queue_groups.see(group.key, facts)
+        self.queue_groups.see(group.key, facts.queue if facts is not None else "")
         self.group_names.see(group.key, exists=facts is not None)
         if _as_read(group) == before and start == _start_of(group):
             return

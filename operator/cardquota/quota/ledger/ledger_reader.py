@@ -99,6 +99,10 @@ class LedgerReader(Protocol):
         """Which groups name each queue."""
 
     @property
+    def reserved_groups(self) -> QueueGroups:
+        """For which groups something is reserved in each queue."""
+
+    @property
     def workloads(self) -> WorkloadCache:
         """What makes pods that concern us."""
 

@@ -101,6 +101,8 @@ class LedgerState:
         """Whose pods use each queue."""
         self.queue_groups = QueueGroups()
         """Which groups name each queue."""
+        self.reserved_groups = QueueGroups()
+        """For which groups something is reserved in each queue."""
         self.defaults = PodDefaults()
         """What pods get when they are created that a template does not say."""
         self.workloads = WorkloadCache()
@@ -311,6 +313,14 @@ class LedgerState:
         if queue:
             self.vacant.setdefault(queue, {})[group.key] = None
             self.dirty.mark_vacated(group.key)
+
+    def repost(self, group: PodGroupState) -> set[str]:
+        """Bring the rest of a group's reservation up to date in the accounts. Returns their queues,
+        which are still to be marked.
+        """
+        queues = group.repost(self.account_for)
+        self.reserved_groups.see(group.key, group.rests_in)
+        return queues
 
     def note_request(self, group: PodGroupState) -> None:
         """To be called after what a group asks for has changed, by itself or for a scheduler (V3):

@@ -208,7 +208,7 @@ class ReleaseDecisions:
                 stood = facts and facts.revision >= revision and facts.reservation == reservation
                 group.assumed = None if stood else reservation
                 group.settled_revision = 0 if stood else revision
-                self._state.mark_queues(group.repost(self._state.account_for))
+                self._state.mark_queues(self._state.repost(group))
             self._state.written(group, reservation)
 
     def retract_reservation(self, key: str, reservation: Reservation) -> None:
@@ -244,4 +244,4 @@ class ReleaseDecisions:
 
     def _posted_anew(self, group: PodGroupState) -> None:
         self._state.mark_group(group)
-        self._state.mark_queues(group.repost(self._state.account_for))
+        self._state.mark_queues(self._state.repost(group))

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from ..amounts import Amount
 from ..words import show
-from .phrases import held_text
+from .phrases import held_text, waits_in
 
 
 def waits_in_order(queue: str, number: int, of: int) -> str:
     """The place of a group that waits, after why it waits. `number` 0: too many to count."""
     if not number:
-        return f"more than <{of}> wait in Queue <{show(queue)}>"
-    return f"number <{number}> of <{of}> that wait in Queue <{show(queue)}>"
+        return f"more than <{of}> {waits_in(queue)}"
+    return f"number <{number}> of <{of}> that {waits_in(queue)}"
 
 
 def behind(queue: str, card: str, before: int, first: str | None = None) -> str:

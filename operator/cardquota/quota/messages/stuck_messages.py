@@ -98,6 +98,17 @@ def room_now(queue: str) -> str:
     )
 
 
+def room_may_be_set_aside(queue: str, wait: float) -> str:
+    """The same, and one that comes before it has waited long for one of its cards. `wait`: from how
+    many seconds on room is set aside (E6).
+    """
+    return (
+        f"Queue <{show(queue)}> has room for it now, but one that comes before it has waited for "
+        f"its cards for more than <{lasting(int(wait))}>: what is free may be set aside for that "
+        "one, and then an event says so; wait too, or ask the queue's owner for a higher quota"
+    )
+
+
 def would_be_let_by(queue: str) -> str:
     """The next pod of a workload would not be refused."""
     return (

@@ -1,7 +1,8 @@
-"""Annotations that look like ours and mean nothing: typing errors in keys.
+"""Annotations and labels that look like ours and mean nothing: typing errors in keys.
 
 Spoken of are only keys `volcano.sh/card...`, keys at most two edits from one of ours, and on Queues
-also our names without our prefix. None that Volcano itself reads or writes is among them.
+and as labels of Namespaces also our names without our prefix. None that Volcano itself reads or
+writes is among them.
 """
 
 from collections.abc import Collection, Iterable
@@ -39,18 +40,18 @@ _ANYWHERE: Final = frozenset({*_ON_QUEUES, *_ON_GROUPS, *_ON_PODS, v.CARD_NAME_A
 
 
 class KeysOfKind:
-    """The annotations of one kind of object."""
+    """The annotations, or the labels, of one kind of object."""
 
     def __init__(
         self, written: Iterable[str], also: Collection[str] = (), *, ours: bool = False
     ) -> None:
         """`written`: what users write, one of which was meant. `also`: what else may stand there.
-        `ours`: only we and Volcano read such objects, so a name of ours needs no prefix.
+        `ours`: where a name of ours without its prefix is hardly anybody else's.
         """
         self._known = frozenset({*written, *also, *_BY_OPERATOR, *_BY_VOLCANO})
         self._ours = ours
         self._written = [(*_split(key), key) for key in written]
-        self._prefixes = frozenset(prefix for prefix, _, _ in self._written)
+        self._prefixes = frozenset({_PREFIX, *(prefix for prefix, _, _ in self._written)})
         self._names = frozenset(name for _, name, _ in self._written)
 
     def meaningless(
@@ -116,3 +117,6 @@ KEYS_OF_QUEUES: Final = KeysOfKind(_ON_QUEUES, ours=True)
 KEYS_OF_PODS: Final = KeysOfKind(_ON_PODS, _ANYWHERE)
 """What is meant for other objects may stand there: annotations are copied from Jobs."""
 KEYS_OF_GROUPS: Final = KeysOfKind(_ON_GROUPS, _ANYWHERE)
+KEYS_OF_NAMESPACES: Final = KeysOfKind((v.QUEUE_NAME,))
+"""Nothing else of ours means anything there, though it may elsewhere."""
+LABELS_OF_NAMESPACES: Final = KeysOfKind((v.NAMESPACE_MODE,), ours=True)

@@ -32,6 +32,8 @@ from .pod_total import pod_totals
 
 _SUCCEEDED = "Succeeded"
 _FAILED = "Failed"
+POD: Final = "Pod"
+DEPLOYMENT: Final = "Deployment"
 _REPLICA_SET: Final = "ReplicaSet"
 _NODE: Final = "Node"
 """Of a static pod."""
@@ -91,8 +93,10 @@ class PodFacts:
     controller_name: str
     """Name of the controller, in the pod's namespace. Its pods share one string."""
     workload: str
-    """Name of what people know it by: its Deployment's, as far as labels tell, else its
-    controller's, or its own. For messages."""
+    """Name of what people know it by: its Deployment's, as its labels tell, else its controller's,
+    or its own. By the pod alone, so that it stays the same as long as the pod exists, whatever is
+    known of its ReplicaSet. For messages and answers: whoever writes a pod may write these labels.
+    """
     gives_up: bool
     """Whether its controller ends everything after some refusals, as Volcano a Job (E5)."""
     priority: int
@@ -128,6 +132,13 @@ class PodFacts:
     gone_by: int | None = None
     """When it should be gone if it is being deleted, its grace period counted in, by the API
     server's clock; seconds since 1970. None if that cannot be read."""
+
+    @property
+    def workload_kind(self) -> str:
+        """The kind of what `workload` names; `Pod`: itself."""
+        if self.controller == _REPLICA_SET and self.workload != self.controller_name:
+            return DEPLOYMENT
+        return self.controller if self.controller not in ("", _NODE) else POD
 
     @property
     def concerns_us(self) -> bool:

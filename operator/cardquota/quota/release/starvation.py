@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from ..moments import seconds_of
+
 
 class Starvation(NamedTuple):
     """The wait that is too long, and the time of one look at the queues.
@@ -27,3 +29,9 @@ class Starvation(NamedTuple):
             return max(0.0, self.now - datetime.fromisoformat(created).timestamp())
         except ValueError:
             return 0.0
+
+
+def starvation_at(time: str, wait: float) -> Starvation | None:
+    """At a moment, RFC 3339. None: nothing is set aside, or the time cannot be read."""
+    now = seconds_of(time)
+    return Starvation(now, wait) if wait and now is not None else None

@@ -1,7 +1,8 @@
-"""`check`, section `namespaces`: labels that mean nothing."""
+"""`check`, section `namespaces`: labels and keys that mean nothing."""
 
 from builders import a_ledger, a_namespace
 from cardquota.cli.check.checked_cluster import CheckedCluster
+from cardquota.cli.check.namespace_keys import wrong_keys
 from cardquota.cli.check.namespaces_section import namespaces_section
 from cardquota.quota import vocabulary as v
 
@@ -21,3 +22,38 @@ def test_a_value_that_means_nothing() -> None:
 def test_in_a_namespace_only_its_own() -> None:
     assert namespaces_section(CheckedCluster(LEDGER, "fine")).findings == []
     assert len(namespaces_section(CheckedCluster(LEDGER, "odd")).findings) == 1
+
+
+def test_keys_that_mean_nothing() -> None:
+    """No webhook sees Namespaces: nobody has said it when they were written."""
+    keys = wrong_keys(
+        "team",
+        {"scheduling.volcano.sh/queuename": "red", "volcano.sh/card.limits": "1"},
+        {"volcano.sh/card.quota": "enforced", "kubernetes.io/metadata.name": "team"},
+    )
+    findings = namespaces_section(CheckedCluster(LEDGER, "team"), [keys]).findings
+    assert {(one.kind, one.name, one.reason) for one in findings} == {
+        ("Namespace", "team", "UnknownKey")
+    }
+    assert [one.why for one in findings] == [
+        f"annotation <scheduling.volcano.sh/queuename> means nothing; did you mean {v.QUEUE_NAME}?",
+        "annotation <volcano.sh/card.limits> means nothing",
+        f"label <volcano.sh/card.quota> means nothing; did you mean {v.NAMESPACE_MODE}?",
+    ]
+
+
+def test_keys_of_ours_that_stand_in_the_wrong_place() -> None:
+    misplaced = wrong_keys("team", {v.NAMESPACE_MODE: "enforced"}, {v.QUEUE_NAME: "red"})
+    found = namespaces_section(CheckedCluster(LEDGER, "team"), [misplaced]).findings
+    assert [one.why for one in found] == [
+        f"<{v.NAMESPACE_MODE}> is a label, and means nothing as an annotation",
+        f"<{v.QUEUE_NAME}> is an annotation, and means nothing as a label",
+    ]
+    other = wrong_keys("team", {v.QUEUE_NAME_VOLCANO_JOB: "red"}, {})
+    assert other.annotations == ((v.QUEUE_NAME_VOLCANO_JOB, v.QUEUE_NAME),)
+
+
+def test_keys_that_mean_what_they_say() -> None:
+    both = {v.NAMESPACE_MODE: "enforced", v.QUEUE_NAME: "red", v.QUEUE_NAME_VOLCANO_JOB: "red"}
+    assert not wrong_keys("team", both, both)
+    assert not wrong_keys("team", {}, {})

@@ -58,6 +58,9 @@ ANSWER = Explanation(
     fewer=(CardAmount(name=H200, amount=3),),
     other_cards=(CardAmount(name=H800, amount=6),),
     other_queues=(OtherQueue(queue="spare", card=H200, left=8),),
+    fitting=3,
+    starting=5,
+    cards_lacking=(CardAmount(name=H200, amount=6), CardAmount(name=H800, amount=1)),
 )
 FITS = Explanation(
     kind="Pod",
@@ -93,6 +96,8 @@ def test_all_of_it_is_shown() -> None:
         f"held by Job/train: {H200} 2 (1 pod, for 3 h)",
         "held by 3 more in this namespace",
         f"held elsewhere {H200} 5 (other namespaces, and reservations)",
+        f"lacks {H200} 6, {H800} 1",
+        "has room for 3 of the 5 pods that start together, by the quota",
         f"would fit with at most 3 of {H200}",
         f"would fit with another card of the queue: {H800} (6 left)",
         f"would fit in another queue: spare (8 of {H200} left)",

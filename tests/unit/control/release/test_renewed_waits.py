@@ -319,7 +319,7 @@ def test_a_group_without_pods_is_told_other_advice_too() -> None:
     line.look()
     (first,) = line.run()
     assert "capability is <4>; wait until some of it is free" in first
-    assert first.endswith("; number <1> of <1> that wait in Queue <queue>")
+    assert first.endswith("; number <1> of <1> that wait in Queue <queue>; held by holder 3")
     assert line.run(60) == []
     line.change(FOUR.with_quota({H200: 2}).at_revision(2))
     (second,) = line.run(1)

@@ -33,6 +33,12 @@ def waiting(name: str, cards: int = 1, *, created: str = "2026-01-02T10:00:00Z")
     return pod.owned_by("Job", name="train").put(created, "metadata", "creationTimestamp")
 
 
+def of_deployment(name: str, template_hash: str, pod: PodBody) -> PodBody:
+    """A pod that one of its ReplicaSets has made."""
+    pod = pod.owned_by("ReplicaSet", name=f"{name}-{template_hash}")
+    return pod.labelled("pod-template-hash", template_hash)
+
+
 def asked(ledger: Ledger, queue: str = "queue", *, limit: int = 20) -> QueueAnswer:
     found = to_its_end(queue_answer(ledger, queue, limit=limit, time=NOON))
     assert found is not None

@@ -17,7 +17,7 @@ from cardquota.quota.messages import origin_messages, standing_messages, stuck_m
 from cardquota.quota.pods.indexes import pods_by_controller
 from cardquota.quota.steps import Steps, to_its_end
 
-from .asked_cluster import NOON, a_cluster, holding, see_workload, waiting
+from .asked_cluster import NOON, a_cluster, holding, of_deployment, see_workload, waiting
 
 
 def steps_of(
@@ -212,17 +212,6 @@ def test_f5_a_gang_that_starts_whole() -> None:
         assert [one.queue for one in found.other_queues] == ["large"]
 
 
-def test_f5_what_would_let_a_mixed_gang_in_is_not_told() -> None:
-    ledger = a_cluster(
-        a_group("gang").in_queue("queue").of(2),
-        waiting("m0", 2).in_group("gang"),
-        waiting("m1", 1).in_group("gang"),
-        quota=2,
-    )
-    found = explained(ledger, "PodGroup", "gang")
-    assert (found.waits_for, found.fewer, found.other_queues) == (WaitsFor.QUOTA, (), ())
-
-
 def test_f5_a_group_whose_pods_are_still_to_come() -> None:
     ledger = a_cluster(a_group("early").in_queue("queue").of(2).asking({H200: 6}), quota=4)
     see(ledger, a_queue("large").with_quota({H200: 7}))
@@ -309,8 +298,8 @@ def test_f5_jobs_of_volcano_and_of_kubernetes_are_told_apart() -> None:
 
 @pytest.mark.parametrize("known", [True, False])
 def test_f5_a_deployment_has_the_pods_of_its_replica_sets(known: bool) -> None:
-    mine = holding("a").owned_by("ReplicaSet", name="chat-7d9f8")
-    others = holding("b").owned_by("ReplicaSet", name="other-7d9f8")
+    mine = of_deployment("chat", "7d9f8", holding("a"))
+    others = of_deployment("other", "7d9f8", holding("b"))
     ledger = a_cluster(mine, others, holding("c").owned_by("StatefulSet", name="chat"))
     if known:
         see_workload(ledger, "ReplicaSet", "chat-7d9f8", owner="chat", present=2)
@@ -343,7 +332,7 @@ def test_f5_a_workload_that_lacks_pods_is_told_of_its_next_one() -> None:
 
 def test_f5_a_rolling_update_that_is_refused_does_not_fit() -> None:
     """The old pods are all there, so the Deployment itself counts as many pods as it wants."""
-    pods = [holding(f"h{n}").owned_by("ReplicaSet", name="chat-old") for n in range(3)]
+    pods = [of_deployment("chat", "old", holding(f"h{n}")) for n in range(3)]
     ledger = a_cluster(*pods, quota=3)
     see_workload(ledger, "Deployment", "chat", wants=3, present=3)
     see_workload(ledger, "ReplicaSet", "chat-old", owner="chat", wants=3, present=3)

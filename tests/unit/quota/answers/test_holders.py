@@ -6,11 +6,10 @@ from builders import H200, H800, a_group, a_pod, a_queue, see
 from cardquota.quota.answers import card_amount, holders
 from cardquota.quota.answers.card_amount import MOST_AMOUNTS, card_amounts, choice_amounts
 from cardquota.quota.answers.holders import holders_in
-from cardquota.quota.answers.made_by import made_by
 from cardquota.quota.steps import to_its_end
 from cardquota.quota.words import MOST_LISTED
 
-from .asked_cluster import a_cluster, asked, holding, see_workload, waiting
+from .asked_cluster import a_cluster, asked, holding, of_deployment, waiting
 
 
 def test_f1_the_pods_of_a_workload_are_one_holder() -> None:
@@ -34,14 +33,15 @@ def test_f1_pods_that_wait_hold_nothing_and_those_let_through_do() -> None:
     assert (only.kind, only.name, only.since) == ("Pod", "b", "2026-01-02T09:00:00Z")
 
 
-def test_f1_a_replica_set_stands_for_its_deployment_while_that_is_known() -> None:
-    ledger = a_cluster(holding("a").owned_by("ReplicaSet", name="chat-1"))
-    (record,) = ledger.pods.values()
-    assert made_by(ledger, record.facts) == ("ReplicaSet", "chat-1")
-    see_workload(ledger, "ReplicaSet", "chat-1", owner="chat")
-    assert made_by(ledger, record.facts) == ("ReplicaSet", "chat-1")
-    see_workload(ledger, "Deployment", "chat")
-    assert made_by(ledger, record.facts) == ("Deployment", "chat")
+def test_f1_the_pods_of_all_replica_sets_of_a_deployment_are_one_holder() -> None:
+    """Also of former ones, which are not known; events name it by its pods alone, too."""
+    ledger = a_cluster(
+        of_deployment("chat", "7d9f8", holding("a")),
+        of_deployment("chat", "5c6b7", holding("b")),
+        holding("c").owned_by("ReplicaSet", name="alone"),
+    )
+    held = [(one.kind, one.name, one.pods) for one in asked(ledger).holders]
+    assert held == [("Deployment", "chat", 2), ("ReplicaSet", "alone", 1)]
 
 
 def test_f1_what_a_group_has_reserved_and_not_used_is_held_by_it() -> None:
@@ -58,6 +58,19 @@ def test_f1_what_a_group_has_reserved_and_not_used_is_held_by_it() -> None:
     assert found.holders[0].since == ""
     assert sum(n for *_, n in held) == found.cards[0].allocated + found.cards[0].inqueue
     assert asked(ledger, "other").holders == ()
+
+
+def test_f1_groups_of_other_queues_are_not_looked_at() -> None:
+    others = [
+        a_group(f"g{n}").in_queue("other").of(2).reserving("other", {H200: 1})
+        for n in range(2 * holders.AT_A_TIME)
+    ]
+    own = a_group("gang").in_queue("queue").of(2).reserving("queue", {H200: 1})
+    ledger = a_cluster(*others, own)
+    steps = sum(1 for _ in holders_in(ledger, "queue", 5))
+    assert steps == sum(1 for _ in holders_in(a_cluster(own), "queue", 5))
+    ledger.group_gone(own.key)
+    assert asked(ledger).holders == ()
 
 
 def test_f1_a_choice_that_is_reserved_counts_as_in_the_totals() -> None:

@@ -5,7 +5,12 @@ import pytest
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.decisions.holders import holders_text, with_holders
+from cardquota.quota.decisions.holders import (
+    holders_text,
+    lacked,
+    with_holders,
+    with_holders_of,
+)
 
 QUEUE = a_queue().with_quota({H200: 3, H800: 1})
 ASKS = a_pod("new").in_queue("queue").naming(H200).asking_for(1)
@@ -134,3 +139,31 @@ def test_it_is_told_without_a_sentence_too() -> None:
     shorts = judge_create(ledger, facts).shortfalls
     assert holders_text(ledger, facts, "queue", shorts) == "held by chat 3"
     assert holders_text(ledger, facts, "nowhere", shorts) == ""
+
+
+# --- groups -----------------------------------------------------------------------------------
+
+
+def said_of_group(*lacks: str, most: int = 1_000, reserves: int = 0) -> str:
+    """What is added to the sentence of a group. `reserves`: what its own reservation has left."""
+    gang = a_group("gang").in_queue("queue").of(2)
+    if reserves:
+        gang = gang.in_phase("Inqueue").reserving("queue", {H200: reserves})
+    ledger = a_ledger(*CARDS, QUEUE, gang, held("chat", 2), held("secret", 1, "other"))
+    text = with_holders_of(ledger, "team/gang", "queue", "no room", lacks, most=most)
+    return text.removeprefix("no room")
+
+
+def test_a_group_is_told_in_its_namespace() -> None:
+    assert said_of_group(H200) == "; held by chat 2, and 1 in other namespaces"
+    assert said_of_group(H200, "cpu") == (f"; <{H200}> held by chat 2, and 1 in other namespaces")
+    assert said_of_group(H200, reserves=1) == said_of_group(H200)
+    assert said_of_group("cpu") == said_of_group() == ""
+    assert said_of_group(H200, most=10) == ""
+
+
+def test_a_group_lacks_something_only_where_waiting_helps() -> None:
+    ledger = a_ledger(*CARDS, QUEUE, held("chat", 3))
+    assert lacked(judge_create(ledger, ASKS.facts())) == (H200,)
+    assert lacked(judge_create(ledger, ASKS.asking_for(9).facts())) == ()
+    assert lacked(judge_create(ledger, ASKS.in_queue("gone").facts())) == ()

@@ -540,6 +540,18 @@ class Histories(RuleBasedStateMachine):
         assert dict(self.ledger.queue_groups.all()) == named
 
     @invariant()
+    def which_groups_reserve_something_in_a_queue_is_what_a_search_says(self) -> None:
+        """T2."""
+        queues = [account.name for account in self.ledger.accounts()]
+        reserved = {
+            key: queue
+            for key, group in self.ledger.groups.items()
+            for queue in queues
+            if group.rest_in(queue)
+        }
+        assert dict(self.ledger.reserved_groups.all()) == reserved
+
+    @invariant()
     def what_was_read_before_is_what_would_be_read_now(self) -> None:
         """Readings are kept: nothing may change that they follow from without their being lost."""
         for record in self.ledger.pods.values():

@@ -5,8 +5,10 @@ import pytest
 from cardquota.quota import vocabulary as v
 from cardquota.quota.names.meaningless_keys import (
     KEYS_OF_GROUPS,
+    KEYS_OF_NAMESPACES,
     KEYS_OF_PODS,
     KEYS_OF_QUEUES,
+    LABELS_OF_NAMESPACES,
     MOST_COMPARED,
     KeysOfKind,
 )
@@ -99,3 +101,36 @@ def test_of_many_keys_few_are_compared() -> None:
     assert not KEYS_OF_PODS.meaningless([*others, "volcano.sh/card-name"])
     many = (f"a/{n}" for n in range(60_000))
     assert KEYS_OF_PODS.meaningless([*many, "volcano.sh/card-name"])
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("scheduling.volcano.sh/queuename", v.QUEUE_NAME),
+        ("sheduling.volcano.sh/queue-name", v.QUEUE_NAME),
+        ("volcano.sh/card.name", ""),
+        ("volcano.sh/card-quota", ""),
+    ],
+)
+def test_on_a_namespace(key: str, meant: str) -> None:
+    assert KEYS_OF_NAMESPACES.meaningless([key]) == [(key, meant)]
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("card-quota", v.NAMESPACE_MODE),
+        ("volcano.sh/card.quota", v.NAMESPACE_MODE),
+        ("volcano.sh/card-qouta", v.NAMESPACE_MODE),
+        ("cardquota.volcano.sh/card-quota", v.NAMESPACE_MODE),
+        ("volcano.sh/card.mode", ""),
+    ],
+)
+def test_a_label_of_a_namespace(key: str, meant: str) -> None:
+    assert LABELS_OF_NAMESPACES.meaningless([key]) == [(key, meant)]
+
+
+def test_what_others_write_on_a_namespace_is_left_alone() -> None:
+    for keys in (KEYS_OF_NAMESPACES, LABELS_OF_NAMESPACES):
+        others = ("kueue.x-k8s.io/queue-name", "card", "card-holder", "example.com/card-quota")
+        assert keys.meaningless(others) == []

@@ -170,6 +170,16 @@ def test_a_pods_workload_is_its_deployment_as_far_as_labels_tell() -> None:
     assert nameless.facts().workload == "chat-7d9f8"
 
 
+def test_a_pods_workload_has_a_kind() -> None:
+    made = a_pod("chat-7d9f8-x").owned_by("ReplicaSet", name="chat-7d9f8")
+    assert made.labelled("pod-template-hash", "7d9f8").facts().workload_kind == "Deployment"
+    assert made.facts().workload_kind == "ReplicaSet"
+    job = a_pod("train-x").owned_by("Job", name="train")
+    assert job.facts().workload_kind == "Job"
+    for alone in (a_pod("alone"), a_pod("static-node-7").owned_by("Node", "v1", "node-7")):
+        assert alone.facts().workload_kind == "Pod"
+
+
 def test_a_pods_workload_is_else_its_controller_or_itself() -> None:
     job = a_pod("train-x").owned_by("Job", name="train-1")
     assert job.labelled("pod-template-hash", "1").facts().workload == "train-1"

@@ -221,3 +221,34 @@ async def test_many_large_jobs_hold_up_nobody() -> None:
 
 def quiet(said: ReviewAnswer) -> bool:
     return said.allowed and said.warnings == []
+
+
+# --- keys that mean nothing -------------------------------------------------------------------
+
+
+async def test_keys_of_its_tasks_and_its_own_that_mean_nothing_are_told_once() -> None:
+    wrong, queue = "volcano.sh/card-name", "scheduling.volcano.sh/queuename"
+    pod = POD.annotated(wrong, H200)
+    job = a_volcano_job().in_queue("red").with_task("a", 1, pod)
+    job = job.with_task("b", 1, pod.annotated(queue, "red"))
+    job = job.annotated("volcano.sh/card.requests", "{}")
+    async with Endpoint(RED) as endpoint:
+        said = await endpoint.validate(job)
+        assert said.allowed
+        assert said.warnings == [
+            f"annotation <volcano.sh/card.requests> means nothing; did you mean {v.REQUEST}?",
+            f"annotation <{wrong}> means nothing; did you mean {v.CARD_NAME}?",
+            f"annotation <{queue}> means nothing; did you mean {v.QUEUE_NAME}?",
+        ]
+        more = {"operation": "UPDATE", "oldObject": job.body}
+        changed = job.with_task("c", 1, pod)
+        assert (await endpoint.validate(changed, **more)).warnings == []
+
+
+async def test_of_very_many_tasks_three_wrong_keys_are_told() -> None:
+    job = a_volcano_job().in_queue("red")
+    for number in range(JOB_TASKS.most):
+        job = job.with_task(f"t{number}", 0, a_pod().annotated(f"volcano.sh/card.n{number}", ""))
+    async with Endpoint(RED) as endpoint:
+        said = [one for one in (await endpoint.validate(job)).warnings if "means nothing" in one]
+        assert len(said) == 3

@@ -4,7 +4,8 @@ A group has at most one of our two conditions, and it is True: `Unschedulable` w
 the reason and the sentence of its event, and `Scheduled` from when its minimum is let through. As
 many groups may wait as there are, and whenever one of them goes the place of all others changes. So
 a condition is written when its reason changes; where only its numbers have changed, a few groups in
-a second are written again, one after the other.
+a second are written again, one after the other. Who holds what a group lacks comes last; it is told
+as it is whenever a condition is written, and none is written for it.
 """
 
 from collections import OrderedDict
@@ -14,9 +15,10 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from ....cluster.events.event import cut
+from ....cluster.events.event import MESSAGE_BYTES, cut
 from ....quota import vocabulary as v
 from ....quota.advice import NO_ADVICE, Advice, advice_of
+from ....quota.decisions.holders import lacked, with_holders_of
 from ....quota.ledger.groups.group_condition import (
     FOREIGN,
     NO_CONDITION,
@@ -63,6 +65,8 @@ class GroupWait(NamedTuple):
     """What the sentence advises."""
     asked: Hashable
     """Another one for every other request of the group."""
+    lacks: tuple[str, ...] = ()
+    """The dimensions of which it is told who holds them."""
 
 
 class WantedCondition(NamedTuple):
@@ -180,24 +184,26 @@ class GroupConditions:
         queue: str = "",
         pod: str = "",
         advice: Advice = NO_ADVICE,
+        lacks: tuple[str, ...] = (),
     ) -> str:
         """The group waits, for a reason or with an advice that is news. Returns the sentence with
-        its place.
+        its place, and with who holds what it lacks.
 
         `queue`: where it waits, if that is not the one that the group names. `pod`: of a group that
-        is no gang, the uid of the member that waits.
+        is no gang, the uid of the member that waits. `lacks`: the dimensions of which it is told
+        who holds them.
         """
         facts = group.facts
         if facts is None or self._stopped:
             return text
         queue, asked = queue or facts.queue, _asked(facts)
-        wait = GroupWait(facts.uid, queue, reason, cut(text), pod, advice, asked)
+        wait = GroupWait(facts.uid, queue, reason, cut(text), pod, advice, asked, lacks)
         self._waits[group.key] = wait
         self._take_turns(group.key)
         stored = self._stored(facts)
         if (stored.type, stored.reason) != (v.GroupCondition.UNSCHEDULABLE, reason):
             self._look_again(group.key)
-        return self._message(group, wait)
+        return self._whole_message(group, wait)
 
     def wait_of(self, group: PodGroupState) -> GroupWait | None:
         """Why a group waits, with the numbers and the place of now, as its condition will say. None
@@ -207,7 +213,7 @@ class GroupConditions:
         if facts is None or wait is None or wait.uid != facts.uid or not group.waits:
             return None
         wait = self._waits[group.key] = self._judged_again(group, wait)
-        return wait._replace(text=self._message(group, wait))
+        return wait._replace(text=self._whole_message(group, wait))
 
     def asks_its_queue(self, group: PodGroupState) -> GroupWait | None:
         """Why a group waits, if only a look at its queue gives the words of now: it waits behind
@@ -260,7 +266,7 @@ class GroupConditions:
         stored = self._stored(group.facts) if group.facts is not None else NO_CONDITION
         wait, message = self._waits.get(group.key), wanted.message
         if message is None:
-            message = self._message(group, wait) if wait is not None else ""
+            message = self._whole_message(group, wait) if wait is not None else ""
         since = stored.since if stored.type == wanted.type and stored.since else self._now()
         return [
             {
@@ -374,7 +380,8 @@ class GroupConditions:
         if not isinstance(found, Wait) or found.verdict.reason != wait.reason:
             return wait
         text, advice = cut(found.verdict.text), advice_of(found.verdict)
-        return wait._replace(text=text, advice=advice, asked=_asked(group.facts))
+        asked, lacks = _asked(group.facts), lacked(found.verdict)
+        return wait._replace(text=text, advice=advice, asked=asked, lacks=lacks)
 
     def _with_member(self, group: PodGroupState, wait: GroupWait) -> GroupWait:
         """With another member that waits, where the one that was told does not any more. The same
@@ -390,7 +397,16 @@ class GroupConditions:
     def _waits_here(record: PodRecord | None, wait: GroupWait) -> bool:
         return record is not None and record.class_key is not None and record.queue == wait.queue
 
+    def _whole_message(self, group: PodGroupState, wait: GroupWait) -> str:
+        """With who holds what it lacks, as far as there are bytes for it."""
+        text = self._message(group, wait)
+        if text == wait.text:
+            return text  # no place tells where who holds what begins
+        most = min(GROUP_MESSAGE_TEXT.most, MESSAGE_BYTES)
+        return with_holders_of(self._ledger, group.key, wait.queue, text, wait.lacks, most=most)
+
     def _message(self, group: PodGroupState, wait: GroupWait) -> str:
+        """The sentence, with its place if it has one."""
         candidate = self._candidate(group, wait)
         account = self._ledger.account(wait.queue)
         if candidate is None or account is None:

@@ -5,6 +5,7 @@ status, its finalizers or its labels, whatever else is wrong with it.
 Pure questions to the ledger: nothing is charged here.
 """
 
+from collections import Counter
 from dataclasses import replace
 from itertools import islice
 from typing import Final
@@ -60,8 +61,11 @@ def judge_group_write(
         bearable = owned and verdict.reason not in _REFUSED_TO_CONTROLLERS
         return verdict._replace(outcome=Outcome.WAITS) if bearable else verdict
     warnings = verdict.warnings
-    if before is None or _asks(group) != _asks(before):
+    asks_anew = before is None or _asks(group) != _asks(before)
+    if asks_anew:
         warnings += _disagreement(ledger, facts.request, group.spec.min_resources)
+    if asks_anew or enters:
+        warnings += _resources_never_fit(ledger, facts, group.spec.min_resources)
     minimum_changed = before is not None and _minimum(group) != _minimum(before)
     if enters or minimum_changed:
         warnings += _members_never_start(ledger, facts)
@@ -147,6 +151,36 @@ def _disagreement(
         asked = sum(row.number for row in request.cards) if behind in (None, resource) else 0
         if found != asked:
             return (group_messages.minimum_disagrees(resource, found, asked),)
+    return ()
+
+
+def _resources_never_fit(
+    ledger: LedgerReader, facts: GroupFacts, resources: ResourceList | None
+) -> tuple[str, ...]:
+    """A warning if `spec.minResources` has more of a card's resource than its queue has quota for,
+    of all cards together (E5). Where `card.request` says which cards, that was judged instead.
+    Costs by the rows of the queue's quota.
+    """
+    account = ledger.account(facts.queue) if facts.queue else None
+    if account is None or account.facts is None or facts.request.cards or not resources:
+        return ()
+    asked: dict[str, int] = {}
+    for resource in islice(resources, RESOURCES.most):
+        if ledger.counts(resource):
+            try:
+                asked[resource] = whole(resources[resource])
+            except QuantityError:
+                continue
+    quotas = Counter[str]()
+    for card, amount in account.quota.items() if asked else ():
+        behind = ledger.catalog.resource(card) or ledger.catalog.held_as(card)
+        if behind is None:
+            return ()  # of no node: it may be counted by any of them
+        quotas[behind] += amount
+    for resource, number in asked.items():
+        if number > quotas[resource]:
+            quota = quotas[resource]
+            return (group_messages.minimum_never_fits(facts.queue, resource, number, quota),)
     return ()
 
 

@@ -6,6 +6,7 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from ...limits import GROUP_MESSAGE_TEXT, kept_name, size_of
+from ...messages.phrases import up_to_place
 from ...objects.pod_group import GroupStatusCondition
 from ...vocabulary import GroupCondition
 
@@ -88,7 +89,9 @@ def _stored(found: GroupStatusCondition, kind: str) -> StoredCondition:
 
 
 def digest_of(message: str) -> bytes:
-    """Equal for equal messages. What is kept of one, as there are many groups."""
+    """Equal for messages that differ at most in who holds what: that changes all the time, and no
+    condition is written for it. What is kept of one, as there are many groups.
+    """
     if size_of(message) > GROUP_MESSAGE_TEXT.most:
         return b""
-    return blake2b(message.encode(errors="replace"), digest_size=8).digest()
+    return blake2b(up_to_place(message).encode(errors="replace"), digest_size=8).digest()

@@ -423,6 +423,12 @@ class PodGroupState:
         posted_in, amounts = self._posted
         return amounts if posted_in == queue else ()
 
+    @property
+    def rests_in(self) -> str:
+        """The queue in which it still reserves anything; empty: nothing is left."""
+        queue, amounts = self._posted
+        return queue if amounts else ""
+
     def covers(self, queue: str, dimension: str, amount: int) -> int:
         """How much of an amount that a member asks for is reserved already.
 

@@ -1,21 +1,20 @@
-"""The pod groups of each queue: while there are some it cannot be deleted (Q8)."""
+"""The pod groups of each queue: those that name it (Q8), or that reserve something in it (T2)."""
 
 from collections.abc import Collection, Iterator
 
-from .group_facts import GroupFacts
-
 
 class QueueGroups:
-    """By queue, in the order in which they were first seen there. Each event costs a few steps."""
+    """By queue, in the order in which they were first seen there; each group in one queue. Each
+    event costs a few steps.
+    """
 
     def __init__(self) -> None:
         self._keys: dict[str, dict[str, None]] = {}
         self._queues: dict[str, str] = {}
-        """By key: the queue that it names."""
+        """By key: its queue."""
 
-    def see(self, key: str, facts: GroupFacts | None) -> None:
-        """A group is as these facts say; None: it is gone."""
-        queue = facts.queue if facts is not None else ""
+    def see(self, key: str, queue: str) -> None:
+        """A group is in this queue; empty: in none."""
         before = self._queues.get(key, "")
         if queue == before:
             return
@@ -30,9 +29,9 @@ class QueueGroups:
             self._keys.setdefault(queue, {})[key] = None
 
     def of(self, queue: str) -> Collection[str]:
-        """`namespace/name` of those that name this queue."""
+        """`namespace/name` of those in this queue."""
         return self._keys.get(queue, ())
 
     def all(self) -> Iterator[tuple[str, str]]:
-        """Each group, with the queue that it names."""
+        """Each group, with its queue."""
         return iter(self._queues.items())

@@ -73,6 +73,17 @@ def minimum_disagrees(resource: str, in_resources: int, in_request: int) -> str:
     )
 
 
+def minimum_never_fits(queue: str, resource: str, asked: int, quota: int) -> str:
+    """Warning: `spec.minResources` has more of a resource than the quotas of all its cards
+    together, so the group cannot start with it (E5). Short.
+    """
+    named = f"Queue <{show(queue, most=30)}>"
+    return (
+        f"spec.minResources has <{asked}> {show(resource, most=40)}: {named} has quota for "
+        f"<{quota}>; ask for less, or ask its owner"
+    )
+
+
 def gang_never_starts(
     group: str, queue: str, minimum: int, most: int, *, workload: str = ""
 ) -> str:

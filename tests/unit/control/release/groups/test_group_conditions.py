@@ -12,6 +12,7 @@ from builders import H200, Body, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.control.later import Timer
+from cardquota.control.release.groups import group_conditions
 from cardquota.control.release.groups.group_conditions import GroupConditions
 from cardquota.quota import vocabulary as v
 from cardquota.quota.limits import GROUP_MESSAGE_TEXT
@@ -58,7 +59,8 @@ async def test_a_group_that_waits_says_what_its_event_says() -> None:
         found = groups.condition("gang")
         assert (found["type"], found["status"]) == ("Unschedulable", "True")
         assert (found["reason"], found["transitionID"]) == ("InsufficientCardQuota", TERM)
-        assert found["message"] == f"{SHORT}; number <1> of <1> that wait in Queue <queue>"
+        place = "number <1> of <1> that wait in Queue <queue>"
+        assert found["message"] == f"{SHORT}; {place}; held by holder 3"
         (event,) = (text for who, _, text in leader.told.events if who == "gang")
         assert event == found["message"]
         assert groups.status("gang")["phase"] == "Pending"
@@ -130,7 +132,7 @@ async def test_a_group_that_is_no_gang_waits_with_its_pods() -> None:
     async with groups_of(*things) as (leader, groups):
         await until(lambda: groups.condition("gang"))
         assert groups.condition("gang")["message"].endswith(
-            "; number <1> of <1> that wait in Queue <queue>"
+            "; number <1> of <1> that wait in Queue <queue>; held by holder 3"
         )
         assert leader.tells("gang") == [v.Reason.INSUFFICIENT_CARD]
         leader.ledger.pod_gone(HOLDER.uid)
@@ -166,6 +168,59 @@ async def test_numbers_of_the_sentence_are_brought_up_to_date() -> None:
         leader.releaser.wake()
         await until(lambda: "total would be <4>" in groups.condition("gang")["message"])
         assert leader.tells("gang") == [v.Reason.INSUFFICIENT_CARD]
+
+
+async def test_nothing_is_written_because_others_hold_what_a_group_lacks() -> None:
+    """Who they are is told as it is when something else is written."""
+    part = HOLDER.asking_for(2).stamped("queue", {H200: 2})
+    one = part.with_uid("one").asking_for(1).stamped("queue", {H200: 1})
+    things = THREE, part, one, GANG, member("a"), member("b")
+    async with groups_of(*things) as (leader, groups):
+        await until(lambda: "held by holder 3" in groups.condition("gang").get("message", ""))
+        groups.patches.clear()
+        leader.ledger.pod_gone(HOLDER.uid)
+        other = a_pod("other").in_namespace("theirs").in_queue("queue").naming(H200)
+        leader.see(other.asking_for(2).stamped("queue", {H200: 2}))
+        leader.releaser.wake()
+        await asyncio.sleep(600)
+        assert groups.patches == []
+        assert leader.tells("gang") == [v.Reason.INSUFFICIENT_CARD]
+        leader.ledger.pod_gone("one")
+        leader.releaser.wake()
+        await until(lambda: "total would be <4>" in groups.condition("gang")["message"])
+        assert groups.condition("gang")["message"].endswith(
+            "wait in Queue <queue>; held: 2 in other namespaces"
+        )
+
+
+async def test_a_group_whose_pods_are_to_come_is_told_who_holds_what_it_asks_for() -> None:
+    async with groups_of(THREE, HOLDER, asking(0)) as (_, groups):
+        await until(lambda: groups.condition("g0000"))
+        assert groups.condition("g0000")["message"].endswith("<queue>; held by holder 3")
+
+
+async def test_a_group_that_waits_for_something_else_is_not_told_who_holds_cards() -> None:
+    things = THREE.closed(), HOLDER, GANG, member("a"), member("b")
+    async with groups_of(*things) as (_, groups):
+        await until(lambda: groups.condition("gang"))
+        assert groups.condition("gang")["reason"] == v.Reason.QUEUE_NOT_OPEN
+        assert "held" not in groups.condition("gang")["message"]
+
+
+@pytest.mark.parametrize(
+    ("room", "said"),
+    [(31, "; held by one 1, three 1, two 1"), (30, "; held by 3 workloads 3"), (22, "")],
+)
+async def test_where_there_is_little_room_fewer_holders_are_named_or_nobody(
+    room: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pods = [a_pod(name).in_queue("queue").naming(H200) for name in ("one", "two", "three")]
+    each = [pod.asking_for(1).stamped("queue", {H200: 1}) for pod in pods]
+    whole = f"{SHORT}; number <1> of <1> that wait in Queue <queue>"
+    monkeypatch.setattr(group_conditions, "MESSAGE_BYTES", len(whole) + room)
+    async with groups_of(THREE, *each, GANG, member("a"), member("b")) as (_, groups):
+        await until(lambda: groups.condition("gang"))
+        assert groups.condition("gang")["message"] == whole + said
 
 
 @pytest.mark.slow

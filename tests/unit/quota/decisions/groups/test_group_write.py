@@ -12,7 +12,9 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.messages.groups import group_messages
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.quota.vocabulary import Reason
+from unit.steps import steps_of
 
+MIG = "nvidia.com/mig-1g.18gb"
 GANG = a_group("gang").in_queue("red").of(2).requesting({H200: 2})
 RED = a_queue("red").with_quota({H200: 3})
 BLUE = a_queue("blue").with_quota({H200: 3})
@@ -260,3 +262,44 @@ def test_e5_by_the_pods_that_wait_for_it_a_group_is_told_that_it_never_starts() 
     assert write(plain.in_queue(None), None, RED, *pods).warnings == ()
     assert write(plain.requesting({H200: 3}), None, RED, *pods).warnings == ()
     assert write(plain.requesting({H200: 4}), None, RED, *pods).outcome is Outcome.NEVER
+
+
+@pytest.mark.parametrize(
+    ("resources", "told"),
+    [
+        ({GPU: 4}, (group_messages.minimum_never_fits("red", GPU, 4, 3),)),
+        ({GPU: 3, "cpu": "64"}, ()),
+        ({GPU: "two"}, ()),
+        ({"cpu": "64"}, ()),
+        ({MIG: 1}, (group_messages.minimum_never_fits("red", MIG, 1, 0),)),
+    ],
+)
+def test_e5_min_resources_beyond_the_whole_quota_are_told(
+    resources: Mapping[str, str | int], told: tuple[str, ...]
+) -> None:
+    """Whoever makes a group for pods of his own, without `card.request`, counts their cards."""
+    group = GANG.requesting(None).needing(resources)
+    things = RED, BLUE, a_node("mig-a").showing(H200).with_slices("1g.18gb", 7)
+    for one in (group, group.made_by_another_controller()):
+        for before in (None, GANG, one.in_queue("blue")):
+            verdict = write(one, before, *things)
+            assert (verdict.fits, verdict.warnings) == (True, told)
+        assert write(one.of(3), one, *things).warnings == ()
+    assert write(group.in_queue(None), None, *things).warnings == ()
+
+
+def test_e5_several_cards_of_one_resource_count_together() -> None:
+    both = a_queue("red").with_quota({H200: 3, H800: 1})
+    group = GANG.requesting(None)
+    assert write(group.needing({GPU: 4}), None, both).warnings == ()
+    assert len(write(group.needing({GPU: 5}), None, both).warnings) == 1
+    # A card that no node has shown may be counted by any resource.
+    more = a_queue("red").with_quota({H200: 3, "NVIDIA-B300": 1})
+    assert write(group.needing({GPU: 9}), None, more).warnings == ()
+
+
+def test_i5_a_thousand_rows_and_many_resources_cost_little() -> None:
+    queue = a_queue("red").with_quota({H200: 1} | {f"{H200}-{n}": 1 for n in range(999)})
+    ledger = a_world(queue)
+    many = GANG.requesting(None).needing({f"a.b/r{n}": 1 for n in range(5_000)} | {GPU: 9})
+    assert steps_of(lambda: judge_group_write(ledger, many.written())) < 20_000

@@ -15,6 +15,7 @@ from cardquota.quota.ledger.groups.group_condition import (
 )
 from cardquota.quota.ledger.groups.group_facts import group_facts
 from cardquota.quota.limits import ELEMENTS, GROUP_MESSAGE_TEXT
+from cardquota.quota.messages import order_messages
 from cardquota.quota.objects.pod_group import PodGroup
 
 OURS = {"type": "Unschedulable", "status": "True", "reason": "QueueNotOpen", "message": "closed"}
@@ -124,3 +125,12 @@ def test_beside_volcano_what_is_no_plain_word_cannot_be_tested(kind: str | None)
 def test_beside_volcano_there_may_be_no_list() -> None:
     assert group_facts(decoded()).quota_condition == NO_QUOTA_CONDITION
     assert a_group().facts().quota_condition == NO_QUOTA_CONDITION
+
+
+@pytest.mark.parametrize("number", [0, 7])
+def test_who_holds_what_a_group_lacks_does_not_tell_conditions_apart(number: int) -> None:
+    text = f"no room; {order_messages.waits_in_order('queue', number, 9)}"
+    assert digest_of(f"{text}; held by chat 3") == digest_of(text)
+    assert digest_of(f"{text}; held by chat 3") != digest_of(text.replace("no room", "little room"))
+    assert digest_of("no room; held by chat 3") != digest_of("no room")
+    assert digest_of("they wait in Queue <") != digest_of("they wait in Queue <q")
