@@ -184,7 +184,7 @@ def demo(
     files: Annotated[Path, typer.Option(exists=True, file_okay=False, hidden=True)] = DEMO_FILES,
     patience: Annotated[float, typer.Option(min=0, hidden=True)] = TIMEOUT,
 ) -> None:
-    """Run the commands of the README on a new plane, and check the result of each step."""
+    """Run the demo that the README shows, on a new plane, and check the result of each step."""
     path = absolute(folder) if folder else None
     raise typer.Exit(run_demo(folder=path, keep=keep, files=absolute(files), timeout=patience))
 

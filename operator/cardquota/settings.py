@@ -85,7 +85,8 @@ class Webhook(Section):
     name: str = "cardquota"
     """Name of the MutatingWebhookConfiguration and of the ValidatingWebhookConfiguration."""
     unseen_wait: Annotated[float, Field(ge=0, le=2)] = 0.5
-    """Seconds that a review waits, at most, until the watch shows pods that were just admitted."""
+    """Seconds that a review waits, at most, until the watch shows a namespace, queue or group that
+    was just created, or pods that were just admitted."""
     gate: GateSetter = GateSetter.WEBHOOK
     """Who puts the gate on managed pods at create."""
 
@@ -227,7 +228,7 @@ class Events(Section):
     current numbers. Keep it well below the API server's `--event-ttl` (an hour)."""
     renewals_per_second: Annotated[float, Field(ge=0.1, le=1_000)] = 20.0
     """At most this many events are written again each second: for their age, after a change of a
-    quota, or by a new leader."""
+    quota, by a new leader, or for a new reason that very many get at once."""
 
 
 class Stuck(Section):

@@ -109,8 +109,8 @@ class QueueSpecSchema(WireModel):
     priority: Int32 | None = constrained(minimum=0)
     """Queues with a higher number are served first."""
     dequeue_strategy: str | None = constrained(server_default="traverse", enum=["fifo", "traverse"])
-    """What happens when a job has to wait. 'fifo': all jobs behind it wait too. 'traverse': jobs
-    behind it may go first."""
+    """What happens when a job has to wait. 'fifo': jobs behind it that may use one of the same
+    cards wait too. 'traverse': jobs behind it may go first."""
     dra: DeviceQuotas | None = None
     """Amounts of devices claimed through Dynamic Resource Allocation. Only Volcano uses this: such
     devices do not count for card quotas."""

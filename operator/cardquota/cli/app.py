@@ -164,8 +164,8 @@ def simulate(
         bool,
         typer.Option(
             "--timeline",
-            help="Simulate jobs that start and end over time, without waiting. The jobs come from "
-            "--trace, or --jobs makes them up. Workloads in the files are ignored.",
+            help="Simulate jobs that come and end, in virtual time. The jobs come from --trace, or "
+            "--jobs makes them up. Workloads in the files are ignored.",
         ),
     ] = False,
     trace: Annotated[
@@ -180,7 +180,9 @@ def simulate(
     seed: Annotated[
         int,
         typer.Option(
-            "--seed", metavar="NUMBER", help="Seed for --jobs. The same seed makes the same jobs."
+            "--seed",
+            metavar="NUMBER",
+            help="Seed for --jobs. The same files, number and seed make the same jobs.",
         ),
     ] = 0,
     write_trace: Annotated[

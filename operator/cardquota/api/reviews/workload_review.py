@@ -104,7 +104,7 @@ class WorkloadReviewStatus(WireModel):
     more_holders: Int64 | None = None
     """Number of holders in this namespace that are not listed."""
     held_elsewhere: list[AnsweredAmount] | None = None
-    """Cards that are held or reserved in other namespaces."""
+    """These cards, as far as they are held in other namespaces or reserved in any namespace."""
     fewer: list[AnsweredAmount] | None = None
     """It would fit now if it requested at most this many of one of these cards."""
     other_cards: list[AnsweredAmount] | None = None
