@@ -370,9 +370,9 @@ class Settings(BaseSettings):
             return ()
         text = (
             f"leaderElection.settle <{self.leader_election.settle:g}> should be at least "
-            f"release.patchTimeout + {ANSWER_MARGIN:g} <{least:g}>: what one leader sends last may "
-            "still be on its way when the next one decides, and the admission policies alone keep "
-            "it from landing"
+            f"release.patchTimeout + {ANSWER_MARGIN:g} <{least:g}>: the last write of one leader "
+            "may still be on its way when the next leader decides, and then only the admission "
+            "policies keep it out"
         )
         return (text,)
 
@@ -398,7 +398,7 @@ class Settings(BaseSettings):
         if self.extender.late_binding and not self.extender.enabled:
             raise ValueError(
                 "extender.lateBinding needs extender.enabled: "
-                "who binds a pod must ask which card it may have"
+                "without the extender nobody decides which card a pod gets when it is bound"
             )
         return self
 
@@ -407,7 +407,7 @@ class Settings(BaseSettings):
         names = [f"{row.prefix}/{row.type}" for row in self.vendors]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"vendors: two rows for {name}: write one")
+                raise ValueError(f"vendors: two rows for {name}: keep one")
         try:
             VendorTable(row.vendor() for row in self.vendors)
         except CollisionError as error:

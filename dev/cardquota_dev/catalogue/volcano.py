@@ -23,7 +23,7 @@ _DO: Final = (
 VOLCANO: Final = (
     Entry(
         under=VOLCANO_UNKNOWN,
-        when="Somebody who is not in `volcano.accounts` binds a pod with its annotations.",
+        when="A user who is not in `volcano.accounts` binds a pod and repeats its annotations.",
         says=say(volcano_messages.binding_refused, _SCHEDULER),
         where=(Where.EVENT, Where.CHECK_ONLY),
         rule="V1",

@@ -37,10 +37,12 @@ Config = Annotated[
 
 Kubeconfig = Annotated[
     Path | None,
-    typer.Option("--kubeconfig", metavar="FILE", help="Instead of the one of KUBECONFIG."),
+    typer.Option(
+        "--kubeconfig", metavar="FILE", help="This kubeconfig instead of that of KUBECONFIG."
+    ),
 ]
 Context = Annotated[
-    str, typer.Option("--context", metavar="NAME", help="Instead of the kubeconfig's own.")
+    str, typer.Option("--context", metavar="NAME", help="Instead of the kubeconfig's current one.")
 ]
 WideOption = Annotated[
     Output,
@@ -99,7 +101,8 @@ def scheduler_config(
         typer.Option(
             "--kubeconfig",
             metavar="PATH",
-            help="Of the scheduler, where it runs. With a configuration file it ignores its flag.",
+            help="The scheduler's kubeconfig, on its own machine; with a configuration file the "
+            "scheduler ignores its flag --kubeconfig.",
         ),
     ] = "",
     credentials: Annotated[
@@ -181,7 +184,7 @@ def simulate(
 ) -> None:
     """Try YAML files without a cluster.
 
-    Says of each pod whether it would be admitted, gated or denied, and why; then shows the queues
+    Says for each pod whether it would be admitted, gated or denied, and why; then shows the queues
     as `kubectl get queues -o wide` would. With --timeline it says how long jobs wait, which never
     start, and how much of each card is held. Exit code 0 if the files could be read: a denial is a
     result, not a failure.
@@ -223,8 +226,8 @@ def cards(
 ) -> None:
     """List cards, their quotas, what is not counted.
 
-    Reads nodes and queues as you, and counts them as the operator does; none needs to run. Name
-    its configuration with --config if that has makers of cards of its own. With -o wide it also
+    Reads nodes and queues with your rights, and counts them as the operator does, which need not
+    run. Name its configuration with --config if that has vendors of its own. With -o wide it also
     shows how many are in use, as the operator has published it, and which queues have a quota.
     """
     if files and (kubeconfig is not None or context):
@@ -252,8 +255,8 @@ def top(
         typer.Option(
             "--watch",
             "-w",
-            help="Show it anew when it changes, at most every 2 seconds, until Ctrl-C; that is no "
-            "failure then.",
+            help="Show it again when it changes, at most every 2 seconds, until Ctrl-C, which then "
+            "counts as success.",
         ),
     ] = False,
     kubeconfig: Kubeconfig = None,
@@ -263,9 +266,10 @@ def top(
 ) -> None:
     """Show what each queue has, holds and waits for.
 
-    Reads queues as you, also beside Volcano, where `kubectl get queues` does not show it. Whoever
-    may list pods and nodes too learns which cards are used outside every queue. With -o wide each
-    card of a queue has a row, with what is free on nodes; that reads all pods with cards.
+    Reads queues with your rights, also beside Volcano, where `kubectl get queues` does not show it.
+    If you may list pods and nodes too, it shows which cards are used outside every queue. With
+    -o wide each card of a queue has a row, with what is free on nodes; that reads all pods with
+    cards.
     """
     if watch and output.is_data:
         raise typer.BadParameter("is for text alone: leave out -o", param_hint="--watch")
@@ -294,8 +298,8 @@ def inspect(
 ) -> None:
     """Show the memory of shared cards, and whose pods hold it.
 
-    Reads nodes, pods and lists of broken cards as you, and counts as the extender does; neither it
-    nor the operator needs to run.
+    Reads nodes, pods and lists of broken cards with your rights, and counts as the extender does;
+    neither it nor the operator needs to run.
     """
     settings = settings_of(config)
     from .inspect.inspect import inspect as inspect_cards
@@ -320,7 +324,8 @@ def check(
             "--terminating-after",
             metavar="SECONDS",
             min=0,
-            help="Instead of the setting stuck.terminatingAfter: how long a pod should be gone.",
+            help="Find pods that should have ended longer ago than this; default: the setting "
+            "stuck.terminatingAfter.",
         ),
     ] = None,
     gated_after: Annotated[
@@ -329,11 +334,13 @@ def check(
             "--gated-after",
             metavar="SECONDS",
             min=0,
-            help="Instead of the setting stuck.gatedAfter: how long a pod waits at its gate.",
+            help="Find pods that have waited at the gate for longer than this; default: the "
+            "setting stuck.gatedAfter.",
         ),
     ] = None,
     namespace: Annotated[
-        str, typer.Option("--namespace", "-n", metavar="NAME", help="What is in it alone.")
+        str,
+        typer.Option("--namespace", "-n", metavar="NAME", help="Look only into this namespace."),
     ] = "",
     kubeconfig: Kubeconfig = None,
     context: Context = "",
@@ -342,18 +349,19 @@ def check(
 ) -> None:
     """Find what is wrong or stuck, and say why.
 
-    Whether the product is installed as configured, and somebody leads; queues, nodes and
-    namespaces that are not what they seem; pods that came past; pods that should be gone, pods that
-    wait for long, workloads without their pods. Reads all of it as you; what you may not read is
-    left out, and said. Name the operator's configuration with --config. Exit code 0 if nothing was
-    found, 3 if something was; 1 also if nothing was found and not all could be looked for.
+    Looks at: whether cardquota is installed as configured, and a replica leads; wrong quotas,
+    cards that are not counted, unknown namespace labels; pods that got past the gate; pods that
+    should have ended, pods that wait for long, workloads without their pods. Reads with your
+    rights, and says what you may not read. Name the operator's configuration with --config. Exit
+    code 0 if nothing was found, 3 if something was; 1 also if nothing was found and not all could
+    be looked for.
     """
     settings = settings_of(config)
     from ..quota.limits import is_object_name
     from .check.check import check as check_cluster
 
     if namespace and not is_object_name(namespace):
-        raise typer.BadParameter("is no name of a namespace", param_hint="-n")
+        raise typer.BadParameter("is not a valid name of a namespace", param_hint="-n")
     stuck = settings.stuck
     raise typer.Exit(
         check_cluster(
@@ -396,7 +404,7 @@ def queue(
     from .queue.queue_command import queue as show_queue
 
     if not is_object_name(name):
-        raise typer.BadParameter("is no name of a queue", param_hint="NAME")
+        raise typer.BadParameter("is not a valid name of a queue", param_hint="NAME")
     raise typer.Exit(
         show_queue(name, limit=limit, kubeconfig=kubeconfig, context=context, output=Output(output))
     )
@@ -432,11 +440,11 @@ def explain(
         kind, _, name = kind.partition("/")
     found = named_kind(kind)
     if found is None:
-        raise typer.BadParameter(f"is none of {KNOWN}", param_hint="KIND")
+        raise typer.BadParameter(f"is not one of {KNOWN}", param_hint="KIND")
     if not is_object_name(name):
-        raise typer.BadParameter("is no name of an object", param_hint="NAME")
+        raise typer.BadParameter("is not a valid name of an object", param_hint="NAME")
     if namespace and not is_object_name(namespace):
-        raise typer.BadParameter("is no name of a namespace", param_hint="-n")
+        raise typer.BadParameter("is not a valid name of a namespace", param_hint="-n")
     raise typer.Exit(
         explain_workload(
             found,

@@ -67,7 +67,7 @@ def simulate(
             "--namespace",
             "-n",
             metavar="NAME",
-            help="Of objects that name none; instead of the context's own.",
+            help="For objects that name none; instead of the context's own.",
         ),
     ] = "",
     kubeconfig: Kubeconfig = None,
@@ -77,15 +77,15 @@ def simulate(
 ) -> None:
     """Try workloads of files, and create nothing.
 
-    Says of each pod whether it fits now, waits or is refused in the cluster as it is, and why.
-    Reads nodes, queues, namespaces, pod groups and all pods as you. Of a workload that is there
-    already only the pods that it lacks are tried. Name the operator's configuration with --config.
+    Says for each pod whether it fits now, waits or is refused in the cluster as it is, and why.
+    Reads nodes, queues, namespaces, pod groups and all pods with your rights. Of a workload that
+    exists already only the missing pods are tried. Name the operator's configuration with --config.
     Exit code 0 if it could be judged, whatever the answers are.
     """
     from ..quota.limits import is_object_name
 
     if namespace and not is_object_name(namespace):
-        raise typer.BadParameter("is no name of a namespace", param_hint="-n")
+        raise typer.BadParameter("is not a valid name of a namespace", param_hint="-n")
     settings = settings_of(config)
     from .simulate.live_simulate import live_simulate
 

@@ -166,7 +166,7 @@ class Leadership:
 
     def lost(self, term: str) -> None:
         """The term is over: decide nothing more."""
-        _LOG.info("term %s: deciding no more", term)
+        _LOG.info("term %s: this replica decides nothing more", term)
         if self._term is not None:
             self._term.cancel()
 
