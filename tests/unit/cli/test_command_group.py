@@ -64,7 +64,7 @@ def one_line(arguments: tuple[str, ...], code: int) -> str:
         (("check", "-o", "wide"), "'wide' is not one of 'text', 'json', 'yaml'"),
         (("check", "--gated-after", "x"), "'--gated-after': must be a number; see "),
         (("check", "--gated-after", "-1"), "'--gated-after': must be greater than or equal to 0"),
-        (("check", "-n", ESCAPE), "Invalid value for -n: is no name of a namespace"),
+        (("check", "-n", ESCAPE), "Invalid value for -n: is not a valid name of a namespace"),
         (("top", "--watch", "-o", "yaml"), "is for text alone: leave out -o"),
         ((ESCAPE,), "No such command '"),
         (("top", "x" * 100_000), "Got unexpected extra argument(s) (xxx"),

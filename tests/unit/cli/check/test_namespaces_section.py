@@ -13,7 +13,7 @@ def test_a_value_that_means_nothing() -> None:
     section = namespaces_section(CheckedCluster(LEDGER))
     (one,) = section.findings
     assert (one.kind, one.name, one.reason) == ("Namespace", "odd", v.MODE_UNKNOWN)
-    assert "is <enforce>, which means nothing" in one.why
+    assert "is <enforce>, an unknown value" in one.why
     assert one.why_and_advice == one.why
     assert section.complete
 

@@ -56,7 +56,7 @@ async def test_a_warning_says_how_many_fit_and_for_want_of_what() -> None:
     async with Endpoint(RED, TAKEN) as endpoint:
         said = await endpoint.validate(a_job(3, 1).of(1))
         assert said.warnings == [
-            "train: 1 of 3 pods fit the quota now, the rest waits at the gate",
+            "train: 1 of 3 pods fit the quota now, 2 wait at the gate",
             LACKS_ONE,
         ]
         (first, second) = (await endpoint.validate(a_job(2))).warnings

@@ -109,7 +109,7 @@ def queue_not_named(queue: str, asked: Asked) -> str:
 def card_without_queue(card: str) -> str:
     """Warning: a card is named, but no quota applies. Short."""
     return (
-        f"card <{_named(card)}> has no effect without a queue (no quota, any model); "
+        f"card <{_named(card)}> is ignored without a queue: any model its node selector allows; "
         f"add {v.QUEUE_NAME}"
     )
 
@@ -117,8 +117,8 @@ def card_without_queue(card: str) -> str:
 def card_in_audit(card: str) -> str:
     """Warning: a card is named where nothing is enforced. Short."""
     return (
-        f"audit: card <{_named(card)}> has no effect: the pod may get any model its node selector "
-        "allows; that one counts"
+        f"audit: card <{_named(card)}> is ignored: the pod may get any model its node selector "
+        "allows, and that one counts"
     )
 
 

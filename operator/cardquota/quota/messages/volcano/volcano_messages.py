@@ -35,14 +35,14 @@ def group_refused(user: str) -> str:
 
 def strangers_bind(user: str, pods: int) -> str:
     """What is to be put right: pods that this user could not bind, at least so many."""
-    return f"<{show(user)}> may not bind {counted(pods, 'pod')} or more, which wait for it; {_DO}"
+    return f"<{show(user)}> may not bind {counted(pods, 'pod')} or more, so pods wait; {_DO}"
 
 
 def strangers_group(user: str, pods: int) -> str:
     """The same of pods that could not get a group."""
     return (
-        f"<{show(user)}> may not give a group to {counted(pods, 'pod')} or more, which wait for "
-        f"it; {_DO}"
+        f"<{show(user)}> may not give a group to {counted(pods, 'pod')} or more, so pods wait; "
+        f"{_DO}"
     )
 
 
@@ -64,7 +64,7 @@ def strangers_of_queue(strangers: Sequence[str]) -> str:
     """Condition of a queue whose pods somebody may not bind, or give a group: who, and of how many
     in the last minutes.
     """
-    return f"{first_of(strangers, '; ', most=MOST_STRANGERS)}, which wait for it; {_DO}"
+    return f"{first_of(strangers, '; ', most=MOST_STRANGERS)}, so pods wait; {_DO}"
 
 
 def runs_without_quota() -> str:
