@@ -223,4 +223,4 @@ def test_r6_what_may_be_borrowed_is_refused_where_it_cannot_be_read(team: Team, 
         assert len(reply.message) < 600
     reply = team.annotate(queue, v.SURGE, '{"NVIDIA-H800": 1}')
     assert reply.ok
-    assert any("of which the queue has no quota" in text for text in reply.warnings), reply
+    assert any("but the queue has no quota of it" in text for text in reply.warnings), reply

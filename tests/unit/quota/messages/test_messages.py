@@ -356,8 +356,8 @@ def test_what_becomes_of_a_gang_is_told_with_its_numbers() -> None:
     expired = gang_messages.request_expired("red", 1, 3, 300.0, rest)
     assert expired.startswith("Queue <red>: <1> of the <3> pods of the group existed <300> s")
     kept = gang_messages.reservation_kept("red", rest, "not today")
-    assert kept.startswith("the PodGroup cannot be written: not today; so what is still reserved")
-    assert "Queue <red> holds for the group: <NVIDIA-H200> <1>, <cpu> <4>; it is tried" in kept
+    assert kept.startswith("the PodGroup cannot be written: not today; so its reservation")
+    assert "Queue <red> still holds for the group: <NVIDIA-H200> <1>, <cpu> <4>; " in kept
     assert "given back: nothing more." in gang_messages.reservation_expired("red", 2, 3, 300.0, [])
 
 
