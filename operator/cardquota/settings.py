@@ -106,7 +106,10 @@ class LeaderElection(Section):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if not self.retry_period < self.renew_deadline < self.duration:
-            raise ValueError("retryPeriod < renewDeadline < duration must hold")
+            raise ValueError(
+                f"retryPeriod <{self.retry_period:g}> must be less than renewDeadline "
+                f"<{self.renew_deadline:g}>, and that less than duration <{self.duration:g}>"
+            )
         return self
 
 
@@ -342,9 +345,11 @@ class Settings(BaseSettings):
     def _gates_can_open(self) -> Self:
         lease, needed = self.leader_election, self.release.patch_timeout + ANSWER_MARGIN
         if lease.renew_deadline - lease.retry_period <= needed:
+            least = lease.retry_period + needed
             raise ValueError(
-                "leaderElection.renewDeadline must exceed leaderElection.retryPeriod + "
-                f"release.patchTimeout + {ANSWER_MARGIN:g}, or no gate could ever be opened in time"
+                f"leaderElection.renewDeadline <{lease.renew_deadline:g}> must exceed "
+                f"leaderElection.retryPeriod + release.patchTimeout + {ANSWER_MARGIN:g} "
+                f"<{least:g}>, or no gate could ever be opened in time"
             )
         return self
 

@@ -211,8 +211,8 @@ OTHER: Final = (
     ),
     Entry(
         under=Reason.BEHIND,
-        when="The queue is `fifo`, and others wait for the same card before the pod. Named is the "
-        "first, where it is of the pod's own namespace.",
+        when="The queue is `fifo`, and others wait for the same card before the pod. The first is "
+        "named if it is in the pod's own namespace.",
         says=say(order_messages.behind, _QUEUE, _H200, 3, "research/train-0"),
         where=(Where.POD_EVENT,),
         rule="E6",
@@ -221,8 +221,8 @@ OTHER: Final = (
     Entry(
         under=Reason.BEHIND,
         when="There is room, but a pod or group before this one has waited for longer than "
-        "`release.starvationWait`, and this pod would take some of what that one needs. Named "
-        "where it is of the pod's own namespace.",
+        "`release.starvationWait`, and this pod would take some of what that one needs. It is "
+        "named if it is in the pod's own namespace.",
         says=say(
             order_messages.behind_long_wait,
             _QUEUE,
@@ -238,8 +238,8 @@ OTHER: Final = (
     Entry(
         under=Reason.BEHIND,
         when="There is room, but a running gang of the queue has lost a pod of its minimum, and "
-        "the place is kept for the replacement, for `release.replacementWait`. Named where it is "
-        "of the pod's own namespace.",
+        "the place is kept for the replacement, for `release.replacementWait`. It is named if it "
+        "is in the pod's own namespace.",
         says=say(order_messages.behind_vacancy, _QUEUE, [(_H200, 2)], name="research/train"),
         where=(Where.POD_EVENT,),
         rule="E6",

@@ -83,8 +83,8 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.GATE_REFUSED,
-        when="An earlier change of the pod was not answered, and a later one, which would tell "
-        "what became of it, is refused or not answered either.",
+        when="An earlier change of the pod got no answer. A later one, which would show the "
+        "result, is refused or gets no answer either.",
         says=say(
             gate_messages.gate_undecided,
             _QUEUE,
@@ -105,7 +105,7 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.GATE_REFUSED,
-        when="A pod of a gang is refused though nobody had objected when all of them were asked.",
+        when="A gate of a gang is refused, though a dry run of all of its gates had succeeded.",
         says=say(gang_messages.gang_in_part, "train-0", 3, 4, 300.0),
         where=(Where.GROUP_EVENT,),
         rule="E2, E8",
@@ -124,7 +124,7 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.GATE_REFUSED,
-        when="The PodGroup of a gang cannot be written, and an earlier try was not answered.",
+        when="The PodGroup of a gang cannot be written, and an earlier request got no answer.",
         says=say(
             gang_messages.gang_undecided,
             _QUEUE,

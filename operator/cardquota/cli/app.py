@@ -427,7 +427,7 @@ def explain(
     context: Context = "",
     output: PlainOption = PlainOutput.TEXT,
 ) -> None:
-    """Say why a workload waits, and what would let it in.
+    """Say why a workload waits, and what would make it fit.
 
     Its queue and why that one, its place, who holds the cards. The operator answers: it must run,
     and you need the right to create workloadreviews.cardquota.volcano.sh in the namespace.

@@ -113,8 +113,8 @@ class WorkloadReviewStatus(WireModel):
 
 
 class WorkloadReviewSchema(WireModel):
-    """Asks how a workload stands, for want of what it waits, and what would let it in. Create it as
-    a dry run: nothing is stored.
+    """Asks how a workload stands, why it waits, and what would make it fit. Create it as a dry run:
+    nothing is stored.
     """
 
     api_version: str = f"{REVIEW_GROUP}/{REVIEW_VERSION}"
