@@ -36,13 +36,17 @@ def test_the_defaults_are_well() -> None:
     [
         (
             "leaderElection: {duration: 5, renewDeadline: 6}",
-            "leaderElection: retryPeriod <1> must be less than renewDeadline <6>, and that less "
-            "than duration <5>",
+            (
+                "leaderElection: retryPeriod <1> must be less than renewDeadline <6>, and that "
+                "less than duration <5>"
+            ),
         ),
         (
             "release: {patchTimeout: 7}",
-            "leaderElection.renewDeadline <8> must exceed leaderElection.retryPeriod + "
-            "release.patchTimeout + 0.5 <8.5>, or no gate could ever be opened in time",
+            (
+                "leaderElection.renewDeadline <8> must exceed leaderElection.retryPeriod + "
+                "release.patchTimeout + 0.5 <8.5>, or no gate could ever be opened in time"
+            ),
         ),
     ],
 )
