@@ -466,7 +466,7 @@ NOTES: Final = (
     ),
     Entry(
         under=WARNINGS,
-        when="A pod names a card and has no queue, where none is demanded.",
+        when="A pod names a card and has no queue, where none is required.",
         says=say(queue_messages.card_without_queue, _H200),
         where=(Where.WARNING, Where.WORKLOAD),
         rule="section 2",
@@ -485,7 +485,7 @@ NOTES: Final = (
     Entry(
         under=WARNINGS,
         when="With `scheduler: volcano`, a pod with cards that Volcano schedules has no queue, "
-        "where none is demanded.",
+        "where none is required.",
         says=say(volcano_messages.runs_without_quota),
         where=(Where.WARNING, Where.WORKLOAD),
         rule="V5",
@@ -618,8 +618,8 @@ AUDITED: Final = (
     Entry(
         under=AUDIT,
         when="A pod that would have been refused or gated is admitted. A Warning says so and, "
-        "once the queue is over its quota, by an event. Any refusal can follow the colon, and "
-        "the event has its reason.",
+        "once the queue is over its quota, an event. Any refusal can follow the colon, and the "
+        "event has its reason.",
         says=say(
             shortfall_messages.audited,
             say(shortfall_messages.shortfalls, _QUEUE, _OVER, constant("ADVICE_WAIT")),
