@@ -108,7 +108,10 @@ class LeaderElection(Section):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if not self.retry_period < self.renew_deadline < self.duration:
-            raise ValueError("retryPeriod < renewDeadline < duration must hold")
+            raise ValueError(
+                f"retryPeriod <{self.retry_period:g}> must be less than renewDeadline "
+                f"<{self.renew_deadline:g}>, and that less than duration <{self.duration:g}>"
+            )
         return self
 
 
@@ -346,9 +349,11 @@ class Settings(BaseSettings):
     def _gates_can_open(self) -> Self:
         lease, needed = self.leader_election, self.release.patch_timeout + ANSWER_MARGIN
         if lease.renew_deadline - lease.retry_period <= needed:
+            least = lease.retry_period + needed
             raise ValueError(
-                "leaderElection.renewDeadline must exceed leaderElection.retryPeriod + "
-                f"release.patchTimeout + {ANSWER_MARGIN:g}, or no gate could ever be opened in time"
+                f"leaderElection.renewDeadline <{lease.renew_deadline:g}> must exceed "
+                f"leaderElection.retryPeriod + release.patchTimeout + {ANSWER_MARGIN:g} "
+                f"<{least:g}>, or no gate could ever be opened in time"
             )
         return self
 
@@ -374,9 +379,9 @@ class Settings(BaseSettings):
             return ()
         text = (
             f"leaderElection.settle <{self.leader_election.settle:g}> should be at least "
-            f"release.patchTimeout + {ANSWER_MARGIN:g} <{least:g}>: what one leader sends last may "
-            "still be on its way when the next one decides, and the admission policies alone keep "
-            "it from landing"
+            f"release.patchTimeout + {ANSWER_MARGIN:g} <{least:g}>: the last write of one leader "
+            "may still be on its way when the next leader decides, and then only the admission "
+            "policies keep it out"
         )
         return (text,)
 
@@ -402,7 +407,7 @@ class Settings(BaseSettings):
         if self.extender.late_binding and not self.extender.enabled:
             raise ValueError(
                 "extender.lateBinding needs extender.enabled: "
-                "who binds a pod must ask which card it may have"
+                "without the extender nobody decides which card a pod gets when it is bound"
             )
         return self
 
@@ -411,7 +416,7 @@ class Settings(BaseSettings):
         names = [f"{row.prefix}/{row.type}" for row in self.vendors]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"vendors: two rows for {name}: write one")
+                raise ValueError(f"vendors: two rows for {name}: keep one")
         try:
             VendorTable(row.vendor() for row in self.vendors)
         except CollisionError as error:

@@ -31,6 +31,35 @@ def test_the_defaults_are_well() -> None:
     assert Settings().hazards == ()
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (
+            "leaderElection: {duration: 5, renewDeadline: 6}",
+            (
+                "leaderElection: retryPeriod <1> must be less than renewDeadline <6>, and that "
+                "less than duration <5>"
+            ),
+        ),
+        (
+            "release: {patchTimeout: 7}",
+            (
+                "leaderElection.renewDeadline <8> must exceed leaderElection.retryPeriod + "
+                "release.patchTimeout + 0.5 <8.5>, or no gate could ever be opened in time"
+            ),
+        ),
+    ],
+)
+def test_times_that_contradict_each_other_are_named_with_their_numbers(
+    tmp_path: Path, written: str, said: str
+) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(written)
+    with pytest.raises(SettingsError) as refused:
+        load(file)
+    assert said in str(refused.value)
+
+
 def test_late_binding_without_the_extender_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text("extender: {lateBinding: true}")

@@ -130,7 +130,7 @@ def test_d2_an_expression_for_whole_cards_is_taken(tmp_path: Path, expression: s
             "<Mine> and <Mine> both count <mine.example/xpu7-pro>",
         ),
         ([{**MINE, "memoryLabel": "a.example/ram"}], "memoryLabel goes with productLabels"),
-        ([MINE, {**MINE, "name": "Again"}], "two rows for mine.example/xpu: write one"),
+        ([MINE, {**MINE, "name": "Again"}], "two rows for mine.example/xpu: keep one"),
         (
             [MINE, {**MINE, "type": "npu", "resources": ["mine.example/xpu"]}],
             "<Mine> and <Mine> both count <mine.example/xpu>",

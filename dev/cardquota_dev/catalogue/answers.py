@@ -55,7 +55,7 @@ QUESTIONS: Final = (
     _unanswered(
         "There is no such workload, or none that quotas concern.",
         say(standing_messages.no_such_workload, "Deployment", "team", "caht"),
-        "See `kubectl get`; a pod without a queue and without cards is none of ours.",
+        "See `kubectl get`; cardquota ignores a pod without a queue and without cards.",
     ),
     _unanswered(
         "Very many questions were asked at the same time.",
@@ -84,28 +84,28 @@ STANDINGS: Final = (
         "As it says.",
     ),
     _stands(
-        "The same, and there are scheduling gates of others.",
+        "The same, and it has scheduling gates that others set.",
         say(standing_messages.other_gates_shut, ["example.com/data"]),
         "Ask whoever set them.",
     ),
     _stands(
         "The same of a pod that is in no queue.",
         say(standing_messages.runs_on, "gpu-7", _HELD, constant("IN_NO_QUEUE")),
-        "Name a queue, if a quota is to hold it.",
+        "Name a queue, if a quota should hold it.",
     ),
     _stands(
         "It came in audit mode, or where its namespace is not watched.",
         say(standing_messages.runs_on, "gpu-7", _HELD, constant("CAME_UNENFORCED")),
     ),
     _stands(
-        "It came while nothing of ours was asked.",
+        "It was created when no webhook or policy of cardquota was asked.",
         say(standing_messages.runs_on, "gpu-7", _HELD, constant("CAME_PAST_GATE")),
         "See `kubectl cardquota check`.",
     ),
     _stands(
         "Its queue is over its quota.",
         say(standing_messages.runs_on, "gpu-7", _HELD, say(standing_messages.beyond_quota, _QUEUE)),
-        "Have the quota raised, or end what it exceeds it by.",
+        "Ask for a higher quota, or end pods of the queue.",
     ),
     _stands(
         "Members of a gang have gone.",
@@ -135,12 +135,12 @@ STANDINGS: Final = (
     _stands("Its namespace does.", say(origin_messages.queue_by_namespace, _QUEUE, "team")),
     _stands("The configuration does.", say(origin_messages.queue_by_configuration, _QUEUE)),
     _stands(
-        "Somebody has named another queue since it was let through.",
+        "Somebody named another queue after it was let through.",
         say(origin_messages.queue_by_stamp, _QUEUE),
     ),
     _stands(
         "Nobody has named a queue.",
         say(origin_messages.no_queue_named),
-        "Name one, if a quota is to hold it.",
+        "Name one, if a quota should hold it.",
     ),
 )

@@ -18,24 +18,26 @@ def sections() -> Iterator[str]:
     """The last sections of the page."""
     yield f"## {POLICIES}\n"
     yield (
-        "The API server says these by itself, whether or not we run: `ValidatingAdmissionPolicy "
-        "'cardquota-pods' with binding 'cardquota-pods' denied request: …`. Where a name or value "
-        "of the request can be told, it stands in front. What they keep is in "
-        "[ways-round.md](ways-round.md).\n"
+        "The API server says these by itself, whether or not the operator runs: "
+        "`ValidatingAdmissionPolicy 'cardquota-pods' with binding 'cardquota-pods' denied request: "
+        "…`. If the policy knows the name or value that it refuses, the message begins with it. "
+        "What the policies protect is in [ways-round.md](ways-round.md).\n"
     )
     for policy in policies(Settings()):
         yield f"`{policy.name}`\n"
         yield _texts(check.message for check in policy.checks)
     yield f"## {SCHEMAS}\n"
     yield (
-        'What the CRDs refuse before anybody else is asked: `The Queue "research" is invalid: '
-        "<field>: Invalid value: …`. Where Volcano's Queue stands instead, the webhook refuses the "
-        "same, see [Forbidden](#forbidden).\n"
+        'The CRDs refuse these before any webhook is asked: `The Queue "research" is invalid: '
+        "<field>: Invalid value: …`. If Volcano's definition of Queue is installed, the webhook "
+        "refuses the same, see [Forbidden](#forbidden).\n"
     )
     for resource in RESOURCES:
         definition = resource.definition()
-        yield f"`{definition['spec']['names']['kind']}`\n"
-        yield _texts(_rules(definition))
+        rules = list(_rules(definition))
+        if rules:  # a schema may have no rule of its own
+            yield f"`{definition['spec']['names']['kind']}`\n"
+            yield _texts(rules)
 
 
 def _texts(texts: Iterable[str]) -> str:

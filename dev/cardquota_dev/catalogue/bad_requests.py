@@ -112,7 +112,7 @@ BAD_REQUESTS: Final = (
         ),
         where=POD,
         rule="section 2",
-        do="Drop one of the two.",
+        do="Remove one of the two.",
     ),
     Entry(
         under=Reason.INVALID_CARD,
@@ -138,7 +138,7 @@ BAD_REQUESTS: Final = (
         ),
         where=POD,
         rule="P2",
-        do="Make several pods of it.",
+        do="Split it into several pods.",
     ),
     Entry(
         under=Reason.INVALID_CARD,
@@ -173,7 +173,8 @@ BAD_REQUESTS: Final = (
     ),
     Entry(
         under=Reason.INVALID_CARD,
-        when="The pods of a gang that start together are too unlike to be judged in one go.",
+        when="The pods of a gang that start together ask for too many different things to be "
+        "judged at once.",
         says=say(gang_messages.gang_too_unlike, "research/train", 1000, limits.GANG_KINDS.most),
         where=(Where.GANG_EVENT,),
         rule="E2, I5",
@@ -251,8 +252,8 @@ BAD_REQUESTS: Final = (
     ),
     Entry(
         under=Reason.INVALID_CARD,
-        when="The pods that wait have very much text of this kind together: somebody else's, as a "
-        "rule.",
+        when="All pods that wait have very much text of this kind together; usually it is other "
+        "users' text.",
         says=say(
             request_messages.invalid_request,
             _QUEUE,

@@ -19,7 +19,7 @@ class Where(StrEnum):
     QUEUE_WRITE = "refusal to write a Queue"
     GROUP_WRITE = "refusal to write a PodGroup"
     JOB_WRITE = "refusal to write a Job of Volcano"
-    AGAIN = "answer 429, upon which clients try again by themselves"
+    AGAIN = "answer 429: clients try again by themselves"
     POD_EVENT = "event on a pod at the gate, and the leader's log"
     GANG_EVENT = "event on the PodGroup and on its pods"
     GROUP_EVENT = "event on the PodGroup, and the leader's log"

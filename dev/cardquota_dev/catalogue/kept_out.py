@@ -48,11 +48,12 @@ NO_QUEUE: Final = (
     ),
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
-        when="A pod that is there is to have more cpu or memory, and its queue is gone.",
+        when="An existing pod asks for more cpu or memory, and its queue is gone.",
         says=say(queue_messages.gone_for_growth, _QUEUE, [Growth(CPU, 4_000, 6_000)]),
         where=(Where.RESIZE,),
         rule="Q6",
-        do="Create the pod anew in another queue: that of this one is fixed. It may shrink.",
+        do="Create the pod again in another queue: this pod's queue is fixed. Its requests may "
+        "shrink.",
     ),
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
@@ -64,7 +65,7 @@ NO_QUEUE: Final = (
     ),
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
-        when="Namespace or configuration demand a queue for cards, and the pod has none.",
+        when="The namespace or the configuration requires a queue for cards, and the pod has none.",
         says=say(queue_messages.no_queue, "vision", [(_GPU, 1)]),
         where=(Where.REFUSAL,),
         rule="section 2",
@@ -85,7 +86,7 @@ NO_QUEUE: Final = (
         says=say(gate_messages.gated_without_queue),
         where=(Where.POD_EVENT,),
         rule="section 2",
-        do="Name a queue, or create the pod anew.",
+        do="Name a queue, or create the pod again.",
     ),
     Entry(
         under=Reason.QUEUE_NOT_OPEN,
@@ -97,7 +98,7 @@ NO_QUEUE: Final = (
     ),
     Entry(
         under=Reason.QUEUE_NOT_OPEN,
-        when="A pod that is there is to have more cpu or memory, and its queue is closed.",
+        when="An existing pod asks for more cpu or memory, and its queue is closed.",
         says=say(
             queue_messages.closed_to_growth,
             _QUEUE,
@@ -106,7 +107,7 @@ NO_QUEUE: Final = (
         ),
         where=(Where.RESIZE,),
         rule="Q6",
-        do="Wait until it is opened, or create the pod anew in another. It may shrink.",
+        do="Wait until it is opened, or create the pod again in another. Its requests may shrink.",
     ),
     Entry(
         under=Reason.QUEUE_NOT_OPEN,
@@ -118,14 +119,14 @@ NO_QUEUE: Final = (
     ),
     Entry(
         under=Reason.QUEUE_NOT_OPEN,
-        when="A pod that is there is to have more cpu or memory, and its queue is for other "
-        "namespaces by now.",
+        when="An existing pod asks for more cpu or memory, and its queue is not for its namespace "
+        "any more.",
         says=say(
             queue_messages.no_growth_admitted, _QUEUE, "vision", [Growth(MEMORY, 8 * _GI, 12 * _GI)]
         ),
         where=(Where.RESIZE,),
         rule="E5",
-        do="Create the pod anew in your own queue. It may shrink.",
+        do="Create the pod again in your own queue. Its requests may shrink.",
     ),
 )
 
@@ -210,8 +211,8 @@ OTHER: Final = (
     ),
     Entry(
         under=Reason.BEHIND,
-        when="The queue is `fifo`, and others wait for the same card before the pod. Named is the "
-        "first, where it is of the pod's own namespace.",
+        when="The queue is `fifo`, and others wait for the same card before the pod. The first is "
+        "named if it is in the pod's own namespace.",
         says=say(order_messages.behind, _QUEUE, _H200, 3, "research/train-0"),
         where=(Where.POD_EVENT,),
         rule="E6",
@@ -219,9 +220,9 @@ OTHER: Final = (
     ),
     Entry(
         under=Reason.BEHIND,
-        when="There is room, but somebody before the pod has waited for longer than "
-        "`release.starvationWait`, and the pod would take of what it needs. Named where it is of "
-        "the pod's own namespace.",
+        when="There is room, but a pod or group before this one has waited for longer than "
+        "`release.starvationWait`, and this pod would take some of what that one needs. It is "
+        "named if it is in the pod's own namespace.",
         says=say(
             order_messages.behind_long_wait,
             _QUEUE,
@@ -237,8 +238,8 @@ OTHER: Final = (
     Entry(
         under=Reason.BEHIND,
         when="There is room, but a running gang of the queue has lost a pod of its minimum, and "
-        "the place is kept for the replacement, for `release.replacementWait`. Named where it is "
-        "of the pod's own namespace.",
+        "the place is kept for the replacement, for `release.replacementWait`. It is named if it "
+        "is in the pod's own namespace.",
         says=say(order_messages.behind_vacancy, _QUEUE, [(_H200, 2)], name="research/train"),
         where=(Where.POD_EVENT,),
         rule="E6",

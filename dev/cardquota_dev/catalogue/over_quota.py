@@ -55,8 +55,8 @@ OVER_QUOTA: Final = (
     Entry(
         under=Reason.INSUFFICIENT_CARD,
         when="The same, with who holds the card: workloads of the pod's own namespace, three and "
-        "then a count, and others as one number. As it is when the text is written: an event stays "
-        "as it is when others hold the card.",
+        "then a count, and others as one number. It is true when the text is written: the event "
+        "does not change when others hold the card.",
         says=say(
             holder_messages.with_held,
             say(
@@ -130,7 +130,7 @@ OVER_QUOTA: Final = (
         ),
         where=POD,
         rule="R6",
-        do="Let an old pod go first, as the message says, or have `card.surge` set on the queue.",
+        do="Let an old pod end first, as the message says, or have `card.surge` set on the queue.",
     ),
     Entry(
         under=Reason.INSUFFICIENT_CARD,
@@ -156,7 +156,7 @@ OVER_QUOTA: Final = (
         ),
         where=(Where.GROUP_EVENT, Where.GROUP_CONDITION),
         rule="E6; a group counts once, and so do equal pods that wait without one",
-        do="Nothing. Who fits may go before those that do not, unless the queue is `fifo`.",
+        do="Nothing. What fits may start before what does not, unless the queue is `fifo`.",
     ),
     Entry(
         under=Reason.INSUFFICIENT_CARD,
@@ -234,7 +234,7 @@ OVER_QUOTA: Final = (
     ),
     Entry(
         under=Reason.INSUFFICIENT_MEMORY,
-        when="A pod that runs is to have more memory (or cpu) than is free.",
+        when="A running pod asks for more memory (or cpu) than is free.",
         says=say(shortfall_messages.shortfalls, _QUEUE, _NINE_GI, constant("ADVICE_RESIZE")),
         where=(Where.RESIZE,),
         rule="P6",
@@ -269,7 +269,7 @@ OVER_QUOTA: Final = (
     ),
     Entry(
         under=Reason.CARD_NOT_IN_QUOTA,
-        when="The pod names no card, and what its node selector allows is not in the quota.",
+        when="The pod names no card, and its node selector and resource allow none of the quota.",
         says=say(
             request_messages.invalid_request,
             _QUEUE,
@@ -278,6 +278,7 @@ OVER_QUOTA: Final = (
         ),
         where=POD,
         rule="P3",
-        do="Name a card of the list, or loosen the node selector.",
+        do="Allow one of the listed cards in the node selector, and request the resource that "
+        "counts it.",
     ),
 )

@@ -83,8 +83,8 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.GATE_REFUSED,
-        when="An earlier change of the pod was not answered, and a later one, which would tell "
-        "what became of it, is refused or not answered either.",
+        when="An earlier change of the pod got no answer. A later one, which would show the "
+        "result, is refused or gets no answer either.",
         says=say(
             gate_messages.gate_undecided,
             _QUEUE,
@@ -105,7 +105,7 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.GATE_REFUSED,
-        when="A pod of a gang is refused though nobody had objected when all of them were asked.",
+        when="A gate of a gang is refused, though a dry run of all of its gates had succeeded.",
         says=say(gang_messages.gang_in_part, "train-0", 3, 4, 300.0),
         where=(Where.GROUP_EVENT,),
         rule="E2, E8",
@@ -113,7 +113,7 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.GATE_REFUSED,
-        when="Somebody does not let what a gang needs be reserved on its PodGroup.",
+        when="A policy or webhook refuses the reservation of what a gang needs, on its PodGroup.",
         says=say(
             gang_messages.gang_not_reserved,
             'admission webhook "groups.example.com" denied the request: not today',
@@ -124,7 +124,7 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.GATE_REFUSED,
-        when="The PodGroup of a gang cannot be written, and an earlier try was not answered.",
+        when="The PodGroup of a gang cannot be written, and an earlier request got no answer.",
         says=say(
             gang_messages.gang_undecided,
             _QUEUE,
@@ -137,7 +137,7 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.GATE_REFUSED,
-        when="Somebody does not let be reserved on a PodGroup what it asks for.",
+        when="A policy or webhook refuses the reservation of what a PodGroup asks for.",
         says=say(
             gang_messages.group_not_enqueued,
             'admission webhook "groups.example.com" denied the request: not today',
@@ -166,7 +166,8 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.RESERVATION_EXPIRED,
-        when="A reservation is over, and somebody does not let it be taken off the PodGroup.",
+        when="A reservation is over, and a policy or webhook refuses to remove it from the "
+        "PodGroup.",
         says=say(
             gang_messages.reservation_kept,
             _QUEUE,
@@ -187,8 +188,8 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.CARD_MEMORY_UNREADABLE,
-        when="Of a node that shares the memory of its cards something cannot be read: its cards, a "
-        "list of broken ones, or which card a pod holds.",
+        when="Something cannot be read of a node that shares the memory of its cards: its cards, "
+        "a list of broken ones, or which card a pod holds.",
         says=say(
             report_messages.card_memory_unreadable,
             "share-a",
@@ -250,7 +251,7 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.UNADMITTED,
-        when="Pods are charged to the queue that no gate of ours was opened for.",
+        when="The queue is charged for pods that never waited at a gate of cardquota.",
         says=say(report_messages.unadmitted, _QUEUE, 2, [(_H200, 3), (v.CPU, 1_500)]),
         where=(Where.QUEUE_EVENT,),
         rule="I3",
@@ -259,8 +260,8 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.MODE_UNKNOWN,
-        when="The namespace's label has a value that means nothing: it was written before the "
-        "installation, in audit mode, or while the policy was missing.",
+        when="The namespace's label has an unknown value: it was written before the installation, "
+        "in audit mode, or while the policy was missing.",
         says=say(report_messages.namespace_mode_unknown, "vision", "enforce"),
         where=(Where.NAMESPACE_EVENT,),
         rule="section 2",
@@ -277,7 +278,7 @@ EVENTS: Final = (
         ),
         where=(Where.INSTALLATION,),
         rule="I1 needs it",
-        do="Apply it anew, as the message says.",
+        do="Apply it again, as the message says.",
     ),
     Entry(
         under=v.INSTALLATION_RESTORED,
@@ -319,7 +320,8 @@ CONDITIONS: Final = (
     ),
     Entry(
         under=v.Condition.QUOTA_VALID,
-        when="`False`: a limit that is stored cannot be read. Only past the webhook can that be.",
+        when="`False`: a limit that is stored cannot be read. That is possible only if the "
+        "webhook was not asked.",
         says=say(
             report_messages.limit_unreadable,
             "spec.capability.cpu: <1e400> is more than can be counted",
@@ -371,7 +373,8 @@ CONDITIONS: Final = (
     ),
     Entry(
         under=v.Condition.OVERSOLD,
-        when="`True`: all quotas of a card together exceed the cluster. Five cards, then a count.",
+        when="`True`: the quotas for a card add up to more than the cluster has. Five cards are "
+        "named, then a count.",
         says=say(report_messages.oversold, _H200, 12, 6),
         where=(Where.CONDITION, Where.QUEUE_EVENT),
         rule="Q3",
@@ -390,7 +393,7 @@ CONDITIONS: Final = (
 ANSWERS: Final = (
     Entry(
         under=FORBIDDEN,
-        when="A queue is to be deleted that pods or groups still use. Five of their workloads and "
+        when="Somebody deletes a queue that pods or groups still use. Five of their workloads and "
         "groups, then a count.",
         says=say(
             queue_write_messages.queue_in_use, _QUEUE, 9, 1, ["vision/chat", "vision/tune"], 4
@@ -444,8 +447,8 @@ NOTES: Final = (
     ),
     Entry(
         under=WARNINGS,
-        when="As the first, in audit mode: all pods are let by, and so many would not be. The "
-        "second begins alike.",
+        when="As the first, in audit mode: all pods are admitted, and so many would not be. The "
+        "second begins the same way.",
         says=say(shortfall_messages.audited, say(shortfall_messages.partly_audited, "chat", 4, 3)),
         where=(Where.WORKLOAD,),
         rule="E2",
@@ -454,7 +457,7 @@ NOTES: Final = (
     Entry(
         under=WARNINGS,
         when="The template of a Deployment is changed while its own pods fill the quota: it would "
-        "start a new pod before it ends an old one. A second Warning says why that does not fit.",
+        "create a new pod before it ends an old one. A second Warning says why that does not fit.",
         says=say(shortfall_messages.update_cannot_begin, "chat", 1),
         where=(Where.WORKLOAD,),
         rule="E2",
@@ -463,12 +466,12 @@ NOTES: Final = (
     ),
     Entry(
         under=WARNINGS,
-        when="A pod names a card and has no queue, where none is demanded.",
+        when="A pod names a card and has no queue, where none is required.",
         says=say(queue_messages.card_without_queue, _H200),
         where=(Where.WARNING, Where.WORKLOAD),
         rule="section 2",
-        do="Name a queue if one should pay, and if the pod has to run on that card. Without one "
-        "its node selector alone decides, and it is counted by the card of its node.",
+        do="Name a queue, if the pod must run on that card or count towards a quota. Without one "
+        "only its node selector decides where it runs, and it is counted by the card of its node.",
     ),
     Entry(
         under=WARNINGS,
@@ -482,7 +485,7 @@ NOTES: Final = (
     Entry(
         under=WARNINGS,
         when="With `scheduler: volcano`, a pod with cards that Volcano schedules has no queue, "
-        "where none is demanded.",
+        "where none is required.",
         says=say(volcano_messages.runs_without_quota),
         where=(Where.WARNING, Where.WORKLOAD),
         rule="V5",
@@ -531,15 +534,15 @@ NOTES: Final = (
     ),
     Entry(
         under=WARNINGS,
-        when="More rows are odd than the five that are told.",
+        when="More rows look wrong than the five that are named.",
         says=say(queue_write_messages.more_rows, 35),
         where=(Where.QUEUE_WARNING,),
         rule="Q3, Q7, P4",
-        do="Correct those that are told, and write the queue again.",
+        do="Correct the named ones, and write the queue again.",
     ),
     Entry(
         under=WARNINGS,
-        when="An annotation is new that looks like one of ours and is none.",
+        when="A new annotation looks like one of cardquota's, and is none.",
         says=say(queue_write_messages.key_means_nothing, "volcano.sh/card.polcy", v.POLICY),
         where=(Where.QUEUE_WARNING, Where.WARNING, Where.WORKLOAD, Where.GROUP_WARNING),
         rule="section 2",
@@ -595,7 +598,7 @@ NOTES: Final = (
     ),
     Entry(
         under=WARNINGS,
-        when="The pod claims devices (DRA) where that is let by.",
+        when="The pod claims devices (DRA) where that is allowed.",
         says=say(request_messages.claim_not_counted),
         where=(Where.WARNING,),
         rule="P7",
@@ -614,8 +617,8 @@ NOTES: Final = (
 AUDITED: Final = (
     Entry(
         under=AUDIT,
-        when="What would have been refused or gated is let by and told, by a Warning and, once "
-        "the queue is over its quota, by an event. Behind the colon stands any refusal, and the "
+        when="A pod that would have been refused or gated is admitted. A Warning says so and, "
+        "once the queue is over its quota, an event. Any refusal can follow the colon, and the "
         "event has its reason.",
         says=say(
             shortfall_messages.audited,

@@ -68,8 +68,8 @@ SCALE_CUTS: Final = (
     ),
     Entry(
         under=QUOTA_FREE,
-        when="Pods of a workload were refused, and there is room for them now. That it is written "
-        "has its controller try again at once.",
+        when="Pods of a workload were refused, and there is room for them now. The write of this "
+        "condition makes its controller try again at once.",
         says=say(scale_messages.woken, _QUEUE, 1),
         where=(Where.WORKLOAD_CONDITION,),
         rule="R5",

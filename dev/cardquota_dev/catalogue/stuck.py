@@ -32,7 +32,7 @@ _LACKS: Final = say(stuck_messages.lacks_pods, "chat", 1, 4, 7_200)
 STUCK_PODS: Final = (
     Entry(
         under=STUCK_TERMINATING,
-        when="A pod is being deleted, should be gone, and holds quota: its node is gone.",
+        when="A pod is being deleted, should have ended, and holds quota: its node is gone.",
         says=_late("NODE_GONE", "ADVICE_GONE_NODE"),
         where=(Where.STUCK_EVENT,),
         rule="R7",
@@ -52,7 +52,7 @@ STUCK_PODS: Final = (
         says=_late("NODE_READY", "ADVICE_READY_NODE"),
         where=(Where.STUCK_EVENT,),
         rule="R7",
-        do="Find what keeps it; do not force it away.",
+        do="Find what keeps it; do not force its deletion.",
     ),
     Entry(
         under=STUCK_TERMINATING,
@@ -64,7 +64,7 @@ STUCK_PODS: Final = (
     ),
     Entry(
         under=STUCK_TERMINATING,
-        when="The same of a node that could not be read, as for somebody who may not list nodes.",
+        when="The same of a node that could not be read, as for a user who may not list nodes.",
         says=_late("NODE_NOT_KNOWN", "ADVICE_UNKNOWN_NODE"),
         where=(Where.CHECK_ONLY,),
         rule="R7",
@@ -100,7 +100,7 @@ STUCK_OTHERS: Final = (
     ),
     Entry(
         under=STUCK,
-        when="The same; its gate was not opened when it was to be.",
+        when="The same; the API server or a webhook refused to open its gate.",
         says=_of(_WAITED, constant("GATE_HELD_BACK")),
         where=(Where.CHECK,),
         rule="R7",
@@ -108,7 +108,7 @@ STUCK_OTHERS: Final = (
     ),
     Entry(
         under=STUCK,
-        when="The same; at this moment its gang starts, or somebody writes its group.",
+        when="The same; its gang starts at this moment, or its group is being written.",
         says=_of(_WAITED, constant("START_UNDER_WAY")),
         where=(Where.CHECK,),
         rule="R7",
@@ -124,7 +124,7 @@ STUCK_OTHERS: Final = (
     ),
     Entry(
         under=STUCK,
-        when="The same, for somebody who may not list all that the answer depends on.",
+        when="The same, for a user who may not list all that the answer depends on.",
         says=_of(_WAITED, constant("NOT_JUDGED")),
         where=(Where.CHECK_ONLY,),
         rule="R7",
@@ -132,7 +132,7 @@ STUCK_OTHERS: Final = (
     ),
     Entry(
         under=STUCK,
-        when="A workload lacks pods since we refused some.",
+        when="A workload lacks pods since cardquota refused some.",
         says=_of(_LACKS, _SHORT),
         where=(Where.CHECK,),
         rule="R7",
@@ -140,7 +140,7 @@ STUCK_OTHERS: Final = (
     ),
     Entry(
         under=STUCK,
-        when="The same; its next pod would be let by now.",
+        when="The same; its next pod would be admitted now.",
         says=_of(_LACKS, say(stuck_messages.would_be_let_by, _QUEUE)),
         where=(Where.CHECK,),
         rule="R7",

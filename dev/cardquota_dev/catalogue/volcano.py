@@ -23,7 +23,7 @@ _DO: Final = (
 VOLCANO: Final = (
     Entry(
         under=VOLCANO_UNKNOWN,
-        when="Somebody who is not in `volcano.accounts` binds a pod with its annotations.",
+        when="A user who is not in `volcano.accounts` binds a pod and repeats its annotations.",
         says=say(volcano_messages.binding_refused, _SCHEDULER),
         where=(Where.EVENT, Where.CHECK_ONLY),
         rule="V1",
@@ -89,7 +89,7 @@ VOLCANO: Final = (
     ),
     Entry(
         under=MIXED_CARDS,
-        when="A gang has room, but one of its tasks on several cards together, and on none alone.",
+        when="A gang has room, but one of its tasks only on several cards together.",
         says=say(
             volcano_messages.mixed_cards,
             "worker",
@@ -117,7 +117,8 @@ VOLCANO: Final = (
     ),
     Entry(
         under=MIXED_CARDS,
-        when="Such a gang has waited for long. Who says so has not looked at the ConfigMap.",
+        when="Such a gang has waited for long. This message is written without reading the "
+        "ConfigMap.",
         says=say(
             volcano_messages.mixed_cards,
             "worker",
@@ -131,7 +132,7 @@ VOLCANO: Final = (
     ),
     Entry(
         under=MIXED_CARDS,
-        when="The same of pods of one task of which each names another card, and no other.",
+        when="The same for pods of one task that each name another card.",
         says=say(
             volcano_messages.mixed_cards,
             "",

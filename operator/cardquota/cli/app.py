@@ -393,7 +393,7 @@ def check(
     from .check.check import check as check_cluster
 
     if namespace and not is_object_name(namespace):
-        raise typer.BadParameter("is no name of a namespace", param_hint="-n")
+        raise typer.BadParameter("is not a valid name of a namespace", param_hint="-n")
     stuck = settings.stuck
     raise typer.Exit(
         check_cluster(
@@ -436,7 +436,7 @@ def queue(
     from .queue.queue_command import queue as show_queue
 
     if not is_object_name(name):
-        raise typer.BadParameter("is no name of a queue", param_hint="NAME")
+        raise typer.BadParameter("is not a valid name of a queue", param_hint="NAME")
     raise typer.Exit(
         show_queue(name, limit=limit, kubeconfig=kubeconfig, context=context, output=Output(output))
     )
@@ -483,11 +483,11 @@ def explain(
         kind, _, name = kind.partition("/")
     found = named_kind(kind)
     if found is None:
-        raise typer.BadParameter(f"is none of {KNOWN}", param_hint="KIND")
+        raise typer.BadParameter(f"is not one of {KNOWN}", param_hint="KIND")
     if not is_object_name(name):
-        raise typer.BadParameter("is no name of an object", param_hint="NAME")
+        raise typer.BadParameter("is not a valid name of an object", param_hint="NAME")
     if namespace and not is_object_name(namespace):
-        raise typer.BadParameter("is no name of a namespace", param_hint="-n")
+        raise typer.BadParameter("is not a valid name of a namespace", param_hint="-n")
     raise typer.Exit(
         explain_workload(
             found,

@@ -85,7 +85,7 @@ def simulate(
     from ..quota.limits import is_object_name
 
     if namespace and not is_object_name(namespace):
-        raise typer.BadParameter("is no name of a namespace", param_hint="-n")
+        raise typer.BadParameter("is not a valid name of a namespace", param_hint="-n")
     settings = settings_of(config)
     from .simulate.live_simulate import live_simulate
 

@@ -28,79 +28,79 @@ NO_QUEUE: Final = "No queues."
 NO_QUEUE_KIND: Final = (
     "the cluster has no definition of Queue; apply the manifests of cardquota first"
 )
-SCHEDULER_REFUSED: Final = "somebody may not schedule it"
+SCHEDULER_REFUSED: Final = "an account may not bind it, or give it a group"
 NAME_VOLCANO: Final = "name Volcano's scheduler and controllers in volcano.accounts"
-REFUSED_NOT_KNOWN: Final = "whether somebody's Bindings are refused is not known"
-NOT_INSTALLED: Final = "not installed rightly"
-QUEUE_WRONG: Final = "its quota is not what it seems"
+REFUSED_NOT_KNOWN: Final = "it is not known whether Bindings are refused"
+NOT_INSTALLED: Final = "not installed correctly"
+QUEUE_WRONG: Final = "its quota cannot be kept, or is probably not what was meant"
 CARDS_WRONG: Final = "cards are not counted, or not recognised"
-LABEL_WRONG: Final = "its label means nothing"
-KEY_WRONG: Final = "a key on it means nothing"
-CAME_PAST: Final = "pods came past the gate"
-TOTALS_WRONG: Final = "its totals are not those that are counted"
+LABEL_WRONG: Final = "its label has an unknown value"
+KEY_WRONG: Final = "a key on it has no effect"
+CAME_PAST: Final = "pods got past the gate"
+TOTALS_WRONG: Final = "its published totals differ from what its pods hold"
 APPLY_DEFINITIONS: Final = "apply crds/"
 APPLY_BASE: Final = "apply manifests/base"
 APPLY_VOLCANO: Final = "apply the definitions of your Volcano"
 APPLY_MANIFESTS: Final = "apply the output of `cardquota manifests`"
 APPLY_DEFINITIONS_OR_VOLCANO: Final = "apply crds/, or write `scheduler: volcano` beside Volcano"
 APPLY_RIGHTS: Final = "apply the roles and bindings of manifests/ (rbac.yaml)"
-SEE_THE_OPERATOR: Final = "see that its pods run, and what their log says"
-SEE_ITS_PODS: Final = "see why the others are not: describe its pods, and ask for /readyz"
+SEE_THE_OPERATOR: Final = "see whether the operator's pods run, and what their log says"
+SEE_ITS_PODS: Final = "describe its pods, and read /readyz, to see why the others are not ready"
 SAME_VERSION: Final = "install the command of the operator's version, or upgrade the operator"
-SEE_ROTATION: Final = "see in the operator's log why it is not replaced"
-SEE_ISSUER: Final = "see why whoever keeps the Secret does not replace it"
+SEE_ROTATION: Final = "see in the operator's log why it is not renewed"
+SEE_ISSUER: Final = "see why it is not renewed by whatever writes the Secret, such as cert-manager"
 COMPARED_WITH: Final = (
-    "compared with the settings of --config, or the defaults: name the operator's configuration if "
-    "it has one"
+    "compared with the settings of --config, or the defaults: if the operator has a configuration, "
+    "name it with --config"
 )
-RIGHTS_NOT_KNOWN: Final = "whether the operator has its rights is not known"
-CERTIFICATE_NOT_KNOWN: Final = "when its certificate ends is not known"
+RIGHTS_NOT_KNOWN: Final = "it is not known whether the operator has its rights"
+CERTIFICATE_NOT_KNOWN: Final = "it is not known when its certificate ends"
 CORRECT_QUOTA: Final = "correct the annotation volcano.sh/card.quota of the queue"
 CORRECT_LIMIT: Final = "correct the limit"
 FREE_SOME: Final = "free some of it, or raise the quota"
 LOWER_QUOTAS: Final = "lower quotas, or add nodes: pods may pass the gate and find no node"
 CORRECT_ROW: Final = "correct the row, or add nodes with this card"
-CORRECT_KEY: Final = "correct the key, or take it out"
+CORRECT_KEY: Final = "correct the key, or remove it"
 CORRECT_NODE: Final = "correct the node's labels or its device plugin"
 ADD_VENDOR: Final = "add a row to `vendors` in the configuration"
-CORRECT_LABEL: Final = "or take it away"
+CORRECT_LABEL: Final = "write enforced, audit or off, or remove the label"
 DELETE_PODS: Final = "delete what should not run"
-SEE_DRIFT: Final = "see that somebody leads and what the log says of this queue's status"
-QUEUES_NOT_KNOWN: Final = "what is wrong with queues may not be found"
-NODES_NOT_KNOWN: Final = "which cards are not counted may not be found"
-NAMESPACES_NOT_KNOWN: Final = "labels that mean nothing may not be found"
-PAST_NOT_KNOWN: Final = "which pods came past the gate may not be found"
-DRIFT_NOT_KNOWN: Final = "totals are not compared"
+SEE_DRIFT: Final = "see whether a replica leads, and what its log says of this queue's status"
+QUEUES_NOT_KNOWN: Final = "faults of queues may be missed"
+NODES_NOT_KNOWN: Final = "cards that are not counted may be missed"
+NAMESPACES_NOT_KNOWN: Final = "labels with an unknown value may be missed"
+PAST_NOT_KNOWN: Final = "pods that got past the gate may be missed"
+DRIFT_NOT_KNOWN: Final = "published totals are not compared"
 COUNTED_WITH: Final = (
-    "counted with the settings of --config, or the defaults: with another default queue or other "
-    "makers of cards the operator counts otherwise"
+    "counted with the settings of --config, or the defaults: if the operator has another default "
+    "queue or other vendors, it counts differently"
 )
-NOBODY_PUBLISHES: Final = "nobody decides, so totals are not published now: they are not compared"
-LEFTOVERS_NOT_KNOWN: Final = "whether anything is left over there is not known"
-LEFT_OVER: Final = "left over of another way to hold quotas"
-PLUGIN_TELLS: Final = "Volcano's plugin capacity-card says in an event that it waits"
+NOBODY_PUBLISHES: Final = "no replica leads, so no totals are published now: they are not compared"
+LEFTOVERS_NOT_KNOWN: Final = "leftovers of another quota system may be missed"
+LEFT_OVER: Final = "left over from another quota system"
+PLUGIN_TELLS: Final = "an event of Volcano's plugin capacity-card says that it waits"
 PLUGIN_OUT: Final = "take the plugin out of the scheduler's configuration, and restart it"
 WRITE_QUOTA: Final = "write volcano.sh/card.quota, by card"
-SPEC_OUT: Final = "take them out of spec"
+SPEC_OUT: Final = "remove them from spec"
 HELD_WITHOUT_QUOTA: Final = "cards are held in this queue, which has no card quota"
-WITHOUT_GATE: Final = "created past admission, it waits for a node and no gate holds it"
-CREATE_ANEW: Final = "create it anew, if it is to wait for quota"
-CORRECT_IT: Final = "correct it, or take it out"
+WITHOUT_GATE: Final = "it was created without a gate, and waits for a node"
+CREATE_ANEW: Final = "create it again if it should wait for quota"
+CORRECT_IT: Final = "correct it, or remove it"
 CHECK_LOSSES: Final = {
-    "pods": "which of them are stuck is not known",
-    "replicasets": "which of them lack refused pods is not known",
-    "statefulsets": "which of them lack refused pods is not known",
-    "daemonsets": "which of them lack refused pods is not known",
-    "jobs": "which of them lack refused pods is not known",
-    "nodes": "it is not known whether they are gone or not ready, and for want of what pods wait",
-    "queues": "it is not known for want of what pods wait",
-    "podgroups": "it is not known for want of what pods wait",
-    "namespaces": "it is not known for want of what pods wait",
+    "pods": "it is not known which of them are stuck",
+    "replicasets": "it is not known which of them lack refused pods",
+    "statefulsets": "it is not known which of them lack refused pods",
+    "daemonsets": "it is not known which of them lack refused pods",
+    "jobs": "it is not known which of them lack refused pods",
+    "nodes": "it is not known which of them are gone or not ready, and why pods wait",
+    "queues": "it is not known why pods wait",
+    "podgroups": "it is not known why pods wait",
+    "namespaces": "it is not known why pods wait",
     "deployments": "it is not known which pods of rolling updates may borrow cards",
-    "events": "of workloads other than ReplicaSets it is not known since when they lack pods",
+    "events": "it is not known since when workloads other than ReplicaSets lack pods",
 }
 """By kind that may not be listed: what is not found without it."""
-NO_LIST: Final = "the answer is no list of Kubernetes objects"
+NO_LIST: Final = "the answer is not a list of Kubernetes objects"
 NO_WORKLOADS: Final = "No workloads in the files."
 _REFUSED: Final = re.compile(r"(401|403)\b[^:]{0,40}: ")
 """How ApiError begins of who is not known, or may not."""
@@ -146,8 +146,8 @@ def too_many_pods(most: int) -> str:
 def nothing_published(queues: str) -> str:
     """No numbers stand on these queues."""
     return (
-        f"nothing is published of {queues}: see that an operator leads (cardquota_leader), and "
-        "what its log says"
+        f"no numbers are published for {queues}: see whether a replica leads (metric "
+        "cardquota_leader), and what its log says"
     )
 
 
@@ -206,8 +206,8 @@ def never_placed(without: int, pods: int) -> str:
     if without == pods:
         its = "its pod" if pods == 1 else f"any of its {pods} pods"
         return (
-            f"let through, but no node ever had room for {its}: none is large enough, or jobs hold "
-            f"them that wait for nodes themselves; {advice}"
+            f"let through, but no node ever had room for {its}: none is large enough, or other "
+            f"jobs hold them while they wait for nodes themselves; {advice}"
         )
     return (
         f"let through, but no node ever had room for {without} of its {pods} pods, and meanwhile "
@@ -223,17 +223,17 @@ def lists_forbidden(error: str) -> str:
 def without_row(resource: str) -> str:
     """A card is known only by the plain rule, which the API server does not know."""
     return (
-        f"{resource} is in no vendor row: pods that ask for it and carry no annotation pass by the "
-        "webhook, also where their namespace has a queue, unless it is labelled `enforced`; add a "
-        "row to `vendors` in the configuration, then apply the output of `cardquota manifests`"
+        f"{resource} is in no vendor row: the webhook does not see pods that ask for it and carry "
+        "no annotation, even if their namespace has a queue, unless it is labelled `enforced`; add "
+        "a row to `vendors` in the configuration, then apply the output of `cardquota manifests`"
     )
 
 
 def claimed(resources: list[str]) -> str:
     """Devices of a DeviceClass are asked for as resources."""
     return (
-        f"devices asked for as {' or '.join(resources)} are counted by no quota; pods that ask for "
-        "them are refused in namespaces labelled `enforced`, and let by elsewhere"
+        f"no quota counts devices asked for as {' or '.join(resources)}; pods that ask for them "
+        "are refused in namespaces labelled `enforced`, and admitted elsewhere"
     )
 
 
@@ -277,8 +277,7 @@ def queues_forbidden(reason: str) -> str:
 def read_partly(kinds: Sequence[str]) -> str:
     """The user may list these in one namespace alone."""
     return (
-        f"{' and '.join(kinds)} of other namespaces cannot be listed: it is not known for want of "
-        "what pods wait"
+        f"{' and '.join(kinds)} of other namespaces cannot be listed: it is not known why pods wait"
     )
 
 
@@ -309,15 +308,15 @@ def outside_the_cluster(namespace: str, name: str) -> str:
     """The operator runs, and no Deployment says how."""
     return (
         f"there is no Deployment <{show(namespace)}/{show(name)}>: the operator runs outside the "
-        "cluster, or under another name; how many replicas and which version is not known"
+        "cluster, or under another name; its version and number of replicas are not known"
     )
 
 
 def called_by_url(url: str) -> str:
     """The API server calls the operator by a URL, which the settings do not name."""
     return (
-        f"webhooks call the operator at {show(url, most=200)}, not through a Service; name its "
-        "configuration with --config to have the address compared"
+        f"webhooks call the operator at {show(url, most=200)}, not through a Service; to compare "
+        "this address, name the operator's configuration with --config"
     )
 
 
@@ -351,15 +350,15 @@ def lease_missing(where: str) -> str:
 
 def lease_free(where: str) -> str:
     """Nobody leads."""
-    return f"Lease <{show(where)}> has no holder: nobody decides, so no gate opens"
+    return f"Lease <{show(where)}> has no holder: no replica leads, so no gate opens"
 
 
 def lease_old(where: str, holder: str, ago: int | None, duration: int) -> str:
     """Its holder has ended without a word. Seconds."""
     since = "is not renewed" if ago is None else f"was renewed {lasting(max(0, ago))} ago"
     return (
-        f"Lease <{show(where)}> of {show(holder)} {since}, and holds for {duration} s: nobody "
-        "decides, so no gate opens"
+        f"Lease <{show(where)}> of {show(holder)} {since}, and is valid for {duration} s: no "
+        "replica leads, so no gate opens"
     )
 
 
@@ -401,7 +400,7 @@ def bundle_over(kind: str, name: str, webhook: str, end: str) -> str:
 
 def certificate_missing(where: str) -> str:
     """Nobody can serve without."""
-    return f"there is no Secret <{show(where)}>, so its certificate cannot be served or shown"
+    return f"there is no Secret <{show(where)}>, so there is no certificate to serve or to show"
 
 
 def certificate_unreadable(where: str) -> str:
@@ -417,7 +416,7 @@ def certificate_ends(where: str, end: str, *, over: bool) -> str:
 
 def totals_differ(card: str, published: int, counted_now: int) -> str:
     """A queue's status says something else than what its pods hold."""
-    return f"status says allocated {published} of <{show(card)}>, counted {counted_now}"
+    return f"status says allocated {published} of <{show(card)}>, its pods hold {counted_now}"
 
 
 def used_outside(used: OutsideUse) -> str:
@@ -439,8 +438,8 @@ def outside_not_known(reason: str) -> str:
 def plugin_named(plugin: str) -> str:
     """The configuration of Volcano's scheduler names a plugin that does not go with ours."""
     if plugin == "proportion":
-        return "plugin proportion takes pods at the gate for demand, and starves other queues"
-    return f"plugin {plugin} counts the same annotations, by its own rules, after us"
+        return "plugin proportion counts pods at the gate as demand, and starves other queues"
+    return f"plugin {plugin} counts the same annotations by its own rules, after cardquota"
 
 
 def cards_in_spec(amounts: Sequence[tuple[str, str, str]], *, has_quota: bool) -> str:
@@ -449,15 +448,15 @@ def cards_in_spec(amounts: Sequence[tuple[str, str, str]], *, has_quota: bool) -
     named = first_of(rows, ", ")
     if has_quota:
         return (
-            f"{named}: no card quota, and Volcano's plugin capacity holds the queue to it as well"
+            f"{named}: not a card quota, and Volcano's plugin capacity limits the queue by it too"
         )
-    return f"{named}: no card quota, and the queue has none"
+    return f"{named}: not a card quota, and the queue has none"
 
 
 def label_means_nothing(key: str, meant: str = "") -> str:
     """A label looks like one of ours and is none. `meant`: the one that was probably meant."""
     probably = f"; did you mean {show(meant)}?" if meant else ""
-    return f"label <{show(key)}> means nothing{probably}"
+    return f"label <{show(key)}> has no effect{probably}"
 
 
 def misplaced(key: str, *, label: bool) -> str:
@@ -465,9 +464,9 @@ def misplaced(key: str, *, label: bool) -> str:
     otherwise the reverse.
     """
     written, right = ("an annotation", "a label") if label else ("a label", "an annotation")
-    return f"<{show(key)}> is {right}, and means nothing as {written}"
+    return f"<{show(key)}> is {right}, and has no effect as {written}"
 
 
 def keys_unknown(keys: Sequence[str]) -> str:
     """Annotations that look like ours and mean nothing."""
-    return f"{listed(keys)} means nothing"
+    return f"annotations that have no effect: {listed(keys)}"

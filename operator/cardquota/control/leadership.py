@@ -166,7 +166,7 @@ class Leadership:
 
     def lost(self, term: str) -> None:
         """The term is over: decide nothing more."""
-        _LOG.info("term %s: deciding no more", term)
+        _LOG.info("term %s: this replica decides nothing more", term)
         if self._term is not None:
             self._term.cancel()
 
@@ -202,7 +202,7 @@ class Leadership:
             return
         error = task.exception()
         if error is None and self._elector.term == term:
-            error = RuntimeError(f"term {term} is still ours, but nothing decides in it")
+            error = RuntimeError(f"term {term} still holds the Lease, but nothing decides in it")
         if error is not None:
             self._unsettled = True
             self._failed(error)

@@ -201,7 +201,7 @@ class Binder:
             fresh = replace(facts, revision=int(read.metadata.resource_version))
             return await self._try(writer, fresh, args, again=False)
         except OutcomeUnknown as error:
-            _LOG.warning("binding %s: %s", logged(facts.namespace, facts.name), error)
+            _LOG.warning("binding pod %s: %s", logged(facts.namespace, facts.name), error)
             return await self._settle(facts, args)
         return ""
 

@@ -213,4 +213,4 @@ class Waker:
         try:
             await self._client.patch(pod_path(facts), body)
         except (ApiError, OutcomeUnknown) as error:
-            _LOG.info("waking %s: %s", logged(facts.namespace, facts.name), error)
+            _LOG.info("waking pod %s failed: %s", logged(facts.namespace, facts.name), error)

@@ -122,7 +122,7 @@ def _compare_lists(
         if name not in theirs:
             yield f"lacks {where}"
         elif name not in ours:
-            yield f"has {where}, which is not ours"
+            yield f"has {where}, which does not belong there"
         else:
             yield from _compare(field, where, ours[name], theirs[name])
 

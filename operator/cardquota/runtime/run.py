@@ -297,13 +297,13 @@ class Operator:
             self._extender.server.http.leave()
         if self._enqueue is not None:
             self._enqueue.leave()
-        _LOG.info("stopping: answering what is in flight")
+        _LOG.info("stopping: the requests in flight are still answered")
         stopped = await self._leadership.stop(_GRACE)
         self._cancel(endpoint, extender)
         if stopped.settled:
             await self._elector.release(stopped.handover)
         else:
-            _LOG.warning("some patches are not answered: the Lease is left to run out")
+            _LOG.warning("some patches got no answer: the Lease is kept until it expires")
         if self._probes.serving:
             await self._admission.quiet(_QUIET, at_most=_LEAVE_SERVICE)
         await ended(self._tasks)

@@ -62,8 +62,8 @@ def test_a_node_that_counts_a_card_by_another_resource_is_reported_and_not_count
 
         (message,) = team.until(told, "reported")
         assert message == (
-            f"cards of node <{node.name}> are not counted: card <{T1000}> is counted as {GPU} "
-            "elsewhere, but as amd.com/gpu here; correct the node's labels or its device plugin"
+            f"cards of node <{node.name}> are not counted: card <{T1000}> is counted as {GPU} on "
+            "other nodes, but as amd.com/gpu here; correct the node's labels or its device plugin"
         )
         assert allocatable(team, T1000) == before
         other = team.create(team.a_pod("a", 0, T1000).asking_for(1, "amd.com/gpu"))

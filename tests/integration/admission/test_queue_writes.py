@@ -86,7 +86,7 @@ def test_kubectl_apply_warns_of_what_is_odd_and_takes_the_queue(team: Team) -> N
     odd = team.a_queue({T1000: 3_000, typed: 1}).annotated("volcano.sh/card.polcy", "Deny")
     key, unknown, above = apply(odd)
     assert key == (
-        f"Warning: annotation <volcano.sh/card.polcy> means nothing; did you mean {v.POLICY}?"
+        f"Warning: annotation <volcano.sh/card.polcy> has no effect; did you mean {v.POLICY}?"
     )
     assert unknown == f"Warning: no node has card <{typed}>; did you mean <{T1000}>?"
     assert above == (f"Warning: quota <3000> of <{T1000}> is more than the cluster has: <2000>")
@@ -223,4 +223,4 @@ def test_r6_what_may_be_borrowed_is_refused_where_it_cannot_be_read(team: Team, 
         assert len(reply.message) < 600
     reply = team.annotate(queue, v.SURGE, '{"NVIDIA-H800": 1}')
     assert reply.ok
-    assert any("of which the queue has no quota" in text for text in reply.warnings), reply
+    assert any("but the queue has no quota of it" in text for text in reply.warnings), reply

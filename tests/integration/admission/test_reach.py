@@ -98,7 +98,7 @@ def test_an_enforced_namespace_demands_a_queue(team: Team) -> None:
     assert reason == v.Reason.QUEUE_NOT_FOUND
     assert text.startswith(
         "the pod requests <1> of <nvidia.com/gpu> but names no queue, and namespace "
-        f"<{team.namespace}> demands one"
+        f"<{team.namespace}> requires one"
     )
     assert team.create(a_pod("plain")).ok
 
@@ -111,14 +111,14 @@ def test_an_enforced_namespace_refuses_devices_that_cannot_be_counted(team: Team
     reply = team.create(pod, dry=True)
     assert reply.ok
     assert reply.warnings == (
-        "devices claimed by spec.resourceClaims or from a DeviceClass are counted by no quota",
+        "no quota counts devices claimed by spec.resourceClaims or from a DeviceClass",
     )
     mark(team, "enforced")
     team.until(lambda: not team.create(pod, dry=True).ok, "enforced")
     for asked in (pod, a_pod("b").with_spec(resourceClaims=claim)):
         reply = team.create(asked)
         assert reply.reason == v.Reason.DEVICE_CLAIMED
-        assert "cannot be counted by card yet" in reply.message
+        assert "cannot be counted by card" in reply.message
 
 
 def test_nor_does_it_let_by_devices_of_a_device_class_asked_for_as_a_resource(
@@ -132,7 +132,7 @@ def test_nor_does_it_let_by_devices_of_a_device_class_asked_for_as_a_resource(
     assert reply.code == 201, reply
     assert reply.body["spec"].get("extendedResourceName") == given
     implicit = f"deviceclass.resource.kubernetes.io/{unique}"
-    told = "devices claimed by spec.resourceClaims or from a DeviceClass are counted by no quota"
+    told = "no quota counts devices claimed by spec.resourceClaims or from a DeviceClass"
     for resource in (given, implicit):
         pod = team.a_pod("a").asking_for(1, resource)
         team.until(lambda p=pod: team.create(p, dry=True).warnings == (told,), "the class is seen")
@@ -143,7 +143,7 @@ def test_nor_does_it_let_by_devices_of_a_device_class_asked_for_as_a_resource(
         for pod in (team.a_pod("a"), a_pod("b")):
             reply = team.create(pod.asking_for(1, resource))
             assert reply.reason == v.Reason.DEVICE_CLAIMED, reply
-            assert "cannot be counted by card yet" in reply.message
+            assert "cannot be counted by card" in reply.message
     assert team.create(a_pod("other").asking_for(1, "other.example/device")).ok
     gone = ask(team.cluster, "DELETE", f"/apis/resource.k8s.io/v1/deviceclasses/{unique}")
     assert gone.ok

@@ -30,7 +30,7 @@ def test_from_two_replicas_to_four_of_a_quota_of_three(team: Team) -> None:
 
     assert reply.ok
     assert reply.warnings == (
-        "web: 3 of 4 pods fit the quota now, the rest is refused until there is room",
+        "web: 3 of 4 pods fit the quota now, 1 is refused until there is room",
         f"{sentence}; held by web 2",
     )
     team.until_row(T1000, allocated=3, requested=3, inqueue=0)
@@ -55,7 +55,7 @@ def test_the_pods_of_a_job_wait_at_the_gate(team: Team) -> None:
     team.has_queue({T1000: 2})
     pod = team.a_pod("train", 1, T1000).annotated("cardquota.dev/run-seconds", "60")
     reply = create(team, "Job", pod, parallelism=4, completions=4)
-    assert reply.warnings[0] == "train: 2 of 4 pods fit the quota now, the rest waits at the gate"
+    assert reply.warnings[0] == "train: 2 of 4 pods fit the quota now, 2 wait at the gate"
     team.until_row(T1000, allocated=2, requested=4)
     pods = team.pods()
     assert sorted(let_through(pod) for pod in pods) == [False, False, True, True]
@@ -69,8 +69,10 @@ def test_the_pods_of_a_job_wait_at_the_gate(team: Team) -> None:
 
 def how_many(fit: int, asked: int, *, waits: bool = False) -> str:
     """What a workload named `web` is told."""
-    rest = "the rest waits at the gate" if waits else "the rest is refused until there is room"
-    return f"web: {fit} of {asked} pods fit the quota now, {rest}"
+    rest, one = asked - fit, asked - fit == 1
+    waiting = f"{rest} {'waits' if one else 'wait'} at the gate"
+    refused = f"{rest} {'is' if one else 'are'} refused until there is room"
+    return f"web: {fit} of {asked} pods fit the quota now, {waiting if waits else refused}"
 
 
 @pytest.mark.parametrize(

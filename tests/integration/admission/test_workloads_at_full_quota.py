@@ -38,7 +38,7 @@ def test_pods_that_wait_for_a_node_hold_their_quota(
 
     reply = change(team, kind, "web", five)
 
-    assert reply.warnings[0] == "web: 3 of 5 pods fit the quota now, the rest waits at the gate"
+    assert reply.warnings[0] == "web: 3 of 5 pods fit the quota now, 2 wait at the gate"
     assert "requested <1>, total would be <4>, but capability is <3>" in reply.warnings[1]
     team.until_row(T1000, inqueue=3, requested=5)
     assert held(team) == 3
@@ -62,7 +62,7 @@ def test_gated_pods_of_a_queue_that_refuses_from_now_on(team: Team) -> None:
     reply = change(team, "Deployment", "web", {"replicas": 7})
 
     assert reply.warnings[0] == (
-        "web: 3 of 7 pods fit the quota now, the rest is refused until there is room"
+        "web: 3 of 7 pods fit the quota now, 4 are refused until there is room"
     )
     assert held(team) == 3
 
@@ -79,8 +79,8 @@ def test_a_rolling_update_begins_with_the_numbers_that_the_warning_names(team: T
     reply = change(team, "Deployment", "web", label)
 
     assert reply.warnings[0] == (
-        "web: the update cannot begin, a new pod has no room: "
-        "write maxSurge 0 and maxUnavailable 1, or ask for more quota"
+        "web: the update cannot begin, no quota is left for it: write maxSurge 0 and "
+        "maxUnavailable 1, or ask for more quota"
     )
     assert "requested <1>, total would be <4>, but capability is <3>" in reply.warnings[1]
     assert {pod["metadata"]["uid"] for pod in team.pods()} == old

@@ -104,7 +104,7 @@ def _a_gang_of_unlike_members_is_told(team: Team, card: str, spare: str) -> None
 def test_f5_what_is_not_there_and_who_may_not_ask(team: Team) -> None:
     done = explain(team, "deploy", "none")
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"Deployment <{team.namespace}/none> is not known here" in done.stderr
+    assert f"Deployment <{team.namespace}/none> is not known to cardquota" in done.stderr
     outsider = ask(
         team.cluster,
         "POST",

@@ -29,11 +29,11 @@ def test_b3_pods_by_card_and_by_memory_never_meet(one_node: SharedCards) -> None
     whole = cards.document("whole", 0)
     whole["spec"]["containers"][0]["resources"] = {"limits": {GPU: "1"}}
     assert ask(cards.plane, "POST", cards.path(), whole).ok
-    cards.told("Pod", "whole", "FailedScheduling", "1 node is by-memory")
+    cards.told("Pod", "whole", "FailedScheduling", "1 node gives out card memory")
     cards.delete("shared")
     assert v.GPU_MEMORY_CARD not in cards.bound("whole")["metadata"]["annotations"]
     cards.create("late", 1024)
-    cards.told("Pod", "late", "FailedScheduling", "1 node is by-card")
+    cards.told("Pod", "late", "FailedScheduling", "1 node gives out whole cards")
     cards.delete("whole")
     cards.bound("late")
 

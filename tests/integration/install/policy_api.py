@@ -145,9 +145,9 @@ CLAUSES = {
     "fixed of a status": ("pods-status", "they are fixed once the pod is past its gate"),
     "card-given": ("pods", "annotations ALIYUN_COM_GPU_MEM_ASSIGNED, ALIYUN_COM_GPU_MEM_ASSUME"),
     "fixed": ("pods", "they are fixed once the pod is past its gate"),
-    "service-account": ("pods", "of a pod cardquota may change nothing"),
+    "service-account": ("pods", "cardquota may change only spec.schedulingGates"),
     "reservation-owner": ("podgroups", "cardquota alone writes them"),
-    "groups-account": ("podgroups", "of a pod group cardquota may change nothing"),
+    "groups-account": ("podgroups", "cardquota may change only volcano.sh/card.reservation"),
 }
 """For each clause of a policy that has several: which one, and what it says when it refuses."""
 

@@ -171,7 +171,7 @@ def test_an_exit_with_unanswered_patches_leaves_the_lease_to_run_out(
                 operator.signal(signal.SIGTERM)
                 assert operator.ended() == 0
                 assert holder(installed) == term
-        assert "the Lease is left to run out" in operator.log.read_text()
+        assert "the Lease is kept until it expires" in operator.log.read_text()
         assert tracebacks(operator.log) == []
         with running(installed, tmp_path / "second"):
             team.until_bound("waits")

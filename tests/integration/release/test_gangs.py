@@ -293,7 +293,7 @@ def test_e6_the_place_of_a_member_that_died_is_kept_for_its_replacement(team: Te
     team.until_row(T1000, allocated=2, inqueue=0)
     assert team.create(of_a_job(team.a_pod("young", 1, T1000))).ok
     told = team.until_told("young", v.Reason.BEHIND)
-    assert f"free for a pod of group <{team.namespace}/gang>" in told["message"]
+    assert f"free for group <{team.namespace}/gang>" in told["message"]
     assert not let_through(team.pod("other"))
     assert team.create(member(team, "b2")).ok
     team.until_bound("b2")

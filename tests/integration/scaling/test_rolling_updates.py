@@ -18,7 +18,7 @@ from .leaving_pods import counts_exactly, most_held, run
 
 SURGE: Object = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
 NO_SURGE: Object = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
-BEFORE = "a rolling update starts it before an old pod ends: "
+BEFORE = "the rolling update creates this pod before an old one ends: "
 NOT_LENT = BEFORE + "write maxSurge 0 and maxUnavailable 1, or ask the queue's owner for cards"
 
 
@@ -152,7 +152,7 @@ def test_r6_an_update_borrows_what_the_queue_lends_and_gives_it_back(
         update(team, "Deployment")
         team.until(lambda: team.row(T1000)["borrowed"] == 1, "it borrows")
         assert team.condition(v.Condition.BORROWED)["message"].startswith(
-            f"Queue <{queue}> holds 1 <{T1000}> beyond its quota, of 1 that rolling updates may"
+            f"Queue <{queue}> holds 1 <{T1000}> beyond its quota: rolling updates may borrow 1"
         )
         assert team.condition(v.Condition.OVER_QUOTA)["status"] == "False"
         is_done(team, 3)

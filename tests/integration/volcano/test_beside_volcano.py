@@ -191,7 +191,7 @@ def test_v1_who_is_not_known_to_be_volcano_is_named(team: Team) -> None:
     assert told["message"].startswith(f"<{STRANGER}> may not bind this pod: ")
     # So does the queue, where the numbers are, and by an event, which `describe` shows.
     team.until(lambda: not_known(team).get("status") == "True", "the queue has the condition")
-    says = f"<{STRANGER}> may not bind 1 pod, which wait for it; if this is Volcano's, name it in "
+    says = f"<{STRANGER}> may not bind 1 pod, so pods wait; if this account is Volcano's, add it "
     assert not_known(team)["message"].startswith(says)
     queue = team.queue_name()
     team.until(lambda: says in team.cluster.kubectl("describe", "queue", queue).stdout, "told")
@@ -240,7 +240,7 @@ def test_v2_a_guarantee_that_is_not_deserved_is_explained(team: Team) -> None:
     refused = team.create(queue)
     assert not refused.ok
     assert "requestBody.spec.deserved" in refused.message
-    says = "Volcano refuses a guarantee that is not deserved: write spec.deserved, <cpu> <2>"
+    says = "Volcano refuses a guarantee above spec.deserved: write spec.deserved, <cpu> <2>"
     assert any(one.startswith(says.replace("<", "").replace(">", "")) for one in refused.warnings)
     assert team.create(queue.deserving(cpu="2", memory="2Gi")).ok
 

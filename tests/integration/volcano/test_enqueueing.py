@@ -269,7 +269,7 @@ def test_v1_a_replica_that_does_not_lead_tells_the_leader_what_it_was_asked(team
         asked.request("POST", "/observe", body, {"Content-Type": "application/json"})
         assert json.loads(asked.getresponse().read())["response"]["allowed"]
     team.until(lambda: condition().get("status") == "True", "the queue has the condition", 20)
-    assert condition()["message"].startswith(f"<{user}> may not bind 1 pod, which wait for it; ")
+    assert condition()["message"].startswith(f"<{user}> may not bind 1 pod, so pods wait; ")
 
 
 def test_a_group_that_nobody_has_seen_waits(team: Team, volcano: VolcanoCalls) -> None:

@@ -103,7 +103,7 @@ def test_all_that_is_left_over_is_found_and_nothing_once_it_is_gone(
     assert found["PluginActive", "other"]["kind"] == "PodGroup"
     assert found["RequestUnreadable", "train"]["kind"] == "Job"
     assert found["UnknownKey", "train"]["message"].endswith(
-        "volcano.sh/card.quantity means nothing"
+        "annotations that have no effect: volcano.sh/card.quantity"
     )
 
     spec = {"capability": {GPU: None}}

@@ -78,7 +78,7 @@ def test_a_key_in_a_task_that_means_nothing_is_told(team: Team) -> None:
     reply = try_out(team, job)
     assert reply.ok
     assert reply.warnings == (
-        f"annotation <volcano.sh/card-name> means nothing; did you mean {v.CARD_NAME}?",
+        f"annotation <volcano.sh/card-name> has no effect; did you mean {v.CARD_NAME}?",
     )
 
 

@@ -47,7 +47,7 @@ def test_the_group_of_another_namespace_is_not_ones_own(people: Team) -> None:
     assert people.create(people.a_gang("gang", 1)).ok
     reply = people.create(pod, as_user=TENANT)
     assert reply.reason == v.Reason.INVALID_CARD
-    assert f"<{theirs}/gang> names no pod group" in reply.message
+    assert f"<{theirs}/gang> is not the name of a pod group" in reply.message
 
 
 def test_a_group_without_pods_holds_nothing(people: Team) -> None:

@@ -120,7 +120,9 @@ def test_a_closed_queue_takes_no_growth_within_its_limits_either(people: Team) -
 
     refused = resize(people, pod, cpu="2")
     assert (refused.code, refused.reason) == (403, v.Reason.QUEUE_NOT_OPEN)
-    assert f"Queue <{queue.name}> is Closed and takes no growth: cpu from" in refused.message
+    assert (
+        f"Queue <{queue.name}> is Closed, so the pod cannot get more: cpu from" in refused.message
+    )
     assert resize(people, pod, cpu="500m").ok
 
     assert people.annotate(queue, v.QUEUE_STATE, None).ok

@@ -64,7 +64,7 @@ def one_line(arguments: tuple[str, ...], code: int) -> str:
         (("check", "-o", "wide"), "'wide' is not one of 'text', 'json', 'yaml'"),
         (("check", "--gated-after", "x"), "'--gated-after': must be a number; see "),
         (("check", "--gated-after", "-1"), "'--gated-after': must be greater than or equal to 0"),
-        (("check", "-n", ESCAPE), "Invalid value for -n: is no name of a namespace"),
+        (("check", "-n", ESCAPE), "Invalid value for -n: is not a valid name of a namespace"),
         (("top", "--watch", "-o", "yaml"), "is for text alone: leave out -o"),
         ((ESCAPE,), "No such command '"),
         (("top", "x" * 100_000), "Got unexpected extra argument(s) (xxx"),
@@ -86,7 +86,7 @@ def test_a_wrong_command_line_is_one_line(arguments: tuple[str, ...], said: str)
         ("a: [", "is not YAML"),
         (b"\xff\x00\x81", "is not YAML"),
         ("", "is not a kubeconfig"),
-        ("clusters: text", "is not a kubeconfig: clusters has not the form that it should have"),
+        ("clusters: text", "is not a kubeconfig: clusters is malformed"),
         ("current-context: gone", "no server for the context 'gone'"),
         ("clusters: []", "no context is named, and none is current"),
     ],
@@ -108,7 +108,7 @@ def test_what_a_kubeconfig_names_and_is_not_there_is_one_line(tmp_path: Path) ->
     assert said == f"kubeconfig {path}: /none/ca: cannot be read: No such file or directory"
     for server in ("garbage", "http://127.0.0.1:99999", "ftp://x"):
         path = kubeconfig(tmp_path, server)
-        assert "is no URL with http" in one_line(("top", "--kubeconfig", str(path)), 2)
+        assert "is not a URL with http" in one_line(("top", "--kubeconfig", str(path)), 2)
     said = one_line(("top", "--kubeconfig", str(path), "--context", ESCAPE), 2)
     assert "no server for the context" in said
 

@@ -95,7 +95,7 @@ metadata: {{name: stock, annotations: {{{notes}}}}}
 spec: {{containers: [{{resources: {{limits: {{new.example/xpu: 1}}}}}}]}}
 """
 BY_POLICY = Settings(webhook=Webhook(gate=GateSetter.POLICY))
-PASSES_BY = "new.example/xpu is in no vendor row: pods that ask for it and carry no annotation"
+PASSES_BY = "new.example/xpu is in no vendor row: the webhook does not see pods that ask for it"
 OFF = "card quotas are off in namespace default"
 
 

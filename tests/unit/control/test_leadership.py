@@ -203,7 +203,7 @@ async def test_a_term_that_goes_on_without_anybody_who_decides_ends_the_process(
     replica.elector.term = "term"
     replica.leadership.acquired("term")
     await until(lambda: replica.failures)
-    assert "term is still ours" in str(replica.failures[0])
+    assert "term still holds the Lease" in str(replica.failures[0])
     assert not (await replica.leadership.stop(1.0)).settled
 
 

@@ -12,7 +12,8 @@ from cardquota_dev.catalogue.entry import Entry, Where
 from cardquota_dev.catalogue.page import ENTRIES, page, unexplained, unsaid
 
 ASKS = (
-    "add|ask|close|correct|create|did you mean|leave|let|make|name|select|split|try|use|wait|write"
+    "add|ask|change|close|correct|create|did you mean|leave|let|lower|make|name|raise|remove|"
+    "select|split|try|use|wait|write"
 )
 LONGEST_WARNING = 120
 """Characters that Kubernetes recommends at most."""

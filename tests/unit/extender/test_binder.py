@@ -227,7 +227,7 @@ async def test_b5_a_pod_that_the_watch_has_not_told_of_yet_is_waited_for() -> No
     [
         (asking().gated(), "waits at its gate for quota"),
         (asking().terminating(), "is being deleted"),
-        (asking().asking_for(1), "it can have one of them"),
+        (asking().asking_for(1), "it can have only one of them"),
         (asking(amount=CARD + 1), "no healthy card has 16277 MiB"),
     ],
 )
@@ -316,7 +316,7 @@ async def test_b5_a_bind_again_before_the_watch_has_told_keeps_its_card() -> Non
 async def test_b5_an_unknown_outcome_keeps_its_charge_until_it_is_settled() -> None:
     world = BinderWorld(NODE, asking(), answers=(lost(), lost(), lost()))
     landed = lost_until_it_landed(world)
-    assert "nobody knows yet whether the Binding to node <n1> landed" in await world.bind()
+    assert "it is not known yet whether the Binding to node <n1> succeeded" in await world.bind()
     assert world.node.used == [8138, 0]
     assert not world.binder.all_seen
     landed.set()
@@ -375,7 +375,7 @@ async def test_b3_a_pod_by_card_closes_its_node_to_memory() -> None:
         "volcano.sh/card.term": TERM,
         "volcano.sh/card.bound": "true",
     }
-    assert "node is by-card" in await world.bind()
+    assert "node gives out whole cards" in await world.bind()
 
 
 # --- a pod whose card is chosen when it is bound (E7) ----
@@ -454,7 +454,7 @@ async def test_e7_too_late_to_send_takes_the_choice_back() -> None:
 async def test_e7_an_unknown_outcome_keeps_the_card_until_it_is_settled() -> None:
     world = BinderWorld(*CARDS, ONE_EACH, LATE, another("q"))
     landed = lost_until_it_landed(world)
-    assert "nobody knows yet" in await world.bind()
+    assert "it is not known yet" in await world.bind()
     assert f"quota of {H200} is taken" in await world.bind("q")
     landed.set()
     assert await world.bind() == ""

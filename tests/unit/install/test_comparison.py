@@ -88,7 +88,7 @@ def test_what_changes_no_meaning(wanted: Object, change: Callable[[Object], obje
         (
             VALIDATING,
             lambda o: o["webhooks"].append({"name": "x.example.com"}),
-            "has webhooks[x.example.com], which is not ours",
+            "has webhooks[x.example.com], which does not belong there",
         ),
         (
             VALIDATING,
@@ -110,7 +110,7 @@ def test_what_changes_no_meaning(wanted: Object, change: Callable[[Object], obje
             lambda o: o["spec"]["matchConstraints"].update(
                 excludeResourceRules=[{"resources": ["pods"]}]
             ),
-            "has matchConstraints.excludeResourceRules[0], which is not ours",
+            "has matchConstraints.excludeResourceRules[0], which does not belong there",
         ),
         (
             BINDING,

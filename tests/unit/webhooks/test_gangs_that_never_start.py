@@ -101,7 +101,7 @@ async def test_a_workload_in_a_queue_that_takes_nothing_of_it_is_told(resource: 
 
 
 async def test_a_group_is_told_by_the_pods_that_are_there() -> None:
-    group = "pods of <team/gang> alone cannot start"
+    group = "<team/gang> cannot start with its pods"
     async with Endpoint(THREE, *waiting(4)) as endpoint:
         said = await endpoint.validate(GANG)
         assert (said.allowed, said.warnings) == (True, [f"{group}: {TOO_FEW}"])

@@ -91,9 +91,9 @@ async def test_a_card_of_no_vendor_row_is_refused_until_its_pod_names_the_queue(
         assert (said.allowed, said.reason) == (False, v.Reason.QUEUE_NOT_FOUND)
         assert said.text == (
             f"Queue <queue>, requested <2> of <{xpu}>: no vendor row has this resource, so the "
-            "policy that sets the gate knows such a pod by its own annotations alone: ask an "
-            "administrator for a row in `vendors`, or name the queue in the annotation "
-            "scheduling.volcano.sh/queue-name of the pod"
+            "policy that sets the gate recognises such a pod only by its own annotations: name the "
+            "queue in the annotation scheduling.volcano.sh/queue-name of the pod, or ask an "
+            "administrator for a row in `vendors`"
         )
         for named in (stock.in_queue("queue"), stock.naming("X1")):
             assert (await endpoint.validate(named.gated())).allowed

@@ -41,7 +41,7 @@ async def test_section_9_more_than_the_quota_is_refused_with_the_sentence() -> N
         (GANG.in_queue("gone"), "QueueNotFound", "Queue <gone> does not exist (the group reque"),
         (GANG.of(0), "Forbidden", "pod group <team/gang>: spec.minMember is <0>"),
         (GANG.of(MIN_MEMBER.most + 1), "Forbidden", "pods that start together (spec.minMember)"),
-        (GANG.of_tasks({"a": 2, "b": 1}), "Forbidden", "are <3> together, more than"),
+        (GANG.of_tasks({"a": 2, "b": 1}), "Forbidden", "add up to <3>, more than"),
     ],
 )
 async def test_what_is_refused_at_create_and_at_update(

@@ -623,7 +623,7 @@ async def test_the_alias_is_named_with_the_key_to_write() -> None:
         old = a_pod().in_queue("queue").asking_for(1).annotated(v.CARD_NAME_ALIAS, H200)
         said = await endpoint.mutate(old)
         assert said.warnings == [
-            f"annotation {v.CARD_NAME_ALIAS} is read as {v.CARD_NAME}; write the latter"
+            f"annotation {v.CARD_NAME_ALIAS} is an old name; write {v.CARD_NAME} instead"
         ]
 
 

@@ -48,11 +48,11 @@ async def test_q2_card_resources_in_the_specification_are_spoken_of() -> None:
     async with Endpoint() as endpoint:
         (said,) = (await endpoint.validate(plain)).warnings
         assert said == (
-            f"spec.capability <{GPU}>, spec.deserved <{GPU}> is no card quota, and the queue has "
-            "none: write volcano.sh/card.quota"
+            f"spec.capability <{GPU}>, spec.deserved <{GPU}>: not a card quota, and the queue has "
+            "none; write volcano.sh/card.quota"
         )
         (said,) = (await endpoint.validate(plain.with_quota({H200: 4}))).warnings
-        assert said.endswith("is no card quota; that of volcano.sh/card.quota counts: take it out")
+        assert said.endswith("not a card quota, volcano.sh/card.quota is; remove it")
         assert (await endpoint.validate(a_queue().limited_to(cpu="8"))).warnings == []
 
 
@@ -284,8 +284,8 @@ async def test_keys_that_mean_nothing_are_spoken_of_once() -> None:
     async with Endpoint() as endpoint:
         said = await endpoint.validate(wrong)
         assert said.warnings == [
-            f"annotation <volcano.sh/card-quota> means nothing; did you mean {v.QUOTA}?",
-            f"annotation <volcano.sh/card.polcy> means nothing; did you mean {v.POLICY}?",
+            f"annotation <volcano.sh/card-quota> has no effect; did you mean {v.QUOTA}?",
+            f"annotation <volcano.sh/card.polcy> has no effect; did you mean {v.POLICY}?",
         ]
         said = await endpoint.validate(wrong, operation="UPDATE", oldObject=wrong.body)
         assert said.warnings == []

@@ -19,8 +19,8 @@ def rolling(surge: int | str, unavailable: int | str) -> dict[str, Any]:
 
 def stuck(unavailable: int = 1) -> str:
     return (
-        "web: the update cannot begin, a new pod has no room: "
-        f"write maxSurge 0 and maxUnavailable {unavailable}, or ask for more quota"
+        "web: the update cannot begin, no quota is left for it: write maxSurge 0 and "
+        f"maxUnavailable {unavailable}, or ask for more quota"
     )
 
 

@@ -21,7 +21,7 @@ from .workload_review import GROUPS, THREE, stored, warned
 
 QUEUE = a_queue("research").with_quota({H200: 8})
 WRONG = "volcano.sh/card-name"
-SAID = f"annotation <{WRONG}> means nothing; did you mean {v.CARD_NAME}?"
+SAID = f"annotation <{WRONG}> has no effect; did you mean {v.CARD_NAME}?"
 POD = a_pod().in_queue("research").asking_for(1)
 
 
@@ -43,7 +43,7 @@ async def test_where_a_policy_sets_the_gate_the_validating_review_says_it() -> N
 async def test_on_a_pod_group() -> None:
     group = a_group().in_queue("research").of(2)
     wrong = group.annotated("volcano.sh/card.requests", "{}")
-    said = f"annotation <volcano.sh/card.requests> means nothing; did you mean {v.REQUEST}?"
+    said = f"annotation <volcano.sh/card.requests> has no effect; did you mean {v.REQUEST}?"
     async with Endpoint(QUEUE) as endpoint:
         assert (await endpoint.validate(wrong)).warnings == [said]
         more = {"operation": "UPDATE", "oldObject": group.body}

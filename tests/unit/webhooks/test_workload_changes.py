@@ -90,7 +90,7 @@ async def test_what_is_let_through_holds_its_quota_before_it_is_ready(
         for asked in (1, 3):
             assert await warned(endpoint, resource, pod(), old, **{size: asked}) == []
         how_many, why = await warned(endpoint, resource, pod(), old, **{size: 5})
-        assert how_many == "web: 3 of 5 pods fit the quota now, the rest waits at the gate"
+        assert how_many == "web: 3 of 5 pods fit the quota now, 2 wait at the gate"
         assert "requested <1>, total would be <4>, but capability is <3>" in why
 
 
@@ -100,9 +100,7 @@ async def test_gated_pods_do_not_fit_because_the_policy_becomes_deny() -> None:
     there = [*own(3), *own_gated(2)]
     async with Endpoint(THREE.with_policy("Deny"), *there) as endpoint:
         how_many, why = await warned(endpoint, "deployments", pod(), old, replicas=7)
-        assert how_many == (
-            "web: 3 of 7 pods fit the quota now, the rest is refused until there is room"
-        )
+        assert how_many == ("web: 3 of 7 pods fit the quota now, 4 are refused until there is room")
         assert "requested <1>, total would be <4>, but capability is <3>" in why
 
 
@@ -170,7 +168,7 @@ async def test_a_daemon_set_has_a_pod_on_each_node_that_it_selects_and_that_has_
     there = pod().on_nodes_labelled(pool)
     async with Endpoint(THREE, *nodes, *others) as endpoint:
         how_many, why = await warned(endpoint, "daemonsets", there)
-        assert how_many.startswith("web: 3 of 4 pods fit the quota now, the rest is refused")
+        assert how_many.startswith("web: 3 of 4 pods fit the quota now, 1 is refused")
         assert "total would be <4>" in why
         old = stored(there, "daemonsets")
         on_them = [running(f"p{n}").on_nodes_labelled(pool) for n in range(4)]

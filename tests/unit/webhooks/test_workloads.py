@@ -19,9 +19,7 @@ async def test_three_of_four_fit(resource: str) -> None:
     async with Endpoint(THREE) as endpoint:
         assert await warned(endpoint, resource, pod(), replicas=3) == []
         how_many, why = await warned(endpoint, resource, pod(), replicas=4)
-        assert how_many == (
-            "web: 3 of 4 pods fit the quota now, the rest is refused until there is room"
-        )
+        assert how_many == ("web: 3 of 4 pods fit the quota now, 1 is refused until there is room")
         assert why == (
             f"Queue <queue> has insufficient <{H200}> quota: "
             "requested <1>, total would be <4>, but capability is <3>"
@@ -78,7 +76,7 @@ async def test_pods_of_jobs_wait() -> None:
     async with Endpoint(THREE) as endpoint:
         for resource in ("jobs", "cronjobs"):
             how_many, _ = await warned(endpoint, resource, pod(), parallelism=4)
-            assert how_many == "web: 3 of 4 pods fit the quota now, the rest waits at the gate"
+            assert how_many == "web: 3 of 4 pods fit the quota now, 1 waits at the gate"
             assert await warned(endpoint, resource, pod()) == []
 
 

@@ -31,7 +31,7 @@ def _bad(when: str, asked: list[tuple[str, int]], problem: Said, rule: str, do: 
 
 BAD_GROUPS: Final = (
     _bad(
-        "What a PodGroup says that it will ask for cannot be read.",
+        "What the annotation `card.request` of a PodGroup asks for cannot be read.",
         [],
         say(
             group_messages.request_unreadable,
@@ -42,8 +42,8 @@ BAD_GROUPS: Final = (
         'Write a JSON object of whole numbers above 0, such as `{"NVIDIA-H200": 2}`.',
     ),
     _bad(
-        "A PodGroup asks for cards that no one resource name counts: in one choice, or in two "
-        "rows. Of a card that no node has shown the resource name may be unknown; its form tells.",
+        "A PodGroup asks for cards of several resource names: in one choice, or in two rows. The "
+        "resource name of a card that no node has may be unknown; the form of its name tells.",
         [(_H200, 2), (_SLICE, 1)],
         say(group_messages.mixed_resources, (_H200, _GPU), (_SLICE, "nvidia.com/mig-1g.18gb")),
         "P2",
@@ -96,10 +96,11 @@ def _warning(when: str, says: Said, rule: str, do: str) -> Entry:
 GROUP_WARNINGS: Final = (
     Entry(
         under=WARNINGS,
-        when="Its pods alone can never start a gang, by what they ask for: at the write of the "
-        "PodGroup if pods wait for it, and of a workload that makes its pods, which begins with "
-        "the workload's name and says in a second Warning what its minimum is short of. Nothing "
-        "is refused: the minimum or the quota may be changed, and pods may come that ask for less.",
+        when="The pods that a gang has can never start it, by what they ask for. It is said when "
+        "the PodGroup is written and pods wait for it; and when a workload that makes its pods "
+        "is written. Then it begins with the workload's name, and a second Warning says what the "
+        "minimum is short of. Nothing is refused: the minimum or the quota may be changed, and "
+        "pods that ask for less may come.",
         says=say(group_messages.gang_never_starts, "lab/train", "vision", 4, 3),
         where=(Where.GROUP_WARNING, Where.WORKLOAD),
         rule="E5",

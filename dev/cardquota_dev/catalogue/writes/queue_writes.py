@@ -41,7 +41,7 @@ QUEUE_WRITES: Final = (
         "Write a number, the same for each card of the quota, or one for each card.",
     ),
     _refused(
-        "`card.namespaces` is no list of names.",
+        "`card.namespaces` is not a list of names.",
         say(queue_write_messages.namespaces_refused),
         "section 2",
         "Write the list, also for one namespace.",
@@ -53,7 +53,7 @@ QUEUE_WRITES: Final = (
         "Write fewer: patterns stand for many namespaces.",
     ),
     _refused(
-        "`card.policy` or `card.state` has a value that means nothing.",
+        "`card.policy` or `card.state` has an unknown value.",
         say(queue_write_messages.not_one_of, v.POLICY, "Maybe", tuple(v.Policy)),
         "Q6, Q8",
         "Write one of those that the message lists.",
@@ -81,7 +81,7 @@ QUEUE_WRITES: Final = (
         "Write a quantity.",
     ),
     _refused(
-        "What is guaranteed of a card is no whole number of cards.",
+        "The guarantee of a card is not a whole number of cards.",
         say(
             queue_write_messages.card_amount_refused,
             "spec.guarantee.resource.NVIDIA-H200",
@@ -91,7 +91,7 @@ QUEUE_WRITES: Final = (
         "Write a whole number, or leave the card out.",
     ),
     _refused(
-        "A limit, guarantee or share is below nothing.",
+        "A limit, guarantee or share is negative.",
         say(queue_write_messages.amount_negative, "spec.deserved.cpu", "-1"),
         "Q2",
         "Write 0, or leave it out.",

@@ -63,11 +63,11 @@ VOLCANO_JOBS: Final = (
             _NAME,
             say(queue_messages.group_queue_not_found, _QUEUE),
         ),
-        "Nothing, if somebody will; or name another queue in `spec.queue`.",
+        "Nothing, if an administrator will change it; or name another queue in `spec.queue`.",
     ),
     _warned(
         "A Job could never run before it was changed, as after a quota was lowered; the change "
-        "makes that no worse, and is let by.",
+        "makes that no worse, and is admitted.",
         say(volcano_job_messages.job_stays_wrong, _NAME, _MINIMUM),
         "As when a Job is refused.",
     ),
@@ -95,6 +95,6 @@ VOLCANO_JOBS: Final = (
             volcano_job_messages.job_not_read,
             "Expected `object`, got `str` - at `$.spec.tasks[0].template.spec`",
         ),
-        "Correct it. The definition of Jobs that is installed let it by.",
+        "Correct it. The installed definition of Jobs admitted it.",
     ),
 )

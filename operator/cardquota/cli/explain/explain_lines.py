@@ -36,7 +36,7 @@ def _rows(found: Explanation) -> Iterator[tuple[str, str]]:
     if found.waits_for:
         yield "waits for", show(found.waits_for)
     for gate in found.gates:
-        yield "also waits at", f"scheduling gate {show(gate)}, which somebody else opens"
+        yield "also waits at", f"scheduling gate {show(gate)}, which cardquota does not open"
     queue = show(found.queue) or "none"
     yield "queue", f"{queue}: {show(found.queue_reason, most=_LONGEST)}"
     if found.asks:
@@ -56,7 +56,7 @@ def _pods(found: Explanation) -> str:
         parts.append(f"{numbers.let_through} let through and without a node")
     parts.append(f"{numbers.waiting} at the gate")
     if numbers.lacking:
-        parts.append(f"{numbers.lacking} lacking")
+        parts.append(f"{numbers.lacking} missing")
     return ", ".join(parts)
 
 

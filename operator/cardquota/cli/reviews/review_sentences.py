@@ -6,10 +6,12 @@ from ...quota.words import show
 
 NOT_INSTALLED: Final = "cardquota is not installed here, or is older than this plugin"
 NOBODY_ANSWERS: Final = (
-    "nobody answers: see that the operator runs, and that its webhook configuration "
-    "cardquota-reviews is there (`cardquota manifests` prints it)"
+    "no operator answers: see whether it runs, and whether its webhook configuration "
+    "cardquota-reviews exists (`cardquota manifests` prints it)"
 )
-NOT_UNDERSTOOD: Final = "the operator's answer is not understood: it is of another release"
+NOT_UNDERSTOOD: Final = (
+    "the operator's answer cannot be read: the operator and this plugin are of different releases"
+)
 NOBODY_HOLDS: Final = "Nobody holds anything."
 NOBODY_WAITS: Final = "Nobody waits."
 NO_CARDS: Final = "No cards: the queue has no quota, and nobody holds any."
@@ -32,7 +34,7 @@ def not_reached(message: str) -> str:
 
 def quota_problem(problem: str) -> str:
     """The quota that is written cannot be read."""
-    return f"the quota cannot be read, an older one is in force: {show(problem, most=300)}"
+    return f"the quota cannot be read, the last good one is in force: {show(problem, most=300)}"
 
 
 def more(number: int, what: str) -> str:

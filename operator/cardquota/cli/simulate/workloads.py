@@ -44,7 +44,7 @@ def expand(workload: WrittenWorkload, nodes: Matching, groups: Collection[str] =
         case Pod():
             return Expansion((body,))
         case CronJob():
-            return Expansion(note="not run: its Jobs come when they are due")
+            return Expansion(note="not run: it creates its Jobs on a schedule")
         case BatchJob():
             return _batch(body)
         case VolcanoJob():

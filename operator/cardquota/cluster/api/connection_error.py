@@ -9,7 +9,9 @@ import aiohttp
 _TLS: Final = re.compile(r" ssl:(<[^>]*>|\w+)")
 """aiohttp's text for its TLS settings in a failed connection: a memory address."""
 NO_HEADER: Final = "the token, or the password, has characters that cannot be sent, as a line break"
-_NO_HOST: Final = "the host of the server, or of the proxy, is no name: a part is empty or too long"
+_NO_HOST: Final = (
+    "the host of the server, or of the proxy, is not a name: a part is empty or too long"
+)
 
 
 def in_words(error: Exception) -> str:

@@ -130,7 +130,7 @@ def _chosen(where: str, files: list[Path], name: str) -> tuple[_NamedEntry, _Nam
     if cluster is None or not cluster.cluster.server:
         raise AccessError(f"{where}: no server for the context {name!r}")
     if not _is_address(cluster.cluster.server):
-        problem = f"its server {cluster.cluster.server!r} is no URL with http:// or https://"
+        problem = f"its server {cluster.cluster.server!r} is not a URL with http:// or https://"
         raise AccessError(f"{where}: {problem}")
     return cluster, users.get(context.user, _NamedEntry()), context.namespace
 
@@ -150,7 +150,7 @@ def _read(path: Path) -> _File:
         raise AccessError(f"kubeconfig {path}: cannot be read: {error.strerror}") from error
     except msgspec.ValidationError as error:
         place = _PLACE.search(str(error))
-        which = f": {place[1]} has not the form that it should have" if place else ""
+        which = f": {place[1]} is malformed" if place else ""
         raise AccessError(f"kubeconfig {path}: is not a kubeconfig{which}") from error
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise AccessError(f"kubeconfig {path}: is not YAML") from error
@@ -238,7 +238,7 @@ async def _plugin(where: str, user: _User, tls: ssl.SSLContext | None) -> "Share
             async with asyncio.timeout(_PLUGIN_TIMEOUT):
                 await loader.load_and_set(found)
         except TimeoutError as error:
-            raise AccessError("the kubeconfig's plugin said nothing for 60 s") from error
+            raise AccessError("the kubeconfig's plugin gave no answer within 60 s") from error
         except Exception as error:
             problem = _plugin_problem(error)
             raise AccessError(f"the kubeconfig's plugin failed: {problem}") from error
@@ -256,7 +256,7 @@ def _plugin_problem(error: Exception) -> str:
         which = f" {error.filename!r}" if error.filename else ""
         return f"the credential plugin{which}: {error.strerror}"
     if isinstance(error, TypeError | KeyError | AttributeError):
-        return "its exec has not the form that it should have"
+        return "its exec section is malformed"
     return str(error)
 
 

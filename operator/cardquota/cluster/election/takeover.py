@@ -126,7 +126,9 @@ async def _caught_up(
         async with asyncio.timeout(None if reflector.needed else optional_wait):
             await _catch_up(reflector, client, named)
     except TimeoutError:
-        log.warning("%s: not read up to now in %g s; going on", reflector.kind, optional_wait)
+        log.warning(
+            "%s: not up to date after %g s; starting without", reflector.kind, optional_wait
+        )
 
 
 async def _catch_up(reflector: RevisionSource, client: Client, named: int | None = None) -> None:

@@ -233,7 +233,7 @@ class EventRecorder:
                 await self._send(event, body)
             except ApiError as error:
                 if error.status != 429:
-                    log.info("an event was refused: %s", error)
+                    log.info("the event %s was refused: %s", event.reason, error)
                     self.dropped += 1
                     return
                 retry_after = error.retry_after

@@ -115,7 +115,7 @@ class OptionalReflector(Reflector[T]):
         if why != self._why_absent:
             self._why_absent = why
             level = logging.WARNING if self._forbidden else logging.INFO
-            text = "%s are not read, and asked for again now and then: %s"
+            text = "%s cannot be read, trying again now and then: %s"
             log.log(level, text, self.kind, why)
 
     async def _list_any(self) -> str | None:

@@ -255,7 +255,7 @@ class Reflector(Generic[T]):
             vanished += gone
             await slice_.give_way()
         log.info(
-            "%s: %d listed at revision %d, %d had vanished",
+            "%s: %d listed at revision %d, %d were deleted meanwhile",
             self.kind,
             len(listed),
             revision,

@@ -75,7 +75,7 @@ async def settle_pod(
                 pass
         if why not in ("", said):
             said = why
-            _LOG.warning("settling %s: %s", logged(facts.namespace, facts.name), why)
+            _LOG.warning("settling a write of pod %s: %s", logged(facts.namespace, facts.name), why)
             unsure(why)
         await asyncio.sleep(backoff.next(wait))
 

@@ -38,7 +38,7 @@ INTERVAL: Final = 1.0
 """Seconds between two writes of one queue."""
 _LONGEST: Final = 60.0
 """Seconds between two tries of a write that keeps failing."""
-_NO_ROOM: Final = "queue %s: its other annotations leave no room for %s: take some away"
+_NO_ROOM: Final = "queue %s: its other annotations leave no room for %s: remove some"
 _ABSENT: Final = {"waiting": {"pods": 0}}
 """What an absent field of the status says."""
 TURN: Final = 0.05

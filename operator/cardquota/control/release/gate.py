@@ -115,7 +115,11 @@ class GateOpener:
                 self._refused(facts, error.message)
             return Opened.REFUSED, error.message
         except OutcomeUnknown as error:
-            _LOG.warning("asking about %s: %s", logged(facts.namespace, facts.name), error)
+            _LOG.warning(
+                "dry run of opening the gate of pod %s: %s",
+                logged(facts.namespace, facts.name),
+                error,
+            )
             return Opened.UNKNOWN, ""
         return Opened.YES, ""
 
@@ -135,7 +139,9 @@ class GateOpener:
         except ApiError as error:
             return self._shut(facts, stamp, error)
         except (OutcomeUnknown, msgspec.MsgspecError, ValueError) as error:
-            _LOG.warning("opening %s: %s", logged(facts.namespace, facts.name), error)
+            _LOG.warning(
+                "opening the gate of pod %s: %s", logged(facts.namespace, facts.name), error
+            )
             return Opened.UNKNOWN
         self._ledger.decisions.confirm(facts.uid, stamp, revision)
         return Opened.YES

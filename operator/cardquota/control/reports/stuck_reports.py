@@ -42,7 +42,7 @@ until then they may be about to come."""
 _SHARE: Final = 10
 """The pause is at least so many times as long as the look."""
 _TALK: Final = {
-    StuckKind.TERMINATING: "pods that should be gone",
+    StuckKind.TERMINATING: "pods that should have ended",
     StuckKind.GATED: "pods that have waited for long",
     StuckKind.DENIED: "workloads that lack pods",
 }

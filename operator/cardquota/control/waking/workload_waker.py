@@ -392,10 +392,12 @@ class WorkloadWaker:
                 timeout=_TIMEOUT,
             )
         except (ApiError, OutcomeUnknown) as error:
-            _LOG.info("waking %s: %s", logged(facts.namespace, facts.name), error)
+            _LOG.info(
+                "waking %s %s failed: %s", facts.kind, logged(facts.namespace, facts.name), error
+            )
         else:
             self._count()
-            _LOG.info("woken: %s", logged(facts.namespace, facts.name))
+            _LOG.info("woken: %s %s", facts.kind, logged(facts.namespace, facts.name))
         finally:
             if (woken := self._woken.get(facts.uid)) is not None:
                 woken.until = self._clock() + EXPECTED

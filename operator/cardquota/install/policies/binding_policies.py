@@ -72,7 +72,7 @@ def binding_term(settings: Settings) -> AdmissionPolicy:
     lease = f"{settings.namespace}/{LEASE}"
     stale = (
         f"the annotation {TERM} is not the current holder of Lease <{lease}>; "
-        "who has lost the Lease must stop deciding, the current leader will bind this pod"
+        "a replica that has lost the Lease must stop; the current leader will bind this pod"
     )
     holder = "params.?spec.?holderIdentity.orValue('')"
     return AdmissionPolicy(
@@ -133,7 +133,7 @@ def _of_others(settings: Settings) -> tuple[Check, ...]:
 
 def _of_ours() -> tuple[Check, ...]:
     """What it carries ends up on the pod, of which the operator may change nothing else."""
-    fault = "this is a fault of cardquota or a misuse of its service account: please report it"
+    fault = "this is a fault in cardquota or a misuse of its service account: please report it"
     return (
         Check(
             any_of(

@@ -122,7 +122,7 @@ def gate_term(settings: Settings) -> AdmissionPolicy:
     holder = "params.?spec.?holderIdentity.orValue('')"
     stale = (
         f"the annotation {TERM} is not the current holder of Lease <{lease}>; "
-        "who has lost the Lease must stop deciding, the current leader will open this gate"
+        "a replica that has lost the Lease must stop; the current leader will open this gate"
     )
     return AdmissionPolicy(
         "gate-term",

@@ -105,10 +105,10 @@ def _nothing_but(
     `spec`: the path from an object to its spec, which custom resources may lack.
     """
     own = [*(f"spec.{name}" for name in fields), ", ".join((*annotations, *labels))]
-    what = f"of a {kind} cardquota may change nothing but {' and '.join(own)}"
+    what = f"cardquota may change only {' and '.join(own)} of a {kind}"
     kept = same_but(f"object.{_LABELS}", f"oldObject.{_LABELS}", labels)
     metadata = all_of(kept, same(f".metadata.?{field}" for field in _METADATA))
-    fault = "; this is a fault of cardquota or a misuse of its service account: please report it"
+    fault = "; this is a fault in cardquota or a misuse of its service account: please report it"
     return Clause(
         "byUs",
         ("UPDATE",),

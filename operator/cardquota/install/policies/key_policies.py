@@ -129,7 +129,7 @@ def managed_label(settings: Settings) -> Clause:
     A pod may be created with it: it is looked at more closely then, and has no annotation of ours.
     """
     here, before = (f"{of}.metadata.?labels[?{literal(MANAGED)}]" for of in ("object", "oldObject"))
-    leave = "it is written by cardquota alone, and says that the pod is guarded; leave it as it is"
+    leave = "only cardquota writes it, to mark pods that count towards quotas; leave it as it is"
     return Clause(
         "labelChanged",
         ("UPDATE",),
@@ -217,7 +217,7 @@ def fixed(settings: Settings) -> Clause:
         checks=(
             Check(
                 group_given,
-                f"the annotations {names} of this pod do not change any more: {again}",
+                f"the annotations {names} of this pod may not be changed any more: {again}",
                 "'user <' + request.userInfo.username + '> may not change the annotations ' +\n"
                 f"{literals(FIXED_ONCE_OPEN)}.filter(k, object.metadata.?annotations[?k] "
                 "!= oldObject.metadata.?annotations[?k]).join(', ')\n"

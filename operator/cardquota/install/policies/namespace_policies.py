@@ -22,7 +22,7 @@ _BESIDE: Final = ("namespaces/status", "namespaces/finalize")
 def namespace_mode(settings: Settings) -> AdmissionPolicy:
     """The label has a known value, or none. An empty value counts as none."""
     old = _LABEL.replace("object.", "oldObject.", 1)
-    advice = f"which means nothing; {_WRITE}, or leave it out"
+    advice = f"which is unknown; {_WRITE}, or leave it out"
     return AdmissionPolicy(
         "namespaces",
         Rule("namespaces", ("CREATE", "UPDATE"), beside=_BESIDE),

@@ -36,8 +36,8 @@ def workloads_account(settings: Settings) -> AdmissionPolicy:
         checks=(
             Check(
                 all_of(*(f"dyn(object){path} == dyn(oldObject){path}" for path in kept)),
-                f"of a workload cardquota may change nothing but its condition {WOKEN_CONDITION}; "
-                "this is a fault of cardquota or a misuse of its service account: "
+                f"cardquota may change only the condition {WOKEN_CONDITION} of a workload; "
+                "this is a fault in cardquota or a misuse of its service account: "
                 "please report it",
             ),
         ),

@@ -62,7 +62,7 @@ class Catalog:
         if self._use_recorded(card.name):
             return True, None
         return False, (
-            f"card <{card.name}> is counted as {known.resource} elsewhere, "
+            f"card <{card.name}> is counted as {known.resource} on other nodes, "
             f"but as {card.resource} here"
         )
 

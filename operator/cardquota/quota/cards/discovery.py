@@ -153,8 +153,8 @@ def _product_of(
                 return _Product(vendor, way, resource)
     if len(offered) > 1 and any(_is_shown(way, labels) for way in vendor.own):
         problems.append(
-            f"the node offers {first_of(offered, ' and ')} beside one product: nobody can say "
-            "which of them it is"
+            f"the node offers {first_of(offered, ' and ')}, but its labels name one product: it is "
+            "not known which of them that is"
         )
     return None
 
@@ -213,7 +213,8 @@ def _card(found: _Product, resource: str, labels: Mapping[str, str]) -> Card:
         return Card(f"{product}/{profile}-mixed", resource, shown)
     replicas = _positive(labels, vendor.replicas)
     if memory is None:
-        raise _NotCountedError(f"the memory of one card is not said by {way.memory or 'any label'}")
+        label = f"label {way.memory}" if way.memory else "any label"
+        raise _NotCountedError(f"the memory of one card is missing: it is not said by {label}")
     size = gib_of(memory)
     sliced = labels.get(vendor.sharing) == TIME_SLICING
     shown += ((vendor.replicas, labels[vendor.replicas]),)

@@ -13,7 +13,7 @@ def send_as_dry_run(resource: str) -> str:
 
 def question_refused(resource: str, problem: str) -> str:
     """It is too large to be read."""
-    return f"this cannot be answered: {problem}; {show(resource)} need their spec alone"
+    return f"this cannot be answered: {problem}; {show(resource)} need only their spec"
 
 
 def no_such_queue(queue: str) -> str:

@@ -12,24 +12,24 @@ from .phrases import Asked, asked_text, held_text
 def gate_refused(answer: str) -> str:
     """The API server, or a webhook of others, refuses the opening of a gate."""
     return (
-        f"the gate cannot be opened: {show(answer, most=300)}; it is tried again, ever less often: "
-        "correct what is named there, or create the pod again"
+        f"the gate cannot be opened: {show(answer, most=300)}; cardquota tries again, at growing "
+        "intervals: correct what this answer names, or create the pod again"
     )
 
 
 def gate_undecided(queue: str, held: Sequence[Amount], answer: str) -> str:
     """It is not known whether a gate will open, and the pod cannot be written to settle it."""
     return (
-        f"the pod cannot be changed: {show(answer, most=300)}; an earlier try to open its gate was "
-        f"not answered and may come yet, so Queue <{show(queue)}> holds for the pod: "
-        f"{held_text(held)}; it is tried again: correct what is named there, or change anything of "
-        "the pod, which ends this try"
+        f"the pod cannot be changed: {show(answer, most=300)}; an earlier request to open its gate "
+        f"got no answer and may still take effect, so Queue <{show(queue)}> holds for the pod: "
+        f"{held_text(held)}; cardquota tries again: correct what this answer names, or change a "
+        "label of the pod, which voids the earlier request"
     )
 
 
 def not_read_lately() -> str:
     """It is not known what is free: the view is missing or old, and the pod cannot wait."""
-    return "cardquota has not read the cluster in time to judge this; try again in a second"
+    return "cardquota has not read the cluster recently enough to decide; try again in a second"
 
 
 def gated_without_queue() -> str:
@@ -49,11 +49,11 @@ def released_unasked(queue: str, namespace: str, mode: str, cards: Asked) -> str
     """The gate is open whatever room there is: no pod waits in such a namespace."""
     charged = f", charged {_charged(cards)} to Queue <{show(queue)}>" if queue else ""
     where = f"namespace <{show(namespace)}> (mode {mode})"
-    return f"gate opened without asking for room: nothing waits in {where}{charged}"
+    return f"gate opened without looking at the quota: no pod waits in {where}{charged}"
 
 
 def _charged(cards: Asked) -> str:
     if is_choice(tuple(cards)):
         asked = asked_text(tuple(cards))
-        return f"{asked}, of which it gets the first that is free when it is bound"
+        return f"{asked}: it gets the first of these that is free when it is bound"
     return allocated_text(tuple(cards)) if cards else "cpu and memory"

@@ -20,11 +20,11 @@ def behind(queue: str, card: str, before: int, first: str | None = None) -> str:
     `before`: how many pods, at least, wait for the card before this one. `first`: the first of
     them, if the reader may see it; pods of other namespaces are not named.
     """
-    named = f", first of all <{show(first)}>" if first else ""
+    named = f", the first is <{show(first)}>" if first else ""
     return (
-        f"Queue <{show(queue)}> releases in order (fifo): at least <{before}> wait for "
-        f"<{show(card)}> before this pod{named}; wait too, or ask the queue's owner for a higher "
-        "quota"
+        f"Queue <{show(queue)}> lets pods through strictly in order (fifo): at least <{before}> "
+        f"wait for <{show(card)}> before this pod{named}; wait, or ask the queue's owner for a "
+        "higher quota"
     )
 
 
@@ -35,9 +35,9 @@ def behind_vacancy(queue: str, kept: Sequence[Amount], *, name: str | None = Non
     """
     who = f"group <{show(name)}>" if name else "a group"
     return (
-        f"Queue <{show(queue)}> keeps {held_text(kept)} free for a pod of {who}, which runs and "
-        "has lost one of its minimum: this pod would take of it; wait for its replacement, or "
-        "until its time is over"
+        f"Queue <{show(queue)}> keeps {held_text(kept)} free for {who}, which runs and has lost a "
+        "pod of its minimum; this pod would take some of that; wait until the lost pod is replaced "
+        "or the time for that (release.replacementWait) is over"
     )
 
 
@@ -51,7 +51,7 @@ def behind_long_wait(
     kind = "group" if group else "pod"
     who = f"{kind} <{show(name)}>" if name else f"a {kind}"
     return (
-        f"Queue <{show(queue)}> sets aside what is free for {who}, which comes before this pod and "
-        f"has waited <{waited // 60}> min for {held_text(asked)}: this pod would take of it; wait "
-        "too, or ask the queue's owner for a higher quota"
+        f"Queue <{show(queue)}> keeps what is free for {who}, which comes before this pod and has "
+        f"waited <{waited // 60}> min for {held_text(asked)}; this pod would take some of that; "
+        "wait, or ask the queue's owner for a higher quota"
     )

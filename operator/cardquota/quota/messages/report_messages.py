@@ -44,17 +44,17 @@ def over_quota(
     cards = all(is_card(dimension) for dimension, _, _ in over)
     others = "other cards" if cards else "all others"
     return (
-        f"{holds}: nothing new that asks for {which} "
-        f"is let through until it fits, {others} go on; free some of it, or raise the quota"
+        f"{holds}: nothing new that asks for {which} is let through until it fits; {others} are "
+        "not affected; free some of it, or raise the quota"
     )
 
 
 def borrowed(queue: str, card: str, amount: int, lent: int) -> str:
     """More is held than the quota, of what rolling updates may borrow (R6)."""
     return (
-        f"Queue <{show(queue)}> holds {amount} <{show(card)}> beyond its quota, of {lent} that "
-        "rolling updates may borrow until their old pods are gone: if that takes long, look at "
-        "them with `kubectl rollout status`"
+        f"Queue <{show(queue)}> holds {amount} <{show(card)}> beyond its quota: rolling updates "
+        f"may borrow {lent} until their old pods are gone; if that takes long, look at them with "
+        "`kubectl rollout status`"
     )
 
 
@@ -67,10 +67,11 @@ def unadmitted(queue: str, pods: int, held: Sequence[Amount]) -> str:
     return (
         f"Queue <{show(queue)}> is charged for {counted(pods, 'pod')} that never passed its gate; "
         f"together they hold {amounts}. They count like all others: "
-        "delete what should not run. Pods pass by before the installation, where namespaces are "
-        "off or exempt, while webhooks and policies are missing, and, where they carry no "
-        "annotation and their namespace is not labelled `enforced`, if their resource is in no "
-        "vendor row (`kubectl cardquota cards` lists such cards: add a row)"
+        "delete what should not run. Pods get past the gate if they are older than the "
+        "installation, if their namespace is off or exempt, or if webhooks or policies are "
+        "missing; and, if they carry no annotation and their namespace is not labelled `enforced`, "
+        "when their resource is in no vendor row (`kubectl cardquota cards` lists such cards: add "
+        "a row)"
     )
 
 
@@ -84,9 +85,9 @@ def condition_over(condition: str) -> str:
     if condition == v.Condition.QUOTA_VALID:
         return "quota and limits can be read again"
     if condition == v.Condition.OVER_QUOTA:
-        return "no more is held than the quota allows"
+        return "the queue holds no more than its quota"
     if condition == v.Condition.VOLCANO_UNKNOWN:
-        return "nobody was refused a Binding, or a group, of its pods in the last ten minutes"
+        return "no Binding of its pods, and no group for them, was refused in the last ten minutes"
     return "the cluster has as many cards as all quotas add up to"
 
 
@@ -123,7 +124,10 @@ def card_memory_unreadable(
             "memory is taken from every card"
         )
     if mixed:
-        found.append("pods by card and by memory are on it, so it takes no others")
+        found.append(
+            "it has pods that ask for whole cards and pods that ask for card memory, so it takes "
+            "no others"
+        )
     return (
         f"card memory of node <{show(node)}>: {'; '.join(found)}; "
         "`kubectl cardquota inspect` shows its cards and pods"
@@ -133,9 +137,9 @@ def card_memory_unreadable(
 def namespace_mode_unknown(namespace: str, value: str) -> str:
     """The label of a namespace has a value that means nothing."""
     return (
-        f"Namespace <{show(namespace)}>: the label {v.NAMESPACE_MODE} is <{show(value)}>, which "
-        "means nothing: its pods are treated as if there were no such label; write "
-        f"{', '.join(v.NAMESPACE_MODES[:-1])} or {v.NAMESPACE_MODES[-1]}, or take it away"
+        f"Namespace <{show(namespace)}>: the label {v.NAMESPACE_MODE} is <{show(value)}>, an "
+        "unknown value: its pods are treated as if there were no such label; write "
+        f"{', '.join(v.NAMESPACE_MODES[:-1])} or {v.NAMESPACE_MODES[-1]}, or remove the label"
     )
 
 

@@ -42,7 +42,7 @@ def too_much_waits(each: Limit, together: Limit) -> str:
     return (
         f"the node selectors, affinities, tolerations, resource names and {v.CARD_NAME} of "
         f"{together.what} are more than <{together.most}> bytes together: write less than "
-        f"<{each.most}> for this one, or create it again later"
+        f"<{each.most}> bytes in this pod, or create it again later"
     )
 
 
@@ -51,7 +51,7 @@ def several_resources(resources: Sequence[str]) -> str:
     names = listed(resources, " and ")
     return (
         f"the pod asks for {len(resources)} card resources ({names}), but one pod may "
-        "use one card model only; split it into several pods"
+        "use only one card model; split it into several pods"
     )
 
 
@@ -67,7 +67,7 @@ def no_card_asked(card: str) -> str:
     """A card is named, but none is asked for (P4)."""
     return (
         f"annotation {v.CARD_NAME} names <{choice_text(card)}>, but no container asks for a "
-        "card resource such as nvidia.com/gpu; add it to the limits or drop the annotation"
+        "card resource such as nvidia.com/gpu; add one to the limits, or remove the annotation"
     )
 
 
@@ -77,9 +77,11 @@ def card_unknown(
     """The card is on no node and in no quota, or its product is on nodes without it (P4). `meant`:
     the card that was probably meant.
     """
-    although = " although nodes have its product" if product_there else ""
+    why = "no node offers it"
+    if product_there:
+        why = "nodes have its product, but none offers this slice or share"
     return (
-        f"card <{show(card)}> is not known: no node offers it{although}; "
+        f"card <{show(card)}> is not known: {why}; "
         f"correct {where} (`kubectl get queues` shows the cards with a quota){did_you_mean(meant)}"
     )
 
@@ -87,8 +89,8 @@ def card_unknown(
 def card_impossible(card: str, where: str = v.CARD_NAME) -> str:
     """The card has a quota, but no node can ever have a card of this name (P4)."""
     return (
-        f"card <{show(card)}> can be on no node: a card is called as its node's label has it, with "
-        "letters, digits, -, _ and . (`kubectl cardquota cards` lists all); "
+        f"no node can have card <{show(card)}>: a card has the name that its node's label says, "
+        "with letters, digits, -, _ and . only (`kubectl cardquota cards` lists all); "
         f"correct {show(where)} and the queue's quota"
     )
 
@@ -97,7 +99,8 @@ def other_resource(card: str, behind: str, asked: str) -> str:
     """The card is counted by another resource name than the one asked for (P2)."""
     return (
         f"card <{show(card)}> is counted as {show(behind)}, but the containers ask for "
-        f"{show(asked)}; ask for the card's own resource, and name only cards that share it"
+        f"{show(asked)}; ask for {show(behind)}, or name only cards that are counted as "
+        f"{show(asked)}"
     )
 
 
@@ -114,8 +117,8 @@ def memory_by_product(cards: Sequence[str]) -> str:
 def other_form(card: str, asked: str) -> str:
     """A slice or a share is asked for as a whole card, or the reverse (P4)."""
     return (
-        f"card <{show(card)}> is not what {show(asked)} counts: a slice or a share is not a whole "
-        "card; ask for the resource of that very card"
+        f"{show(asked)} does not count card <{show(card)}>: a slice or a share is not a whole "
+        "card; ask for the card's own resource, or name another card"
     )
 
 
@@ -127,7 +130,7 @@ def selector_excludes(wants: str, cards: Sequence[str]) -> str:
     said = show(wants, most=_MOST_OF_SELECTOR) or "it selects no node at all"
     return (
         f"the pod's node selector or affinity ({said}) excludes every card that "
-        f"{v.CARD_NAME} names ({listed(cards, ' | ')}); make them agree"
+        f"{v.CARD_NAME} names ({listed(cards, ' | ')}); remove the selector, or name other cards"
     )
 
 
@@ -138,7 +141,7 @@ def node_without_card(queue: str, card: str, amount: int) -> str:
     """
     return (
         f"Queue <{show(queue)}>, requested <{amount}> of <{choice_text(card)}>: no node it may use "
-        "has one: it waits; add a node selector"
+        "has this card; it waits; add a node selector"
     )
 
 
@@ -154,13 +157,13 @@ def device_claimed() -> str:
     """Devices claimed by DRA cannot be counted by name (P7)."""
     return (
         "devices claimed by spec.resourceClaims, or by the resource name of a DeviceClass, cannot "
-        "be counted by card yet; ask for the card's own resource in the container's limits"
+        "be counted by card; ask for the card's own resource in the container's limits"
     )
 
 
 def claim_not_counted() -> str:
     """Warning: the same, where it is let by (P7)."""
-    return "devices claimed by spec.resourceClaims or from a DeviceClass are counted by no quota"
+    return "no quota counts devices claimed by spec.resourceClaims or from a DeviceClass"
 
 
 def memory_not_limited(queue: str) -> str:
@@ -171,7 +174,7 @@ def memory_not_limited(queue: str) -> str:
 def card_of_no_node(card: str, *, of_group: bool = False) -> str:
     """Warning: the pool of this card is scaled to zero (P4)."""
     who = who_asks(of_group=of_group)
-    return f"no node has card <{show(card)}> at present: {who} waits for one"
+    return f"no node has card <{show(card)}> at present: {who} waits until one has"
 
 
 def disagree(one: str, text: str, other: str, other_text: str) -> str:
@@ -181,4 +184,4 @@ def disagree(one: str, text: str, other: str, other_text: str) -> str:
 
 def alias_used() -> str:
     """Warning: the annotation's old name."""
-    return f"annotation {v.CARD_NAME_ALIAS} is read as {v.CARD_NAME}; write the latter"
+    return f"annotation {v.CARD_NAME_ALIAS} is an old name; write {v.CARD_NAME} instead"

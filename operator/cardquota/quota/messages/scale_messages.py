@@ -37,7 +37,10 @@ def scale_granted(what: str, name: str, asked: int, granted: int) -> str:
 
 def woken(queue: str, pods: int) -> str:
     """Condition of a workload whose refused pods have room now."""
-    return f"Queue <{show(queue)}> had room for {counted(pods, 'pod')} of it: it was to try again"
+    return (
+        f"Queue <{show(queue)}> had room for {counted(pods, 'more pod')} of this workload: its "
+        "controller was made to try again"
+    )
 
 
 def scale_granted_event(asked: int, granted: int, shortfalls: str) -> str:

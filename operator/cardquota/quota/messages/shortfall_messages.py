@@ -75,8 +75,8 @@ def _apart(shorts: Sequence[Shortfall]) -> tuple[list[Shortfall], list[Shortfall
 
 
 ADVICE_TOGETHER: Final = (
-    "let fewer pods start together, or let them ask for less, or ask the queue's owner for a "
-    "higher quota"
+    "let fewer pods start together, ask for less in each, or ask the queue's owner for a higher "
+    "quota"
 )
 
 ADVICE_WAIT: Final = "wait until some of it is free, or ask the queue's owner for a higher quota"
@@ -86,13 +86,13 @@ def advice_rollout(lent: int, asked: int) -> str:
     """What to do about a pod that a rolling update starts before an old one ends (R6). `lent`:
     how many cards the queue lends for that; `asked`: how many the pod asks for.
     """
-    begun = "a rolling update starts it before an old pod ends"
+    begun = "the rolling update creates this pod before an old one ends"
     if lent >= asked:
         return (
-            f"{begun}: the queue lends {counted(lent, 'card')} for that, "
-            "and cannot lend enough now; wait until it can"
+            f"{begun}: the queue lends {counted(lent, 'card')} for that, but not enough of that is "
+            "left now; wait until an old pod is gone"
         )
-    lends = f"the queue lends {lent} for that; " if lent else ""
+    lends = f"the queue lends only {lent} for that; " if lent else ""
     return (
         f"{begun}: {lends}write maxSurge 0 and maxUnavailable 1, "
         f"or ask the queue's owner for cards to borrow ({v.SURGE})"
@@ -122,10 +122,10 @@ def no_card_left(resource: str, offered: Sequence[str], others: Sequence[str] = 
     """No card is both selected and in the quota, for a pod that names none (P3). `offered` and
     `others`: as for `advice_not_in_quota`.
     """
-    instead = f"name a card in {v.CARD_NAME}, or " if offered else ""
+    instead = "change the node selector or the resource, or " if offered else ""
     return (
-        f"no card counted as {show(resource)} is both allowed by the pod's node selector and "
-        f"affinity and in the queue's quota (its cards: {quota_cards(offered, others)}); "
+        f"no card counted as {show(resource)} is both in the queue's quota (its cards: "
+        f"{quota_cards(offered, others)}) and allowed by the pod's node selector and affinity; "
         f"{instead}ask the queue's owner for a quota"
     )
 
@@ -139,8 +139,11 @@ def partly_fits(name: str, asked: int, fits: int, *, waits: bool) -> str:
     """Warning on a workload whose pods do not all fit."""
     if not fits:
         rest = "all wait at the gate" if waits else "all are refused until there is room"
+    elif asked - fits == 1:
+        rest = "1 waits at the gate" if waits else "1 is refused until there is room"
     else:
-        rest = "the rest waits at the gate" if waits else "the rest is refused until there is room"
+        rest = "wait at the gate" if waits else "are refused until there is room"
+        rest = f"{asked - fits} {rest}"
     return f"{show(name)}: {fits} of {asked} pods fit the quota now, {rest}"
 
 
@@ -155,6 +158,6 @@ def update_cannot_begin(name: str, unavailable: int) -> str:
     `unavailable`: the least `maxUnavailable`, in pods, with which one could.
     """
     return (
-        f"{show(name)}: the update cannot begin, a new pod has no room: "
+        f"{show(name)}: the update cannot begin, no quota is left for it: "
         f"write maxSurge 0 and maxUnavailable {unavailable}, or ask for more quota"
     )

@@ -10,7 +10,7 @@ from .phrases import held_text
 FITS_QUOTA: Final = "it fits the quota"
 IN_NO_QUEUE: Final = "it is in no queue, so no quota holds it"
 CAME_UNENFORCED: Final = "no quota was enforced when it came, and it counts all the same"
-CAME_PAST_GATE: Final = "it never waited at our gate, and counts all the same"
+CAME_PAST_GATE: Final = "it never waited at the gate of cardquota, and counts all the same"
 
 
 def beyond_quota(queue: str) -> str:
@@ -24,7 +24,7 @@ def runs_on(node: str, held: Sequence[Amount], why: str = FITS_QUOTA) -> str:
 
 
 def let_through(held: Sequence[Amount], why: str = FITS_QUOTA) -> str:
-    """No gate of ours keeps it from a node."""
+    """Its gate is open."""
     return (
         f"{why}: it holds {held_text(held)} and waits for a node; the scheduler's event "
         "FailedScheduling says why it has none (`kubectl describe pod`)"
@@ -34,16 +34,16 @@ def let_through(held: Sequence[Amount], why: str = FITS_QUOTA) -> str:
 def no_node_free(card: str, amount: int, most: int, why: str = FITS_QUOTA) -> str:
     """No node has as many of its card free."""
     return (
-        f"{why}, and no gate of ours keeps it, but no node that takes pods has <{amount}> of "
-        f"<{show(card)}> free, the most is <{most}>: wait until others end, or ask for a node"
+        f"{why}, and it waits for a node: no node that takes pods has <{amount}> of "
+        f"<{show(card)}> free, the most is <{most}>; wait until other pods end, or ask for a node"
     )
 
 
 def other_gates_shut(gates: Sequence[str], why: str = FITS_QUOTA) -> str:
     """There are scheduling gates of others."""
     return (
-        f"{why}; it waits at scheduling gates of others: {listed(gates)}; whoever set them opens "
-        "them"
+        f"{why}; it waits at scheduling gates that are not cardquota's: {listed(gates)}; whoever "
+        "set them must open them"
     )
 
 
@@ -63,7 +63,7 @@ def gang_lacks_members(running: int, let_by: int, missing: int, minimum: int) ->
     rest = f", {counted(let_by, 'pod')} let through and not yet on a node" if let_by else ""
     return (
         f"{counted(running, 'pod')} on nodes{rest}, and <{missing}> of its minimum of <{minimum}> "
-        "are missing: whoever makes its pods has not made them"
+        "are missing: whoever creates its pods has not created them again"
     )
 
 
@@ -79,7 +79,7 @@ def group_reserved(held: Sequence[Amount]) -> str:
 
 def group_without_pods() -> str:
     """A group of which nothing is there, and nothing keeps it from having its pods."""
-    return "none of its pods is there yet, and nothing is reserved for them"
+    return "none of its pods exists yet, and nothing is reserved for them"
 
 
 def wants_no_pods() -> str:
@@ -89,12 +89,12 @@ def wants_no_pods() -> str:
 
 def pods_not_known() -> str:
     """A workload lacks no pods, and we know none of them."""
-    return "it lacks no pods, and none of those that it has is known to use a card or a queue"
+    return "it has all its pods, and none of them is known to use a card or to name a queue"
 
 
 def no_such_workload(kind: str, namespace: str, name: str) -> str:
     """Nothing of this name concerns quotas."""
     return (
-        f"{show(kind)} <{show(namespace)}/{show(name)}> is not known here: it does not exist, has "
-        "ended or is suspended, or its pods name no queue and no card and ask for none"
+        f"{show(kind)} <{show(namespace)}/{show(name)}> is not known to cardquota: it does not "
+        "exist, has ended or is suspended, or its pods name no queue and no card and ask for none"
     )

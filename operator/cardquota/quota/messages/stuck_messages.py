@@ -14,19 +14,20 @@ NODE_NOT_KNOWN: Final = "is not known to be ready, since not all nodes could be 
 NO_NODE: Final = "it has no node, so a finalizer keeps it"
 
 ADVICE_DEAD_NODE: Final = (
-    "once the machine is known to be off for good, `kubectl delete pod --force --grace-period=0`, "
-    "or the taint node.kubernetes.io/out-of-service on the node; a finalizer may keep it as well"
+    "once the machine is known to be off for good, use `kubectl delete pod --force "
+    "--grace-period=0`, or the taint node.kubernetes.io/out-of-service on the node; a finalizer "
+    "may keep it as well"
 )
 ADVICE_GONE_NODE: Final = (
-    "Kubernetes itself ends pods of a node that is gone, so mostly a finalizer keeps it: see that "
-    "whoever set it takes it away; else, once the machine is known to be off for good, `kubectl "
-    "delete pod --force --grace-period=0`"
+    "Kubernetes itself deletes pods of a node that is gone, so a finalizer probably keeps this "
+    "one: ask whoever set it to remove it; if there is none, and the machine is known to be off "
+    "for good, use `kubectl delete pod --force --grace-period=0`"
 )
 ADVICE_READY_NODE: Final = (
-    "look for a finalizer on the pod, a volume or process that does not end (`kubectl describe "
-    "pod`, the kubelet's log); forced away it may still use its cards"
+    "look for a finalizer on the pod, or a volume or process that does not end (`kubectl describe "
+    "pod`, the kubelet's log); do not force the deletion: the pod may still use its cards"
 )
-ADVICE_NO_NODE: Final = "see that whoever set the finalizer takes it away"
+ADVICE_NO_NODE: Final = "ask whoever set the finalizer to remove it"
 ADVICE_UNKNOWN_NODE: Final = "see how its node is (`kubectl get node`)"
 ADVICE_GATED: Final = (
     "free what it waits for, have the quota raised, or delete the pod if nobody needs it"
@@ -34,38 +35,37 @@ ADVICE_GATED: Final = (
 ADVICE_GATED_OTHERS: Final = "do what the message says, or delete the pod if nobody needs it"
 ADVICE_DENIED: Final = "free what it asks for, have the quota raised, or scale it down to what fits"
 ADVICE_DENIED_OTHERS: Final = (
-    "do what the message says, or scale it down if nobody needs the pods that it lacks"
+    "do what the message says, or scale it down if nobody needs the missing pods"
 )
 
 GATE_HELD_BACK: Final = (
-    "the API server or somebody's webhook did not let its gate be opened; its event GateNotOpened "
-    "says who, and it is tried again"
+    "the API server or a webhook refused to open its gate; its event GateNotOpened says which; "
+    "cardquota tries again"
 )
 START_UNDER_WAY: Final = (
     "it is about to be let through, or its group is being written; look again in a minute"
 )
 NOT_ENFORCED: Final = (
-    "no quota is enforced in its namespace, so its gate is opened as soon as somebody leads; see "
-    "that an operator does (cardquota_leader)"
+    "no quota is enforced in its namespace, so its gate is opened as soon as a replica leads; see "
+    "that one does (metric cardquota_leader)"
 )
 NOT_JUDGED: Final = (
-    "for want of what is not known here, since not all could be listed that it depends on; "
-    "`kubectl describe` has the latest event, if it is not too old"
+    "the reason is not known here, since not everything that it depends on could be listed; "
+    "`kubectl describe` shows the latest event"
 )
 NO_QUOTA_REFUSES: Final = (
-    "no quota keeps its next pod away, so its controller has not tried again, or somebody else "
-    "refuses the pod; if it stays so, its events say who"
+    "no quota refuses its next pod, so its controller has not tried again, or something else "
+    "refuses the pod; if it stays so, its events say what"
 )
 TEMPLATE_NOT_KEPT: Final = (
-    "its pod template is too large to be kept, so it is not known for want of what; its events "
-    "say that"
+    "its pod template is too large to be kept, so the reason is not known here; its events say it"
 )
 
 
 def late_to_end(queue: str, held: Sequence[Amount], late: int) -> str:
     """A pod that is being deleted is still there. `held`: what it holds. `late`: seconds."""
     return (
-        f"should have been gone for <{lasting(late)}>, and holds {held_text(held)} of Queue "
+        f"should have ended <{lasting(late)}> ago, and still holds {held_text(held)} of Queue "
         f"<{show(queue)}>"
     )
 
@@ -93,8 +93,8 @@ def lacks_pods(deployment: str, missing: int, wanted: int, since: int | None) ->
 def room_now(queue: str) -> str:
     """The pod fits as things stand."""
     return (
-        f"Queue <{show(queue)}> has room for it now, so others come before it, or no leader opens "
-        "gates; see who else waits, and that an operator leads (cardquota_leader)"
+        f"Queue <{show(queue)}> has room for it now, so others come before it, or no replica "
+        "leads; see who else waits, and that a replica leads (metric cardquota_leader)"
     )
 
 
@@ -112,8 +112,8 @@ def room_may_be_set_aside(queue: str, wait: float) -> str:
 def would_be_let_by(queue: str) -> str:
     """The next pod of a workload would not be refused."""
     return (
-        f"Queue <{show(queue)}> would let its next pod by now, so its controller has not tried "
-        "again, or somebody else refuses the pod; if it stays so, its events say who"
+        f"Queue <{show(queue)}> has room for its next pod now, so its controller has not tried "
+        "again, or something else refuses the pod; if it stays so, its events say what"
     )
 
 
@@ -121,5 +121,5 @@ def would_wait(text: str) -> str:
     """The next pod of a workload would not be refused: it would wait at the gate. `text`: why."""
     return (
         f"its next pod would be created and wait at the gate: {text}; its controller has not tried "
-        "again, or somebody else refuses the pod"
+        "again, or something else refuses the pod; if it stays so, its events say what"
     )

@@ -132,15 +132,16 @@ class NodeCache:
                     changed.append(card.name)
             elif (unit := self._other_unit(card)) is not None:
                 problems.append(
-                    f"card <{card.name}> is counted in {unit} elsewhere, but in {card.unit} here"
+                    f"card <{card.name}> is counted in {unit} on other nodes, but in {card.unit} "
+                    "here"
                 )
                 remembered.forget(facts.name, card.resource)
                 self._set_apart(facts.name, card)
                 continue
             elif (key := self._lacks(facts, card.name)) is not None:
                 problems.append(
-                    f"card <{card.name}> is shown by the label {key} elsewhere, which this node "
-                    "does not carry: whoever asks for the card is not led here"
+                    f"card <{card.name}> is shown by the label {key} on other nodes, and this node "
+                    "lacks that label: pods that ask for the card are not sent here"
                 )
                 self._set_apart(facts.name, card)
                 continue

@@ -42,7 +42,7 @@ def test_a_value_that_means_nothing_is_refused(api: PolicyApi, unique: str) -> N
         refused(
             create(api, unique, value, dry=True),
             "namespaces",
-            f"namespace <{unique}>: the label {NAMESPACE_MODE} is <{value}>, which means nothing; "
+            f"namespace <{unique}>: the label {NAMESPACE_MODE} is <{value}>, which is unknown; "
             "write enforced, audit or off, or leave it out",
         )
     for mode in (*NAMESPACE_MODES, "", None):

@@ -539,7 +539,7 @@ class TestServiceAccount:
         document["metadata"]["labels"] = {"mine": "x"}
         if not api.kubectl("get", "pod", "kept", "-n", "team").ok:
             allowed(api.create(document))
-        refused(api.patch("kept", change, US), "service-account", "cardquota may change nothing")
+        refused(api.patch("kept", change, US), "service-account", "cardquota may change only")
 
     def test_not_even_together_with_an_opening(self, api: PolicyApi) -> None:
         api.hold_lease("s1")
@@ -597,7 +597,7 @@ class TestServiceAccountElsewhere:
         if ok:
             allowed(answer)
         else:
-            refused(answer, "queues", "of a queue cardquota may change nothing")
+            refused(answer, "queues", "cardquota may change only")
 
 
 def _unless_rbac(answer: WriteResponse) -> WriteResponse | None:

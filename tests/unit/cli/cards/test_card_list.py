@@ -63,7 +63,7 @@ def test_d7_of_two_nodes_that_disagree_the_first_counts() -> None:
     )
     assert found.cards == [line(H200, GPU, 8)]
     assert problems(found) == [
-        ("a", f"card <{H200}> is counted as {GPU} elsewhere, but as other.example/gpu here")
+        ("a", f"card <{H200}> is counted as {GPU} on other nodes, but as other.example/gpu here")
     ]
 
 

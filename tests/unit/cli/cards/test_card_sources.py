@@ -66,10 +66,10 @@ async def test_objects_that_are_none_keep_no_other_away(
     [
         (NOT_SERVED, ONE_NODE, "cannot list nodes: 404: 404 page not found"),
         ((401, "{}"), ONE_NODE, "cannot list nodes: 401: "),
-        ((200, "<html>Sign in</html>"), ONE_NODE, "cannot list nodes: the answer is no list"),
+        ((200, "<html>Sign in</html>"), ONE_NODE, "cannot list nodes: the answer is not a list"),
         ((500, "etcd is away"), ONE_NODE, "cannot list nodes: .*500 : etcd is away"),
         (ONE_NODE, (500, "etcd is away"), "cannot list queues: .*500 : etcd is away"),
-        (ONE_NODE, (200, "[]"), "cannot list queues: the answer is no list"),
+        (ONE_NODE, (200, "[]"), "cannot list queues: the answer is not a list"),
     ],
 )
 async def test_half_an_answer_is_none(
@@ -93,17 +93,18 @@ async def test_what_is_claimed_and_which_labels_mean_nothing(
     answers[NAMESPACES] = a_list(*(a_namespace(m).in_mode(m).body for m in ("on", "enforced")))
     answers[CLASSES] = a_list(a_class("npu", "example.com/npu"), a_class("gpu", GPU), 7)
     found = await from_cluster(kubeconfig, "", DEFAULT_TABLE)
-    assert [
-        (entry.device_class, entry.problem.partition(" are")[0]) for entry in found.claimed
-    ] == [
-        ("gpu", "devices asked for as deviceclass.resource.kubernetes.io/gpu"),
+    assert [(entry.device_class, entry.problem.partition(";")[0]) for entry in found.claimed] == [
+        ("gpu", "no quota counts devices asked for as deviceclass.resource.kubernetes.io/gpu"),
         (
             "npu",
-            "devices asked for as deviceclass.resource.kubernetes.io/npu or example.com/npu",
+            (
+                "no quota counts devices asked for as deviceclass.resource.kubernetes.io/npu or "
+                "example.com/npu"
+            ),
         ),
     ]
     assert [entry.namespace for entry in found.unknown_modes] == ["on"]
-    assert "is <on>, which means nothing" in found.unknown_modes[0].problem
+    assert "is <on>, an unknown value" in found.unknown_modes[0].problem
 
 
 async def test_who_may_not_list_those_has_the_cards_all_the_same(
@@ -114,4 +115,4 @@ async def test_who_may_not_list_those_has_the_cards_all_the_same(
     found = await from_cluster(kubeconfig, "", DEFAULT_TABLE)
     assert [card.name for card in found.cards] == [H200]
     (no_list,) = found.notes
-    assert no_list.startswith("cannot list deviceclasses: the answer is no list")
+    assert no_list.startswith("cannot list deviceclasses: the answer is not a list")

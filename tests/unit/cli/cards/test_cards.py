@@ -81,9 +81,9 @@ def test_d6_cards_of_a_resource_in_no_vendor_row_are_one_line(written: Written) 
     assert result.output.splitlines()[-2:] == [
         "In no vendor row:",
         (
-            "  X1, X2: new.example/xpu is in no vendor row: pods that ask for it and carry no "
-            "annotation pass by the webhook, also where their namespace has a queue, unless it is "
-            "labelled `enforced`; add a row to `vendors` in the configuration, then apply the "
+            "  X1, X2: new.example/xpu is in no vendor row: the webhook does not see pods that "
+            "ask for it and carry no annotation, even if their namespace has a queue, unless it "
+            "is labelled `enforced`; add a row to `vendors` in the configuration, then apply the "
             "output of `cardquota manifests`"
         ),
     ]
@@ -216,7 +216,7 @@ metadata: {name: team, labels: {volcano.sh/card-quota: enforce}}
     assert result.exit_code == 0
     lines = result.output.splitlines()
     assert lines[:3] == ["No cards.", "", "Claimed from DeviceClasses:"]
-    assert lines[3].startswith("  npu: devices asked for as deviceclass.resource.kubernetes.io/npu")
+    assert lines[3].startswith("  npu: no quota counts devices asked for as deviceclass.resource.")
     assert lines[4:6] == ["", "Labels of namespaces that mean nothing:"]
     assert lines[6].startswith("  Namespace <team>: the label volcano.sh/card-quota is <enforce>")
 

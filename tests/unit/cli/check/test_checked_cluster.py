@@ -126,8 +126,8 @@ async def test_since_when_by_the_first_event_that_is_ours(
     assert [one.age for one in section.findings] == [None, None]
     assert section.notes == [
         (
-            "you may not list events: no: of workloads other than ReplicaSets it is not "
-            "known since when they lack pods"
+            "you may not list events: no: it is not known since when workloads other than "
+            "ReplicaSets lack pods"
         )
     ]
     assert section.complete
@@ -145,7 +145,7 @@ async def test_without_a_kind_that_decides_it_is_not_said_why(
     late, waits, lacks = section.findings
     assert late.reason == ("NodeNotKnown" if kind == "nodes" else "StillStopping")
     assert (waits.reason, lacks.name, lacks.reason) == ("", "web", "")
-    assert "not all could be listed" in waits.why
+    assert "not everything that it depends on could be listed" in waits.why
     (note,) = section.notes
     assert note.startswith(f"you may not list {kind}: no: it is not known ")
 
@@ -173,8 +173,8 @@ async def test_who_may_not_list_pods(answers: dict[str, Answer], kubeconfig: Pat
     section = await checked(kubeconfig)
     assert not section.complete
     assert section.notes == [
-        "you may not list jobs: no: which of them lack refused pods is not known",
-        "you may not list pods: no: which of them are stuck is not known",
+        "you may not list jobs: no: it is not known which of them lack refused pods",
+        "you may not list pods: no: it is not known which of them are stuck",
     ]
 
 
@@ -191,10 +191,7 @@ async def test_who_may_list_pods_of_one_namespace(
     assert [one.name for one in section.findings] == ["web", "train"]
     assert section.complete
     assert section.notes == [
-        (
-            "podgroups and pods of other namespaces cannot be listed: it is not known for want of "
-            "what pods wait"
-        )
+        ("podgroups and pods of other namespaces cannot be listed: it is not known why pods wait")
     ]
     assert "/apis/batch/v1/jobs" not in dict(asked)
 

@@ -68,7 +68,7 @@ async def test_a_difference_that_is_still_there() -> None:
     section = drift_section(seen(), lasting, nobody_publishes=False)
     (one,) = section.findings
     assert (one.kind, one.name, one.reason) == ("Queue", "q", "TotalsDiffer")
-    assert one.why == f"status says allocated 5 of <{H200}>, counted 4"
+    assert one.why == f"status says allocated 5 of <{H200}>, its pods hold 4"
     assert section.complete
     assert ["--config" in note for note in section.notes] == [True]
 
@@ -91,6 +91,6 @@ def test_why_nothing_is_compared() -> None:
     read.unread["pods"] = "403 Forbidden: no"
     section = drift_section(read, [], nobody_publishes=False)
     assert not section.complete
-    assert section.notes == ["pods are not all known: totals are not compared"]
+    assert section.notes == ["pods are not all known: published totals are not compared"]
     (note,) = drift_section(seen(), [], nobody_publishes=True).notes
-    assert note.startswith("nobody decides")
+    assert note.startswith("no replica leads")

@@ -14,7 +14,7 @@ def test_a_value_that_means_nothing() -> None:
     section = namespaces_section(CheckedCluster(LEDGER))
     (one,) = section.findings
     assert (one.kind, one.name, one.reason) == ("Namespace", "odd", v.MODE_UNKNOWN)
-    assert "is <enforce>, which means nothing" in one.why
+    assert "is <enforce>, an unknown value" in one.why
     assert one.why_and_advice == one.why
     assert section.complete
 
@@ -36,9 +36,9 @@ def test_keys_that_mean_nothing() -> None:
         ("Namespace", "team", "UnknownKey")
     }
     assert [one.why for one in findings] == [
-        f"annotation <scheduling.volcano.sh/queuename> means nothing; did you mean {v.QUEUE_NAME}?",
-        "annotation <volcano.sh/card.limits> means nothing",
-        f"label <volcano.sh/card.quota> means nothing; did you mean {v.NAMESPACE_MODE}?",
+        f"annotation <scheduling.volcano.sh/queuename> has no effect; did you mean {v.QUEUE_NAME}?",
+        "annotation <volcano.sh/card.limits> has no effect",
+        f"label <volcano.sh/card.quota> has no effect; did you mean {v.NAMESPACE_MODE}?",
     ]
 
 
@@ -46,8 +46,8 @@ def test_keys_of_ours_that_stand_in_the_wrong_place() -> None:
     misplaced = wrong_keys("team", {v.NAMESPACE_MODE: "enforced"}, {v.QUEUE_NAME: "red"})
     found = namespaces_section(CheckedCluster(LEDGER, "team"), [misplaced]).findings
     assert [one.why for one in found] == [
-        f"<{v.NAMESPACE_MODE}> is a label, and means nothing as an annotation",
-        f"<{v.QUEUE_NAME}> is an annotation, and means nothing as a label",
+        f"<{v.NAMESPACE_MODE}> is a label, and has no effect as an annotation",
+        f"<{v.QUEUE_NAME}> is an annotation, and has no effect as a label",
     ]
     other = wrong_keys("team", {v.QUEUE_NAME_VOLCANO_JOB: "red"}, {})
     assert other.annotations == ((v.QUEUE_NAME_VOLCANO_JOB, v.QUEUE_NAME),)

@@ -31,6 +31,4 @@ def test_nodes_that_may_not_be_listed() -> None:
     read.unread["nodes"] = "403 Forbidden: no"
     section = nodes_section(read)
     assert not section.complete
-    assert section.notes == [
-        "nodes are not all known: which cards are not counted may not be found"
-    ]
+    assert section.notes == ["nodes are not all known: cards that are not counted may be missed"]

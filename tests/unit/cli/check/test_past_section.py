@@ -44,9 +44,7 @@ def test_pods_that_may_not_be_listed() -> None:
     read.unread["pods"] = "403 Forbidden: no"
     section = past_section(read)
     assert not section.complete
-    assert section.notes == [
-        "pods are not all known: which pods came past the gate may not be found"
-    ]
+    assert section.notes == ["pods are not all known: pods that got past the gate may be missed"]
 
 
 def test_where_a_namespace_is_asked_for_its_pods_are_all() -> None:

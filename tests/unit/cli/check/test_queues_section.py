@@ -53,7 +53,7 @@ def test_an_oversold_card_is_told_once() -> None:
 def test_a_key_that_means_nothing() -> None:
     (one,) = queues_section(CheckedCluster(a_ledger(NODE)), [MISTYPED]).findings
     assert (one.name, one.reason) == ("q", "UnknownKey")
-    assert one.why == f"annotation <card.policy> means nothing; did you mean {v.POLICY}?"
+    assert one.why == f"annotation <card.policy> has no effect; did you mean {v.POLICY}?"
 
 
 def test_without_all_nodes_nothing_is_said_of_what_they_have() -> None:
@@ -62,4 +62,4 @@ def test_without_all_nodes_nothing_is_said_of_what_they_have() -> None:
     lacking = queues_section(read, ())
     assert [one.reason for one in lacking.findings] == ["LimitUnreadable"]
     assert not lacking.complete
-    assert lacking.notes == ["nodes are not all known: what is wrong with queues may not be found"]
+    assert lacking.notes == ["nodes are not all known: faults of queues may be missed"]

@@ -60,7 +60,7 @@ async def test_each_pod_is_named_once_the_oldest_first(tmp_path: Path) -> None:
     assert shown[-1] == f"refused: Pod team/b, Pod team/a: {SAYS}"
     plain = section.plain()["findings"][0]
     assert (plain["finding"], plain["reason"]) == ("refused", "VolcanoNotKnown")
-    assert plain["message"] == f"somebody may not schedule it: {SAYS}"
+    assert plain["message"] == f"an account may not bind it, or give it a group: {SAYS}"
     assert plain["since"] == "2026-01-01T00:00:30Z"
 
 
@@ -74,7 +74,7 @@ async def test_who_may_not_list_events_is_told_what_he_misses(tmp_path: Path) ->
     section = refused_section(await read(forbidden, tmp_path), NOW)
     (note,) = section.notes
     assert "no events for you" in note
-    assert note.endswith("whether somebody's Bindings are refused is not known")
+    assert note.endswith("it is not known whether Bindings are refused")
     assert section.complete
 
 

@@ -147,7 +147,7 @@ def test_each_sentence_is_said_once_with_the_places() -> None:
 def test_an_empty_queue_says_so() -> None:
     lines = text_of(EMPTY)
     assert lines[0] == "Queue idle: Closed"
-    assert lines[1] == "note: the quota cannot be read, an older one is in force: not JSON"
+    assert lines[1] == "note: the quota cannot be read, the last good one is in force: not JSON"
     assert "Nobody holds anything." in lines
     assert lines[-1] == "Nobody waits."
 

@@ -362,7 +362,7 @@ def test_e6_who_has_waited_too_long_is_not_passed(simulate: Simulate) -> None:
     later = datetime(2026, 3, 1, 1, tzinfo=UTC).timestamp()
     found = only(simulate(text=text, edit=edited, now=later), "new")
     assert found.answer is GATED
-    assert "sets aside what is free" in found.text
+    assert "keeps what is free" in found.text
     sooner = datetime(2026, 3, 1, 0, 5, tzinfo=UTC).timestamp()
     assert only(simulate(text=text, edit=edited, now=sooner), "new").answer is ADMITTED
 

@@ -98,7 +98,7 @@ async def test_who_waits_there_comes_first(tmp_path: Path) -> None:
     found = await simulate({**cluster(running("a"), waiting("b", 3)), **gates}, tmp_path)
     head, waits, *_ = found.stdout.splitlines()
     assert head == "Deployment default/chat: 2 wait"
-    assert "sets aside what is free for a pod, which comes before this pod" in waits
+    assert "keeps what is free for a pod, which comes before this pod" in waits
 
 
 async def test_what_is_on_nodes_takes_their_room(tmp_path: Path) -> None:
@@ -327,7 +327,7 @@ async def test_bad_objects_of_the_cluster_are_left_out_and_told(tmp_path: Path) 
         (f"{GROUP}/podgroups", FORBIDDEN, "you may not list podgroups: no"),
         ("/api/v1/pods", FORBIDDEN, "you may not list pods: no"),
         ("/api/v1/nodes", (500, "oops"), "cannot list nodes: 500 : oops"),
-        ("/api/v1/pods", (200, "no list"), "cannot list pods: the answer is no list"),
+        ("/api/v1/pods", (200, "no list"), "cannot list pods: the answer is not a list"),
     ],
 )
 async def test_what_it_needs_and_cannot_have_is_one_line(

@@ -111,7 +111,7 @@ def test_incomplete_gang_says_how_many_are_missing(simulate: Simulate) -> None:
     train = named(answers, "train")
     assert given(train) == [GATED] * 2
     for member in train.pods:
-        assert "starts with <3> pods together, but only <2> are there" in member.text
+        assert "needs <3> pods to start together, but only <2> exist" in member.text
 
 
 def test_gang_of_which_more_come_than_it_needs(simulate: Simulate) -> None:
@@ -173,7 +173,9 @@ def test_pool_scaled_to_zero_is_known_and_waits_for_a_node(simulate: Simulate) -
     answers = simulate("deployment.yaml", cluster=("queue.yaml",))
     (first, _) = named(answers, "chat").pods
     assert (first.answer, first.pending) == (ADMITTED, "no node has room: stays Pending")
-    assert first.warnings == ("no node has card <NVIDIA-H200> at present: the pod waits for one",)
+    assert first.warnings == (
+        "no node has card <NVIDIA-H200> at present: the pod waits until one has",
+    )
 
 
 def test_bare_pods(simulate: Simulate) -> None:
@@ -301,7 +303,7 @@ spec:
     (narrow,) = named(answers, "narrow").pods
     assert narrow.answer == GATED
     assert (
-        "at least <1> wait for <NVIDIA-H200> before this pod, first of all <default/wide-"
+        "at least <1> wait for <NVIDIA-H200> before this pod, the first is <default/wide-"
         in narrow.text
     )
 

@@ -97,8 +97,8 @@ async def test_for_programs_it_is_the_whole_status(tmp_path: Path) -> None:
         "unreadable": [],
         "notes": [
             (
-                "nothing is published of c: see that an operator leads (cardquota_leader), and "
-                "what its log says"
+                "no numbers are published for c: see whether a replica leads (metric "
+                "cardquota_leader), and what its log says"
             )
         ],
     }
@@ -108,8 +108,8 @@ async def test_a_queue_without_numbers_is_named(tmp_path: Path) -> None:
     found = await top(listing(queue("a"), queue("b", {}, TEXT)), tmp_path)
     note, _, _, silent, _ = found.output.splitlines()
     assert note == (
-        "note: nothing is published of a: see that an operator leads (cardquota_leader), and what "
-        "its log says"
+        "note: no numbers are published for a: see whether a replica leads (metric "
+        "cardquota_leader), and what its log says"
     )
     assert silent.split()[:3] == ["a", "Open", "-"]
 
@@ -158,7 +158,7 @@ async def test_no_queues(tmp_path: Path) -> None:
         (NOT_SERVED, "cardquota: the cluster has no definition of Queue; apply the manifests"),
         ((403, '{"code": 403, "reason": "Forbidden", "message": "no"}'), "queues"),
         ((500, "oops"), "queues"),
-        ((200, "no list"), "the answer is no list of Kubernetes objects"),
+        ((200, "no list"), "the answer is not a list of Kubernetes objects"),
     ],
 )
 async def test_what_cannot_be_listed_is_said_in_one_line(

@@ -143,8 +143,8 @@ async def test_a_plugin_is_asked(tmp_path: Path) -> None:
     [
         ("command: no-such-plugin", "the credential plugin 'no-such-plugin' is not there"),
         ("command: /", "the credential plugin '/': Permission denied"),
-        ("command: 'true', env: 7", "its exec has not the form that it should have"),
-        ("command: 'true', args: [{}]", "its exec has not the form that it should have"),
+        ("command: 'true', env: 7", "its exec section is malformed"),
+        ("command: 'true', args: [{}]", "its exec section is malformed"),
         ("command: echo, args: [PRINTED]", "neither a token nor a certificate"),
     ],
 )

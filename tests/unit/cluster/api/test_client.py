@@ -255,7 +255,7 @@ async def test_credentials_that_cannot_be_sent_are_not_told(
 @pytest.mark.parametrize("how", ["get", "watch"])
 async def test_a_host_that_is_no_name_is_told(how: str) -> None:
     client = Client(Access("http://a..b", None, _anonymous))
-    with pytest.raises(OutcomeUnknown, match="is no name: a part is empty or too long"):
+    with pytest.raises(OutcomeUnknown, match="is not a name: a part is empty or too long"):
         await ask(client, how, timeout=1)
     await client.close()
 

@@ -48,8 +48,10 @@ def test_it_says_who_what_of_how_many_and_what_to_do() -> None:
     status = written(report_with(SOMEBODY), {}, at)
     found = shown(status)
     assert (found["status"], found["reason"]) == ("True", "UserRefused")
-    assert found["message"].startswith("<vc-scheduler> may not bind 3 pods, which wait for it; if")
-    assert found["message"].endswith("apply `cardquota manifests` again and restart the operator")
+    assert found["message"].startswith("<vc-scheduler> may not bind 3 pods, so pods wait; if")
+    assert found["message"].endswith(
+        "apply the output of `cardquota manifests` and restart the operator"
+    )
     over = shown(written(report_with(NOBODY), status, later))
     assert (over["status"], over["reason"], over["message"]) == ("False", "NobodyRefused", "")
     assert over["lastTransitionTime"] == later
@@ -109,7 +111,7 @@ async def test_it_is_written_when_it_changes_and_told_where_no_status_shows_it(
         ("VolcanoNotKnown", True),
     ]
     assert "may not bind 3 pods" in texts[0][2]
-    assert texts[1][2].startswith("nobody was refused")
+    assert texts[1][2].startswith("no Binding")
 
 
 async def test_that_nobody_is_refused_takes_turns_and_that_somebody_is_does_not(

@@ -386,7 +386,7 @@ async def test_who_does_not_let_it_be_settled_is_told_once(
     assert await asyncio.wait_for(gate.settle(*assumed(ledger, POD, {H200: 2})), 2) is Opened.NO
     assert heard == [(2, text) for text in said]
     assert [text for text in caplog.messages if text.startswith("settling")] == [
-        f"settling team/pod: {text}" for text in said
+        f"settling a write of pod team/pod: {text}" for text in said
     ]
     assert script.answers == []
 

@@ -122,7 +122,7 @@ async def test_where_nothing_waits_a_gate_opens_without_a_claim_of_room(mode: st
         await until(lambda: leader.tells("pod")[1:] == [v.RELEASED])
         _, _, text = leader.told.events[-1]
     assert text.startswith(
-        f"gate opened without asking for room: nothing waits in namespace <team> (mode {mode})"
+        f"gate opened without looking at the quota: no pod waits in namespace <team> (mode {mode})"
     )
 
 

@@ -37,7 +37,7 @@ async def test_a_pod_that_holds_room_though_nobody_knows_whether_it_starts_is_to
 
 
 async def test_it_hears_that_it_is_refused_once_that_is_known() -> None:
-    """Then nothing is held for it any more, and that is news."""
+    """Then the group holds nothing any more, and that is news."""
     answers: list[Answer] = [lost(), denied(403), stored(1), stored(5)]
     async with leading(THREE, waiting("a")) as leader:
         leader.script.answer_to = lambda _: answers.pop(0) if answers else denied(409)

@@ -437,7 +437,7 @@ def test_who_is_behind_another_is_told_who_it_is_now(kind: str) -> None:
     line.look()
     line.run()
     (before,) = texts_of(line, "gang")
-    assert "first of all <team/first>" in before
+    assert "the first is <team/first>" in before
     line.ledger.pod_gone("uid-first")
     line.ledger.pod_gone("uid-second")
     line.change(THIRD)
@@ -445,9 +445,9 @@ def test_who_is_behind_another_is_told_who_it_is_now(kind: str) -> None:
         line.run(100)
         line.look()
     line.run()
-    assert all("first of all <team/third>" in text for text in texts_of(line, "gang")[1:])
+    assert all("the first is <team/third>" in text for text in texts_of(line, "gang")[1:])
     assert len(texts_of(line, "gang")) == 2
-    assert "first of all <team/third>" in line.sentence()
+    assert "the first is <team/third>" in line.sentence()
 
 
 def test_a_group_whose_member_was_deleted_waits_for_what_another_one_asks() -> None:

@@ -58,7 +58,7 @@ def test_b3_a_mixed_node() -> None:
     ledger, told = a_ledger(NODE.offering(8, GPU)), Told()
     see(ledger, a_pod("m").on_card("n", 0, 5), a_pod("w").asking_for(1).on_node("n"))
     MemoryReports(ledger, told).look()  # type: ignore[arg-type]
-    assert "pods by card and by memory are on it" in told.events[0][2]
+    assert "it has pods that ask for whole cards and pods that ask for card" in told.events[0][2]
 
 
 def test_of_many_nodes_some_are_told_at_a_time() -> None:

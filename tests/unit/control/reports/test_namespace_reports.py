@@ -31,9 +31,9 @@ async def test_told_once_per_value_and_forgotten_when_it_is_put_right() -> None:
     ((name, reason, text),) = told.events
     assert (name, reason) == ("bad", v.MODE_UNKNOWN)
     assert text.startswith(
-        "Namespace <bad>: the label volcano.sh/card-quota is <enforce>, which means nothing"
+        "Namespace <bad>: the label volcano.sh/card-quota is <enforce>, an unknown value"
     )
-    assert text.endswith("write enforced, audit or off, or take it away")
+    assert text.endswith("write enforced, audit or off, or remove the label")
     assert await shown(ledger) == 1
 
     see(ledger, bad.in_mode("on"))

@@ -106,7 +106,7 @@ async def test_r7_each_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
         await stage.reports.look()
     ((name, reason, text),) = stage.told.events
     assert (name, reason) == ("web", v.STUCK_TERMINATING)
-    assert text.startswith("should have been gone for <10 min>, and holds <NVIDIA-H200> <2>")
+    assert text.startswith("should have ended <10 min> ago, and still holds <NVIDIA-H200> <2>")
     assert "its node <h200-a> is ready" in text
     first, second, third = lines(caplog)
     assert first == f"Pod team/web {text}"
@@ -145,7 +145,7 @@ async def test_r7_of_very_many_some_are_named(caplog: pytest.LogCaptureFixture) 
     assert len(stage.told.events) == 50
     *named, rest = lines(caplog)
     assert len(named) == MOST_LOGGED
-    more = f"{50 - MOST_LOGGED} more pods that should be gone"
+    more = f"{50 - MOST_LOGGED} more pods that should have ended"
     assert rest == f"{more}: `kubectl cardquota check` names all"
 
 

@@ -167,7 +167,10 @@ async def test_r5_it_is_woken_when_there_is_room(full: WakingStage) -> None:
     (condition,) = body["status"]["conditions"]
     assert condition["type"] == v.WOKEN_CONDITION
     assert condition["reason"] == v.QUOTA_FREE
-    assert condition["message"] == ("Queue <queue> had room for 1 pod of it: it was to try again")
+    assert condition["message"] == (
+        "Queue <queue> had room for 1 more pod of this workload: its "
+        "controller was made to try again"
+    )
     assert full.counted == 1
 
 
@@ -242,7 +245,7 @@ async def test_r5_one_that_lacks_several_is_woken_once_for_all(full: WakingStage
     full.goes("other-0", "other-1")
     await after(0.1)
     assert full.woken == ["a"]
-    assert "room for 2 pods" in str(full.written)
+    assert "room for 2 more pods" in str(full.written)
     full.comes(running("a-0", "a"))
     await after(1)
     assert full.woken == ["a"]  # its second is expected

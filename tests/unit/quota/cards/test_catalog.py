@@ -24,7 +24,7 @@ def test_d7_a_card_has_one_resource_name_the_first_stays() -> None:
     assert catalog.learn(card(H200)) == (False, None)
     new, problem = catalog.learn(card(H200, "amd.com/gpu"))
     assert not new
-    assert problem == f"card <{H200}> is counted as {GPU} elsewhere, but as amd.com/gpu here"
+    assert problem == f"card <{H200}> is counted as {GPU} on other nodes, but as amd.com/gpu here"
     assert catalog.resource(H200) == GPU
     assert not catalog.counts("amd.com/gpu")
 
@@ -56,7 +56,7 @@ def test_p5_a_node_that_shows_a_card_by_another_label_is_reported_and_not_counte
     assert ledger.nodes.total("910B3") == 16
     ((node, problem),) = ledger.nodes.problems()
     assert node == "c"
-    assert problem.startswith(f"card <910B3> is shown by the label {OLD} elsewhere")
+    assert problem.startswith(f"card <910B3> is shown by the label {OLD} on other nodes")
 
 
 def test_p5_a_card_is_known_by_its_new_label_once_the_old_one_is_gone_everywhere() -> None:

@@ -36,7 +36,7 @@ def test_refused_where_all_rules_are_enforced(resource: str, queue: str | None) 
     ledger = a_cluster(npu=GIVEN)
     verdict = judge_create(ledger, asking(resource).in_queue(queue).facts())
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.DEVICE_CLAIMED)
-    assert "cannot be counted by card yet" in verdict.text
+    assert "cannot be counted by card" in verdict.text
 
 
 def test_let_by_elsewhere_and_known_for_what_it_is() -> None:

@@ -232,8 +232,8 @@ def test_d9_a_label_that_anybody_may_use_says_nothing_without_the_resource() -> 
             {"node.kubernetes.io/npu.chip.name": "910B3"},
             {"huawei.com/Ascend910": "8", "huawei.com/Ascend310P": "1"},
             (
-                "the node offers huawei.com/Ascend310P and huawei.com/Ascend910 beside one "
-                "product: nobody can say which of them it is"
+                "the node offers huawei.com/Ascend310P and huawei.com/Ascend910, but its labels "
+                "name one product: it is not known which of them that is"
             ),
         ),
         (
@@ -458,4 +458,6 @@ def test_d3_a_share_without_the_memory_of_its_card_is_not_counted() -> None:
     labels = {"amd.com/gpu.product-name": "MI210", "amd.com/gpu.replicas": "2"}
     facts = node(labels, {"amd.com/gpu": "4", "amd.com/gpu.shared": "8"}).facts()
     assert {card.name: amount for card, amount in facts.cards} == {"MI210": 4}
-    assert facts.problems == ("the memory of one card is not said by amd.com/gpu.vram",)
+    assert facts.problems == (
+        "the memory of one card is missing: it is not said by label amd.com/gpu.vram",
+    )

@@ -29,4 +29,4 @@ def test_nothing_is_said_where_the_name_steers_or_is_wrong_or_absent() -> None:
     assert told(NAMED.naming("NVIDIA-H2OO")) == ()
     assert told(NAMED.naming(None)) == ()
     assert told(NAMED.in_queue(None)) == ()
-    assert "any model its node selector leaves" in queue_messages.card_without_queue(H200)
+    assert "any model its node selector allows" in queue_messages.card_without_queue(H200)

@@ -88,7 +88,7 @@ TABLE = [
         POD.naming(f"{H800}/mig-1g.18gb-mixed").asking_for(1, "nvidia.com/mig-1g.18gb"),
         NEVER,
         WRONG,
-        "no node offers it although nodes have its product",
+        "nodes have its product, but none offers this slice or share",
     ),
     # --- group and queue ---
     Bad(
@@ -96,7 +96,8 @@ TABLE = [
         ONE.naming(H200).in_group("other-ns/gang"),
         NEVER,
         WRONG,
-        "<other-ns/gang> names no pod group: a pod's group is one of its own namespace",
+        "<other-ns/gang> is not the name of a pod group: write the name alone, of a group in the "
+        "pod's own namespace",
     ),
     Bad(
         "group and queue that disagree",

@@ -366,7 +366,7 @@ def test_section_2_it_is_refused_where_a_queue_is_demanded(*, enforced: bool) ->
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.QUEUE_NOT_FOUND)
     assert verdict.text == queue_messages.no_queue("team", [(GPU, 1)], everywhere=not enforced)
     who = "namespace <team>" if enforced else "the configuration"
-    assert f"but names no queue, and {who} demands one" in verdict.text
+    assert f"but names no queue, and {who} requires one" in verdict.text
     assert verdict.text.startswith(f"the pod requests <1> of <{GPU}> but names no queue")
     assert create(ledger, a_pod(), require_queue=True).outcome is Outcome.UNMANAGED
 

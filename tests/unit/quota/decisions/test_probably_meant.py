@@ -141,5 +141,6 @@ def test_p3_who_names_no_card_is_not_advised_to_use_one_that_no_node_has() -> No
     )
     said = judged(pod, a_queue("research").with_quota({"NVIDIA-H20O": 3})).text
     assert said.endswith(
-        "(its cards: NVIDIA-H20O (no node has it)); ask the queue's owner for a quota"
+        "(its cards: NVIDIA-H20O (no node has it)) and allowed by the pod's node selector and "
+        "affinity; ask the queue's owner for a quota"
     )

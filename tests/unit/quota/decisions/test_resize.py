@@ -131,8 +131,8 @@ def test_q6_a_queue_that_is_closed_takes_no_growth(state: str, free: bool) -> No
         assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, v.Reason.QUEUE_NOT_OPEN)
         grown = "from <1> to <1.001>" if one is pod else "from <1> to <2>"
         assert verdict.text == (
-            f"Queue <queue> is {state} and takes no growth: cpu {grown}; ask for no "
-            "more than the pod has, ask the queue's owner to open it, or create the pod anew in "
+            f"Queue <queue> is {state}, so the pod cannot get more: cpu {grown}; ask for no "
+            "more than the pod has, ask the queue's owner to open it, or create the pod again in "
             "another queue"
         )
         assert resized(ledger, one, one.with_cpu("500m")).fits
@@ -146,9 +146,9 @@ def test_q6_a_queue_that_is_gone_takes_no_growth() -> None:
     verdict = resized(ledger, gone, gone.with_cpu("2").with_memory("1536Mi"))
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, v.Reason.QUEUE_NOT_FOUND)
     assert verdict.text == (
-        "Queue <gone> does not exist and takes no growth: cpu from <1> to "
-        "<2>, memory from <1Gi> to <1.5Gi>; ask for no more than the pod has, ask for the queue to "
-        "be created again, or create the pod anew in another queue"
+        "Queue <gone> does not exist, so the pod cannot get more: cpu from <1> to <2>, memory "
+        "from <1Gi> to <1.5Gi>; ask for no more than the pod has, ask for the queue to be created "
+        "again, or create the pod again in another queue"
     )
     assert resized(ledger, gone, gone.with_cpu("500m")).fits
 
@@ -159,10 +159,10 @@ def test_e5_nor_does_one_that_is_not_open_to_the_namespace_any_more() -> None:
     verdict = resized(a_cluster(FOUR.open_to("others"), pod), pod, more)
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, v.Reason.QUEUE_NOT_OPEN)
     assert verdict.text == (
-        "Queue <queue> is not open to namespace <team> and takes no growth: memory "
-        "from <1Gi> to <2Gi>; ask for no more than the pod has, ask the queue's owner to add the "
-        "namespace to the annotation volcano.sh/card.namespaces, or create the pod anew in another "
-        "queue"
+        "Queue <queue> is not open to namespace <team>, so the pod cannot get more: memory from "
+        "<1Gi> to <2Gi>; ask for no more than the pod has, ask the queue's owner to add the "
+        "namespace to the annotation volcano.sh/card.namespaces, or create the pod again in "
+        "another queue"
     )
 
 

@@ -255,7 +255,7 @@ def test_d7_what_a_queues_status_recorded_decides_between_nodes_whichever_is_rea
         ((node, problem),) = ledger.nodes.problems()
         assert (node, problem) == (
             "aa-1",
-            f"card <KK> is counted as {DCU} elsewhere, but as {HCU} here",
+            f"card <KK> is counted as {DCU} on other nodes, but as {HCU} here",
         )
         assert totals(ledger) == {("red", "KK"): sums}
         assert all_that_is_told(ledger) == expected

@@ -120,7 +120,7 @@ def test_b10_amounts_in_another_unit_are_never_added() -> None:
     ledger = a_ledger(a_shared(), a_shared("a10-2", memory=48), RED)
     assert ledger.nodes.total(A10) == 32_552
     assert list(ledger.nodes.problems()) == [
-        ("a10-2", f"card <{A10}> is counted in MiB elsewhere, but in GiB here")
+        ("a10-2", f"card <{A10}> is counted in MiB on other nodes, but in GiB here")
     ]
     ledger.node_gone("a10-1")
     assert ledger.nodes.total(A10) == 48
@@ -186,7 +186,9 @@ def test_p4_b10_a_pool_at_zero() -> None:
     pod = asking(card=V100)
     verdict = judge_create(a_ledger(zero), pod.facts())
     assert (verdict.outcome, verdict.cards) == (Outcome.FITS, ((V100, PART),))
-    assert verdict.warnings == (f"no node has card <{V100}> at present: the pod waits for one",)
+    assert verdict.warnings == (
+        f"no node has card <{V100}> at present: the pod waits until one has",
+    )
     ledger = a_ledger(zero, pod.stamped("red", {V100: PART}))
     found = report(ledger, "red")
     assert found is not None
@@ -204,7 +206,7 @@ def test_p4_b10_memory_named_and_cards_asked_for() -> None:
     pod = a_pod().in_queue("red").naming(A10).asking_for(1)
     assert "is counted as aliyun.com/gpu-mem" in created(pod, RED).text
     assert (
-        "is not what nvidia.com/gpu counts"
+        "nvidia.com/gpu does not count"
         in created(pod.naming(V100), a_queue("red").with_quota({V100: 1})).text
     )
 

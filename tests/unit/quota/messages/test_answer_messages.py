@@ -11,7 +11,7 @@ def test_f1_what_must_not_be_stored_is_told_how_to_be_asked() -> None:
 
 def test_f1_a_question_needs_its_spec_alone() -> None:
     text = answer_messages.question_refused("queuereviews", "it is too large")
-    assert text == "this cannot be answered: it is too large; queuereviews need their spec alone"
+    assert text == "this cannot be answered: it is too large; queuereviews need only their spec"
 
 
 def test_who_is_not_answered_may_ask_again() -> None:

@@ -38,7 +38,7 @@ from cardquota.quota.verdict import Shortfall
         ),
         (
             report_messages.condition_over(v.Condition.OVER_QUOTA),
-            "no more is held than the quota allows",
+            "the queue holds no more than its quota",
         ),
         (
             report_messages.condition_over(v.Condition.OVERSOLD),
@@ -48,7 +48,7 @@ from cardquota.quota.verdict import Shortfall
         (
             gang_messages.group_runs_in_part(1, 2),
             (
-                "<1> of the <2> pods that start together run: "
+                "only <1> of the <2> pods that start together run: "
                 "see why the others have ended, or create them again"
             ),
         ),
@@ -64,15 +64,16 @@ from cardquota.quota.verdict import Shortfall
             report_messages.over_quota("red", [("cpu", 4_500, 4_000)]),
             (
                 "Queue <red> holds 4.5 of <cpu>, its quota is 4: nothing new that asks for it is "
-                "let through until it fits, all others go on; free some of it, or raise the quota"
+                "let through until it fits; all others are not affected; free some of it, or "
+                "raise the quota"
             ),
         ),
         (
             report_messages.over_quota("red", [(H200, 3, 1), ("NVIDIA-H800", 2, 0)]),
             (
                 "Queue <red> holds 3 of <NVIDIA-H200>, its quota is 1; 2 of <NVIDIA-H800>, its "
-                "quota is 0: nothing new that asks for one of these is let through until it fits, "
-                "other cards go on; free some of it, or raise the quota"
+                "quota is 0: nothing new that asks for one of these is let through until it fits; "
+                "other cards are not affected; free some of it, or raise the quota"
             ),
         ),
         (
@@ -85,9 +86,9 @@ from cardquota.quota.verdict import Shortfall
         (
             report_messages.borrowed("red", H200, 1, 2),
             (
-                "Queue <red> holds 1 <NVIDIA-H200> beyond its quota, of 2 that rolling updates may "
-                "borrow until their old pods are gone: if that takes long, look at them with "
-                "`kubectl rollout status`"
+                "Queue <red> holds 1 <NVIDIA-H200> beyond its quota: rolling updates may borrow 2 "
+                "until their old pods are gone; if that takes long, look at them with `kubectl "
+                "rollout status`"
             ),
         ),
         (
@@ -108,11 +109,11 @@ from cardquota.quota.verdict import Shortfall
         (shortfall_messages.audited("no room"), "audit: would not be let through: no room"),
         (
             shortfall_messages.partly_fits("web", 10, 3, waits=True),
-            "web: 3 of 10 pods fit the quota now, the rest waits at the gate",
+            "web: 3 of 10 pods fit the quota now, 7 wait at the gate",
         ),
         (
             shortfall_messages.partly_fits("web", 10, 3, waits=False),
-            "web: 3 of 10 pods fit the quota now, the rest is refused until there is room",
+            "web: 3 of 10 pods fit the quota now, 7 are refused until there is room",
         ),
         (
             shortfall_messages.partly_fits("web", 10, 0, waits=True),
@@ -129,8 +130,8 @@ from cardquota.quota.verdict import Shortfall
         (
             shortfall_messages.update_cannot_begin("web", 2),
             (
-                "web: the update cannot begin, a new pod has no room: "
-                "write maxSurge 0 and maxUnavailable 2, or ask for more quota"
+                "web: the update cannot begin, no quota is left for it: write maxSurge 0 and "
+                "maxUnavailable 2, or ask for more quota"
             ),
         ),
     ],
@@ -198,11 +199,12 @@ def test_e5_of_cards_that_may_fit_later_nobody_is_told_to_ask_for_less() -> None
 
 def test_i4_nobody_is_told_to_use_one_of_no_cards() -> None:
     assert shortfall_messages.advice_not_in_quota([]) == (
-        "the card is not in the queue's quota (its cards: none); "
-        "ask the queue's owner for a quota of this card"
+        "the card is not in the queue's quota (its cards: none); ask the queue's owner for a quota "
+        "of this card"
     )
     assert shortfall_messages.no_card_left("nvidia.com/gpu", []).endswith(
-        "(its cards: none); ask the queue's owner for a quota"
+        "(its cards: none) and allowed by the pod's node selector and affinity; ask the queue's "
+        "owner for a quota"
     )
 
 
@@ -223,7 +225,7 @@ def test_p5_a_name_that_steers_nothing_is_told_shortly_whatever_it_is() -> None:
     """The warning is cut at 256 characters. A node selector of the pod still counts."""
     names = "|".join(f"NVIDIA-H100-80GB-HBM3-{n}" for n in range(7))
     for told in (queue_messages.card_without_queue, queue_messages.card_in_audit):
-        assert "any model its node selector leaves" in told(H200)
+        assert "any model its node selector allows" in told(H200)
         assert "<NVIDIA-H100-80GB-HBM3-0|NVIDIA-H100-80GB-HBM3-1 and 5 more>" in told(names)
         assert len(told("|".join("x" * 100 for _ in range(100)))) <= 256
 
@@ -281,7 +283,7 @@ def test_i3_what_got_past_is_counted_with_what_it_holds_and_an_example() -> None
         "together they hold NVIDIA-H200 3, cpu 1.5"
     )
     assert "delete what should not run" in text
-    assert "if their resource is in no vendor row" in text
+    assert "when their resource is in no vendor row" in text
     assert len(text) < 1_000, "events hold 1,024 characters"
 
 
@@ -311,13 +313,13 @@ def test_q7_five_cards_over_their_quota_are_named_then_a_count() -> None:
 def test_a_gate_that_opens_without_room_does_not_claim_any() -> None:
     text = gate_messages.released_unasked("red", "team", "off", [("NVIDIA-H200", 1)])
     assert text == (
-        "gate opened without asking for room: nothing waits in namespace <team> (mode off), "
+        "gate opened without looking at the quota: no pod waits in namespace <team> (mode off), "
         'charged {"NVIDIA-H200": 1} to Queue <red>'
     )
     assert gate_messages.released_unasked("", "team", "off", []).endswith("(mode off)")
     assert gate_messages.released("red", []).endswith("gate opened, charged cpu and memory")
     assert gate_messages.released("red", [("A|B", 2)]).endswith(
-        "charged <2> of <A|B>, of which it gets the first that is free when it is bound"
+        "charged <2> of <A|B>: it gets the first of these that is free when it is bound"
     )
 
 
@@ -335,8 +337,10 @@ def test_what_becomes_of_a_gang_is_told_with_its_numbers() -> None:
     unreserved = gang_messages.gang_not_reserved("not today")
     assert unreserved.startswith("the PodGroup cannot be written: not today; so no pod of the")
     undecided = gate_messages.gate_undecided("red", [(H200, 2), ("cpu", 500)], "not today")
-    assert undecided.startswith("the pod cannot be changed: not today; an earlier try to open its")
-    assert "Queue <red> holds for the pod: <NVIDIA-H200> <2>, <cpu> <0.5>; it is" in undecided
+    assert undecided.startswith(
+        "the pod cannot be changed: not today; an earlier request to open its"
+    )
+    assert "Queue <red> holds for the pod: <NVIDIA-H200> <2>, <cpu> <0.5>; " in undecided
     undecided = gang_messages.gang_undecided("red", [("cpu", 500)], "not today")
     assert "cannot be written: not today; " in undecided
     assert "Queue <red> holds for the group: <cpu> <0.5>" in undecided
@@ -350,10 +354,10 @@ def test_what_becomes_of_a_gang_is_told_with_its_numbers() -> None:
     assert refused.startswith("the PodGroup cannot be written: not today; so nothing is reserved")
     assert gang_messages.request_expired("red", 3, 3, 300.0, rest).endswith("they do not start")
     expired = gang_messages.request_expired("red", 1, 3, 300.0, rest)
-    assert expired.startswith("Queue <red>: <1> of the <3> pods of the group were there <300> s")
+    assert expired.startswith("Queue <red>: <1> of the <3> pods of the group existed <300> s")
     kept = gang_messages.reservation_kept("red", rest, "not today")
-    assert kept.startswith("the PodGroup cannot be written: not today; so what is still reserved")
-    assert "Queue <red> holds for the group: <NVIDIA-H200> <1>, <cpu> <4>; it is tried" in kept
+    assert kept.startswith("the PodGroup cannot be written: not today; so its reservation")
+    assert "Queue <red> still holds for the group: <NVIDIA-H200> <1>, <cpu> <4>; " in kept
     assert "given back: nothing more." in gang_messages.reservation_expired("red", 2, 3, 300.0, [])
 
 

@@ -32,5 +32,6 @@ def test_r2_a_part() -> None:
 
 def test_r5_who_is_woken() -> None:
     assert scale_messages.woken("red", 2) == (
-        "Queue <red> had room for 2 pods of it: it was to try again"
+        "Queue <red> had room for 2 more pods of this workload: its controller was made to try "
+        "again"
     )

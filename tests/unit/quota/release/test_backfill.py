@@ -330,9 +330,9 @@ def test_those_behind_are_told_behind_whom_they_wait() -> None:
     told = {one.pods[0].facts.name: one.verdict for one in refusals if len(one.pods) == 1}
     assert told["small"].reason is Reason.BEHIND
     assert told["small"].text == (
-        "Queue <red> sets aside what is free for group <team/gang>, which comes before this pod "
-        f"and has waited <44641> min for <{H200}> <4>: this pod would take of it; wait too, or ask "
-        "the queue's owner for a higher quota"
+        "Queue <red> keeps what is free for group <team/gang>, which comes before this pod "
+        f"and has waited <44641> min for <{H200}> <4>; this pod would take some of that; wait, or "
+        "ask the queue's owner for a higher quota"
     )
     assert "for a group, which" in told["foreign"].text
 

@@ -92,7 +92,7 @@ def test_fifo_tells_those_behind_whom_they_wait_for() -> None:
     _, refusals = release(ledger)
     assert names(refusals) == [["a"], ["b"]]
     assert refusals[1].verdict.reason is Reason.BEHIND
-    told = "at least <1> wait for <NVIDIA-H200> before this pod, first of all <team/a>; wait too"
+    told = "at least <1> wait for <NVIDIA-H200> before this pod, the first is <team/a>; wait"
     assert told in refusals[1].verdict.text
     see(ledger, waiting("c"))
     assert names(release(ledger)[1]) == [["c"]]
@@ -136,8 +136,8 @@ def test_fifo_says_how_many_are_before_a_pod_and_names_no_pod_of_another_namespa
     release(ledger)
     see(ledger, waiting("c", 2), waiting("c-theirs", 2).in_namespace("theirs"))
     told = {names([refusal])[0][0]: refusal.verdict.text for refusal in release(ledger)[1]}
-    assert "at least <4> wait for <NVIDIA-H200> before this pod; wait too" in told["c"]
-    assert "before this pod, first of all <theirs/b0>; wait too" in told["c-theirs"]
+    assert "at least <4> wait for <NVIDIA-H200> before this pod; wait," in told["c"]
+    assert "before this pod, the first is <theirs/b0>; wait" in told["c-theirs"]
 
 
 @pytest.mark.parametrize(("most", "said"), [(7, "12345"), (5, "11111")])

@@ -126,8 +126,8 @@ def test_i4_a_gang_of_which_some_are_on_their_way_out_waits_and_is_told() -> Non
     verdict = refusals[0].verdict
     assert (verdict.outcome, verdict.reason) == (Outcome.UNSEEN, Reason.GANG_INCOMPLETE)
     assert verdict.text.startswith(
-        "pod group <team/gang> starts with <2> pods together, and they are there, but of the <2> "
-        "that must still be let through only <1> can be in queue <red>: others are being deleted"
+        "pod group <team/gang> needs <2> pods to start together; they exist, but of the <2> that "
+        "must still be let through only <1> can be in queue <red>: others are being deleted"
     )
     assert refusals[0].gang is ledger.groups["team/gang"]
     assert judge_member(ledger, ledger.pods["uid-a"]) == verdict

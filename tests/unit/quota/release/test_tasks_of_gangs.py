@@ -57,8 +57,8 @@ def test_it_waits_for_the_task_that_lacks_members_and_is_told_which() -> None:
     ((reason, text),) = told(ledger)
     assert reason is Reason.GANG_INCOMPLETE
     assert text == (
-        "pod group <team/gang> starts with its minimum of each task (spec.minTaskMember), but "
-        "too few are there: of task <head> <0> of <1>; create the others, which name their "
+        "pod group <team/gang> needs its minimum of each task (spec.minTaskMember) to start, but "
+        "too few pods exist: <0> of <1> of task <head>; create the others, with their "
         f"task in annotation {TASK}, or lower its minTaskMember"
     )
     see(ledger, of("head", "z"))
@@ -68,7 +68,7 @@ def test_it_waits_for_the_task_that_lacks_members_and_is_told_which() -> None:
 def test_members_of_no_task_and_of_others_count_for_the_whole_alone() -> None:
     group = GANG.of(3).of_tasks({"head": 1})
     ledger = a_cluster(group, member("a"), of("other", "b"))
-    assert "of task <head> <0> of <1>" in told(ledger)[0][1]
+    assert "<0> of <1> of task <head>" in told(ledger)[0][1]
     see(ledger, of("head", "c"))
     assert release(ledger)[0] == [["a", "b", "c"]]
 
@@ -76,7 +76,7 @@ def test_members_of_no_task_and_of_others_count_for_the_whole_alone() -> None:
 def test_once_each_task_is_there_it_still_waits_for_the_whole() -> None:
     group = GANG.of(3).of_tasks({"head": 1, "worker": 1})
     ledger = a_cluster(group, of("head", "a"), of("worker", "b"))
-    assert "starts with <3> pods together, but only <2> are there" in told(ledger)[0][1]
+    assert "needs <3> pods to start together, but only <2> exist" in told(ledger)[0][1]
 
 
 def test_i4_a_task_of_which_some_are_on_their_way_out_is_named() -> None:
@@ -84,7 +84,7 @@ def test_i4_a_task_of_which_some_are_on_their_way_out_is_named() -> None:
     see(ledger, of("worker", "c"))
     reason, text = told(ledger)[0]
     assert reason is Reason.GANG_INCOMPLETE
-    assert "in queue <red>: of task <head> <0> of <1>; " in text
+    assert "in queue <red>: <0> of <1> of task <head>; " in text
     assert judge_member(ledger, ledger.pods["uid-a"]).text == text
 
 
@@ -106,7 +106,7 @@ def test_it_fits_whole_or_waits_whole() -> None:
 
 def test_members_that_run_count_for_their_task() -> None:
     ledger = a_cluster(TASKS, going(of("worker", "a")), of("worker", "b"), of("worker", "c"))
-    assert "of task <head> <0> of <1>" in told(ledger)[0][1]
+    assert "<0> of <1> of task <head>" in told(ledger)[0][1]
     see(ledger, of("head", "h"))
     assert release(ledger)[0] == [["b", "h"]]
 
@@ -126,7 +126,7 @@ def test_a_lost_head_is_waited_for_though_as_many_as_must_start_run() -> None:
     """Others of the group do not stand for it; it goes as soon as it is there."""
     workers = [going(of("worker", name)) for name in "abc"]
     ledger = a_cluster(FIVE, TASKS, *workers, of("worker", "d"))
-    assert "of task <head> <0> of <1>" in told(ledger)[0][1]
+    assert "<0> of <1> of task <head>" in told(ledger)[0][1]
     see(ledger, of("head", "z"))
     assert release(ledger)[0] == [["z"], ["d"]]
 

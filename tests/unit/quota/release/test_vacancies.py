@@ -84,9 +84,9 @@ def test_who_waits_is_told_for_whom_the_place_is_kept() -> None:
     _, refusals = release(ledger)
     told = {refusal.pods[0].facts.namespace: refusal.verdict for refusal in refusals}
     assert {verdict.reason for verdict in told.values()} == {Reason.BEHIND}
-    says = "keeps <NVIDIA-H200> <1> free for a pod of group <team/gang>, which runs"
+    says = "keeps <NVIDIA-H200> <1> free for group <team/gang>, which runs"
     assert says in told["team"].text
-    assert "free for a pod of a group, which runs" in told["elsewhere"].text
+    assert "free for a group, which runs" in told["elsewhere"].text
 
 
 def test_a_group_that_is_to_be_enqueued_waits_and_is_told_too() -> None:
@@ -96,7 +96,7 @@ def test_a_group_that_is_to_be_enqueued_waits_and_is_told_too() -> None:
     told, refusals = release(ledger)
     assert told == []
     [refusal] = [one for one in refusals if one.gang is not None]
-    assert "free for a pod of group <team/gang>" in refusal.verdict.text
+    assert "free for group <team/gang>" in refusal.verdict.text
     given_up(ledger)
     assert opened(ledger) == [["team/other"]]
 

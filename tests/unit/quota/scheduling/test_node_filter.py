@@ -62,7 +62,7 @@ def test_b4_the_unit_is_the_nodes() -> None:
 @pytest.mark.parametrize(
     ("things", "text", "curable"),
     [
-        ([a_node("n1").with_cards(H200, 8)], "node is by-card", False),
+        ([a_node("n1").with_cards(H200, 8)], "node gives out whole cards", False),
         ([a_node("n1")], "node shares no card memory", False),
         ([], "node is not known to cardquota", False),
         ([on("a", "n1", 0, 1)], "node is not known to cardquota", False),
@@ -73,7 +73,7 @@ def test_b4_the_unit_is_the_nodes() -> None:
         ),
         (
             [sharing("n1").offering(8, GPU), a_pod("w").asking_for(1).on_node("n1")],
-            "node is by-card",
+            "node gives out whole cards",
             True,
         ),
         (
@@ -82,7 +82,7 @@ def test_b4_the_unit_is_the_nodes() -> None:
                 a_pod("w").asking_for(1).on_node("n1"),
                 on("a", "n1", 0, 1),
             ],
-            "node holds pods by card and by memory",
+            "node has pods with whole cards and pods with card memory",
             True,
         ),
     ],
@@ -98,16 +98,16 @@ def test_b3_a_pod_by_memory_goes_to_no_node_by_card(
 @pytest.mark.parametrize(
     ("things", "text", "curable"),
     [
-        ([sharing("n1")], "node is by-memory", False),
+        ([sharing("n1")], "node gives out card memory", False),
         ([], "node is not known to cardquota", False),
-        ([sharing("n1").offering(8, GPU), on("a", "n1", 0, 1)], "node is by-memory", True),
+        ([sharing("n1").offering(8, GPU), on("a", "n1", 0, 1)], "node gives out card memory", True),
         (
             [
                 sharing("n1").offering(8, GPU),
                 a_pod("w").asking_for(1).on_node("n1"),
                 on("a", "n1", 0, 1),
             ],
-            "node holds pods by card and by memory",
+            "node has pods with whole cards and pods with card memory",
             True,
         ),
     ],
@@ -128,7 +128,7 @@ def test_b3_an_undecided_node_takes_both() -> None:
 
 def test_b4_a_pod_that_asks_for_both_fits_nowhere() -> None:
     pod = a_pod().asking_for_memory(1).asking_for(1)
-    text = "pod asks for aliyun.com/gpu-mem and for cards: it can have one of them"
+    text = "pod asks for aliyun.com/gpu-mem and for whole cards: it can have only one of them"
     assert fit(pod, sharing("n1"), names=("n1",)).unresolvable == {"n1": text}
 
 
@@ -174,7 +174,7 @@ def test_b4_each_node_has_its_own_reason() -> None:
         {"n1": NO_ROOM, "n3": NO_ROOM},
         {
             "n2": "no healthy card has 8138 MiB",
-            "n4": "node is by-card",
+            "n4": "node gives out whole cards",
             "n6": "node is not known to cardquota",
         },
         unknown=True,

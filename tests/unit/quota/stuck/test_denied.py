@@ -67,7 +67,7 @@ def test_r7_whose_next_pod_would_be_let_by() -> None:
     lacking(ledger)
     one = found(ledger)["chat-1"]
     assert one.reason == ""
-    assert one.why.startswith("Queue <queue> would let its next pod by now")
+    assert one.why.startswith("Queue <queue> has room for its next pod now")
     assert one.advice == stuck_messages.ADVICE_DENIED_OTHERS
     see(ledger, a_queue().with_quota({H200: 0}))
     assert found(ledger)["chat-1"].advice == stuck_messages.ADVICE_DENIED
@@ -130,7 +130,7 @@ def test_r7_where_not_all_could_be_read() -> None:
     told = found(ledger, judges=False)
     assert set(told) == {"chat-1", "web"}
     assert {(one.reason, one.queue) for one in told.values()} == {("", None)}
-    assert "not all could be listed" in told["web"].message
+    assert "not everything that it depends on could be listed" in told["web"].message
 
 
 def test_r7_absurd_times() -> None:

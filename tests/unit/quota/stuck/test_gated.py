@@ -109,7 +109,7 @@ def test_v7_a_gang_that_volcano_could_not_bind_is_told_what_to_set() -> None:
         ledger.groups["team/gang"].held_back = held_back
         why = GateReasons(ledger, volcano_configuration="v/conf").of(ledger.pods["a"])
         assert why.reason == v.MIXED_CARDS
-        assert "which ConfigMap <v/conf> may say: see that it does; set it, wait" in why.text
+        assert "and ConfigMap <v/conf> may set that: see whether it does; set it, wait" in why.text
     assert GateReasons(ledger).of(ledger.pods["a"]).reason == v.GATE_REFUSED
     see(ledger, a_queue().with_quota({H200: 1, H800: 2}).at_revision(900))
     why = GateReasons(ledger, volcano_configuration="v/conf").of(ledger.pods["a"])
@@ -179,7 +179,7 @@ def test_r7_more_quota_is_no_advice_where_it_would_not_help() -> None:
     assert told["lacks"].advice == stuck_messages.ADVICE_GATED
     others = {told[name].advice for name in ("odd", "fits", "lost")}
     assert others == {stuck_messages.ADVICE_GATED_OTHERS}
-    assert told["fits"].sentence.endswith("an operator leads (cardquota_leader)")
+    assert told["fits"].sentence.endswith("a replica leads (metric cardquota_leader)")
 
 
 def test_r7_times_that_cannot_be_read_or_are_still_to_come() -> None:

@@ -30,8 +30,8 @@ def test_r7_a_pod_that_should_be_gone_is_named_with_all_that_it_holds() -> None:
     assert one.since == NOON - 600
     assert one.reason == "StillStopping"
     assert one.message == (
-        "should have been gone for <10 min>, and holds <NVIDIA-H200> <2> of Queue <queue>: "
-        "its node <h200-a> is ready, and still says that it runs"
+        "should have ended <10 min> ago, and still holds <NVIDIA-H200> <2> of Queue <queue>: its "
+        "node <h200-a> is ready, and still says that it runs"
     )
 
 
@@ -83,7 +83,7 @@ def test_r7_how_its_node_is() -> None:
         assert "`kubectl delete pod --force --grace-period=0`" in advice
     assert "node.kubernetes.io/out-of-service" in dead
     assert "out-of-service" not in gone  # there is no node to be tainted
-    assert "a finalizer keeps it" in gone
+    assert "a finalizer probably keeps this one" in gone
     assert "--force" not in ready
 
 

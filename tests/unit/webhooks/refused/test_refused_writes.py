@@ -64,7 +64,7 @@ def test_it_is_told_once_of_each_pod_and_counted_each_time(noticed: Noticed) -> 
     assert noticed.counted("binding") == 6
     assert noticed.counted("group") == 0
     (fault,) = noticed.writes.faults
-    assert fault.startswith(f"<{USER}> may not bind 2 pods or more, which wait for it; if this is")
+    assert fault.startswith(f"<{USER}> may not bind 2 pods or more, so pods wait; if this account")
 
 
 def test_groups_are_another_matter(noticed: Noticed) -> None:

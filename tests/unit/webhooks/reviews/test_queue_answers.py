@@ -127,7 +127,7 @@ async def test_f2_what_is_very_large_is_not_read(junk: object) -> None:
     async with an_endpoint() as endpoint:
         found = await asked(endpoint, {"queue": "queue", "junk": junk})
     assert not found.allowed
-    assert "need their spec alone" in found.text
+    assert "need only their spec" in found.text
 
 
 async def test_f2_before_the_cluster_was_read_clients_try_again() -> None:

@@ -135,7 +135,7 @@ async def test_r1_under_policy_gate_it_is_a_warning_since_pods_wait() -> None:
         for answer in (await by_people(endpoint, 0, 5), await by_autoscaler(endpoint, 0, 5)):
             assert granted(answer) is None
             how_many, why = answer.warnings
-            assert how_many == "web: 3 of 5 pods fit the quota now, the rest waits at the gate"
+            assert how_many == "web: 3 of 5 pods fit the quota now, 2 wait at the gate"
             assert "requested <5>, total would be <5>" in why
 
 

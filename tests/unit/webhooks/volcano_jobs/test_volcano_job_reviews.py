@@ -56,7 +56,7 @@ async def test_a_warning_says_how_many_fit_and_for_want_of_what() -> None:
     async with Endpoint(RED, TAKEN) as endpoint:
         said = await endpoint.validate(a_job(3, 1).of(1))
         assert said.warnings == [
-            "train: 1 of 3 pods fit the quota now, the rest waits at the gate",
+            "train: 1 of 3 pods fit the quota now, 2 wait at the gate",
             LACKS_ONE,
         ]
         (first, second) = (await endpoint.validate(a_job(2))).warnings
@@ -236,9 +236,9 @@ async def test_keys_of_its_tasks_and_its_own_that_mean_nothing_are_told_once() -
         said = await endpoint.validate(job)
         assert said.allowed
         assert said.warnings == [
-            f"annotation <volcano.sh/card.requests> means nothing; did you mean {v.REQUEST}?",
-            f"annotation <{wrong}> means nothing; did you mean {v.CARD_NAME}?",
-            f"annotation <{queue}> means nothing; did you mean {v.QUEUE_NAME}?",
+            f"annotation <volcano.sh/card.requests> has no effect; did you mean {v.REQUEST}?",
+            f"annotation <{wrong}> has no effect; did you mean {v.CARD_NAME}?",
+            f"annotation <{queue}> has no effect; did you mean {v.QUEUE_NAME}?",
         ]
         more = {"operation": "UPDATE", "oldObject": job.body}
         changed = job.with_task("c", 1, pod)
@@ -250,5 +250,5 @@ async def test_of_very_many_tasks_three_wrong_keys_are_told() -> None:
     for number in range(JOB_TASKS.most):
         job = job.with_task(f"t{number}", 0, a_pod().annotated(f"volcano.sh/card.n{number}", ""))
     async with Endpoint(RED) as endpoint:
-        said = [one for one in (await endpoint.validate(job)).warnings if "means nothing" in one]
+        said = [one for one in (await endpoint.validate(job)).warnings if "has no effect" in one]
         assert len(said) == 3

@@ -143,7 +143,7 @@ class _TraceReader:
                 self._wrong(1, f"{are} {what}{which}")
         if self._problems:
             expected = f"{', '.join(REQUIRED)}, and if need be {', '.join(OPTIONAL)}"
-            self._problems.append(f"{self._source}: expected are the columns {expected}")
+            self._problems.append(f"{self._source}: expected columns: {expected}")
             raise TraceError(self._problems)
         return columns
 

@@ -104,12 +104,12 @@ class PodGroupWriter:
         try:
             revision = await self._send(self._writer, facts, write)
         except ApiError as error:
-            _LOG.info("reservation of %s: %s", logged(facts.key), error)
+            _LOG.info("reservation of pod group %s: %s", logged(facts.key), error)
             if await self._as_it_was(facts, error, write):
                 objected(error.message)
             return False
         except _UNANSWERED as error:
-            _LOG.warning("reservation of %s: %s", logged(facts.key), error)
+            _LOG.warning("reservation of pod group %s: %s", logged(facts.key), error)
             return await self._find_out(facts, reservation, write, _wait(error), unsure)
         except TooLateError:
             return False

@@ -10,8 +10,8 @@ CardResource = tuple[str, str]
 def group_elsewhere(group: str) -> str:
     """The annotation names a group as if it were in another namespace."""
     return (
-        f"annotation {v.GROUP_NAME} <{show(group)}> names no pod group: a pod's group is "
-        "one of its own namespace, by its name alone"
+        f"annotation {v.GROUP_NAME} <{show(group)}> is not the name of a pod group: write the name "
+        "alone, of a group in the pod's own namespace"
     )
 
 
@@ -27,8 +27,8 @@ def mixed_resources(one: CardResource, other: CardResource) -> str:
     (card, resource), (second, behind) = one, other
     return (
         f"mixed resource types: <{show(card)}>{_counted_as(resource)} and <{show(second)}>"
-        f"{_counted_as(behind)} are counted by different resource names; ask for cards of one of "
-        "them, and make another group for the others"
+        f"{_counted_as(behind)} are counted by different resource names; ask for cards of one "
+        "resource name, and create another PodGroup for the others"
     )
 
 
@@ -44,7 +44,7 @@ def group_refused(group: str, problem: str) -> str:
 def minimum_too_small(minimum: int) -> str:
     """`spec.minMember` is zero or negative."""
     return (
-        f"spec.minMember is <{minimum}>, but at least <1> pod starts; "
+        f"spec.minMember is <{minimum}>, at least <1> is needed; "
         "write how many pods must start together, or leave it out"
     )
 
@@ -52,7 +52,7 @@ def minimum_too_small(minimum: int) -> str:
 def task_minimum_negative(task: str, minimum: int) -> str:
     """A value of `spec.minTaskMember` is negative."""
     return (
-        f"spec.minTaskMember of task <{show(task)}> is <{minimum}>, which is less than none; "
+        f"spec.minTaskMember of task <{show(task)}> is <{minimum}>, it cannot be negative; "
         "write how many pods of the task must start, or leave it out"
     )
 
@@ -60,16 +60,16 @@ def task_minimum_negative(task: str, minimum: int) -> str:
 def task_minimums_too_large(together: int, minimum: int) -> str:
     """The values of `spec.minTaskMember` are more than `spec.minMember` together."""
     return (
-        f"the values of spec.minTaskMember are <{together}> together, more than spec.minMember "
-        f"<{minimum}>; make them agree"
+        f"the values of spec.minTaskMember add up to <{together}>, more than spec.minMember "
+        f"<{minimum}>; raise spec.minMember, or lower spec.minTaskMember"
     )
 
 
 def minimum_disagrees(resource: str, in_resources: int, in_request: int) -> str:
     """Warning: `spec.minResources` and `card.request` ask for different numbers. Short."""
     return (
-        f"spec.minResources has <{in_resources}> {show(resource, most=40)}, {v.REQUEST} "
-        f"<{in_request}>: the latter counts"
+        f"spec.minResources has <{in_resources}> {show(resource, most=40)}, but {v.REQUEST} "
+        f"<{in_request}>, which counts"
     )
 
 
@@ -92,7 +92,7 @@ def gang_never_starts(
     where that is written.
     """
     named = f"<{show(group, most=40)}>"
-    head = f"pods of {named} alone cannot start"
+    head = f"{named} cannot start with its pods"
     if workload:
         head = f"{show(workload, most=20)}: its pods alone cannot start pod group {named}"
     advice = f"lower minMember to {most}, or ask its owner" if most else "ask its owner for more"

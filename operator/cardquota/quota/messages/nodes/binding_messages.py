@@ -21,7 +21,7 @@ def pod_unknown(namespace: str, name: str) -> str:
     """No pod with this uid is known, or it asks for no card."""
     return (
         f"pod <{show(namespace)}/{show(name)}> with this uid is not known to cardquota: it is new, "
-        "was deleted, or was made again under its name: try again"
+        "was deleted, or was created again under its name: try again"
     )
 
 
@@ -34,7 +34,7 @@ def pod_under_way(namespace: str, name: str, node: str) -> str:
     """A Binding of the pod to another node has been sent, and may still land."""
     return (
         f"pod <{show(namespace)}/{show(name)}> is being bound to node <{show(node)}>: wait until "
-        "it is known whether that landed"
+        "it is known whether that succeeds"
     )
 
 
@@ -61,6 +61,6 @@ def refused(node: str, words: str) -> str:
 def unknown_outcome(node: str) -> str:
     """The API server gave no answer in time."""
     return (
-        f"nobody knows yet whether the Binding to node <{show(node)}> landed: the card stays "
-        "charged until that is settled"
+        f"it is not known yet whether the Binding to node <{show(node)}> succeeded: the card stays "
+        "charged until it is"
     )

@@ -10,12 +10,12 @@ from ...card_memory.memory_shape import SharedUnit
 from ...words import show
 
 NODE_UNKNOWN = "node is not known to cardquota"
-BY_CARD = "node is by-card"
-BY_MEMORY = "node is by-memory"
-MIXED = "node holds pods by card and by memory"
+BY_CARD = "node gives out whole cards"
+BY_MEMORY = "node gives out card memory"
+MIXED = "node has pods with whole cards and pods with card memory"
 NO_MEMORY = "node shares no card memory"
 CARDS_UNREADABLE = f"node does not say what cards it has ({v.GPU_MEMORY}, {v.GPU_COUNT})"
-BOTH_ASKED = f"pod asks for {v.GPU_MEMORY} and for cards: it can have one of them"
+BOTH_ASKED = f"pod asks for {v.GPU_MEMORY} and for whole cards: it can have only one of them"
 NO_CARD_OF_CHOICE = "node has none of the pod's cards"
 
 

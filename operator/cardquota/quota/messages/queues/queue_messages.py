@@ -26,7 +26,7 @@ def queue_not_found(queue: str, asked: Asked = (), *, meant: str = "") -> str:
 
 def queue_not_seen(queue: str) -> str:
     """The queue exists, but its quota has not been read yet. Also a Warning: short."""
-    return f"Queue <{show(queue)}> is new and not read yet: the pod waits at its gate until it is"
+    return f"Queue <{show(queue)}> is new: the pod waits at its gate until cardquota has read it"
 
 
 def queue_not_open(queue: str, state: str, asked: Asked = (), *, of_group: bool = False) -> str:
@@ -77,8 +77,8 @@ def _no_growth(queue: str, why: str, grown: Sequence[Growth], ask: str) -> str:
         had, asked = amount_texts(dimension, before, after)
         amounts.append(f"{dimension} from <{had}> to <{asked}>")
     return (
-        f"Queue <{show(queue)}> {why} and takes no growth: {', '.join(amounts)}; "
-        f"ask for no more than the pod has, {ask}, or create the pod anew in another queue"
+        f"Queue <{show(queue)}> {why}, so the pod cannot get more: {', '.join(amounts)}; "
+        f"ask for no more than the pod has, {ask}, or create the pod again in another queue"
     )
 
 
@@ -89,7 +89,7 @@ def no_queue(namespace: str, asked: Asked = (), *, everywhere: bool = False) -> 
     who = "the configuration" if everywhere else f"namespace <{show(namespace)}>"
     return (
         f"the pod requests {asked_text(asked) or 'cards'} but names no queue, and "
-        f"{who} demands one; add the annotation {v.QUEUE_NAME} to the pod or to the "
+        f"{who} requires one; add the annotation {v.QUEUE_NAME} to the pod or to the "
         "namespace"
     )
 
@@ -99,9 +99,9 @@ def queue_not_named(queue: str, asked: Asked) -> str:
     a policy that sets the gate cannot see that this pod needs it.
     """
     text = (
-        "no vendor row has this resource, so the policy that sets the gate knows such a pod by its "
-        "own annotations alone: ask an administrator for a row in `vendors`, or name the queue in "
-        f"the annotation {v.QUEUE_NAME} of the pod"
+        "no vendor row has this resource, so the policy that sets the gate recognises such a pod "
+        f"only by its own annotations: name the queue in the annotation {v.QUEUE_NAME} of the pod, "
+        "or ask an administrator for a row in `vendors`"
     )
     return invalid_request(queue, asked, text)
 
@@ -109,7 +109,7 @@ def queue_not_named(queue: str, asked: Asked) -> str:
 def card_without_queue(card: str) -> str:
     """Warning: a card is named, but no quota applies. Short."""
     return (
-        f"card <{_named(card)}> without a queue: no quota, any model its node selector leaves; "
+        f"card <{_named(card)}> is ignored without a queue: any model its node selector allows; "
         f"add {v.QUEUE_NAME}"
     )
 
@@ -117,8 +117,8 @@ def card_without_queue(card: str) -> str:
 def card_in_audit(card: str) -> str:
     """Warning: a card is named where nothing is enforced. Short."""
     return (
-        f"audit: card <{_named(card)}> steers nothing: the pod may get any model its node selector "
-        "leaves, and counts by its node"
+        f"audit: card <{_named(card)}> is ignored: the pod may get any model its node selector "
+        "allows, and that one counts"
     )
 
 
@@ -131,7 +131,7 @@ def queue_disagrees(group: str, theirs: str, own: str, asked: Asked = ()) -> str
     """The pod and its group name two queues."""
     return (
         f"pod group <{show(group)}> belongs to queue <{show(theirs)}>, but the pod's annotation "
-        f"names queue <{show(own)}>{requested_text(asked)}; make them agree or drop the annotation"
+        f"names queue <{show(own)}>{requested_text(asked)}; remove the pod's annotation"
     )
 
 

@@ -55,7 +55,7 @@ def key_means_nothing(key: str, meant: str = "") -> str:
     meant. Short.
     """
     probably = f"; did you mean {show(meant)}?" if meant else ""
-    return f"annotation <{show(key)}> means nothing{probably}"
+    return f"annotation <{show(key)}> has no effect{probably}"
 
 
 def queue_in_use(queue: str, pods: int, groups: int, users: Sequence[str], more: int) -> str:
@@ -94,15 +94,13 @@ def surge_refused(problem: str) -> str:
 
 def surge_without_quota(card: str) -> str:
     """Warning when a queue is written: nothing is lent of a card without a quota. Short."""
-    return f"{v.SURGE} lends <{show(card)}>, of which the queue has no quota: it lends none"
+    return f"{v.SURGE} names <{show(card)}>, but the queue has no quota of it: none is lent"
 
 
 def guarantee_not_deserved(amounts: Sequence[tuple[str, str]]) -> str:
     """Warning beside Volcano, whose webhook refuses the queue (V2). By resource: the guarantee."""
     wanted = listed([f"{show(name)} {show(amount)}" for name, amount in amounts])
-    return (
-        f"Volcano refuses a guarantee that is not deserved: write spec.deserved, {wanted} or more"
-    )
+    return f"Volcano refuses a guarantee above spec.deserved: write spec.deserved, {wanted} or more"
 
 
 def cards_ignored(where: Sequence[tuple[str, str]], *, has_quota: bool) -> str:
@@ -111,8 +109,8 @@ def cards_ignored(where: Sequence[tuple[str, str]], *, has_quota: bool) -> str:
     """
     named = listed([f"spec.{field} <{show(resource)}>" for field, resource in where], most=3)
     if has_quota:
-        return f"{named} is no card quota; that of {v.QUOTA} counts: take it out"
-    return f"{named} is no card quota, and the queue has none: write {v.QUOTA}"
+        return f"{named}: not a card quota, {v.QUOTA} is; remove it"
+    return f"{named}: not a card quota, and the queue has none; write {v.QUOTA}"
 
 
 def namespaces_refused() -> str:

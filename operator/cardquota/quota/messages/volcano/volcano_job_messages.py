@@ -62,11 +62,9 @@ def request_copied_once() -> str:
 
 def job_not_read(problem: str) -> str:
     """Warning: the Job has a shape that no pod template can have."""
-    return (
-        f"the Job cannot be read ({show(problem, most=200)}): nothing can be said of its pods now"
-    )
+    return f"the Job cannot be read ({show(problem, most=200)}): its pods are not checked now"
 
 
 def job_not_looked_at(problem: str) -> str:
     """Warning: more than is read of a Job (P8). `problem`: the limit, and what was found."""
-    return f"{problem}; nothing can be said of its pods now, each gets an answer of its own"
+    return f"{problem}; its pods are not checked now, each is checked when it is created"

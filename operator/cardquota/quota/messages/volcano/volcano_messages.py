@@ -9,8 +9,8 @@ from ... import vocabulary as v
 from ...words import MOST_LISTED, counted, first_of, listed, show
 
 _DO: Final = (
-    "if this is Volcano's, name it in volcano.accounts, apply `cardquota manifests` again and "
-    "restart the operator"
+    "if this account is Volcano's, add it to the setting volcano.accounts, apply the output of "
+    "`cardquota manifests` and restart the operator"
 )
 
 LONGEST_STRANGER: Final = 200
@@ -21,28 +21,28 @@ def binding_refused(user: str) -> str:
     """Event on a pod that somebody binds with its annotations."""
     return (
         f"<{show(user)}> may not bind this pod: its Binding repeats annotations that say what the "
-        f"pod is charged, which Volcano's scheduler alone may; {_DO}"
+        f"pod is charged, and only Volcano's scheduler may send those; {_DO}"
     )
 
 
 def group_refused(user: str) -> str:
     """Event on a pod to which somebody gives a group after its gate was opened."""
     return (
-        f"<{show(user)}> may not give this pod a group: it is past its gate, and only Volcano's "
-        f"controllers may then; {_DO}"
+        f"<{show(user)}> may not give this pod a group: the pod is past its gate, and then only "
+        f"Volcano's controllers may do so; {_DO}"
     )
 
 
 def strangers_bind(user: str, pods: int) -> str:
     """What is to be put right: pods that this user could not bind, at least so many."""
-    return f"<{show(user)}> may not bind {counted(pods, 'pod')} or more, which wait for it; {_DO}"
+    return f"<{show(user)}> may not bind {counted(pods, 'pod')} or more, so pods wait; {_DO}"
 
 
 def strangers_group(user: str, pods: int) -> str:
     """The same of pods that could not get a group."""
     return (
-        f"<{show(user)}> may not give a group to {counted(pods, 'pod')} or more, which wait for "
-        f"it; {_DO}"
+        f"<{show(user)}> may not give a group to {counted(pods, 'pod')} or more, so pods wait; "
+        f"{_DO}"
     )
 
 
@@ -64,7 +64,7 @@ def strangers_of_queue(strangers: Sequence[str]) -> str:
     """Condition of a queue whose pods somebody may not bind, or give a group: who, and of how many
     in the last minutes.
     """
-    return f"{first_of(strangers, '; ', most=MOST_STRANGERS)}, which wait for it; {_DO}"
+    return f"{first_of(strangers, '; ', most=MOST_STRANGERS)}, so pods wait; {_DO}"
 
 
 def runs_without_quota() -> str:
@@ -91,24 +91,24 @@ def mixed_cards(
     listed_cards = listed([f"<{show(card)}> <{pods}>" for card, pods in cards], most=MOST_LISTED)
     unless = (
         "unless its scheduler's configuration has predicateErrorCacheEnable: false for allocate, "
-        f"which ConfigMap <{show(configuration)}> {says}"
+        f"and ConfigMap <{show(configuration)}> {says}"
     )
     if not choice:
         return (
-            f"the pods of {of_task} name {listed_cards}: they wait, since Volcano may never bind "
-            f"pods of one task on several cards, {unless}; set it, or give those of each card a "
-            f"task of their own ({v.TASK})"
+            f"the pods of {of_task} name different cards ({listed_cards}): they wait, since "
+            f"Volcano may never bind pods of one task on several cards, {unless}; set it, or give "
+            f"the pods of each card their own task ({v.TASK})"
         )
     return (
-        f"the pods of {of_task} have room on {listed_cards} together, and on no one card: they "
-        f"wait for that, since Volcano may never bind them otherwise, {unless}; set it, wait, or "
-        "name cards of which one has room for all"
+        f"the pods of {of_task} have room only on several cards together ({listed_cards}): they "
+        f"wait until one card has room for all, since Volcano may never bind them otherwise, "
+        f"{unless}; set it, wait, or name cards of which one has room for all"
     )
 
 
-DOES_NOT_SAY: Final = "does not say"
-NOT_READ: Final = "could not be read, so that it is not known whether it says"
-NOT_LOOKED_AT: Final = "may say: see that it does"
+DOES_NOT_SAY: Final = "does not set that"
+NOT_READ: Final = "could not be read"
+NOT_LOOKED_AT: Final = "may set that: see whether it does"
 
 
 _BOTH: Final = (
@@ -128,8 +128,8 @@ def other_scheduler_at_start(writer: str) -> str:
 def other_scheduler(writer: str) -> str:
     """What is to be put right, where it came later."""
     return (
-        f"<{show(writer)}> {_BOTH}: cardquota leaves phases alone meanwhile; {_SET}; no replica "
-        "starts anew before"
+        f"<{show(writer)}> {_BOTH}: cardquota leaves phases alone meanwhile; {_SET}; until then "
+        "no replica can start again"
     )
 
 

@@ -126,7 +126,7 @@ def test_nobody_needs_the_secret_for_a_complete_answer() -> None:
         replace(RIGHT, certificates={"cardquota-webhook": NotRead("you may not read it: no")})
     )
     assert (found.findings, found.complete) == ([], True)
-    assert found.notes == ["you may not read it: no: when its certificate ends is not known"]
+    assert found.notes == ["you may not read it: no: it is not known when its certificate ends"]
 
 
 def test_nothing_is_installed() -> None:

@@ -47,12 +47,12 @@ def test_nobody_has_ever_led() -> None:
 
 
 def test_the_last_leader_has_left() -> None:
-    assert "has no holder: nobody decides" in why(lease(holder=""), lease(holder=""))
+    assert "has no holder: no replica leads" in why(lease(holder=""), lease(holder=""))
 
 
 def test_the_last_leader_has_died() -> None:
     old = lease("11:50:00")
-    assert "of pod/1 was renewed 10 min ago, and holds for 12 s: nobody" in why(old, old)
+    assert "of pod/1 was renewed 10 min ago, and is valid for 12 s: no replica" in why(old, old)
 
 
 def test_a_clock_far_behind_the_leaders_makes_nobody_live() -> None:

@@ -103,7 +103,7 @@ async def test_the_scheduler_still_names_an_old_plugin(
     assert found_in(section) == [("PluginConfigured", "ConfigMap", name)] * 2
     assert [one.age for one in section.findings] == [3_600] * 2
     last = [line.plain for line in lines([section])][-1]
-    assert last.startswith(f"leftover: ConfigMap volcano-system/{name}: plugin proportion takes")
+    assert last.startswith(f"leftover: ConfigMap volcano-system/{name}: plugin proportion counts")
     assert last.endswith("; take the plugin out of the scheduler's configuration, and restart it")
     answers[CONFIGURATION] = configured("gang", "capacity")
     assert found_in(await checked(kubeconfig)) == []
@@ -131,8 +131,8 @@ async def test_q2_card_resources_in_a_queues_specification(
     answers[f"{GROUP}/queues"] = a_list(queue.with_quota({H200: 4}) if quota else queue)
     (one,) = (await checked(kubeconfig)).findings
     assert (one.reason, one.queue) == ("CardsInSpec", "old")
-    assert one.why.startswith(f"spec.capability {GPU} 4: no card quota, and ")
-    assert ("Volcano's plugin capacity holds the queue to it as well" in one.why) == quota
+    assert one.why.startswith(f"spec.capability {GPU} 4: not a card quota, and ")
+    assert ("Volcano's plugin capacity limits the queue by it too" in one.why) == quota
     assert ("write volcano.sh/card.quota" in one.advice) != quota
 
 
@@ -188,7 +188,7 @@ async def test_keys_that_mean_nothing(answers: dict[str, Answer], kubeconfig: Pa
         ("UnknownKey", "Job", "train"),
         ("UnknownKey", "Pod", "p"),
     ]
-    assert section.findings[2].why == "volcano.sh/card.names means nothing"
+    assert section.findings[2].why == "annotations that have no effect: volcano.sh/card.names"
 
 
 async def test_a_key_of_a_queue_that_was_meant_to_be_ours_is_told_by_another_section(
@@ -231,7 +231,7 @@ async def test_what_may_not_be_read_is_said(answers: dict[str, Answer], kubeconf
         "you may not list events",
         "you may not list configmaps of volcano-system",
     ]
-    assert section.notes[0].endswith("whether anything is left over there is not known")
+    assert section.notes[0].endswith("leftovers of another quota system may be missed")
     assert section.complete
 
 

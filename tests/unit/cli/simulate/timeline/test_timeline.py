@@ -190,7 +190,7 @@ def test_gangs_that_each_hold_a_part_of_the_nodes_wait_for_ever(run: Run) -> Non
     assert wide.placements == [Placement(1, "m", H200, 2)]
     assert thin.placements == [Placement(10, "n", H200, 1), Placement(20, "n", H200, 1)]
     assert "no node ever had room for 1 of its 3 pods, and meanwhile nobody" in thin.text
-    assert "no node ever had room for its pod: none is large enough, or jobs hold" in last.text
+    assert "no node ever had room for its pod: none is large enough, or other jobs" in last.text
 
 
 def test_e7_of_several_cards_a_job_gets_the_first_that_is_free(run: Run) -> None:

@@ -86,8 +86,8 @@ async def test_e8_without_its_pods_it_loses_the_reservation_and_its_place() -> N
         await until(lambda: v.RESERVATION_EXPIRED in leader.tells("gang"))
         text = next(t for _, reason, t in leader.told.events if reason == v.RESERVATION_EXPIRED)
         assert text.startswith(
-            f"Queue <queue>: <0> of the <2> pods of the group were there <300> s after it was "
-            f"enqueued; what is reserved is to be given back: <{H200}> <2>"
+            f"Queue <queue>: <0> of the <2> pods of the group existed <300> s after it was "
+            f"enqueued; the reservation is given back: <{H200}> <2>"
         )
         await until(lambda: len(reservations(leader)) == 2)
         assert reservations(leader)[1].body["metadata"]["annotations"] == {v.RESERVATION: None}

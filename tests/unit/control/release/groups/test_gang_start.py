@@ -306,9 +306,9 @@ async def test_e8_who_does_not_let_it_be_taken_away_is_told_once_with_what_stays
         leader.script.answer_to = lambda _: denied(403)
         await until(lambda: len(_group_writes(leader)) >= 4)
         expired, kept = (text for who, _, text in leader.told.events if who == "gang")
-        assert "what is still reserved is to be given back: <NVIDIA-H200> <1>." in expired
+        assert "the rest of the reservation is given back: <NVIDIA-H200> <1>." in expired
         assert denied(403).message in kept
-        assert "Queue <queue> holds for the group: <NVIDIA-H200> <1>;" in kept
+        assert "Queue <queue> still holds for the group: <NVIDIA-H200> <1>;" in kept
         assert account(leader.ledger).row(H200).inqueue == 1
 
 

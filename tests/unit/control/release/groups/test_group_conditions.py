@@ -94,7 +94,7 @@ async def test_a_group_that_loses_a_member_is_unknown_until_it_runs_again() -> N
         found = groups.status("gang")
         assert (found["running"], found["succeeded"], found["failed"]) == (1, 0, 1)
         assert groups.condition("gang")["reason"] == v.Reason.GANG_INCOMPLETE
-        assert groups.condition("gang")["message"].startswith("<1> of the <2> pods")
+        assert groups.condition("gang")["message"].startswith("only <1> of the <2> pods")
         leader.see(a_pod("other").in_queue("queue").naming(H200).stamped("queue", {H200: 1}))
         other = a_pod("other").in_queue("queue").naming(H200).asking_for(1)
         leader.see(other.stamped("queue", {H200: 1}).at_revision(3))

@@ -136,8 +136,8 @@ async def test_it_is_read_first_and_then_believed_for_a_time() -> None:
     await cards.look()
     text = cards.obstacle(MIXED)
     assert text is not None
-    assert f"task <worker> have room on <{H200}> <1>, <{H800}> <2> together" in text
-    assert f"which ConfigMap <{WHERE}> does not say" in text
+    assert f"only on several cards together (<{H200}> <1>, <{H800}> <2>)" in text
+    assert f"and ConfigMap <{WHERE}> does not set that" in text
 
 
 async def test_who_asks_while_it_is_read_waits_for_it() -> None:

@@ -154,7 +154,7 @@ async def test_what_is_held_is_told_though_the_group_heard_that_nothing_was() ->
         leader.script.answer_to = answer
         await until(lambda: len(leader.tells("gang")) == 2)
         first, second = (text for who, _, text in leader.told.events if who == "gang")
-        assert "nothing is held for it" in first
+        assert "the group holds nothing" in first
         assert "Queue <queue> holds for the group: <NVIDIA-H200> <2>" in second
 
 

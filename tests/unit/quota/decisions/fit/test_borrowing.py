@@ -30,7 +30,7 @@ def at_its_gate(ledger: Ledger, body: PodBody | None = None) -> Verdict:
     return with_borrowing(ledger, record.facts, judge_release(ledger, record))
 
 
-ROLLOUT = "a rolling update starts it before an old pod ends: "
+ROLLOUT = "the rolling update creates this pod before an old one ends: "
 
 
 def test_r6_a_pod_of_an_update_borrows_what_is_lent() -> None:
@@ -56,7 +56,8 @@ def test_r6_no_more_than_is_lent() -> None:
     verdict = created(ledger)
     assert verdict.outcome is Outcome.WAITS
     assert verdict.text.endswith(
-        ROLLOUT + "the queue lends 1 card for that, and cannot lend enough now; wait until it can"
+        ROLLOUT + "the queue lends 1 card for that, but not enough of that is left now; wait "
+        "until an old pod is gone"
     )
     see(ledger, lending("2"))
     assert created(ledger).borrows
@@ -141,7 +142,7 @@ def test_r6_more_is_asked_for_than_is_lent() -> None:
     replica_set(ledger, "web-old", 3)
     replica_set(ledger, "web-new", 1)
     verdict = created(ledger, pod("new", cards=2))
-    assert (ROLLOUT + "the queue lends 1 for that; write maxSurge 0") in verdict.text
+    assert (ROLLOUT + "the queue lends only 1 for that; write maxSurge 0") in verdict.text
     see(ledger, lending("2", QUEUE.with_quota({H200: 6})))
     assert created(ledger, pod("new", cards=2)).borrows
 

@@ -88,8 +88,8 @@ def test_t3_of_several_rows_all_that_compete_are_told() -> None:
     assert verdict.text == (
         f"Queue <red> has insufficient <{H200}> quota: requested <3>, total would be <3>, but "
         f"capability is <1>; Queue <red> has insufficient <{H800}> quota: requested <2>, total "
-        "would be <2>, but capability is <1>; let fewer pods start together, or let them ask for "
-        "less, or ask the queue's owner for a higher quota"
+        "would be <2>, but capability is <1>; let fewer pods start together, ask for less in each, "
+        "or ask the queue's owner for a higher quota"
     )
 
 
@@ -133,7 +133,7 @@ def test_p4_a_card_that_nobody_has() -> None:
         "quota); did you mean <NVIDIA-H200>?"
     )
     part = judge_group(a_world({H200: 3, SLICE: 1}), asking({f"{H200}|{SLICE}": 1}).facts())
-    assert "no node offers it although nodes have its product; correct" in part.text
+    assert "nodes have its product, but none offers this slice or share; correct" in part.text
 
 
 def test_p4_a_pool_at_zero_is_known_and_warned_of() -> None:
@@ -142,7 +142,7 @@ def test_p4_a_pool_at_zero_is_known_and_warned_of() -> None:
     cards = {"NVIDIA-B300": 1, f"NVIDIA-B200|{H200}": 1}
     verdict = judge_group(ledger, asking(cards).facts())
     assert verdict.fits
-    told = "no node has card <NVIDIA-B300> at present: the group waits for one"
+    told = "no node has card <NVIDIA-B300> at present: the group waits until one has"
     assert verdict.warnings == (told,)
 
 
@@ -170,7 +170,7 @@ def test_p2_mixed_resource_types(cards: Mapping[str, int], names: str) -> None:
     verdict = judge_group(ledger, asking(cards).facts())
     assert verdict.reason is Reason.INVALID_CARD
     assert f"mixed resource types: {names}" in verdict.text
-    assert verdict.text.endswith("and make another group for the others")
+    assert verdict.text.endswith("and create another PodGroup for the others")
 
 
 def test_p2_cards_of_pools_at_zero_may_have_one_resource_name() -> None:

@@ -223,10 +223,12 @@ def test_a_request_that_disagrees_is_told(
 def test_what_is_told_of_pods_is_told_of_a_job() -> None:
     zero = a_queue("red").with_quota({"NVIDIA-NEW": 2})
     verdict = write(a_job(1, a_template(card="NVIDIA-NEW")), zero)
-    assert verdict.warnings == ("no node has card <NVIDIA-NEW> at present: the pod waits for one",)
+    assert verdict.warnings == (
+        "no node has card <NVIDIA-NEW> at present: the pod waits until one has",
+    )
     old = a_job(1, a_pod().asking_for(1).annotated("volcano.sh/card.card", H200))
     (said,) = write(old).warnings
-    assert "is read as volcano.sh/card.name" in said
+    assert "is an old name; write volcano.sh/card.name" in said
 
 
 def test_a_dry_count_leaves_nothing_behind() -> None:

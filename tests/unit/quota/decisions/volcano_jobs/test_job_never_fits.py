@@ -54,7 +54,7 @@ def test_devices_that_are_claimed_are_refused_where_that_is_enforced() -> None:
     )
     assert write(job, RED, enforced).reason is Reason.DEVICE_CLAIMED
     assert write(job).warnings == (
-        "devices claimed by spec.resourceClaims or from a DeviceClass are counted by no quota",
+        "no quota counts devices claimed by spec.resourceClaims or from a DeviceClass",
     )
 
 

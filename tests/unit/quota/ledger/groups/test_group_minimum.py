@@ -29,11 +29,11 @@ def test_a_minimum_that_means_something(
 @pytest.mark.parametrize(
     ("minimum", "by_task", "words"),
     [
-        (0, None, "spec.minMember is <0>, but at least <1> pod starts; write how many"),
+        (0, None, "spec.minMember is <0>, at least <1> is needed; write how many"),
         (-3, None, "spec.minMember is <-3>"),
         (1_000_001, None, "the group has <1000001> pods that start together (spec.minMember), at"),
         (3, {"head": 1, "worker": -1}, "spec.minTaskMember of task <worker> is <-1>"),
-        (2, {"head": 1, "worker": 2}, "are <3> together, more than spec.minMember <2>; make them"),
+        (2, {"head": 1, "worker": 2}, "add up to <3>, more than spec.minMember <2>; raise"),
         (None, {"worker": -2}, "of task <worker> is <-2>"),
         (None, {f"t{n}": 1 for n in range(257)}, "the group has <257> tasks in spec.minTaskMember"),
     ],

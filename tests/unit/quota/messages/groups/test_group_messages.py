@@ -9,8 +9,8 @@ _LONGEST_WARNING = 256
 
 def test_a_gang_that_never_starts_is_told_the_numbers_and_what_to_do() -> None:
     assert m.gang_never_starts("team/gang", "red", 4, 3) == (
-        "pods of <team/gang> alone cannot start: Queue <red> has quota for <3> of <4>; "
-        "lower minMember to 3, or ask its owner"
+        "<team/gang> cannot start with its pods: Queue <red> has quota for <3> of <4>; lower "
+        "minMember to 3, or ask its owner"
     )
     none = m.gang_never_starts("team/gang", "red", 4, 0)
     assert none.endswith("has quota for <0> of <4>; ask its owner for more")

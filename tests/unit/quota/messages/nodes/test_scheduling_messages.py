@@ -7,8 +7,9 @@ def test_b2_everything_that_is_wrong_with_a_node_is_in_one_sentence() -> None:
     text = card_memory_unreadable("n", ["<x> is no list"], ["team/a", "team/b"], mixed=True)
     assert text == (
         "card memory of node <n>: <x> is no list; the card of 2 pods is not known (team/a, "
-        "team/b), so their memory is taken from every card; pods by card and by memory are on it, "
-        "so it takes no others; `kubectl cardquota inspect` shows its cards and pods"
+        "team/b), so their memory is taken from every card; it has pods that ask for whole cards "
+        "and pods that ask for card memory, so it takes no others; `kubectl cardquota inspect` "
+        "shows its cards and pods"
     )
 
 

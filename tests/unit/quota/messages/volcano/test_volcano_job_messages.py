@@ -14,6 +14,6 @@ def test_v4_of_what_cannot_be_read_nothing_is_said_but_why() -> None:
     assert text.startswith("the Job cannot be read (expected an object")
     assert len(text) < 300
     assert m.job_not_looked_at("it has <300> tasks, at most <256> are read") == (
-        "it has <300> tasks, at most <256> are read; nothing can be said of its pods now, each "
-        "gets an answer of its own"
+        "it has <300> tasks, at most <256> are read; its pods are not checked now, each is "
+        "checked when it is created"
     )

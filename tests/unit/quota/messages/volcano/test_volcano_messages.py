@@ -6,7 +6,10 @@ from cardquota.quota.messages.volcano import volcano_messages
 from cardquota.quota.vocabulary import Condition, RefusedWrite
 
 USER = "system:serviceaccount:batch:volcano-scheduler"
-DO = "name it in volcano.accounts, apply `cardquota manifests` again and restart the operator"
+DO = (
+    "add it to the setting volcano.accounts, apply the output of `cardquota manifests` and "
+    "restart the operator"
+)
 
 
 def test_v1_who_is_refused_is_named_and_what_to_do() -> None:
@@ -29,7 +32,7 @@ def test_v1_a_name_of_a_user_is_cut() -> None:
 def test_v2_the_amounts_that_are_lacking_are_named() -> None:
     found = queue_write_messages.guarantee_not_deserved([("cpu", "2"), ("memory", "2Gi")])
     assert found == (
-        "Volcano refuses a guarantee that is not deserved: write spec.deserved, cpu 2, memory 2Gi "
+        "Volcano refuses a guarantee above spec.deserved: write spec.deserved, cpu 2, memory 2Gi "
         "or more"
     )
 
@@ -37,8 +40,8 @@ def test_v2_the_amounts_that_are_lacking_are_named() -> None:
 def test_q2_card_resources_in_a_specification_are_named_with_what_to_do() -> None:
     where = [("capability", "nvidia.com/gpu"), ("deserved", "nvidia.com/gpu")]
     assert queue_write_messages.cards_ignored(where, has_quota=False) == (
-        "spec.capability <nvidia.com/gpu>, spec.deserved <nvidia.com/gpu> is no card quota, and "
-        "the queue has none: write volcano.sh/card.quota"
+        "spec.capability <nvidia.com/gpu>, spec.deserved <nvidia.com/gpu>: not a card quota, and "
+        "the queue has none; write volcano.sh/card.quota"
     )
     many = [("capability", "x" * 300)] * 1_000
     assert len(queue_write_messages.cards_ignored(many, has_quota=True)) < 500
@@ -67,19 +70,22 @@ def test_v7_a_mixture_is_told_with_its_cards_and_what_to_set() -> None:
         "worker", cards, "v/conf", says=volcano_messages.DOES_NOT_SAY
     )
     assert text.startswith(
-        "the pods of task <worker> have room on <NVIDIA-H200> <1>, <NVIDIA-H800> <2> together"
+        "the pods of task <worker> have room only on several cards together (<NVIDIA-H200> <1>, "
+        "<NVIDIA-H800> <2>)"
     )
     assert "predicateErrorCacheEnable: false for allocate" in text
-    assert "which ConfigMap <v/conf> does not say" in text
+    assert "and ConfigMap <v/conf> does not set that" in text
     unknown = volcano_messages.mixed_cards("", cards * 50, "v/conf", says=volcano_messages.NOT_READ)
-    assert unknown.startswith("the pods of the group have room on")
+    assert unknown.startswith("the pods of the group have room only on")
     assert "could not be read" in unknown
     assert len(unknown) < 800
     fixed = volcano_messages.mixed_cards(
         "", cards, "v/conf", says=volcano_messages.NOT_LOOKED_AT, choice=False
     )
-    assert fixed.startswith("the pods of the group name <NVIDIA-H200> <1>, <NVIDIA-H800> <2>: ")
-    assert "a task of their own (volcano.sh/task-spec)" in fixed
+    assert fixed.startswith(
+        "the pods of the group name different cards (<NVIDIA-H200> <1>, <NVIDIA-H800> <2>): "
+    )
+    assert "their own task (volcano.sh/task-spec)" in fixed
 
 
 def test_the_condition_of_a_queue_names_three_users_and_what_to_do() -> None:
@@ -94,7 +100,9 @@ def test_the_condition_of_a_queue_names_three_users_and_what_to_do() -> None:
     text = volcano_messages.strangers_of_queue(each)
     assert text.startswith(f"<{USER}> may not bind at least 20 pods; <{USER}> may not give a group")
     assert "to 1 pod; <xxx" in text
-    assert " and 13 more, which wait for it; if this is Volcano's, name it in volcano.ac" in text
+    assert " and 13 more, so pods wait; if this account is Volcano's, add it to th" in text
     assert len(text) < 1_000
     over = report_messages.condition_over(Condition.VOLCANO_UNKNOWN)
-    assert over == "nobody was refused a Binding, or a group, of its pods in the last ten minutes"
+    assert over == (
+        "no Binding of its pods, and no group for them, was refused in the last ten minutes"
+    )
