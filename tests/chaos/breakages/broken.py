@@ -327,7 +327,7 @@ BREAKAGES = {
         "a queue's status says that one more waits than does", broken_answers.waiting_off_by_one
     ),
     "holders-stay": Breakage(
-        "one in 50 pods that change or end is kept among the holders", broken_answers.holders_stay
+        "one in 20 pods that change or end is kept among the holders", broken_answers.holders_stay
     ),
     "uncharged-binding": Breakage(
         "what a pod gets of a card does not count before it is seen",

@@ -12,7 +12,7 @@ from cardquota.quota.reports.queue_report import Waiting
 
 from .breaker import Breaker
 
-_KEPT = 0.02
+_KEPT = 0.05
 """The share of pods that stay among the holders."""
 
 

@@ -153,7 +153,7 @@ async def _answers(scene: Scene, recount: Recount) -> list[str]:
                 pod = objects.pod("asks-who-holds", "nobody", queue, card, quota)
                 refused = await scene.api.create(f"{objects.PODS}?dryRun=All", pod)
                 what = refusal_wrong((queue, card), refused.message, recount)
-                found += [what] if what else []
+                found += [f"who asks for all of a card {what}"] if what else []
     return found
 
 

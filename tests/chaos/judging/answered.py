@@ -15,7 +15,7 @@ _GATED = re.compile(r'^cardquota_gated_pods\{queue="([^"]+)"\} (\S+)$', re.MULTI
 _WAITING = re.compile(
     r'^cardquota_waiting_pods\{queue="([^"]+)",reason="[^"]+"\} (\S+)$', re.MULTILINE
 )
-_HELD = re.compile(r"; held(?: by|:) ([^;]*)$")
+HELD = re.compile(r"; held(?: by|:) ([^;]*)$")
 _AMOUNT = re.compile(r"(\d+) in other namespaces|(\d+) reserved for pod groups|.* (\d+)")
 
 
@@ -89,20 +89,22 @@ def answer_wrong(queue: str, answer: Object, recount: Recount) -> list[str]:
     return found
 
 
-def refusal_wrong(place: Place, text: str, recount: Recount) -> str:
-    """What a refusal says of who holds a card, which ends it. Empty: it is right, or does not say
-    how much that is.
+def refusal_wrong(place: Place, text: str, recount: Recount, *, without: str = "") -> str:
+    """What a refusal, or an event, says of who holds a card, which ends it. Empty: it is right, or
+    does not say how much that is. `without`: the group whose reservation is its own.
     """
-    expected = recount.held[place] + recount.shown_reserved(place)
+    own = recount.groups.get(without)
+    ours = recount.outstanding(own).get(place, 0) if own is not None else 0
+    expected = recount.held[place] + recount.shown_reserved(place) - ours
     said = held_by(text)
     if said is None or said == expected:
         return ""
-    return f"a refusal says that {said} of {place} is held, the recount {expected}"
+    return f"is told that {said} of {place} is held, the recount says {expected}"
 
 
 def held_by(text: str) -> int | None:
     """How many cards those hold whom a refusal names, all together. None: it does not say."""
-    found = _HELD.search(text)
+    found = HELD.search(text)
     if found is None:
         return 0 if "has insufficient" in text and "; held" not in text else None
     total = 0

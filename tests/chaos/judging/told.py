@@ -1,9 +1,13 @@
-"""Whether each pod that waits has an event, which is young enough and names the quota of now."""
+"""Whether each pod that waits has an event, which is young enough, and names the quota of now and
+what is held now. That changes all the time, and is told when an event is written again: so it is
+right only once nothing has changed for that long.
+"""
 
 import re
 from collections.abc import Iterable
 from datetime import datetime
 
+from .answered import HELD, refusal_wrong
 from .recount import Recount
 from .stored import Object, StoredPod
 
@@ -44,7 +48,8 @@ def _wrong(recount: Recount, queue: str, pod: StoredPod, event: Object, now: flo
         return f"its event was not written for {RENEWED + LATE:g} s"
     if recount.lent.get(queue):
         return ""  # the sentence has what is lent, too
-    for named, card, asked, most in _LACKS.findall(event["message"]):
+    lacked = _LACKS.findall(event["message"])
+    for named, card, asked, most in lacked:
         quota = recount.quota[queue].get(card, 0)
         alone = event["involvedObject"].get("uid") == pod.uid and pod.group not in recount.groups
         if named != queue:
@@ -53,6 +58,10 @@ def _wrong(recount: Recount, queue: str, pod: StoredPod, event: Object, now: flo
             return f"its event says that the quota of {card} is {most}, not {quota}"
         if alone and int(asked) != pod.amount:
             return f"its event says that it asks for {asked}, not {pod.amount}"
+    if len(lacked) == 1 and HELD.search(event["message"]):
+        card = lacked[0][1]
+        without = pod.group if pod.group in recount.groups else ""
+        return refusal_wrong((queue, card), event["message"], recount, without=without)
     return ""
 
 

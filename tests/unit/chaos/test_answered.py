@@ -124,6 +124,6 @@ def test_a_refusal_that_names_who_is_gone(recount: Recount) -> None:
     text = f"Queue <q> has insufficient <{A}> quota: ...; wait; held by held 2"
     assert refusal_wrong(("q", A), text, recount) == ""
     assert refusal_wrong(("q", A), f"{text}, gone 1", recount) == (
-        f"a refusal says that 3 of ('q', '{A}') is held, the recount 2"
+        f"is told that 3 of ('q', '{A}') is held, the recount says 2"
     )
     assert refusal_wrong(("q", A), "no answer", recount) == ""

@@ -109,3 +109,22 @@ def test_of_a_queue_that_lends_only_the_age_is_judged(story: Story) -> None:
     its = uid(story, "a")
     assert wrong(story, event(its, lacks(most=5))) == []
     assert len(wrong(story, event(its, lacks(), ago=60))) == 1
+
+
+def test_an_event_that_names_who_is_gone(story: Story) -> None:
+    """It is written again before long, so in the end that is wrong."""
+    story.waits("held", 2).opens("held").waits("a", 2)
+    its = uid(story, "a")
+    text = f"{lacks(asked=2)} until some of it is free"
+    assert wrong(story, event(its, f"{text}; held by held 2")) == []
+    assert wrong(story, event(its, text)) == []
+    assert wrong(story, event(its, f"{text}; held by held 2, gone 1")) == [
+        f"a waits in q and is told that 3 of ('q', '{A}') is held, the recount says 2"
+    ]
+
+
+def test_what_its_own_group_reserves_holds_up_nobody_of_it(story: Story) -> None:
+    story.group("g", 3, reserving=3).waits("a", 1, group="g").waits("b", 1, group="g").opens("b")
+    its = uid(story, "a")
+    assert wrong(story, event(its, f"{lacks(asked=1)} until; held by b 1")) == []
+    assert len(wrong(story, event(its, f"{lacks(asked=1)} until; held by b 2"))) == 1
