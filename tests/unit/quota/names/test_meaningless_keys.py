@@ -99,3 +99,9 @@ def test_of_many_keys_few_are_compared() -> None:
     assert not KEYS_OF_PODS.meaningless([*others, "volcano.sh/card-name"])
     many = (f"a/{n}" for n in range(60_000))
     assert KEYS_OF_PODS.meaningless([*many, "volcano.sh/card-name"])
+
+
+def test_of_two_keys_that_are_near_the_nearer_was_meant() -> None:
+    """One letter from `card.surge`, two from `card.state`."""
+    written = "volcano.sh/card.surte"
+    assert KEYS_OF_QUEUES.meaningless([written]) == [(written, "volcano.sh/card.surge")]
