@@ -32,6 +32,11 @@ BENCHES = {
     "workloads": ("doors", "what it costs to know workloads"),
     "scale_flood": ("doors", "1,000 scale requests a second"),
     "stuck": ("domain", "finding what is stuck, among 20,000 pods"),
+    "answers": ("domain", "an answer about a queue, and about a pod, among 20,000 pods"),
+    "holders": ("domain", "who holds the cards, in a refusal"),
+    "names": ("domain", "the name that was probably meant"),
+    "renewals": ("loop", "the events of 20,000 who wait, written again"),
+    "scrape": ("loop", "a scrape of the metrics, by how many wait"),
     "extender": ("doors", "a call of kube-scheduler, and packing by card memory"),
     "scheduling": (
         "plane",

@@ -5,8 +5,11 @@ from typing import Any
 
 from .judging.losses import KEPT
 from .judging.pauses import AT_ALL
+from .judging.told import RENEWED
 
 Span = tuple[float, float]
+EVENTS = {"renewAfter": RENEWED, "renewalsPerSecond": 50}
+"""A run is too short for the usual half hour; with it all who wait are told again in time."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ def full(seconds: float) -> Lengths:
     Reservations alone end sooner than by default, so that some do in a run.
     """
     kills = 10 if seconds >= 480 else 0
-    return Lengths(seconds, kills=kills, config={"reservationTimeout": 15})
+    return Lengths(seconds, kills=kills, config={"reservationTimeout": 15, "events": EVENTS})
 
 
 SHORT = Lengths(
@@ -82,6 +85,7 @@ SHORT = Lengths(
         "leaderElection": {"duration": 4, "renewDeadline": 3, "retryPeriod": 0.4, "settle": 1},
         "release": {"patchTimeout": 1},
         "reservationTimeout": 6,
+        "events": EVENTS,
     },
 )
 """A quarter of a minute, with a term that is over soon; longer where the machine is slow."""

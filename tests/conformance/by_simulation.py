@@ -10,6 +10,7 @@ from cardquota.cli.simulate.simulate import simulate
 from cardquota.quota.messages import shortfall_messages
 from cardquota.settings import Settings
 
+from .answers_by_simulation import answers_by_simulation
 from .case import Case, Thing
 from .found import ObservedCase, PodFound, pod_found
 
@@ -41,6 +42,13 @@ def found_by_simulation(case: Case, folder: Path, *, pods: bool = True) -> Obser
             for queue in answers["queues"]
         },
     )
+    for note in answers["notes"]:
+        what, _, text = note.partition(": ")
+        if what.startswith("PodGroup "):
+            name = what.rpartition("/")[2]
+            found.warned[name] = tuple(sorted((*found.warned.get(name, ()), text)))
+    if pods and case.stages[0].answers:
+        found.answers = answers_by_simulation(case, file)
     for thing in case.objects("node"):
         texts = [_after(thing, note) for note in answers["notes"]]
         if any(texts):

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from .found import ADMITTED, ANSWERS, PodFound
-from .patterns import says
+from .patterns import says, says_each
 from .renaming import renamed
 from .short_forms import (
     IN_NAMESPACE,
@@ -27,10 +27,11 @@ TABLE = Path(__file__).parent / "table"
 ALTERED = ("queue", "group")
 """Kinds whose objects are there: a stage changes them."""
 _CASE = frozenset(
-    {"rule", "says", "given", "pods", "rows", "conditions", "then", "settings", "simulated only"}
+    {"rule", "says", "given", "pods", "rows", "conditions", "answers", "then", "settings"}
+    | {"simulated only"}
 )
-_STAGE = frozenset({"change", "expect", "rows", "conditions"})
-_EXPECTED = frozenset({*ANSWERS, "text", "node", "pending", "warns", "affinity", "times"})
+_STAGE = frozenset({"change", "expect", "rows", "conditions", "answers"})
+_EXPECTED = frozenset({*ANSWERS, "text", "held", "node", "pending", "warns", "affinity", "times"})
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Expected:
     answer: str
     reason: str = ""
     text: str = ""
+    held: str | None = None
+    """Who holds what it lacks, at the end of the sentence."""
     cards: tuple[tuple[str, int], ...] | None = None
     node: str | None = None
     pending: bool = False
@@ -56,14 +59,15 @@ class Expected:
             return f"the reason is {found.reason}"
         if not says(found.text, self.text):
             return f"the sentence is: {found.text}"
+        if self.held is not None and not says(found.held, self.held):
+            return f"who holds it: {found.held or '(nothing said)'}"
         if self.cards is not None and found.cards != self.cards:
             return f"charged for {dict(found.cards)}"
         if self.node is not None and found.node != self.node:
             return f"on node {found.node or '(none)'}"
         if self.answer == ADMITTED and bool(found.node) == self.pending:
             return f"on node {found.node or '(none)'}"
-        pairs = zip(found.warnings, self.warnings, strict=False)
-        if len(found.warnings) != len(self.warnings) or not all(says(*pair) for pair in pairs):
+        if not says_each(found.warnings, self.warnings):
             return f"the warnings are: {found.warnings}"
         return ""
 
@@ -77,6 +81,8 @@ class Thing:
     body: Object
     expect: Any
     row: Row
+    told: tuple[str, ...] | None = None
+    """Warnings at the write of a workload: on a cluster alone. None: the row does not say."""
 
     @property
     def namespace(self) -> str:
@@ -86,6 +92,11 @@ class Thing:
     def pods(self) -> list[Expected]:
         """What is said of its pods, if it is a pod or makes some."""
         return _expected(self.expect)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is said of a queue or pod group that is written: all Warnings, sorted."""
+        return tuple(sorted((self.expect or {}).get("warns", ())))
 
 
 @dataclass(frozen=True)
@@ -97,6 +108,8 @@ class Stage:
     pods: Mapping[str, list[Expected]]
     rows: Mapping[str, Mapping[str, Mapping[str, Any]]]
     conditions: Mapping[str, Mapping[str, Any]]
+    answers: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    """What is said to whoever asks, by kind, then by name: the fields that are of interest."""
 
 
 @dataclass(frozen=True)
@@ -172,12 +185,13 @@ def _stage(stage: Mapping[str, Any], prefix: str, namespace: str) -> Stage:
         pods,
         stage.get("rows", {}),
         stage.get("conditions", {}),
+        stage.get("answers", {}),
     )
 
 
 def _thing(row: Row, prefix: str, namespace: str) -> Thing:
-    expect = row.get("expect")
-    row = {key: value for key, value in row.items() if key != "expect"}
+    expect, told = row.get("expect"), row.get("told")
+    row = {key: value for key, value in row.items() if key not in ("expect", "told")}
     kind = kind_of(row)
     if kind in IN_NAMESPACE:
         row.setdefault("namespace", namespace)
@@ -189,7 +203,8 @@ def _thing(row: Row, prefix: str, namespace: str) -> Thing:
         found["metadata"].setdefault("namespace", namespace)
     if kind in IN_NAMESPACE:
         labelled(found, prefix)
-    return Thing(kind, found["metadata"]["name"], found, expect, row)
+    warned = None if told is None else tuple(sorted(told))
+    return Thing(kind, found["metadata"]["name"], found, expect, row, warned)
 
 
 def _expected(rows: Any) -> list[Expected]:
@@ -208,6 +223,7 @@ def _one(row: Any) -> Expected:
         answer,
         reason="" if cards is not None else told or "",
         text=row.get("text", ""),
+        held=row.get("held"),
         cards=cards if answer == ADMITTED else None,
         node=row.get("node"),
         pending=row.get("pending", False),

@@ -7,7 +7,7 @@ from typing import Any
 
 from .case import Case, Expected, Stage
 from .found import ObservedCase, PodFound, Rows
-from .patterns import says
+from .patterns import holds, says, says_each
 
 _GUESS = re.compile(r"; did you mean <[^<>]*>\?$")
 
@@ -19,14 +19,21 @@ def differences(case: Case, found: ObservedCase) -> list[str]:
         expect = thing.expect or {}
         if thing.kind in ("queue", "group"):
             told += _sentence(thing.name, expect.get("refused", ""), found.refused)
+            warned = found.warned.get(thing.name, ())
+            if thing.kind == "group" and not says_each(warned, thing.warnings):
+                told.append(f"{thing.name}: the warnings are: {warned}")
         elif thing.kind == "node":
             told += _sentence(thing.name, expect.get("not counted", ""), found.not_counted)
     return told
 
 
 def differences_in(stage: Stage, found: ObservedCase) -> list[str]:
-    """The same of the pods and rows of one stage."""
-    return [*_of_pods(stage.pods, found.pods), *_of_rows(stage.rows, found.rows)]
+    """The same of the pods, rows and answers of one stage."""
+    return [
+        *_of_pods(stage.pods, found.pods),
+        *_of_rows(stage.rows, found.rows),
+        *_of_answers(stage, found.answers),
+    ]
 
 
 def _of_pods(
@@ -54,6 +61,15 @@ def _of_rows(expected: Mapping[str, Any], found: Mapping[str, Rows]) -> Iterator
                 yield f"queue {queue}, {name}: {wrong}, not {numbers}"
 
 
+def _of_answers(stage: Stage, found: Mapping[str, Any]) -> Iterator[str]:
+    for kind, answers in stage.answers.items():
+        for name, expected in answers.items():
+            there = found.get(kind, {}).get(name, {})
+            for key, value in expected.items():
+                if not holds(there.get(key), value):
+                    yield f"asked about {kind} {name}: {key} is {there.get(key)}, not {value}"
+
+
 def _sentence(name: str, expected: str, found: Mapping[str, str]) -> list[str]:
     text = found.get(name, "")
     return [] if says(text, expected) else [f"{name}: {text or '(nothing said)'}"]
@@ -65,7 +81,7 @@ def disagreements(one: ObservedCase, other: ObservedCase) -> list[str]:
     for name in sorted({*one.pods, *other.pods}):
         pairs = zip(*(_alike(who.pods.get(name, ())) for who in (one, other)), strict=False)
         told += [f"{name}: simulated {a}, on the cluster {b}" for a, b in pairs if not _same(a, b)]
-    for what in ("refused", "not_counted", "rows"):
+    for what in ("refused", "warned", "not_counted", "rows"):
         a, b = getattr(one, what), getattr(other, what)
         told += [
             f"{what} of {name}: simulated {a.get(name)}, on the cluster {b.get(name)}"
@@ -90,4 +106,6 @@ def _without_guess(said: Any) -> Any:
     """A sentence without the name that was probably meant: on a cluster it may be one of another
     case.
     """
+    if isinstance(said, tuple):
+        return tuple(map(_without_guess, said))
     return _GUESS.sub("", said) if isinstance(said, str) else said

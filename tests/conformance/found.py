@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 ADMITTED, GATED, DENIED, LET_BY = "admitted", "gated", "denied", "let by"
-_HOLDERS = re.compile(r"; (<[^>]*> )?held(:| by) [^;]*")
+_HOLDERS = re.compile(r"; ((<[^>]*> )?held(:| by) [^;]*)")
 ANSWERS = (ADMITTED, GATED, DENIED, LET_BY)
 
 Rows = Mapping[str, Any]
@@ -26,6 +26,8 @@ class PodFound:
     """What an admitted pod is charged for."""
     node: str = ""
     warnings: tuple[str, ...] = ()
+    held: str = field(default="", compare=False)
+    """Who holds what it waits for: part of the sentence, and true of the moment alone."""
 
     @property
     def without_node_name(self) -> "PodFound":
@@ -42,10 +44,11 @@ def pod_found(
     node: str = "",
     warnings: tuple[str, ...] = (),
 ) -> PodFound:
-    """In the common form: what is said already is no warning besides, and who holds a card is not
-    said, since that changes from moment to moment.
+    """In the common form: what is said already is no warning besides, and who holds a card stands
+    apart, since that changes from moment to moment.
     """
     waits = answer in (GATED, DENIED)
+    held = "; ".join(found[1] for found in _HOLDERS.finditer(text))
     text = _HOLDERS.sub("", text)
     said = (text,) if waits else ()
     return PodFound(
@@ -55,6 +58,7 @@ def pod_found(
         tuple(sorted((cards or {}).items())) if answer == ADMITTED else (),
         "" if waits else node,
         tuple(sorted(w for w in warnings if w not in said)),
+        held if waits else "",
     )
 
 
@@ -66,7 +70,11 @@ class ObservedCase:
     """By the row's name: a bare pod's one, or those of a workload, sorted."""
     refused: dict[str, str] = field(default_factory=dict)
     """Queues and pod groups that cannot be written, and why."""
+    warned: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Pod groups that can be written, and the Warnings about them."""
     not_counted: dict[str, str] = field(default_factory=dict)
     """Nodes, and what is wrong with them."""
     rows: dict[str, Rows] = field(default_factory=dict)
     """By queue."""
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What is said to whoever asks: by kind, then by name, the status of the review."""

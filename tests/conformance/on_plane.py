@@ -17,7 +17,7 @@ from integration.asking import MERGE, ApiReply, ask
 from .case import ALTERED, Case, Expected, Stage, Thing
 from .comparing import differences_in
 from .found import ADMITTED, DENIED, LET_BY, ObservedCase
-from .patterns import says
+from .patterns import says, says_each
 from .short_forms import CASE_LABEL, SHARED_NAMESPACE
 from .sight import KINDS, QUEUES, Sight, refusal, sentence, usable
 
@@ -120,6 +120,8 @@ class OnPlane:
                 self._let_settle(thing)
             else:
                 assert reply.ok, reply
+                told = thing.told is None or says_each(sorted(reply.warnings), thing.told)
+                assert told, reply
                 self.sight.controlled[thing.name] = thing.namespace
                 self._wait(lambda t=thing: not self._pods_wrong({t.name: t.pods}))
 
@@ -140,6 +142,7 @@ class OnPlane:
         def told() -> list[str]:
             found = ObservedCase(rows={queue: self.sight.rows(queue) for queue in stage.rows})
             found.pods = {name: self.sight.pods(name) for name in stage.pods}
+            found.answers = self.sight.answers(stage, self.case.namespace)
             return [
                 *differences_in(stage, found),
                 *self.sight.stored_wrong(stage, self.case.namespace),
@@ -155,6 +158,7 @@ class OnPlane:
         reply = self._ask("PATCH", f"{path}/{thing.name}", change, content_type=MERGE)
         expected = (thing.expect or {}).get("refused", "")
         assert says(sentence(reply, thing), expected), reply
+        assert says_each(sorted(reply.warnings), thing.warnings), reply
 
     def _delete(self, row: Mapping[str, Any]) -> list[str]:
         what = row["delete"]
@@ -172,6 +176,7 @@ class OnPlane:
             all(self.sight.rows(name) == rows for name, rows in simulated.rows.items())
             and all(self.sight.told(name) for name in simulated.not_counted)
             and not self._pods_wrong(stage.pods)
+            and not self._answers_wrong(stage)
             and not self.sight.stored_wrong(stage, self.case.namespace)
         )
 
@@ -180,6 +185,12 @@ class OnPlane:
         said = {thing.name: sentence(self.sight.replies[thing.name], thing) for thing in written}
         return ObservedCase(
             pods={name: self.sight.pods(name) for name in stage.pods},
+            answers=self.sight.answers(stage, self.case.namespace),
+            warned={
+                thing.name: tuple(sorted(told))
+                for thing in self.case.objects("group")
+                if (told := self.sight.replies[thing.name].warnings)
+            },
             refused={name: text for name, text in said.items() if text},
             not_counted={
                 thing.name: text
@@ -190,9 +201,14 @@ class OnPlane:
         )
 
     def _pods_wrong(self, expected: Mapping[str, list[Expected]]) -> list[str]:
-        stage = Stage((), (), expected, {}, {})
+        stage = Stage((), (), expected, {}, {}, {})
         found = ObservedCase(pods={name: self.sight.pods(name) for name in expected})
         return differences_in(stage, found)
+
+    def _answers_wrong(self, stage: Stage) -> list[str]:
+        asked = Stage((), (), {}, {}, {}, stage.answers)
+        found = ObservedCase(answers=self.sight.answers(stage, self.case.namespace))
+        return differences_in(asked, found)
 
     # --- requests -------------------------------------------------------------------------
 

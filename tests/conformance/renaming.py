@@ -2,7 +2,7 @@
 
 Whatever a case names gets a prefix wherever the case speaks of it: nodes, namespaces, queues and
 products in annotations, labels and expected sentences too; the names of pods, groups and
-workloads where they stand alone, or behind their namespace in a sentence. Only the namespace
+workloads where they stand alone, or in a sentence behind one of `_BEFORE_NAMES`. Only the namespace
 `lab` is shared by all cases that say nothing of it: namespaces are dear.
 """
 
@@ -16,6 +16,7 @@ from cardquota.quota.cards.card import model_of
 from .short_forms import IN_NAMESPACE, KEYS, SHARED_NAMESPACE, USUAL_NAMESPACE
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_BEFORE_NAMES = "|".join(rf"(?<={before})" for before in ("/", "mean <", "held by ", ", "))
 _WORDS = frozenset(KEYS) | frozenset().union(*KEYS.values())
 
 
@@ -29,13 +30,13 @@ def renamed(case: Mapping[str, Any], prefix: str) -> Any:
     new = {name: f"{prefix}-{name}" for name in names}
     new.setdefault(USUAL_NAMESPACE, SHARED_NAMESPACE)
     anywhere = re.compile(rf"(?<![\w.-])({_any_of(new)})(?![\w-])")
-    inside = re.compile(rf"(?<=/)({_any_of(alone)})(?=>)")
+    inside = re.compile(rf"({_BEFORE_NAMES})({_any_of(alone)})(?=[>,)]| \d)")
 
     def replaced(text: str) -> str:
         if text in alone:
             return f"{prefix}-{text}"
         text = anywhere.sub(lambda found: new[found[1]], text)
-        return inside.sub(rf"{prefix}-\1", text) if alone else text
+        return inside.sub(rf"{prefix}-\2", text) if alone else text
 
     return _replaced(case, replaced)
 

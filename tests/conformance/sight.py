@@ -5,6 +5,7 @@ import re
 import urllib.parse
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import report_messages
@@ -14,6 +15,7 @@ from integration.asking import ApiReply, Object, ask
 from .case import Stage, Thing
 from .found import ADMITTED, DENIED, GATED, LET_BY, PodFound, pod_found
 from .patterns import says
+from .questions import question
 
 _VOLCANO = f"/apis/{v.API_GROUP}/{v.VERSION}"
 QUEUES = f"{_VOLCANO}/queues"
@@ -131,6 +133,21 @@ class Sight:
     def _events(self, namespace: str, field_selector: str) -> list[Object]:
         query = urllib.parse.urlencode({"fieldSelector": field_selector})
         return list(self.get(f"/api/v1/namespaces/{namespace}/events?{query}")["items"])
+
+    def answers(self, stage: Stage, namespace: str) -> dict[str, dict[str, Any]]:
+        """What is said to whoever asks the operator what the table asks."""
+        return {
+            kind: {name: self._answer(kind, name, namespace) for name in expected}
+            for kind, expected in stage.answers.items()
+        }
+
+    def _answer(self, kind: str, name: str, namespace: str) -> Object:
+        body = question(kind, name)
+        where = "" if kind == "queue" else f"/namespaces/{namespace}"
+        path = f"/apis/{body['apiVersion']}{where}/{body['kind'].lower()}s?dryRun=All"
+        reply = ask(self.cluster, "POST", path, body)
+        status = reply.body.get("status")
+        return status if reply.ok and isinstance(status, dict) else {"message": reply.message}
 
 
 def usable(node: Object) -> bool:

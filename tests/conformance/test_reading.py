@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from conformance.case import cases
-from conformance.found import ADMITTED, pod_found
-from conformance.patterns import says
+from conformance.found import ADMITTED, GATED, pod_found
+from conformance.patterns import holds, says, says_each
 from conformance.renaming import renamed
 from conformance.short_forms import body
 
@@ -63,3 +63,39 @@ def test_an_expectation_says_how_a_pod_differs() -> None:
     assert "denied, not admitted" in expected.wrong(pod_found("denied"))
     warned = pod_found(ADMITTED, cards=cards, node=node, warnings=("a",))
     assert "warnings" in expected.wrong(warned)
+
+
+def test_names_in_a_sentence_are_the_cases_own_too() -> None:
+    case = {
+        "pods": [{"pod": "a", "expect": {"text": "held by a 3, b 1 (lab/a, lab/b); mean <b>?"}}],
+        "then": [{"change": [{"pod": "b"}], "answers": {"pod": {"b": {"message": "a b"}}}}],
+    }
+    found = renamed(case, "x1")
+    text = "held by x1-a 3, x1-b 1 (conformance-lab/x1-a, conformance-lab/x1-b); mean <x1-b>?"
+    assert found["pods"][0]["expect"] == {"text": text}
+    assert found["then"][0]["answers"] == {"pod": {"x1-b": {"message": "a b"}}}
+
+
+def test_who_holds_a_card_stands_apart_from_the_sentence() -> None:
+    found = pod_found(
+        GATED, text="Queue <q> lacks it; wait; held by a 3, and 2 in other namespaces"
+    )
+    assert found.text == "Queue <q> lacks it; wait"
+    assert found.held == "held by a 3, and 2 in other namespaces"
+    assert found == pod_found(GATED, text="Queue <q> lacks it; wait; held by b 1")
+
+
+def test_of_an_answer_only_what_is_expected_is_compared() -> None:
+    found = {"state": "Waits", "place": 2, "asks": [{"name": "H200", "amount": 2}]}
+    assert holds(found, {"state": "Waits", "asks": [{"amount": 2}]})
+    assert holds(found, {"state": "W…", "holders": [], "before": 0})
+    assert not holds(found, {"place": 1})
+    assert not holds(found, {"asks": []})
+    assert not holds(found, {"asks": [{"amount": 2}, {}]})
+    assert not holds({}, {"asks": [{"amount": 2}]})
+
+
+def test_all_warnings_are_expected() -> None:
+    assert says_each(("a", "b c"), ("a", "b …"))
+    assert not says_each(("a", "b"), ("a",))
+    assert not says_each((), ("a",))

@@ -52,7 +52,7 @@ from cardquota.quota.stamp import Reservation, Stamp, choice_of, choice_text
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.quota.workloads.live_holdings import REPLICA_SET, UpdatePart
 
-from . import broken_cards, broken_votes
+from . import broken_answers, broken_cards, broken_votes
 from .breaker import Breaker
 
 _LOST = 0.02
@@ -322,6 +322,13 @@ BREAKAGES = {
     ),
     "lent-to-all": Breakage("what a queue lends to rolling updates is lent to all", _lent_to_all),
     "sleepers-sleep": Breakage("nobody is woken that was refused", _sleepers_sleep),
+    "no-renewals": Breakage("no event is written again", broken_answers.no_renewals),
+    "waiting-off-by-one": Breakage(
+        "a queue's status says that one more waits than does", broken_answers.waiting_off_by_one
+    ),
+    "holders-stay": Breakage(
+        "one in 20 pods that change or end is kept among the holders", broken_answers.holders_stay
+    ),
     "uncharged-binding": Breakage(
         "what a pod gets of a card does not count before it is seen",
         broken_cards.uncharged_binding,

@@ -2,18 +2,28 @@
 
 import json
 import re
+import time
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from ..clients import objects
 from ..scene import REPLICAS, Scene
+from .answered import (
+    answer_wrong,
+    gated_pods,
+    refusal_wrong,
+    status_wrong,
+    waiting_pods,
+    waiting_wrong,
+)
 from .fitting import fitting, may_stay
 from .job_agreement import job_disagreements
 from .memory_agreement import memory_disagreements
 from .recount import Recount
 from .sleepers import asleep
 from .stored import Place
+from .told import untold
 
 Totals = dict[Place, tuple[int, int, int]]
 """Allocated, inqueue and elastic, where one is not zero."""
@@ -22,6 +32,10 @@ _ROW = re.compile(
     r'^cardquota_queue_card_(\w+)\{card="([^"]+)",queue="([^"]+)"\} (\S+)$', re.MULTILINE
 )
 _STATUS = "volcano.sh/card.status"
+_EVENTS = f"/api/v1/namespaces/{objects.NAMESPACE}/events"
+_QUEUE_REVIEWS = "/apis/cardquota.volcano.sh/v1alpha1/queuereviews?dryRun=All"
+_LIMIT = 200
+"""Holders that an answer names, at most."""
 _DRIFT = re.compile(r"^cardquota_ledger_drift (\S+)$", re.MULTILINE)
 
 
@@ -39,18 +53,25 @@ async def disagreements(scene: Scene) -> list[str]:
             found.append(f"{key} still reserves {group.reserved}")
     replica_sets = await scene.api.get(objects.REPLICA_SETS)
     found += asleep(recount, replica_sets.body.get("items", ()))
-    expected = totals(recount)
+    expected, leader = totals(recount), await scene.leader()
     for replica in range(REPLICAS):
         page = await scene.page(replica)
         found += _differences(f"replica {replica}", of_metrics(page), expected)
         drift = _DRIFT.search(page)
         if drift is None or float(drift[1]) != 0:
             found.append(f"replica {replica} reports drift {drift and drift[1]}")
+        found += waiting_wrong(f"replica {replica}", gated_pods(page), recount)
+        if replica == leader:
+            found += waiting_wrong("the leader, by reason", waiting_pods(page), recount)
     queues = await scene.api.get(objects.QUEUE_PATH)
     status = of_status(queues.body.get("items", ()))
     found += _differences("Queue status", status, expected)
+    found += status_wrong(queues.body.get("items", ()), recount)
+    events = await scene.api.get(_EVENTS)
+    found += untold(recount, events.body.get("items", ()), time.time())
     if scene.volcano is not None:
         return found + await job_disagreements(scene, recount)
+    found += await _answers(scene, recount)
     return found + await memory_disagreements(scene)
 
 
@@ -115,6 +136,34 @@ def _differences(who: str, theirs: Totals, expected: Totals) -> list[str]:
         for place in sorted(theirs.keys() | expected.keys())
         if theirs.get(place) != expected.get(place)
     ]
+
+
+async def _answers(scene: Scene, recount: Recount) -> list[str]:
+    """What is wrong in what is said to whoever asks about a queue, and to whom it refuses."""
+    found = []
+    for queue in recount.quota:
+        reply = await scene.api.create(_QUEUE_REVIEWS, _question(queue))
+        if not reply.ok:
+            found.append(f"asked about {queue}: {reply.code} {reply.message}")
+            continue
+        found += answer_wrong(queue, reply.status, recount)
+        for card, quota in recount.quota[queue].items():
+            if quota and recount.policy[queue] == "Deny" and not recount.lent.get(queue):
+                # As much as may ever be had: refused while anything is held, for that.
+                pod = objects.pod("asks-who-holds", "nobody", queue, card, quota)
+                refused = await scene.api.create(f"{objects.PODS}?dryRun=All", pod)
+                what = refusal_wrong((queue, card), refused.message, recount)
+                found += [f"who asks for all of a card {what}"] if what else []
+    return found
+
+
+def _question(queue: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "cardquota.volcano.sh/v1alpha1",
+        "kind": "QueueReview",
+        "metadata": {"generateName": "ask-"},
+        "spec": {"queue": queue, "limit": _LIMIT},
+    }
 
 
 async def _stored(scene: Scene) -> Recount | None:

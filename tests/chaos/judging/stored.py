@@ -48,6 +48,7 @@ class StoredPod:
     """What is written on it; None: nothing that can be read."""
     charged_queue: str
     term: str
+    created: str = ""
     maker: str = ""
     """The ReplicaSet that made it."""
     bound_as: tuple[str, str, str] = ("", "", "")
@@ -132,6 +133,7 @@ def read_pod(key: str, thing: Object) -> StoredPod:
         stamp=_amounts(notes.get(ALLOCATED)),
         charged_queue=notes.get(CHARGED_QUEUE, ""),
         term=notes.get(TERM, ""),
+        created=meta.get("creationTimestamp") or "",
         maker=_maker(meta.get("ownerReferences") or ()),
         bound_as=(next(scheduled, ""), meta.get("creationTimestamp") or "", uid),
     )

@@ -9,10 +9,12 @@ import pytest
 
 from builders import CARDS, H200, H800, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.control.release.event_renewals import EventRenewals
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import judge_release
 from cardquota.quota.release.openings import openings
 from cardquota.quota.release.release_judge import Opening
+from cardquota.quota.reports.queue_report import report
 from cardquota.quota.vocabulary import SURGE, Policy
 from chaos.breakages.breaker import Breaker
 from chaos.breakages.broken import BREAKAGES
@@ -94,6 +96,33 @@ def volcano_refused_jobs() -> bool:
     return a_ledger(*CARDS, quota, held).policy_of(job, "red") is Policy.DENY
 
 
+def no_renewals() -> bool:
+    """Whether an hour goes by, and the event of who waits is not written again (section 9)."""
+    now = [0.0]
+    renewals = EventRenewals(
+        after=1_800.0, per_second=20.0, clock=lambda: now[0], waits=lambda _: True
+    )
+    renewals.written("a")
+    now[0] = 3_600.0
+    return renewals.take() == [] and not renewals.has_turn("a")
+
+
+def waiting_off_by_one() -> bool:
+    """Whether the status of a queue with two pods at the gate says another number (T7)."""
+    found = report(a_ledger(*CARDS, a_queue("red"), waits("a", 1), waits("b", 1)), "red")
+    return found is not None and found.waiting.pods != 2
+
+
+def holders_stay() -> int:
+    """How many cards those hold, as a refusal says, who were there and are gone (section 6)."""
+    ledger = a_ledger(*CARDS, a_queue("red").with_quota({H200: 4}))
+    for number in range(1_000):
+        pod = a_pod(f"x{number}").in_queue("red").stamped("red", {H200: 1}).on_node("h200-a")
+        see(ledger, pod)
+        ledger.pod_gone(pod.uid)
+    return ledger.held_cards.total("red", H200)
+
+
 @pytest.mark.parametrize(
     "scenario",
     [
@@ -104,6 +133,9 @@ def volcano_refused_jobs() -> bool:
         strangers_in_the_way,
         lent_to_all,
         volcano_refused_jobs,
+        no_renewals,
+        waiting_off_by_one,
+        holders_stay,
     ],
     ids=lambda s: s.__name__,
 )

@@ -8,6 +8,7 @@ import pytest
 
 from chaos import replay
 from chaos.judging import (
+    answered,
     calm,
     denials,
     enqueues,
@@ -18,6 +19,7 @@ from chaos.judging import (
     sleepers,
     starts,
     stored,
+    told,
     verdicts,
 )
 
@@ -26,7 +28,7 @@ from chaos.judging import (
     "module",
     [
         *(recount, stored, fitting, leeway, verdicts, enqueues, pauses, denials),
-        *(replay, calm, starts, sleepers),
+        *(replay, calm, starts, sleepers, answered, told),
     ],
 )
 def test_it_imports_nothing_of_the_product(module: ModuleType) -> None:

@@ -36,7 +36,13 @@ def test_q7_only_lower_rows_can_be_below_their_use() -> None:
     assert doubts_about_rows(ledger, "red", {H200: 2}) == ()
     assert doubts_about_rows(ledger, "red", {H200: 5}, {H200: 6}) == ()
     assert doubts_about_rows(ledger, "red", {H200: 3}, {H200: 2}) == ()
+    assert doubts_about_rows(ledger, "red", {H200: 2}, {H200: 2}) == ()
     assert doubts_about_rows(ledger, "blue", {}, {H200: 2}) == ()
+
+
+def test_q7_a_row_that_is_taken_out_is_lowered_to_none() -> None:
+    ledger = a_ledger(*CARDS, a_queue("red").with_quota({H200: 1}), *HELD)
+    assert doubts_about_rows(ledger, "red", {}, {H200: 1}) == (m.row_below_use(H200, 0, 4, 1),)
 
 
 def test_p4_a_node_whose_device_plugin_is_down_has_its_cards() -> None:
@@ -62,6 +68,9 @@ def test_five_are_told_and_the_others_counted() -> None:
     found = doubts_about_rows(a_ledger(*CARDS), "red", rows)
     assert found[:5] == tuple(m.row_of_no_node(f"card-{n}") for n in range(5))
     assert found[5:] == (m.more_rows(4),)
+    for number, more in ((5, ()), (6, (m.more_rows(1),))):
+        rows = {f"card-{n}": 1 for n in range(number)}
+        assert doubts_about_rows(a_ledger(*CARDS), "red", rows)[5:] == more
 
 
 def test_i5_a_thousand_rows_cost_little_beside_a_thousand_cards() -> None:

@@ -552,6 +552,22 @@ class Histories(RuleBasedStateMachine):
         assert dict(self.ledger.reserved_groups.all()) == reserved
 
     @invariant()
+    def what_was_probably_meant_is_there(self) -> None:
+        """Queues, pod groups and cards: all that exist are found, and nothing else (P4)."""
+        queues, groups = self.ledger.queue_names, self.ledger.group_names
+        catalog = self.ledger.catalog
+        assert len(queues) == len(self.plain.queues)
+        for name in QUEUES:
+            found = [one.name for one in queues.near(f"{name}-")]
+            assert (name in found) == (name in self.plain.queues)
+        for name in GROUPS:
+            found = list(groups.near(f"team/{name}-"))
+            assert (name in found) == (f"team/{name}" in self.plain.groups)
+        for card in (H200, H800, XPU):
+            found = [one.name for one in catalog.names.near(f"{card}-")]
+            assert (card in found) == (catalog.resource(card) is not None)
+
+    @invariant()
     def what_was_read_before_is_what_would_be_read_now(self) -> None:
         """Readings are kept: nothing may change that they follow from without their being lost."""
         for record in self.ledger.pods.values():

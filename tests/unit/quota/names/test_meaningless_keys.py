@@ -134,3 +134,9 @@ def test_what_others_write_on_a_namespace_is_left_alone() -> None:
     for keys in (KEYS_OF_NAMESPACES, LABELS_OF_NAMESPACES):
         others = ("kueue.x-k8s.io/queue-name", "card", "card-holder", "example.com/card-quota")
         assert keys.meaningless(others) == []
+
+
+def test_of_two_keys_that_are_near_the_nearer_was_meant() -> None:
+    """One letter from `card.surge`, two from `card.state`."""
+    written = "volcano.sh/card.surte"
+    assert KEYS_OF_QUEUES.meaningless([written]) == [(written, "volcano.sh/card.surge")]

@@ -1,5 +1,7 @@
 """How near two names are."""
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,6 +39,14 @@ def test_edits_are_those_of_the_whole_table_up_to_the_bound(
 ) -> None:
     edits = plain_edits(one, other)
     assert edits_between(one, other, most) == (edits if edits <= most else None)
+
+
+def test_edits_between_all_short_texts() -> None:
+    """By chance texts seldom have both a common end and something left before it."""
+    texts = ["".join(one) for size in range(5) for one in product("abc", repeat=size)]
+    for one, other in product(texts[::2], texts):
+        edits = plain_edits(one, other)
+        assert edits_between(one, other, 2) == (edits if edits <= 2 else None), (one, other)
 
 
 @given(st.text(max_size=12), st.text(max_size=12))
@@ -115,6 +125,17 @@ def test_once_the_effort_is_spent_only_the_same_name_is_near() -> None:
         assert nearness(written, name, Effort(100)) is not None
         assert nearness(written, name, Effort(0)) is None
     assert nearness("Research", "research", Effort(0)) is not None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("research", "reserach"), ("abc" * 10, "xyz" * 10), (f"{'a' * 30}b", f"{'a' * 30}c")],
+)
+def test_each_comparison_takes_from_the_effort_at_least_by_the_length(one: str, other: str) -> None:
+    """Also one that common ends, or the letters alone, decide."""
+    effort = Effort(1_000)
+    edits_between(one, other, MOST_EDITS, effort)
+    assert effort.left < 1_000 - len(one) // 4
 
 
 def test_several_comparisons_share_one_effort() -> None:

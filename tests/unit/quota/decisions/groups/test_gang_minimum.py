@@ -62,6 +62,7 @@ def test_four_pods_of_a_quota_of_three_never_start() -> None:
         ({H200: 8}, 2, H200, None),
         ({H200: 3, H800: 1}, 1, f"{H200}|{H800}", None),
         ({H200: 3, H800: 3}, 2, f"{H200}|{H800}", 2),  # a pod is on one card: of each one is left
+        ({H200: 3}, 1, f"{H200}|{H800}", 3),  # the other is not in the quota
         ({H200: 9}, 0, None, None),
     ],
 )
@@ -78,6 +79,11 @@ def test_p6_cpu_and_memory_count_too() -> None:
     found = of_workload(ledger, a_member().with_cpu("1500m"), 4)
     assert found == GangFault(4, 2, (Shortfall("cpu", 6000, 6000, 3000),))
     assert of_workload(ledger, a_member().with_cpu("750m"), 4) is None
+
+
+def test_p6_a_queue_of_no_cpu_at_all_starts_nobody() -> None:
+    red = a_queue("red").with_quota({H200: 9}).limited_to(cpu="0")
+    assert most(of_workload(a_world(red, GANG), a_member().with_cpu("1m"), 4)) == 0
 
 
 def test_p6_its_own_pods_that_wait_ask_for_cpu_and_memory_too() -> None:
@@ -157,6 +163,11 @@ def test_what_is_not_exact_is_not_told() -> None:
     assert of_members(a_world(RED, GANG, *members(4, 0, None)), 4) is None
     one = a_member("s").stamped("red", {H200: 1}).on_node("h200-a")
     assert of_members(a_world(RED, GANG, one, *members(4)), 5) is None
+
+
+def test_as_many_kinds_as_are_looked_at_are_told() -> None:
+    kinds = [a_member(f"k{n}").with_cpu(f"{n + 1}m").gated() for n in range(32)]
+    assert most(of_members(a_world(RED, GANG, *kinds), 32)) == 3
 
 
 def test_in_another_queue_they_are_judged_by_that_one() -> None:

@@ -1,0 +1,50 @@
+"""What the product says of who waits and who holds, with a fault in it."""
+
+import random
+from typing import Any
+
+from cardquota.control.release.event_renewals import EventRenewals
+from cardquota.quota.accounts.account_reader import AccountReader
+from cardquota.quota.pods.indexes.held_cards import HeldCards
+from cardquota.quota.pods.pod_record import PodRecord
+from cardquota.quota.reports import queue_report
+from cardquota.quota.reports.queue_report import Waiting
+
+from .breaker import Breaker
+
+_KEPT = 0.05
+"""The share of pods that stay among the holders."""
+
+
+def no_renewals(breaker: Breaker) -> None:
+    take = EventRenewals.take
+
+    def nobody(self: Any) -> list[str]:
+        for key in take(self):
+            breaker.count(EventRenewals, "take")
+            self._turns.discard(key)
+        return []
+
+    breaker.replace(EventRenewals, "take", nobody, always=False)
+
+
+def waiting_off_by_one(breaker: Breaker) -> None:
+    counted = queue_report._waiting
+
+    def one_more(account: AccountReader) -> Waiting:
+        found = counted(account)
+        return found._replace(pods=found.pods + 1)
+
+    breaker.replace(queue_report, "_waiting", one_more)
+
+
+def holders_stay(breaker: Breaker) -> None:
+    discard = HeldCards.discard
+
+    def sometimes_not(self: Any, record: PodRecord) -> None:
+        if record.held and record.charge and random.random() < _KEPT:
+            breaker.count(HeldCards, "discard")
+            return
+        discard(self, record)
+
+    breaker.replace(HeldCards, "discard", sometimes_not, always=False)

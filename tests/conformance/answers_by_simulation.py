@@ -1,0 +1,43 @@
+"""What the operator would say to whoever asks, once all of a file is there: the questions of the
+table asked of the ledger of a simulation.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from cardquota.cli.files.inventory import sort_documents
+from cardquota.cli.files.yaml_files import read_files
+from cardquota.cli.simulate.simulation import Simulation
+from cardquota.quota.answers.asked_workload import AskedWorkload
+from cardquota.quota.answers.explanation import Explanations
+from cardquota.quota.answers.queue_answer import queue_answer
+from cardquota.quota.steps import to_its_end
+from cardquota.settings import Settings
+
+from .case import Case
+from .questions import ASKED_KINDS
+
+_TIME = "2000-01-01T00:00:00Z"
+_LIMIT = 20
+
+
+def answers_by_simulation(case: Case, file: Path) -> dict[str, dict[str, Any]]:
+    """By kind, then by name: the status of the review."""
+    settings = Settings(**case.settings)
+    simulation = Simulation(settings, sort_documents(read_files([str(file)])))
+    simulation.run()
+    ledger = simulation.ledger
+    explanations = Explanations(ledger, require_queue=settings.require_queue)
+
+    def answer(kind: str, name: str) -> Any:
+        if kind == "queue":
+            return to_its_end(queue_answer(ledger, name, limit=_LIMIT, time=_TIME))
+        asked = AskedWorkload(ASKED_KINDS[kind], case.namespace, name)
+        return to_its_end(explanations.answer(asked, _TIME))
+
+    return {
+        kind: {name: msgspec.to_builtins(answer(kind, name)) or {} for name in expected}
+        for kind, expected in case.stages[0].answers.items()
+    }
