@@ -28,6 +28,8 @@ class CardStatus(WireModel):
     """Kept for the queue."""
     deserved: Int64 | None = None
     """The queue's fair part of what the cluster has."""
+    offline: Int64 | None = None
+    """The part of allocated that is off-line use; the rest is on-line."""
     surge: Int64 | None = None
     """How many cards rolling updates may borrow beyond the quota; absent where they may not."""
     borrowed: Int64 | None = None

@@ -27,8 +27,8 @@ LARGEST_LIMIT: Final = 200
 class QueueReviewSpec(WireModel):
     """What is asked."""
 
-    queue: str = Field(json_schema_extra={"minLength": 1, "maxLength": LONGEST_OBJECT_NAME})
-    """The queue that is asked about."""
+    queue: str = Field(json_schema_extra={"maxLength": LONGEST_OBJECT_NAME})
+    """The queue that is asked about; empty: what is used outside every queue, and free on nodes."""
     limit: Count32 | None = constrained(server_default=DEFAULT_LIMIT, maximum=LARGEST_LIMIT)
     """How many holders, and how many waiters, are told; the others are counted."""
 

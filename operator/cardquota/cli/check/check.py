@@ -15,7 +15,7 @@ from ...quota.stuck.stuck_finding import StuckFinding, StuckKind
 from ...quota.words import counted, lasting, show
 from ...settings import Settings
 from .. import sentences
-from ..cards.card_sources import ClusterError
+from ..cluster_error import ClusterError
 from ..failure import failed
 from ..output import Output
 from ..printing import print_data, print_lines

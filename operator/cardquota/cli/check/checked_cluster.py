@@ -20,7 +20,7 @@ from ...quota.pods.pod_facts import State
 from ...quota.words import logged, show
 from ...settings import InstallationMode, Settings
 from .. import sentences
-from ..cards.card_sources import ClusterError
+from ..cluster_error import ClusterError
 from .failed_create import first_refusals
 from .refused_section import RefusedEvent, refused_events
 

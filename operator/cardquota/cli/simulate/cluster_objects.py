@@ -22,7 +22,7 @@ from ...quota.objects.runtime_class import RuntimeClass
 from ...quota.vocabulary import API_GROUP, VERSION
 from ...quota.words import logged
 from .. import sentences
-from ..cards.card_sources import ClusterError
+from ..cluster_error import ClusterError
 
 T = TypeVar("T", bound=msgspec.Struct)
 _QUEUES: Final = f"/apis/{API_GROUP}/{VERSION}/queues"

@@ -20,7 +20,7 @@ class QuotaTotals:
         """Goes up whenever a card gets its first row or loses its last one."""
 
     def replace(self, queue: str, old: Amounts, new: Amounts) -> set[str]:
-        """Set a queue's new quota. Returns the cards that got their first row or lost their last."""
+        """Set a queue's new quota. Returns the cards that got their first row, or lost the last."""
         changed = old.keys() ^ new.keys()
         had = {card for card in changed if self.has(card)}
         for card, amount in old.items():

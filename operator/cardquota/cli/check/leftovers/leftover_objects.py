@@ -22,7 +22,7 @@ from ....quota.objects.queue import QueueSpec
 from ....quota.objects.wire import Wire
 from ....settings import Settings
 from ... import sentences
-from ...cards.card_sources import ClusterError
+from ...cluster_error import ClusterError
 from .scheduler_plugins import old_plugins
 
 _GROUP: Final = "/apis/scheduling.volcano.sh/v1beta1"

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from builders import GPU, H200, Body, a_group, a_namespace, a_node, a_pod, a_queue
-from cardquota.cli.cards.card_sources import ClusterError
 from cardquota.cli.check.bounded_section import MOST_SHOWN
 from cardquota.cli.check.check import lines
 from cardquota.cli.check.checked_cluster import read_cluster
 from cardquota.cli.check.leftovers.leftover_objects import KNOWN, read_leftovers
 from cardquota.cli.check.leftovers.leftover_section import leftover_section
 from cardquota.cli.check.section import CheckSection
+from cardquota.cli.cluster_error import ClusterError
 from cardquota.cluster.api.client import Client
 from cardquota.cluster.api.find_access import find_access
 from cardquota.quota import vocabulary as v
