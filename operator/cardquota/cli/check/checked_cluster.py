@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -139,15 +140,17 @@ async def _each(client: Client, found: CheckedCluster, kind: WatchedKind, path: 
     take: Callable[[Any], None] = kind.sink.take
     selector = _MANAGED if kind.kind == PODS else {}
     try:
-        async for one in list_objects(client, path, kind.struct, selector=selector):
-            if isinstance(one, Unreadable):
-                _leave_out(found, kind.kind, (one.namespace, one.name), one.error)
-                continue
-            try:
-                take(one)
-            except (ValueError, TypeError) as error:
-                meta = one.metadata
-                _leave_out(found, kind.kind, (meta.namespace, meta.name), str(error))
+        every = list_objects(client, path, kind.struct, selector=selector, ahead=True)
+        async with aclosing(every) as listed:
+            async for one in listed:
+                if isinstance(one, Unreadable):
+                    _leave_out(found, kind.kind, (one.namespace, one.name), one.error)
+                    continue
+                try:
+                    take(one)
+                except (ValueError, TypeError) as error:
+                    meta = one.metadata
+                    _leave_out(found, kind.kind, (meta.namespace, meta.name), str(error))
     except (ApiError, OutcomeUnknown) as error:
         raise ClusterError(sentences.not_listed(kind.kind, str(error))) from error
     except msgspec.MsgspecError as error:
