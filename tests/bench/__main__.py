@@ -31,6 +31,8 @@ BENCHES = {
     "pod_groups": ("doors", "one review of a pod group"),
     "workloads": ("doors", "what makes pods: to know 20,000 of them, to scale one, to wake some"),
     "scale_flood": ("doors", "1,000 scale requests a second, and pods beside them"),
+    "sharers": ("domain", "an oversold card that 10,000 queues have"),
+    "plugin": ("doors", "the plugin's commands, with 1,000 queues and 20,000 pods"),
     "stuck": ("domain", "to find what is stuck, among 20,000 pods"),
     "extender": ("doors", "a call of kube-scheduler, and packing by card memory"),
     "scheduling": (

@@ -42,6 +42,8 @@ class PluginApi(FakeApi):
         self._list("/api/v1/events", "Event", ())
 
     async def _post(self, http: web.Request) -> web.Response:
+        if http.path.endswith("/subjectaccessreviews"):
+            return web.json_response({"status": {"allowed": True}}, status=201)
         if v.REVIEW_GROUP not in http.path:
             return await super()._post(http)
         body = json.loads(await http.read())
@@ -54,7 +56,8 @@ def _queues(pods: int) -> Iterator[bytes]:
         queue = chance[number % len(chance)]
         queue["metadata"]["name"] = big_cluster.queue_name(number)
         quota = json.loads(queue["metadata"]["annotations"][v.QUOTA])
-        queue["status"] = _status(quota)
+        used = number < len(chance)
+        queue["status"] = _status(quota if used else dict.fromkeys(quota, 0))
         yield json.dumps(queue, separators=(",", ":")).encode()
 
 
@@ -63,13 +66,13 @@ def _status(quota: dict[str, int]) -> dict[str, Any]:
         {
             "name": card,
             "quota": amount,
-            "allocated": amount - 5,
-            "inqueue": 5,
+            "allocated": amount * 8 // 9,
+            "inqueue": amount // 9,
             "elastic": 0,
-            "requested": amount + 5,
+            "requested": amount * 10 // 9,
             "guarantee": amount,
             "deserved": amount,
-            "offline": 5,
+            "offline": amount // 9,
         }
         for card, amount in quota.items()
     ]

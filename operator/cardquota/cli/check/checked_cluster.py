@@ -44,6 +44,8 @@ class CheckedCluster:
     ledger: Ledger
     namespace: str = ""
     """All that is asked for is in it; empty: it is asked for the whole cluster."""
+    look_at_pod: Callable[[msgspec.Raw], None] | None = None
+    """Sees each pod as it comes, before it is read."""
     unread: dict[str, str] = field(default_factory=dict)
     """By kind that may not be listed: the answer."""
     partly: set[str] = field(default_factory=set)
@@ -70,10 +72,12 @@ async def read_cluster(
     settings: Settings,
     *,
     only: frozenset[str] | None = None,
+    look_at_pod: Callable[[msgspec.Raw], None] | None = None,
 ) -> CheckedCluster:
     """The cluster that the options select, page by page. What may not be listed is left out.
 
-    `only`: read no more than these kinds.
+    `only`: read no more than these kinds. `look_at_pod` sees each pod as it comes, so that whoever
+    wants something else of them need not list them again.
     Errors: AccessError, ClusterError.
     """
     client = Client(await find_access(kubeconfig, context))
@@ -85,7 +89,7 @@ async def read_cluster(
         enqueues=settings.scheduler == "standalone",
         late_binding=settings.extender.late_bound_schedulers,
     )
-    found = CheckedCluster(ledger, namespace)
+    found = CheckedCluster(ledger, namespace, look_at_pod)
     kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)
     try:
         # Pods come last: what decides on them is then known, and none is read twice.
@@ -140,7 +144,8 @@ async def _each(client: Client, found: CheckedCluster, kind: WatchedKind, path: 
     take: Callable[[Any], None] = kind.sink.take
     selector = _MANAGED if kind.kind == PODS else {}
     try:
-        every = list_objects(client, path, kind.struct, selector=selector, ahead=True)
+        look = found.look_at_pod if kind.kind == PODS else None
+        every = list_objects(client, path, kind.struct, selector=selector, ahead=True, look=look)
         async with aclosing(every) as listed:
             async for one in listed:
                 if isinstance(one, Unreadable):

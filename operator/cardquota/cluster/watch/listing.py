@@ -37,12 +37,13 @@ async def list_objects(
     page_size: int = 500,
     selector: Mapping[str, str] = _ALL,
     ahead: bool = False,
+    look: Callable[[msgspec.Raw], None] | None = None,
 ) -> AsyncGenerator[T | Unreadable, None]:
     """The objects of a collection in the API server's order, which is by name.
 
     `selector`: `labelSelector` or `fieldSelector`, as parameters of the request. `ahead`: each page
     is requested while the one before is read. For whoever reads all of it, and closes the iterator
-    if not.
+    if not. `look` sees each object as it came, before it is read; it is not to keep it.
 
     Guarantees: one bad object never keeps the others from being returned; at most one page is held
     at a time, and another if `ahead`. Not guaranteed: that all is of one moment if a page must be
@@ -62,6 +63,8 @@ async def list_objects(
             for number, raw in enumerate(page.items or ()):
                 if ahead and not number % _IN_BETWEEN:
                     await asyncio.sleep(0)  # the request, and its answer, go on
+                if look is not None:
+                    look(raw)
                 try:
                     found: T | Unreadable = decode(raw)
                 except (msgspec.MsgspecError, ValueError, RecursionError) as error:

@@ -110,7 +110,8 @@ async def test_f1_without_a_name_it_is_about_what_is_used_outside_every_queue() 
     value = found.patch[0]["value"]
     assert (value["queue"], value["heldPods"], value["waiters"]) == ("", 1, [])
     assert [one["name"] for one in value["holders"]] == ["o"]
-    assert QueueReviewSchema.model_validate({"spec": {"queue": ""}, "status": value})
+    read = QueueReviewSchema.model_validate({"spec": {"queue": ""}, "status": value})
+    assert read.status.to_wire() == value
 
 
 @pytest.mark.parametrize("name", ["none", "A B", "x" * 300, "../queue", "q\n"])
