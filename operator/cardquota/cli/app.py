@@ -263,9 +263,9 @@ def top(
 ) -> None:
     """Show what each queue has, holds and waits for.
 
-    Reads queues as you, also beside Volcano, where `kubectl get queues` does not show it. Whoever
-    may list pods and nodes too learns which cards are used outside every queue. With -o wide each
-    card of a queue has a row, with what is free on nodes; that reads all pods with cards.
+    Reads queues as you, also beside Volcano, where `kubectl get queues` does not show it. The
+    operator is asked which cards are used outside every queue; if it does not answer you, nodes and
+    pods are read. With -o wide each card of a queue has a row, with what is free on nodes.
     """
     if watch and output.is_data:
         raise typer.BadParameter("is for text alone: leave out -o", param_hint="--watch")
