@@ -37,6 +37,8 @@ BENCHES = {
     "names": ("domain", "the name that was probably meant"),
     "renewals": ("loop", "the events of 20,000 who wait, written again"),
     "scrape": ("loop", "a scrape of the metrics, by how many wait"),
+    "sharers": ("domain", "an oversold card that 10,000 queues have"),
+    "plugin": ("doors", "the plugin's commands, with 1,000 queues and 20,000 pods"),
     "extender": ("doors", "a call of kube-scheduler, and packing by card memory"),
     "scheduling": (
         "plane",

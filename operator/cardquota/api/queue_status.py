@@ -29,6 +29,8 @@ class CardStatus(WireModel):
     deserved: Int64 | None = None
     """How many cards the queue deserves: its quota, or a share by weight if quotas exceed the
     cluster."""
+    offline: Int64 | None = None
+    """The part of allocated that is off-line use; the rest is on-line."""
     surge: Int64 | None = None
     """How many cards rolling updates may borrow beyond the quota; absent if they may not borrow."""
     borrowed: Int64 | None = None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ..quota.reports.outside_use import OutsideUse
+from ..quota.reports.cards_outside import OutsideUse
 from ..quota.words import counted, first_of, lasting, listed, show
 
 NO_ROOM: Final = "no node has room: stays Pending"
@@ -422,7 +422,7 @@ def totals_differ(card: str, published: int, counted_now: int) -> str:
 def used_outside(used: OutsideUse) -> str:
     """Pods hold cards and are in no queue (V5)."""
     cards = first_of([f"{show(card)} {amount}" for card, amount in used.cards.items()], ", ")
-    rest = used.pods - len(used.first)
+    rest = used.pods - len(used.first) if used.others is None else used.others
     more = f" and {rest} more" if rest else ""
     return (
         f"used outside every queue: {cards}, by {counted(used.pods, 'pod')} "

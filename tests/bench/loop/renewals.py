@@ -45,30 +45,30 @@ def run(report: Report) -> None:
 
 def _told(report: Report, what: str, number: int, *, alike: bool) -> float:
     """Microseconds of a renewed event."""
-    line = Line(number, alike=alike)
+    waiting = WaitingPods(number, alike=alike)
     who = f"{what}, {number:,} wait"
-    line.look()
-    spent = line.go_on(0.0)
-    report(Figure(f"{who}: a first event", spent * 1e6 / line.take(), "us"))
+    waiting.look()
+    spent = waiting.go_on(0.0)
+    report(Figure(f"{who}: a first event", spent * 1e6 / waiting.take(), "us"))
     settings = Settings().events
     cost = 0.0
     for turn, why in enumerate(
         ("for its age", "after a change of the quota", "by a new leader"),
     ):
         if turn == 0:
-            line.now += settings.renew_after
+            waiting.now += settings.renew_after
         elif turn == 1:
-            line.lower_quotas()
+            waiting.lower_quotas()
         else:
-            line.begin_term()
-        begun = line.now
-        spent = line.go_on(HOUR - settings.renew_after)
-        told = line.take()
+            waiting.begin_term()
+        begun = waiting.now
+        spent = waiting.go_on(HOUR - settings.renew_after)
+        told = waiting.take()
         if told < number:
             raise RuntimeError(f"{told} of {number} were told again {why}")
         report(Figure(f"{who}: one that is written again {why}", spent * 1e6 / told, "us"))
         most = settings.renewals_per_second + AT_A_TIME
-        report(Figure(f"{who}: in one second at most, {why}", line.most(begun), "", most))
+        report(Figure(f"{who}: in one second at most, {why}", waiting.most(begun), "", most))
         if turn == 0:
             cost = spent * 1e6 / told
             rate = settings.renewals_per_second
@@ -76,7 +76,7 @@ def _told(report: Report, what: str, number: int, *, alike: bool) -> float:
     return cost
 
 
-class Line:
+class WaitingPods:
     """Who waits, and the time."""
 
     def __init__(self, number: int, *, alike: bool) -> None:
@@ -104,7 +104,7 @@ class Line:
         """Not called at that time."""
         self._wanted = None
 
-    def later(self, seconds: float) -> "Line":
+    def later(self, seconds: float) -> "WaitingPods":
         """Called after so many seconds."""
         self._wanted = self.now + seconds
         return self

@@ -204,8 +204,8 @@ def _discovery() -> dict[str, dict[str, Any]]:
     }
 
 
-async def _main(folder: Path, pods: int) -> None:
-    api = FakeApi(pods)
+async def serve_until_told(api: FakeApi, folder: Path) -> None:
+    """Write the kubeconfig, say so, and serve until standard input ends."""
     # 100,000 objects that never go away are nothing for the collector to look at.
     gc.freeze()
     keys = issue(["127.0.0.1"], now=datetime.now(UTC), days=1)
@@ -231,4 +231,4 @@ async def _main(folder: Path, pods: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_main(Path(sys.argv[1]), int(sys.argv[2])))
+    asyncio.run(serve_until_told(FakeApi(int(sys.argv[2])), Path(sys.argv[1])))

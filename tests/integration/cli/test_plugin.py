@@ -59,7 +59,7 @@ def test_cards_of_a_queue_what_is_free_and_what_would_fit(
             rows = [line.split() for line in printed.splitlines()]
             return next((one[2:] for one in rows if one[:1] == [queue]), [])
 
-        wanted = [card, "3", "2", "0", "0", "2", "3", "3", "6"]
+        wanted = [card, "3", "2", "2", "0", "0", "0", "2", "3", "3", "6"]
         eventually(lambda: row() == wanted, "its card, and what its pod leaves free")
         data = yaml.safe_load(run(team, path, "cardquota", "cards", "-o", "yaml").stdout)
         (found,) = (one for one in data["cards"] if one["name"] == card)

@@ -12,12 +12,14 @@ import yaml
 
 from builders import H200, H800
 from cardquota.quota import vocabulary as v
+from cardquota_dev.testing import eventually
 from integration.asking import Object, ask
 from integration.team import Team, of_a_job
 
 PLUGIN = (sys.executable, "-m", "cardquota.cli.plugin")
 REVIEWS = f"/apis/{v.REVIEW_GROUP}/{v.REVIEW_VERSION}/{v.QUEUE_REVIEWS}"
 Done = subprocess.CompletedProcess[str]
+_ASK = ("create", "--dry-run=server", "-o", "yaml", "-f", "-")
 
 
 def run(*command: str | Path) -> Done:
@@ -80,8 +82,7 @@ def test_f1_plain_kubectl_asks_too_and_nothing_is_ever_stored(team: Team) -> Non
     queue = team.has_queue({H200: 2})
     text = json.dumps(question(queue))
     team.until_row(H200, quota=2)
-    create = ("create", "--dry-run=server", "-o", "yaml", "-f", "-")
-    asked = team.cluster.kubectl(*create, input=text)
+    asked = team.cluster.kubectl(*_ASK, input=text)
     assert asked.returncode == 0, asked.stderr
     assert yaml.safe_load(asked.stdout)["status"]["queue"] == queue
     stored = team.cluster.kubectl("create", "-f", "-", input=text)
@@ -100,3 +101,20 @@ def test_f4_who_may_not_ask_is_told_which_right_it_takes(team: Team) -> None:
     missing = shown(team, f"{team.prefix}-none")
     assert missing.returncode == 1
     assert missing.stderr == f"cardquota: Queue <{team.prefix}-none> does not exist\n"
+
+
+@pytest.mark.slow
+def test_f1_without_a_name_it_is_about_what_is_used_outside_every_queue(team: Team) -> None:
+    """V5. The plane is shared: others may use cards outside every queue too."""
+    text = json.dumps(question(""))
+
+    def held() -> list[str]:
+        asked = team.cluster.kubectl(*_ASK, input=text)
+        assert asked.returncode == 0, asked.stderr
+        found = yaml.safe_load(asked.stdout)["status"]
+        assert (found["queue"], found["waiters"]) == ("", [])
+        assert {H200, H800} <= {one["name"] for one in found["cards"]}
+        return [one["name"] for one in found["holders"] if one["namespace"] == team.namespace]
+
+    assert team.create(team.a_pod("outside", 1, H200).in_queue(None)).ok
+    eventually(lambda: held() == ["outside"], "the pod in no queue")

@@ -49,6 +49,7 @@ def test_a_row_per_card(team: Team) -> None:
         "requested": 2,
         "guarantee": 3,
         "deserved": 3,
+        "offline": 0,
     }
     assert rows[1]["quota"] == 2
 

@@ -122,7 +122,7 @@ def test_rows_of_a_queues_status() -> None:
     assert cards["x-kubernetes-list-map-keys"] == ["name"]
     kinds = {name: node["type"] for name, node in cards["items"]["properties"].items()}
     assert kinds == {"name": "string", "resource": "string"} | dict.fromkeys(
-        [*CARD_NUMBERS, "surge", "borrowed", "seconds"], "integer"
+        [*CARD_NUMBERS, "offline", "surge", "borrowed", "seconds"], "integer"
     )
     seconds = cards["items"]["properties"]["seconds"]
     assert (seconds["format"], seconds["minimum"], seconds["maximum"]) == ("int64", 0, 2**53 - 1)

@@ -5,6 +5,7 @@ answers that a real one does not give on demand (refusals, nonsense, pages).
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 from aiohttp import web
 
@@ -18,15 +19,19 @@ async def answering(
     answers: Mapping[str, Answer],
     folder: Path,
     asked: Callable[[str, dict[str, str]], None] = lambda _, __: None,
+    posted: Mapping[str, Answer] = MappingProxyType({}),
 ) -> AsyncIterator[Path]:
-    """The kubeconfig for it. `answers`: by path; `asked` hears of each path and its query."""
+    """The kubeconfig for it. `answers`: by path; `asked` hears of each path and its query.
+    `posted`: the same to objects that are sent.
+    """
 
     async def answer(request: web.Request) -> web.Response:
         asked(request.path, dict(request.query))
-        status, text = answers.get(request.path, NOT_SERVED)
+        found = answers if request.method == "GET" else posted
+        status, text = found.get(request.path, NOT_SERVED)
         return web.Response(status=status, text=text)
 
-    async with _serving("GET", answer, folder) as path:
+    async with _serving("*", answer, folder) as path:
         yield path
 
 

@@ -7,13 +7,16 @@ from typing import Final
 import msgspec
 
 from cardquota.api.reviews.queue_review import DEFAULT_LIMIT, LARGEST_LIMIT
+from cardquota.quota.accounts.account import OUTSIDE
 from cardquota.quota.answers.answer_forms import QueueAnswer
+from cardquota.quota.answers.outside_answer import outside_answer
 from cardquota.quota.answers.queue_answer import queue_answer
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import is_object_name
 from cardquota.quota.messages import answer_messages
 from cardquota.quota.moments import time_text
 from cardquota.quota.objects.wire import Wire
+from cardquota.quota.steps import Steps
 from cardquota.settings import Settings
 
 from ..review import AdmissionResponse, Request, deny
@@ -58,22 +61,31 @@ class QueueAnswers:
         if refused is not None:
             return refused
         spec = read_question(_DECODER, request).spec
-        if not is_object_name(spec.queue):
+        if spec.queue != OUTSIDE and not is_object_name(spec.queue):
             return _no_queue(spec.queue)
-        limit = DEFAULT_LIMIT if spec.limit is None else spec.limit
-        steps = queue_answer(
-            self._ledger,
-            spec.queue,
-            limit=max(0, min(limit, LARGEST_LIMIT)),
-            time=time_text(int(self._wall_clock())),
-            volcano_configuration=self._volcano_configuration,
-            starvation_wait=self._starvation_wait,
-        )
+        steps = self._answer(spec)
 
         def respond(found: QueueAnswer | None) -> AdmissionResponse:
             return _no_queue(spec.queue) if found is None else with_status(found)
 
         return await self._questions.answered(request.user_info.username, steps, respond)
+
+    def _answer(self, spec: _QueueSpec) -> Steps[QueueAnswer | None]:
+        """About a queue; without a name, about what is used outside every queue."""
+        wanted = DEFAULT_LIMIT if spec.limit is None else spec.limit
+        limit, time = max(0, min(wanted, LARGEST_LIMIT)), time_text(int(self._wall_clock()))
+        if spec.queue == OUTSIDE:
+            return (yield from outside_answer(self._ledger, limit=limit, time=time))
+        return (
+            yield from queue_answer(
+                self._ledger,
+                spec.queue,
+                limit=limit,
+                time=time,
+                volcano_configuration=self._volcano_configuration,
+                starvation_wait=self._starvation_wait,
+            )
+        )
 
 
 def _no_queue(name: str) -> AdmissionResponse:

@@ -27,8 +27,8 @@ LARGEST_LIMIT: Final = 200
 class QueueReviewSpec(WireModel):
     """The question."""
 
-    queue: str = Field(json_schema_extra={"minLength": 1, "maxLength": LONGEST_OBJECT_NAME})
-    """Name of the queue."""
+    queue: str = Field(json_schema_extra={"maxLength": LONGEST_OBJECT_NAME})
+    """Name of the queue. Empty: ask what is used outside all queues, and what is free on nodes."""
     limit: Count32 | None = constrained(server_default=DEFAULT_LIMIT, maximum=LARGEST_LIMIT)
     """Show at most this many holders and this many waiters. The rest is only counted."""
 

@@ -17,6 +17,7 @@ from ...quota.objects.node import Node
 from ...quota.objects.queue import Queue
 from ...quota.vocabulary import API_GROUP, VERSION
 from .. import sentences
+from ..cluster_error import ClusterError
 from ..files.inventory import sort_documents
 from ..files.yaml_files import read_files
 from .card_list import CardCount, CardList
@@ -35,10 +36,6 @@ _COUNTED: Final = (
 )
 _QUEUES: Final = f"/apis/{API_GROUP}/{VERSION}/queues"
 _FORBIDDEN, _NOT_FOUND = 403, 404
-
-
-class ClusterError(Exception):
-    """The cluster did not answer the request. The text is one line for the user."""
 
 
 def from_files(files: Iterable[str], vendors: VendorTable) -> CardList:

@@ -12,13 +12,14 @@ from ...cluster.api.access import AccessError
 from ...quota.words import listed, show
 from ...settings import Settings
 from .. import sentences
+from ..cluster_error import ClusterError
 from ..failure import failed
 from ..files.yaml_files import YamlFileError
 from ..output import Output
 from ..printing import print_data, print_lines
 from ..table import table
 from .card_list import CardLine, CardList
-from .card_sources import ClusterError, from_cluster, from_files
+from .card_sources import from_cluster, from_files
 
 MOST_NAMED: Final = 4
 """Nodes, or cards, with the same problem that one line names. The rest are counted."""

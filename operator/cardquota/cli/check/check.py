@@ -15,12 +15,12 @@ from ...quota.stuck.stuck_finding import StuckFinding, StuckKind
 from ...quota.words import counted, lasting, show
 from ...settings import Settings
 from .. import sentences
-from ..cards.card_sources import ClusterError
+from ..cluster_error import ClusterError
 from ..failure import failed
 from ..output import Output
 from ..printing import print_data, print_lines
 from ..table import table
-from .checked_cluster import JUDGED_BY, CheckedCluster, read_cluster
+from .checked_cluster import JUDGED_BY, PODS, CheckedCluster, read_cluster
 from .drift_section import Difference, drift_section, lasting_differences
 from .installation.installation_section import (
     INSTALLATION,
@@ -29,7 +29,7 @@ from .installation.installation_section import (
 )
 from .installation.installed import read_installed
 from .known_kinds import not_known
-from .leftovers.leftover_objects import Leftovers, read_leftovers
+from .leftovers.leftover_objects import Leftovers, NotedPods, read_leftovers
 from .leftovers.leftover_section import leftover_section
 from .namespace_keys import NamespaceKeys, read_namespace_keys
 from .namespaces_section import namespaces_section
@@ -109,10 +109,14 @@ class _Looked(NamedTuple):
 async def _read(
     kubeconfig: Path | None, context: str, namespace: str, settings: Settings
 ) -> _Looked:
-    read = await read_cluster(kubeconfig, context, namespace, settings)
+    noted = NotedPods()
+    read = await read_cluster(kubeconfig, context, namespace, settings, look_at_pod=noted.look)
     client = Client(await find_access(kubeconfig, context))
     try:
-        left = await read_leftovers(client, namespace, settings)
+        unread = read.unread.get(PODS, "")
+        left = await read_leftovers(
+            client, namespace, settings, pods=noted.found, pods_unread=unread
+        )
         keys = await read_namespace_keys(client, namespace)
         if namespace:
             return _Looked(read, left, keys)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +21,7 @@ from ...quota.pods.pod_facts import State
 from ...quota.words import logged, show
 from ...settings import InstallationMode, Settings
 from .. import sentences
-from ..cards.card_sources import ClusterError
+from ..cluster_error import ClusterError
 from .failed_create import first_refusals
 from .refused_section import RefusedEvent, refused_events
 
@@ -43,6 +44,8 @@ class CheckedCluster:
     ledger: Ledger
     namespace: str = ""
     """All that is asked for is in it; empty: it is asked for the whole cluster."""
+    look_at_pod: Callable[[msgspec.Raw], None] | None = None
+    """Sees each pod as it comes, before it is read."""
     unread: dict[str, str] = field(default_factory=dict)
     """By kind that may not be listed: the answer."""
     partly: set[str] = field(default_factory=set)
@@ -69,10 +72,12 @@ async def read_cluster(
     settings: Settings,
     *,
     only: frozenset[str] | None = None,
+    look_at_pod: Callable[[msgspec.Raw], None] | None = None,
 ) -> CheckedCluster:
     """The cluster that the options select, page by page. What may not be listed is left out.
 
-    `only`: read no more than these kinds.
+    `only`: read no more than these kinds. `look_at_pod` sees each pod as it comes, so that whoever
+    wants something else of them need not list them again.
     Errors: AccessError, ClusterError.
     """
     client = Client(await find_access(kubeconfig, context))
@@ -84,7 +89,7 @@ async def read_cluster(
         enqueues=settings.scheduler == "standalone",
         late_binding=settings.extender.late_bound_schedulers,
     )
-    found = CheckedCluster(ledger, namespace)
+    found = CheckedCluster(ledger, namespace, look_at_pod)
     kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)
     try:
         # Pods come last: what decides on them is then known, and none is read twice.
@@ -139,15 +144,18 @@ async def _each(client: Client, found: CheckedCluster, kind: WatchedKind, path: 
     take: Callable[[Any], None] = kind.sink.take
     selector = _MANAGED if kind.kind == PODS else {}
     try:
-        async for one in list_objects(client, path, kind.struct, selector=selector):
-            if isinstance(one, Unreadable):
-                _leave_out(found, kind.kind, (one.namespace, one.name), one.error)
-                continue
-            try:
-                take(one)
-            except (ValueError, TypeError) as error:
-                meta = one.metadata
-                _leave_out(found, kind.kind, (meta.namespace, meta.name), str(error))
+        look = found.look_at_pod if kind.kind == PODS else None
+        every = list_objects(client, path, kind.struct, selector=selector, ahead=True, look=look)
+        async with aclosing(every) as listed:
+            async for one in listed:
+                if isinstance(one, Unreadable):
+                    _leave_out(found, kind.kind, (one.namespace, one.name), one.error)
+                    continue
+                try:
+                    take(one)
+                except (ValueError, TypeError) as error:
+                    meta = one.metadata
+                    _leave_out(found, kind.kind, (meta.namespace, meta.name), str(error))
     except (ApiError, OutcomeUnknown) as error:
         raise ClusterError(sentences.not_listed(kind.kind, str(error))) from error
     except msgspec.MsgspecError as error:

@@ -16,7 +16,7 @@ from ...quota.names.meaningless_keys import KEYS_OF_NAMESPACES, LABELS_OF_NAMESP
 from ...quota.objects.meta import Meta
 from ...quota.objects.wire import Wire
 from .. import sentences
-from ..cards.card_sources import ClusterError
+from ..cluster_error import ClusterError
 
 _PATH: Final = "/api/v1/namespaces"
 _KIND: Final = "namespaces"

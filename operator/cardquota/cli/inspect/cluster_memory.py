@@ -23,7 +23,7 @@ from ...quota.objects.queue import Queue
 from ...quota.pods.pod_facts import pod_facts
 from ...quota.words import show
 from .. import sentences
-from ..cards.card_sources import ClusterError
+from ..cluster_error import ClusterError
 
 T = TypeVar("T", bound=msgspec.Struct)
 _FORBIDDEN = 403

@@ -25,7 +25,7 @@ from ...quota.steps import to_its_end
 from ...quota.words import counted, show
 from ...settings import Settings
 from .. import sentences
-from ..cards.card_sources import ClusterError
+from ..cluster_error import ClusterError
 from ..failure import failed
 from ..output import Output
 from ..printing import in_one_line, print_data, print_lines

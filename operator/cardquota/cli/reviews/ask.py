@@ -56,6 +56,25 @@ async def ask(
     access = await find_access(kubeconfig, context)
     client = Client(access)
     within = f"/namespaces/{namespace or access.namespace}" if namespaced else ""
+    try:
+        return await ask_through(client, answer, kind, resource, spec, within=within)
+    finally:
+        await client.close()
+
+
+async def ask_through(
+    client: Client,
+    answer: type[T],
+    kind: str,
+    resource: str,
+    spec: Mapping[str, object],
+    *,
+    within: str = "",
+) -> T:
+    """The same through a client, which stays open. `within`: the path of its namespace.
+
+    Errors: NoAnswerError.
+    """
     path = f"/apis/{REVIEW_GROUP}/{REVIEW_VERSION}{within}/{resource}"
     body = {
         "apiVersion": f"{REVIEW_GROUP}/{REVIEW_VERSION}",
@@ -72,8 +91,6 @@ async def ask(
         raise NoAnswerError(review_sentences.not_reached(str(error))) from error
     except msgspec.MsgspecError as error:
         raise NoAnswerError(review_sentences.NOT_UNDERSTOOD) from error
-    finally:
-        await client.close()
 
 
 async def _answered(client: Client, path: str, body: object) -> bytes:

@@ -1,6 +1,7 @@
 """What a live cluster has, read once: all that decides on pods, and the pods."""
 
 from collections.abc import Iterable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
@@ -22,7 +23,7 @@ from ...quota.objects.runtime_class import RuntimeClass
 from ...quota.vocabulary import API_GROUP, VERSION
 from ...quota.words import logged
 from .. import sentences
-from ..cards.card_sources import ClusterError
+from ..cluster_error import ClusterError
 
 T = TypeVar("T", bound=msgspec.Struct)
 _QUEUES: Final = f"/apis/{API_GROUP}/{VERSION}/queues"
@@ -116,13 +117,14 @@ class _ObjectReader:
 
     async def _listed(self, path: str, struct: type[T]) -> list[T]:
         objects: list[T] = []
-        async for one in list_objects(self.client, path, struct):
-            if isinstance(one, Unreadable):
-                kind, name = (
-                    path.rpartition("/")[2],
-                    logged(*filter(None, (one.namespace, one.name))),
-                )
-                self.found.notes.append(sentences.object_left_out(kind, name, one.error))
-            else:
-                objects.append(one)
+        async with aclosing(list_objects(self.client, path, struct, ahead=True)) as listed:
+            async for one in listed:
+                if isinstance(one, Unreadable):
+                    kind, name = (
+                        path.rpartition("/")[2],
+                        logged(*filter(None, (one.namespace, one.name))),
+                    )
+                    self.found.notes.append(sentences.object_left_out(kind, name, one.error))
+                else:
+                    objects.append(one)
         return objects

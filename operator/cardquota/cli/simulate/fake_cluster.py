@@ -14,7 +14,7 @@ from ...quota.ledger.groups.group_facts import group_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.objects.pod import Gate, Pod, PodAnnotations, PodCondition, PodLabels, PodStatus
 from ...quota.objects.pod_group import GroupAnnotations, PodGroup
-from ...quota.pods.pod_facts import pod_facts
+from ...quota.pods.pod_facts import PodFacts, pod_facts
 from ...quota.stamp import Reservation, Stamp, allocated_text, reservation_text
 
 BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
@@ -77,6 +77,12 @@ class FakeCluster:
         stored = replace(pod, metadata=replace(pod.metadata, resource_version=str(revision)))
         self.pods[pod.metadata.uid] = stored
         self._ledger.pod_seen(pod_facts(stored))
+
+    def take_in(self, pod: Pod, facts: PodFacts) -> None:
+        """Store a pod of a live cluster as it stands there. `facts`: its own."""
+        facts.revision, _ = self._tick()
+        self.pods[facts.uid] = pod
+        self._ledger.pod_seen(facts)
 
     def open_gate(self, uid: str, stamp: Stamp) -> None:
         """The one patch that opens a pod's gate."""

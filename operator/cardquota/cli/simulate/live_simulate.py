@@ -13,7 +13,7 @@ from ...cluster.api.find_access import find_access
 from ...quota.words import listed
 from ...settings import Settings
 from .. import sentences
-from ..cards.card_sources import ClusterError
+from ..cluster_error import ClusterError
 from ..failure import failed
 from ..files.inventory import Inventory, sort_documents
 from ..files.yaml_files import Document, YamlFileError, read_files

@@ -80,8 +80,9 @@ class LiveSimulation(Simulation):
         self._take_in_pods(self._live.pods)
         self.at(max(0, int(now - BEGINNING.timestamp())))
         self.release()
+        there = set(self._by_uid)
         self._write_all()
-        self._explain_waiting()
+        self._explain_waiting(self._by_uid.keys() - there)  # of the others nothing is shown
         named = {pod.queue for found in self.answers.workloads for pod in found.pods}
         reports = (report(self.ledger, queue) for queue in sorted(named))
         self.answers.queues += [found for found in reports if found is not None]
@@ -121,7 +122,7 @@ class LiveSimulation(Simulation):
                 facts = pod_facts(pod)
                 if facts.state.finished:
                     continue
-                self._cluster.put(pod)
+                self._cluster.take_in(pod, facts)
             except (ValueError, TypeError) as error:
                 self._leave_out("pods", pod.metadata, error)
                 continue

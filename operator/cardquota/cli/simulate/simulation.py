@@ -5,7 +5,7 @@ hold what they hold, or wait. Each other pod is judged as by the webhook; gates 
 as by the leader; then the pod gets a node. No I/O.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -112,7 +112,7 @@ class Simulation:
         self.answers.workloads[:0] = [
             WorkloadAnswer(*maker, found) for maker, found in shown.items()
         ]
-        self._explain_waiting()
+        self._explain_waiting(self._by_uid)
         self.answers.queues += [
             found
             for queue in sorted(queue.metadata.name for queue in self._inventory.queues)
@@ -516,12 +516,12 @@ class Simulation:
         record = self.ledger.pods.get(uid)
         return record.facts if record is not None else pod_facts(self._cluster.pods[uid])
 
-    def _explain_waiting(self) -> None:
-        """Say what pods wait for that no decision was about, and drop warnings that repeat the
-        text.
+    def _explain_waiting(self, uids: Iterable[str]) -> None:
+        """Say what these pods wait for that no decision was about, and drop warnings that repeat
+        the text.
         """
-        for uid, answer in self._by_uid.items():
-            record = self.ledger.pods.get(uid)
+        for uid in uids:
+            answer, record = self._by_uid[uid], self.ledger.pods.get(uid)
             if answer.answer is Answer.GATED and not answer.text and record is not None:
                 verdict = judge_release(self.ledger, record)
                 verdict = with_group_meant(self.ledger, record.facts, verdict)

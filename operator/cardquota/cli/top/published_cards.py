@@ -20,6 +20,15 @@ class PublishedCard:
     requested: int | None
     guarantee: int | None
     deserved: int | None
+    offline: int | None
+    """The part of allocated that is off-line use; an older operator publishes none."""
+
+    @property
+    def online(self) -> int | None:
+        """The rest of it."""
+        if self.allocated is None or self.offline is None:
+            return None
+        return self.allocated - self.offline
 
 
 _AMOUNTS: Final = (
@@ -30,6 +39,7 @@ _AMOUNTS: Final = (
     "requested",
     "guarantee",
     "deserved",
+    "offline",
 )
 
 

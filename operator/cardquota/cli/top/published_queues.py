@@ -17,7 +17,7 @@ from ...quota.moments import read_moment
 from ...quota.objects.meta import Meta
 from ...quota.objects.wire import Wire
 from .. import sentences
-from ..cards.card_sources import ClusterError
+from ..cluster_error import ClusterError
 
 _NOT_FOUND: Final = 404
 _CARDS: Final = "cards"
@@ -89,6 +89,14 @@ class PublishedQueues:
 async def read_queues(kubeconfig: Path | None, context: str) -> PublishedQueues:
     """Needs the right to list queues. Errors: AccessError, ClusterError."""
     client = Client(await find_access(kubeconfig, context))
+    try:
+        return await list_queues(client)
+    finally:
+        await client.close()
+
+
+async def list_queues(client: Client) -> PublishedQueues:
+    """The same through a client, which stays open. Errors: ClusterError."""
     found = PublishedQueues([], [])
     try:
         async for queue in list_objects(client, PATH, TopQueue):
@@ -104,8 +112,6 @@ async def read_queues(kubeconfig: Path | None, context: str) -> PublishedQueues:
         raise ClusterError(sentences.not_listed("queues", str(error))) from error
     except msgspec.MsgspecError as error:
         raise ClusterError(sentences.not_listed("queues", sentences.NO_LIST)) from error
-    finally:
-        await client.close()
     return found
 
 

@@ -10,17 +10,20 @@ from typing import Any, Final
 from rich.text import Text
 
 from ...cluster.api.access import AccessError
+from ...cluster.api.client import Client
+from ...cluster.api.find_access import find_access
 from ...quota.vocabulary import QueueState
 from ...quota.words import listed, show
 from ...settings import Settings
 from .. import sentences
-from ..cards.card_sources import ClusterError
+from ..cluster_error import ClusterError
 from ..failure import failed
 from ..output import Output
 from ..printing import print_data, print_lines
 from ..table import table
-from .card_use import MOST_PODS, CardUse, read_card_use
-from .published_queues import PublishedQueue, PublishedQueues, read_queues
+from .answered_use import ask_use
+from .card_use import MOST_PODS, CardUse
+from .published_queues import PublishedQueue, PublishedQueues, list_queues
 from .wide_lines import wide_lines
 
 _COLUMNS: Final = (
@@ -51,12 +54,14 @@ _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 def top(settings: Settings, *, kubeconfig: Path | None, context: str, output: Output) -> int:
     """The exit code: 0 if the list was made, 1 if it could not be, 2 if no cluster was found.
 
-    A text without more columns is to come at once: it counts what is used outside every queue only
-    where that takes few pods. All else counts it in any case.
+    What each queue holds, on-line and off-line use included, is what the operator has published on
+    it: one list, whatever number of pods there is. What is used outside every queue, and free on
+    nodes, stands on no object, so the operator is asked. Where it does not answer, or the user may
+    not ask, pods are counted. A text without more columns is to come at once: it counts them only
+    where they are few.
     """
-    most = MOST_PODS if output is Output.TEXT else None
     try:
-        found, use = asyncio.run(_read(settings, kubeconfig, context, most))
+        found, use = asyncio.run(_read(settings, kubeconfig, context, output))
     except (AccessError, ClusterError) as error:
         return failed(error)
     if output.is_data:
@@ -68,10 +73,27 @@ def top(settings: Settings, *, kubeconfig: Path | None, context: str, output: Ou
 
 
 async def _read(
-    settings: Settings, kubeconfig: Path | None, context: str, most: int | None
+    settings: Settings, kubeconfig: Path | None, context: str, output: Output
 ) -> tuple[PublishedQueues, CardUse | str]:
     """The queues; and what pods use, or why that is not known."""
-    queues = await read_queues(kubeconfig, context)
+    in_short = output is Output.TEXT
+    client = Client(await find_access(kubeconfig, context))
+    try:
+        asking = asyncio.create_task(ask_use(client, all_cards=not in_short))
+        try:
+            queues = await list_queues(client)
+        except BaseException:
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+            raise
+        use = await asking
+    finally:
+        await client.close()
+    if use is not None:
+        return queues, use
+    from .counted_use import read_card_use  # loads what counts pods, which takes a while
+
+    most = MOST_PODS if in_short else None
     return queues, await read_card_use(settings, kubeconfig, context, most=most)
 
 

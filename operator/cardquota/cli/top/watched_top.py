@@ -1,7 +1,8 @@
 """`top --watch`: the table anew whenever a queue has changed.
 
-Queues are watched, so a cluster where nothing changes is asked for nothing. Pods and nodes are not
-read: what is free on nodes, and what is used outside every queue, is not shown.
+Queues are watched, so a cluster where nothing changes is not listed anew. Pods and nodes are not
+read: what is free on nodes, and what is used outside every queue, the operator is asked for now and
+then; where it does not answer, or the user may not ask, neither is shown.
 """
 
 import asyncio
@@ -26,10 +27,12 @@ from ...cluster.watch.reflector import Reflector
 from ...control.queues.published_status import PATH
 from ...quota.words import show as short
 from .. import sentences
-from ..cards.card_sources import ClusterError
+from ..cluster_error import ClusterError
 from ..failure import failed
 from ..output import Output
 from ..printing import console, print_lines, safe
+from .answered_use import ask_use
+from .card_use import CardUse
 from .published_queues import (
     PublishedQueue,
     PublishedQueues,
@@ -43,6 +46,8 @@ PERIOD: Final = 2.0
 """Seconds between two tables, at least."""
 _AGES: Final = 30.0
 """Seconds after which a terminal gets the same with newer ages."""
+_ASK_USE_EVERY: Final = 10.0
+"""Seconds between two questions to the operator."""
 _OLD: Final = 10.0
 """Seconds without a stream after which the table says that it may be old."""
 
@@ -175,15 +180,20 @@ async def follow(
         await _until_synced(reflector)
         on_terminal, was_old = sys.stdout.isatty(), False
         loop = asyncio.get_running_loop()
-        renew_at = loop.time()
+        renew_at = ask_at = loop.time()
+        use: CardUse | None = None
         queues.changed = True
         while True:
+            if loop.time() >= ask_at:
+                used, use = use, await ask_use(client, all_cards=output is Output.WIDE)
+                queues.changed = queues.changed or used != use
+                ask_at = loop.time() + _ASK_USE_EVERY
             old = reflector.late and reflector.lag() > _OLD
             ages = on_terminal and loop.time() >= renew_at
             if queues.changed or ages or old != was_old:
                 queues.changed, was_old, renew_at = False, old, loop.time() + _AGES
                 now = int(time.time() * 1000)
-                table = list(lines(queues.all(), now, None, output=output, bars=on_terminal))
+                table = list(lines(queues.all(), now, use, output=output, bars=on_terminal))
                 if old:
                     why = None if reflector.refused is None else str(reflector.refused)
                     note = short(sentences.table_is_old(why), most=_LONGEST_NOTE)

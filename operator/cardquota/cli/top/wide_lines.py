@@ -17,6 +17,8 @@ _COLUMNS: Final = (
     "CARD",
     "QUOTA",
     "ALLOCATED",
+    "ON-LINE",
+    "OFF-LINE",
     "INQUEUE",
     "ELASTIC",
     "REQUESTED",
@@ -59,6 +61,8 @@ def _cells(card: PublishedCard, free: Mapping[str, int] | None) -> tuple[str, ..
     amounts = (
         card.quota,
         card.allocated,
+        card.online,
+        card.offline,
         card.inqueue,
         card.elastic,
         card.requested,

@@ -1,6 +1,7 @@
 """All objects of a kind as they are now, page by page: to look once, without a watch."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeVar, cast
@@ -9,11 +10,13 @@ import msgspec
 
 from ..api.backoff import Backoff
 from ..api.client import Client
-from ..api.wire import IdentityMeta, PartialObjectMetadata, decode_identity, decoder_of
+from ..api.wire import IdentityMeta, Page, PartialObjectMetadata, decode_identity, decoder_of
 from .page import read_page
 
 T = TypeVar("T", bound=msgspec.Struct)
 _ALL: Final[Mapping[str, str]] = MappingProxyType({})
+_IN_BETWEEN: Final = 25
+"""Objects that are read without giving way, where the next page is on its way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +36,47 @@ async def list_objects(
     *,
     page_size: int = 500,
     selector: Mapping[str, str] = _ALL,
-) -> AsyncIterator[T | Unreadable]:
+    ahead: bool = False,
+    look: Callable[[msgspec.Raw], None] | None = None,
+) -> AsyncGenerator[T | Unreadable, None]:
     """The objects of a collection in the API server's order, which is by name.
 
-    `selector`: `labelSelector` or `fieldSelector`, as parameters of the request.
+    `selector`: `labelSelector` or `fieldSelector`, as parameters of the request. `ahead`: each page
+    is requested while the one before is read. For whoever reads all of it, and closes the iterator
+    if not. `look` sees each object as it came, before it is read; it is not to keep it.
 
     Guarantees: one bad object never keeps the others from being returned; at most one page is held
-    at a time. Not guaranteed: that all is of one moment if a page must be requested again. Then it
-    fails rather than leave anything out.
+    at a time, and another if `ahead`. Not guaranteed: that all is of one moment if a page must be
+    requested again. Then it fails rather than leave anything out.
     Errors: ApiError, OutcomeUnknown, and msgspec's if the answer is no list.
     """
     decode: Callable[[msgspec.Raw], T] = decoder_of(cast("type[Any]", struct))
     params = {**selector, "limit": str(page_size)}
-    while True:
-        page = await read_page(client, path, params, Backoff())
-        for raw in page.items or ():
-            try:
-                found: T | Unreadable = decode(raw)
-            except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-                about = _identity(raw)
-                found = Unreadable(about.name, str(error), about.namespace)
-            yield found
-        if not page.metadata.continue_:
-            return
-        params["continue"] = page.metadata.continue_
+    coming: asyncio.Task[Page] | None = None
+    try:
+        while True:
+            page = await (coming or read_page(client, path, params, Backoff()))
+            coming, token = None, page.metadata.continue_
+            params["continue"] = token
+            if ahead and token:
+                coming = asyncio.create_task(read_page(client, path, dict(params), Backoff()))
+            for number, raw in enumerate(page.items or ()):
+                if ahead and not number % _IN_BETWEEN:
+                    await asyncio.sleep(0)  # the request, and its answer, go on
+                if look is not None:
+                    look(raw)
+                try:
+                    found: T | Unreadable = decode(raw)
+                except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+                    about = _identity(raw)
+                    found = Unreadable(about.name, str(error), about.namespace)
+                yield found
+            if not token:
+                return
+    finally:
+        if coming is not None:
+            coming.cancel()
+            await asyncio.gather(coming, return_exceptions=True)
 
 
 def _identity(raw: msgspec.Raw) -> IdentityMeta:

@@ -19,8 +19,8 @@ class QuotaTotals:
         self.version = 0
         """Goes up whenever a card gets its first row or loses its last one."""
 
-    def replace(self, queue: str, old: Amounts, new: Amounts) -> bool:
-        """Set a queue's new quota. Returns whether a card got its first row or lost its last."""
+    def replace(self, queue: str, old: Amounts, new: Amounts) -> set[str]:
+        """Set a queue's new quota. Returns the cards that got their first row, or lost the last."""
         changed = old.keys() ^ new.keys()
         had = {card for card in changed if self.has(card)}
         for card, amount in old.items():
@@ -33,9 +33,9 @@ class QuotaTotals:
             if not self._queues[card]:
                 del self._queues[card], self._cards[card]
         has = {card for card in changed if self.has(card)}
-        moved = had != has
+        moved = had ^ has
         self._memory_rows += sum(map(is_memory, has)) - sum(map(is_memory, had))
-        self.version += moved
+        self.version += bool(moved)
         return moved
 
     def has(self, card: str) -> bool:

@@ -38,8 +38,9 @@ class Charges:
         if record.releasable:
             key, gang = class_key_of(self._state, record)
             task = task_of(self._state.groups.get(record.facts.group), record)
-            pending = self._state.account_for(record.queue).pending
-            pending.join(record, key, gang, task)
+            account = self._state.account_for(record.queue)
+            account.pending.join(record, key, gang, task)
+            self._state.note_waiting(account)
             if gang is None:
                 self._may_borrow(record)
 
@@ -48,6 +49,7 @@ class Charges:
         account = self._state.account(record.queue)
         if account is not None:
             account.pending.leave(record)
+            self._state.note_waiting(account)
             if account.pending.borrowers:
                 self._may_not_borrow(account, record)
         self._post(record, -1)
@@ -136,7 +138,7 @@ class Charges:
         moved += [state.catalog.hold(name, resource, -1) for name, resource in before]
         if any(moved):
             cards = {name for name, _ in (*before, *holds)}
-            for account in state.accounts():
+            for account in state.waiting.values():
                 if cards.isdisjoint(account.quota):
                     continue
                 if self.may_let_pass(account) or account.pending.blocked:

@@ -347,20 +347,17 @@ class Ledger(LedgerState):
     def _set_quota(self, account: Account, quota: Amounts) -> None:
         """Put another quota in force.
 
-        Costs in proportion to the rows of both, and to the queues whose deserved share changes. The
-        first row for card memory, and the last, also to the pods that ask for some (B10).
+        Costs in proportion to the rows of both; a card's first row, and its last, also to the
+        queues in which somebody waits. The first row for card memory, and the last, also to the
+        pods that ask for some (B10).
         """
         changed = {card for card, _ in account.quota.items() ^ quota.items()}
         before = {card: self.quotas.of(card) for card in changed}
         limited_memory = self.quotas.limits_memory
-        if self.quotas.replace(account.name, account.quota, quota):
+        if named := self.quotas.replace(account.name, account.quota, quota):
             self._learn_anew()
             # A name that pods hold is shown from now on, or no longer (P8).
-            self.dirty.mark_visible(
-                other.name
-                for other in self.accounts_by_queue.values()
-                if not changed.isdisjoint(other.rows)
-            )
+            self.dirty.mark_showing(named)
         account.quota = quota
         self._forget(changed)
         for card, quotas in before.items():
@@ -406,16 +403,12 @@ class Ledger(LedgerState):
         """To be called after an event of a node, or of a queue that records cards.
 
         Most such events bring no news of cards. A new kind of card costs in proportion to the
-        queues; another number of a known card, to the queues whose deserved share changes.
+        queues in which somebody waits; another number of a known card, to nothing more.
         """
         named = self.catalog.take_named()
         if named:
             self._learn_anew()
-            self.dirty.mark_visible(
-                account.name
-                for account in self.accounts_by_queue.values()
-                if not (named.isdisjoint(account.quota) and named.isdisjoint(account.rows))
-            )
+            self.dirty.mark_showing(named)
         for card, before in self.nodes.take_totals().items():
             self.shares.total_changed(card)
             self._show_sharers(card, self.quotas.of(card), min(before, self.nodes.total(card)))
@@ -425,12 +418,12 @@ class Ledger(LedgerState):
         did before: that is shown, with both numbers, and so is what each deserves of it.
         """
         if most_quotas > least_total:
-            self.dirty.mark_visible(self.quotas.queues(card))
+            self.dirty.mark_sharers(card)
 
     def _learn_anew(self) -> None:
         """The set of known cards changed: a card's name may have become valid, or invalid."""
         self.epoch += 1
-        for account in self.accounts_by_queue.values():
+        for account in self.waiting.values():
             if self._charges.may_let_pass(account) or account.pending.blocked_on_cards:
                 self.dirty.mark_pending(account.name)
 

@@ -83,6 +83,8 @@ class LedgerState:
         self.unlabelled: set[str] = set()
         """Uids of pods that are charged and lack the label that protects what is charged (I3)."""
         self.accounts_by_queue: dict[str, Account] = {}
+        self.waiting: dict[str, Account] = {}
+        """By name: the accounts in which pods wait, or groups to be enqueued."""
         self.priorities: dict[str, int] = {}
         """Values of priority classes."""
         self.requesting: dict[str, set[str]] = {}
@@ -118,7 +120,7 @@ class LedgerState:
         """Uids of pods whose decision is not yet seen in an event, or which are held back."""
         self.epoch = 0
         """Changes whenever the set of known cards, or of cards with a row in some quota, does."""
-        self.dirty = DirtySet()
+        self.dirty = DirtySet(self.quotas.queues, self._showing)
         self.shares = Shares(
             self.accounts_by_queue, self.quotas, self.nodes, self.dirty.mark_visible
         )
@@ -133,6 +135,12 @@ class LedgerState:
         """Of the Queues that exist."""
         self.group_names = GroupNames()
         """Of the pod groups that exist."""
+
+    def _showing(self, cards: set[str]) -> Iterator[str]:
+        """The names of accounts with a row of any of these cards. O(accounts)."""
+        for account in self.accounts_by_queue.values():
+            if not (cards.isdisjoint(account.quota) and cards.isdisjoint(account.rows)):
+                yield account.name
 
     def account(self, queue: str) -> Account | None:
         """The totals of a queue, or of a name that pods are charged to without one."""
@@ -261,6 +269,13 @@ class LedgerState:
             account = self.accounts_by_queue[queue] = Account(queue)
         return account
 
+    def note_waiting(self, account: Account) -> None:
+        """To be called after a pod or a group has begun to wait in a queue, or has ended that."""
+        if account.pending or account.pending.groups:
+            self.waiting[account.name] = account
+        else:
+            self.waiting.pop(account.name, None)
+
     def forget_unused(self, account: Account | None) -> None:
         """Drop an account that neither a queue nor a charge needs."""
         if (
@@ -350,11 +365,14 @@ class LedgerState:
         if before is not None and (asks is None or asks.queue != before.queue):
             account = self.account_for(before.queue)
             account.pending.retire(group)
+            self.note_waiting(account)
             self.dirty.mark_pending(before.queue)
             self.forget_unused(account)
         if asks is not None:
             dimensions = asks.request.dimensions
-            self.account_for(asks.queue).pending.ask(group, asks.sort_key, dimensions)
+            account = self.account_for(asks.queue)
+            account.pending.ask(group, asks.sort_key, dimensions)
+            self.note_waiting(account)
             self.dirty.mark_pending(asks.queue)
 
     def _asks(self, group: PodGroupState) -> Asks | None:

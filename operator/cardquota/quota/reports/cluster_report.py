@@ -110,6 +110,19 @@ def _by_controller(row: Row) -> Iterator[tuple[Use, int]]:
     return ((use, amount) for use, amount in parts if amount)
 
 
+def offline_of(account: AccountReader, row: Row) -> int:
+    """The cards of a row of a queue that are allocated off-line: by the queue's policy, else by
+    what each pod's controller makes of it.
+    """
+    match use_of(account):
+        case Use.OFFLINE:
+            return row.allocated
+        case Use.BY_CONTROLLER:
+            return row.offline
+        case _:
+            return 0
+
+
 def cards_of(ledger: LedgerReader, account: AccountReader) -> tuple[list[str], list[str]]:
     """The cards of which an account has a quota or counts something: the known cards, sorted, and
     the names that no node, quota or status knows, of which there may be as many as pods. A fraction

@@ -2,25 +2,12 @@
 
 from collections.abc import Iterator
 from heapq import nsmallest
-from typing import Final, NamedTuple
 
 from ..accounts.account import OUTSIDE
-from ..amounts import Amounts, is_card
+from ..amounts import is_card
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_record import PodRecord
-
-MOST_PODS: Final = 3
-"""Pods that are named."""
-
-
-class OutsideUse(NamedTuple):
-    """Pods that hold cards and are charged to no queue."""
-
-    pods: int
-    cards: Amounts
-    """By card, those that are used most first."""
-    first: tuple[str, ...] = ()
-    """`namespace/name` of the first by name."""
+from .cards_outside import MOST_PODS, OutsideUse
 
 
 def outside_use(ledger: LedgerReader, namespace: str = "") -> OutsideUse:

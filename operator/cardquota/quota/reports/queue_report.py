@@ -10,7 +10,7 @@ from ..moments import read_moment
 from ..quantity import cpu_quantity, memory_quantity
 from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, MEMORY, QueueState
 from ..words import amount_text, amount_texts, show
-from .cluster_report import cards_of
+from .cluster_report import cards_of, offline_of
 from .strangers import QueueStrangers
 
 MOST_COLUMNS = 3
@@ -30,6 +30,8 @@ class CardRow:
     elastic: int
     guarantee: int
     deserved: int
+    offline: int = 0
+    """The part of allocated that is off-line use (section 6); the rest is on-line."""
     surge: int | None = None
     """What rolling updates may borrow beyond the quota (R6); None where they may not."""
     borrowed: int | None = None
@@ -183,6 +185,7 @@ def _card_row(ledger: LedgerReader, account: AccountReader, name: str, borrowed:
         elastic=row.elastic,
         guarantee=quota,
         deserved=ledger.shares.shown(account.name, name),
+        offline=offline_of(account, row),
         surge=surge or None,
         borrowed=borrowed if surge else None,
         seconds=None if counted is None else counted.seconds(name, row.allocated),

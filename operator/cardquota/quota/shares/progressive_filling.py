@@ -72,7 +72,8 @@ class ProgressiveFilling:
 
     def set_total(self, total: int) -> None:
         """Share another amount."""
-        self._total, self._level_found = total, False
+        if total != self._total:
+            self._total, self._level_found = total, False
 
     def set(self, name: str, demand: WeightedDemand | None) -> None:
         """Put another demand in the place of the former one. None: it shares no more."""
@@ -98,15 +99,23 @@ class ProgressiveFilling:
                 self._pass(point, demand, 1)
             insort(self._points, point)
 
+    def settle(self) -> bool:
+        """Find the level, so that neither `of` nor `whole` has to. Returns whether that was to be
+        done.
+        """
+        if self._level_found:
+            return False
+        self._find_level()
+        return True
+
     def of(self, name: str) -> Quotient:
         """What this one gets."""
-        if not self._level_found:
-            self._find_level()
+        self.settle()
         return self._of(self._demands[name])
 
     def whole(self) -> dict[str, int]:
         """What each gets in whole numbers: by largest remainder, of equal ones by name."""
-        self._find_level()
+        self.settle()
         found: dict[str, int] = {}
         remainders: list[tuple[int, str]] = []
         weights, remaining = self._weights, self._total - self._fixed

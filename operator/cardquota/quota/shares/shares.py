@@ -17,7 +17,10 @@ from .deserved_by_weight import deserved_by_weight
 from .progressive_filling import ProgressiveFilling, Quotient, WeightedDemand
 
 AT_A_TIME: Final = 200
-"""Queues whose new request one step takes in."""
+"""Queues whose new request, or quota, one step takes in."""
+FEW: Final = 1_000
+"""Queues with one card that are all looked at in one step. Where there are more, what is shown is
+kept from change to change."""
 
 
 class Shares:
@@ -46,6 +49,12 @@ class Shares:
         """Cards of which that is to be worked out again, and whether those who get another amount
         are then to be marked: else all who have the card were marked when it changed.
         """
+        self._by_quota: dict[str, ProgressiveFilling] = {}
+        """By oversold card that more than a few queues have: shared as if everybody asked for its
+        quota.
+        """
+        self._unset: dict[str, dict[str, None]] = {}
+        """By those cards: the queues whose quota or weight may have changed since."""
         self._fillings: dict[str, ProgressiveFilling] = {}
         """By oversold card of which there is any: shared by what is asked."""
         self._unfilled: set[str] = set()
@@ -67,15 +76,22 @@ class Shares:
             # Whoever shows it shows the quota.
             self._shown.pop(card, None)
             self._outdated.pop(card, None)
+            self._keep_no_more(card)
             self._share_no_more(card)
             return
         self._outdated[card] = False
+        if card in self._by_quota:
+            self._by_quota[card].set_total(total)
         if not total:
             self._share_no_more(card)
         elif card in self._fillings:
             self._fillings[card].set_total(total)
         else:
             self._unfilled.add(card)
+
+    def _keep_no_more(self, card: str) -> None:
+        self._by_quota.pop(card, None)
+        self._unset.pop(card, None)
 
     def _share_no_more(self, card: str) -> None:
         self._unfilled.discard(card)
@@ -85,16 +101,19 @@ class Shares:
     def quota_changed(self, queue: str, card: str) -> None:
         """A queue has another quota of a card."""
         self.total_changed(card)
-        if card in self.asked:
-            self.asked[card][queue] = None
+        self._changed(queue, card)
 
     def reweighted(self, queue: str, card: str) -> None:
         """A queue has another weight, or another guarantee of a card."""
         if not self.oversold(card):
             return
         self._outdated.setdefault(card, True)
-        if card in self.asked:
-            self.asked[card][queue] = None
+        self._changed(queue, card)
+
+    def _changed(self, queue: str, card: str) -> None:
+        for changed in self.asked, self._unset:
+            if card in changed:
+                changed[card][queue] = None
 
     # --- as if everybody asked for its quota ----
 
@@ -106,22 +125,45 @@ class Shares:
             account = self._accounts.get(queue)
             return account.quota.get(card, 0) if account is not None else 0
         if card in self._outdated or card not in self._shown:
+            while self._prepare(card):
+                pass
             self._refresh(card)
         return self._shown[card].get(queue, 0)
 
     def refresh(self) -> Steps[None]:
-        """Work out what is shown of all cards, one in each step. Marks whoever shows another amount
-        now, unless it was marked before. After it, `shown` costs next to nothing until an event
-        comes.
+        """Work out what is shown of all cards, one in each step, or in several where very many
+        queues have it. What events change in between is taken in, and nothing begins anew. Marks
+        whoever shows another amount now, unless it was marked before. After it, `shown` costs next
+        to nothing until an event comes.
         """
         while self._outdated:
-            self._refresh(next(iter(self._outdated)))
+            card = next(iter(self._outdated))
+            if not self._prepare(card):
+                self._refresh(card)
             yield
+
+    def _prepare(self, card: str) -> bool:
+        """One step of what `_refresh` needs. Returns whether there was any to do."""
+        queues = self._quotas.queues(card)
+        if len(queues) <= FEW:
+            self._keep_no_more(card)
+            return False
+        if card not in self._by_quota:
+            self._by_quota[card] = ProgressiveFilling(self._nodes.total(card))
+            self._unset[card] = dict.fromkeys(queues)
+        filling, unset = self._by_quota[card], self._unset[card]
+        if not unset:
+            return filling.settle()
+        self._take_in(card, filling, unset, by_quota=True)
+        return True
 
     def _refresh(self, card: str) -> None:
         unmarked, before = self._outdated.pop(card, False), self._shown.get(card)
-        found = self._shown[card] = deserved_by_weight(
-            self._nodes.total(card), self._demands(card, by_quota=True)
+        filling = self._by_quota.get(card)
+        found = self._shown[card] = (
+            deserved_by_weight(self._nodes.total(card), self._demands(card, by_quota=True))
+            if filling is None
+            else filling.whole()
         )
         if unmarked and before is not None:
             self._mark([queue for queue, amount in found.items() if before.get(queue) != amount])
@@ -136,14 +178,16 @@ class Shares:
         for card in cards:
             if card in self.asked:
                 if self.asked[card]:
-                    self._take_in(card, self.asked[card])
+                    self._take_in(card, self._fillings[card], self.asked[card], by_quota=False)
                     return True
             elif card in self._unfilled:
                 self._unfilled.discard(card)
+                queues = self._quotas.queues(card)
+                many = len(queues) > FEW
                 self._fillings[card] = ProgressiveFilling(
-                    self._nodes.total(card), self._demands(card, by_quota=False)
+                    self._nodes.total(card), {} if many else self._demands(card, by_quota=False)
                 )
-                self.asked[card] = {}
+                self.asked[card] = dict.fromkeys(queues) if many else {}
                 return True
         return False
 
@@ -155,13 +199,14 @@ class Shares:
             return self._fillings[card].of(account.name)
         return account.quota[card], 1
 
-    def _take_in(self, card: str, changed: dict[str, None]) -> None:
-        filling = self._fillings[card]
+    # --- both ---------------------------------------------------------------------------------
+
+    def _take_in(
+        self, card: str, filling: ProgressiveFilling, changed: dict[str, None], *, by_quota: bool
+    ) -> None:
         for _ in range(min(AT_A_TIME, len(changed))):
             queue, _ = changed.popitem()
-            filling.set(queue, self._demand(queue, card, by_quota=False))
-
-    # --- both ---------------------------------------------------------------------------------
+            filling.set(queue, self._demand(queue, card, by_quota=by_quota))
 
     def oversold(self, card: str) -> bool:
         """Whether all quotas of a card together exceed the cluster (Q3)."""

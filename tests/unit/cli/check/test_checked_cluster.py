@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from builders import H200, Body, a_group, a_namespace, a_node, a_queue
-from cardquota.cli.cards.card_sources import ClusterError
 from cardquota.cli.check.checked_cluster import read_cluster
 from cardquota.cli.check.section import CheckSection
 from cardquota.cli.check.stuck_section import stuck_section
+from cardquota.cli.cluster_error import ClusterError
 from cardquota.quota import vocabulary as v
 from cardquota.settings import Settings
 from unit.quota.stuck.stuck_things import NOON, OURS, deleted, holding, waiting

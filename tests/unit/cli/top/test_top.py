@@ -19,7 +19,7 @@ from cardquota.cli.top.published_queues import PublishedQueue, PublishedQueues
 from cardquota.cli.top.top import lines
 from cardquota.cli.top.wide_lines import wide_lines
 from cardquota.quota import vocabulary as v
-from cardquota.quota.reports.outside_use import OutsideUse
+from cardquota.quota.reports.cards_outside import OutsideUse
 
 from ..answering_api import NOT_SERVED, Answer, answering
 
@@ -208,13 +208,13 @@ def test_no_cluster_is_another_exit_code(tmp_path: Path) -> None:
 
 CARDS = [
     {"name": H200, "quota": 4, "allocated": 1, "inqueue": 2, "requested": 5, "elastic": 0},
-    {"name": "Other", "quota": 2, "allocated": 3, "guarantee": 1, "deserved": 2, "inqueue": "x"},
+    {"name": "Other", "quota": 2, "allocated": 3, "deserved": 2, "inqueue": "x", "offline": 2},
     "no row",
 ]
 WIDE = queue("q", {**STATUS, "cards": CARDS})
 HEAD = [
-    *("QUEUE", "STATE", "CARD", "QUOTA", "ALLOCATED", "INQUEUE", "ELASTIC", "REQUESTED"),
-    *("GUARANTEE", "DESERVED", "FREE", "NOTE"),
+    *("QUEUE", "STATE", "CARD", "QUOTA", "ALLOCATED", "ON-LINE", "OFF-LINE", "INQUEUE"),
+    *("ELASTIC", "REQUESTED", "GUARANTEE", "DESERVED", "FREE", "NOTE"),
 ]
 
 
@@ -227,9 +227,10 @@ async def test_wide_has_a_row_for_each_card_with_what_is_free_on_nodes(tmp_path:
     head, *rows = (line.split() for line in found.stdout.splitlines()[-4:])
     assert head == HEAD
     assert rows == [
-        ["q", "Open", H200, "4", "1", "2", "0", "5", "-", "-", "7"],
-        ["q", "Open", "Other", "2", "3", "-", "-", "-", "1", "2", "0"],
-        ["r", "Open", *"-" * 9],
+        # An older operator says nothing of on-line and off-line use.
+        ["q", "Open", H200, "4", "1", "-", "-", "2", "0", "5", "-", "-", "7"],
+        ["q", "Open", "Other", "2", "3", "1", "2", *"----", "2", "0"],
+        ["r", "Open", *"-" * 11],
     ]
     hidden = {**NO_PODS, "/api/v1/nodes": NOT_SERVED}
     found = await top(listing(WIDE), tmp_path, "-o", "wide", pods=hidden)
@@ -350,4 +351,5 @@ async def test_the_default_answer_asks_for_each_kind_once_and_for_one_page_of_po
         assert len(paths) == len(set(paths))
         (query,) = (query for path, query in asked if path == "/api/v1/pods")
         assert query == {"labelSelector": v.MANAGED, "limit": "1001"}
-    assert paths == [PATH, "/api/v1/pods"]
+    reviews = "/apis/cardquota.volcano.sh/v1alpha1/queuereviews"
+    assert (set(paths[:2]), paths[2:]) == ({PATH, reviews}, ["/api/v1/pods"])

@@ -749,6 +749,12 @@ class Histories(RuleBasedStateMachine):
                 assert plain.room[dimension] >= reserved, (queue, dimension, plain)
 
     @invariant()
+    def those_queues_are_known_in_which_somebody_waits(self) -> None:
+        accounts = self.ledger.accounts()
+        waiting = {one.name: one for one in accounts if one.pending or one.pending.groups}
+        assert self.ledger.waiting == waiting
+
+    @invariant()
     def the_cluster_is_counted(self) -> None:
         assert self.ledger.nodes.totals() == self.plain.cluster_totals()
         for card, quotas in self.plain.cluster_quotas().items():

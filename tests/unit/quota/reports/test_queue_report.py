@@ -1,5 +1,7 @@
 """Section 6: what people see of a queue."""
 
+import pytest
+
 from builders import (
     CARDS,
     GPU,
@@ -59,6 +61,16 @@ def test_a_row_has_all_totals() -> None:
             deserved=3,
         ),
     )
+
+
+@pytest.mark.parametrize(("policy", "offline"), [("Deny", 0), ("Gate", 3), (None, 1)])
+def test_what_is_off_line_is_told_by_the_queues_policy_or_by_who_made_the_pods(
+    policy: str | None, offline: int
+) -> None:
+    """Section 6."""
+    job = pod("job", 1).owned_by("Job").on_node("h200-a")
+    found = of(*CARDS, QUEUE.with_policy(policy), job, pod("chat", 2).on_node("h200-a"))
+    assert (found.cards[0].allocated, found.cards[0].offline) == (3, offline)
 
 
 def test_q8_a_row_taken_out_of_the_quota_stays_while_it_is_in_use() -> None:

@@ -97,6 +97,10 @@ class OversoldCluster:
             self.shown[name] = found
         assert not self.ledger.dirty.take_changed()
 
+    def interrupted(self) -> None:
+        """A leader's time for it is over after a step."""
+        next(self.ledger.shares.refresh(), None)
+
     def reader(self) -> None:
         """As if everybody asked for its quota."""
         for card, total in self.totals.items():
@@ -162,6 +166,7 @@ looks = st.sampled_from(
         OversoldCluster.nobody,
         OversoldCluster.follower,
         OversoldCluster.leader,
+        OversoldCluster.interrupted,
         OversoldCluster.reader,
         OversoldCluster.order,
     )
@@ -180,10 +185,31 @@ begins = st.tuples(
 )
 
 
+histories = st.lists(st.tuples(looks, looks, happens), min_size=1, max_size=12)
+
+
 @pytest.mark.slow
-@given(begins, st.lists(st.tuples(looks, looks, happens), min_size=1, max_size=12))
+@given(begins, histories)
 @settings(max_examples=150)
 def test_w1_after_any_history_it_is_what_the_rounds_give(
+    begin: tuple[Event, ...], history: list[tuple[Event, Event, Event]]
+) -> None:
+    hold_against_rounds(begin, history)
+
+
+@pytest.mark.slow
+@given(begins, histories, st.integers(0, 2))
+@settings(max_examples=150)
+def test_w1_so_it_is_where_very_many_queues_have_a_card(
+    begin: tuple[Event, ...], history: list[tuple[Event, Event, Event]], few: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shares, "FEW", few)
+        patch.setattr(shares, "AT_A_TIME", 1)
+        hold_against_rounds(begin, history)
+
+
+def hold_against_rounds(
     begin: tuple[Event, ...], history: list[tuple[Event, Event, Event]]
 ) -> None:
     world = OversoldCluster()
@@ -262,7 +288,36 @@ def test_a_step_works_out_one_card() -> None:
     assert len(list(ledger.shares.refresh())) == 7
 
 
-def test_nothing_is_left_of_queues_and_cards_that_are_gone() -> None:
+def test_where_very_many_queues_have_a_card_a_step_takes_in_some_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A change of one of them begins nothing anew, whether or not all were taken in by then."""
+    monkeypatch.setattr(shares, "FEW", 9)
+    monkeypatch.setattr(shares, "AT_A_TIME", 2)
+    names = [f"q{number}" for number in range(10)]
+    ledger = a_ledger(*(a_queue(name).with_quota({H200: 5}) for name in names))
+    see(ledger, a_node().with_cards(H200, 8))
+    steps = ledger.shares.refresh()
+    for _ in range(4):
+        next(steps)
+    see(ledger, a_queue("q0").with_quota({H200: 1}))
+    # Two or three queues are left; then the level, and the amounts.
+    assert len(list(ledger.shares.refresh())) <= 2 + 2
+    assert sum(ledger.shares.shown(name, H200) for name in names) == 8
+    see(ledger, a_queue("q1").with_quota({H200: 2}))
+    assert len(list(ledger.shares.refresh())) == 1 + 2
+    see(ledger, a_pod().in_queue("q0").naming(H200).asking_for(1).gated())
+    taken_in = 0
+    while ledger.shares.settle([H200]):
+        taken_in += 1
+    assert taken_in == 1 + 5
+
+
+@pytest.mark.parametrize("few", [0, 1_000])
+def test_nothing_is_left_of_queues_and_cards_that_are_gone(
+    few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shares, "FEW", few)
     ledger = oversold()
     see(ledger, a_pod().in_queue("red").naming(H200).asking_for(1).gated())
     queue_order(ledger, ["red"])

@@ -103,7 +103,18 @@ async def test_f1_what_would_be_stored_is_refused_in_audit_mode_too(
     assert found.text == answer_messages.send_as_dry_run(v.QUEUE_REVIEWS)
 
 
-@pytest.mark.parametrize("name", ["none", "", "A B", "x" * 300, "../queue", "q\n"])
+async def test_f1_without_a_name_it_is_about_what_is_used_outside_every_queue() -> None:
+    async with an_endpoint() as endpoint:
+        endpoint.see(a_pod("o").with_uid("o").asking_for(2).on_node("h200-a"))
+        found = await asked(endpoint, {"queue": "", "limit": 1})
+    value = found.patch[0]["value"]
+    assert (value["queue"], value["heldPods"], value["waiters"]) == ("", 1, [])
+    assert [one["name"] for one in value["holders"]] == ["o"]
+    read = QueueReviewSchema.model_validate({"spec": {"queue": ""}, "status": value})
+    assert read.status.to_wire() == value
+
+
+@pytest.mark.parametrize("name", ["none", "A B", "x" * 300, "../queue", "q\n"])
 async def test_f1_a_queue_that_is_not_there(name: str) -> None:
     async with an_endpoint() as endpoint:
         found = await asked(endpoint, {"queue": name})

@@ -20,7 +20,7 @@ from ....install.rights import Right, rights
 from ....quota import vocabulary as v
 from ....settings import Settings
 from ... import sentences
-from ...cards.card_sources import ClusterError
+from ...cluster_error import ClusterError
 from .certificate_findings import secrets_with_certificates
 from .lease_findings import is_renewed
 from .object_answer import Answer, NotRead, inner, read_object

@@ -9,7 +9,7 @@ import msgspec
 from ....cluster.api.api_error import ApiError, OutcomeUnknown
 from ....cluster.api.client import Client
 from ... import sentences
-from ...cards.card_sources import ClusterError
+from ...cluster_error import ClusterError
 
 _NOT_FOUND = 404
 _NOT_ALLOWED = (401, 403)

@@ -3,7 +3,7 @@ plugin says in events, and the configuration of Volcano's scheduler.
 """
 
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -22,7 +22,7 @@ from ....quota.objects.queue import QueueSpec
 from ....quota.objects.wire import Wire
 from ....settings import Settings
 from ... import sentences
-from ...cards.card_sources import ClusterError
+from ...cluster_error import ClusterError
 from .scheduler_plugins import old_plugins
 
 _GROUP: Final = "/apis/scheduling.volcano.sh/v1beta1"
@@ -34,6 +34,8 @@ KNOWN: Final = frozenset(
     text for text in vars(v).values() if isinstance(text, str) and text.startswith(_PREFIX)
 )
 """All keys that begin with `volcano.sh/card` and mean something."""
+_KEY: Final = re.compile(rb'"(volcano\.sh/card[^"\\]*)"')
+_KNOWN: Final = frozenset(key.encode() for key in KNOWN)
 _SCHEDULER: Final = re.compile(
     r"system:serviceaccount:(?P<namespace>[a-z0-9-]+):(?P<name>[a-z0-9.-]+-scheduler)"
 )
@@ -87,6 +89,9 @@ class _SchedulerConfiguration(Wire):
     data: dict[str, Any] | None = None
 
 
+_decode_noted: Final = msgspec.json.Decoder(_Noted).decode
+
+
 class NotedObject(NamedTuple):
     """An object that somebody wrote."""
 
@@ -110,6 +115,26 @@ class NotedObject(NamedTuple):
     """Of a configuration: the old plugins that it names."""
 
 
+class NotedPods:
+    """Pods with keys of annotations that look like ours and mean nothing, found while pods are read
+    for something else. Costs some microseconds for each pod that has none.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[NotedObject] = []
+
+    def look(self, raw: msgspec.Raw) -> None:
+        """A pod as it came. One that cannot be read is left out: `stuck` names it."""
+        if _KNOWN.issuperset(_KEY.findall(raw)):
+            return
+        try:
+            noted = _noted("Pod", _decode_noted(raw))
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return
+        if noted.unknown:
+            self.found.append(noted)
+
+
 @dataclass(slots=True)
 class Leftovers:
     """What was read. Of objects only those that may be leftovers are kept."""
@@ -121,24 +146,34 @@ class Leftovers:
     """What was not read, and why."""
 
 
-async def read_leftovers(client: Client, namespace: str, settings: Settings) -> Leftovers:
+async def read_leftovers(
+    client: Client,
+    namespace: str,
+    settings: Settings,
+    *,
+    pods: Iterable[NotedObject] = (),
+    pods_unread: str = "",
+) -> Leftovers:
     """Page by page. In a namespace only what is in it. What the user may not list is left out, with
     a note; what the API server does not have is none. Errors: ClusterError.
+
+    `pods`: those that were noted when all were read; `pods_unread`: why they were not.
     """
     found = Leftovers()
     kinds: tuple[tuple[str, str, type[_Noted]], ...] = (
         ("Queue", "" if namespace else f"{_GROUP}/queues", _NotedQueue),
         ("PodGroup", _inside(f"{_GROUP}/podgroups", namespace), _Noted),
         ("Job", _inside(f"{_JOBS}/jobs", namespace), _NotedJob),
-        ("Pod", _inside("/api/v1/pods", namespace), _Noted),
     )
     for kind, path, struct in kinds:
         if path:
-            selector = {"labelSelector": v.MANAGED} if kind == "Pod" else {}
-            async for one in _listed(client, found, path, struct, selector):
+            async for one in _listed(client, found, path, struct, {}):
                 noted = _noted(kind, one)
                 if noted.unknown or noted.problem or noted.spec is not None:
                     found.objects.append(noted)
+    found.objects += (one for one in pods if namespace in ("", one.namespace))
+    if pods_unread and not pods_unread.startswith(f"{_NOT_FOUND} "):
+        found.notes.append(_not_read("pods", pods_unread))
     path = _inside("/api/v1/events", namespace)
     selector = {"fieldSelector": f"source={OLD_PLUGIN}"}
     async for event in _listed(client, found, path, _PluginEvent, selector):
@@ -176,8 +211,11 @@ async def _listed(
 
 def _note_absent(found: Leftovers, what: str, error: ApiError) -> None:
     if error.status != _NOT_FOUND:
-        why = sentences.not_listed(what, str(error))
-        found.notes.append(f"{why}: {sentences.LEFTOVERS_NOT_KNOWN}")
+        found.notes.append(_not_read(what, str(error)))
+
+
+def _not_read(what: str, answer: str) -> str:
+    return f"{sentences.not_listed(what, answer)}: {sentences.LEFTOVERS_NOT_KNOWN}"
 
 
 def _noted(kind: str, one: Any) -> NotedObject:

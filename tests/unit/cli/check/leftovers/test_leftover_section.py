@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from builders import GPU, H200, Body, a_group, a_namespace, a_node, a_pod, a_queue
-from cardquota.cli.cards.card_sources import ClusterError
 from cardquota.cli.check.bounded_section import MOST_SHOWN
 from cardquota.cli.check.check import lines
 from cardquota.cli.check.checked_cluster import read_cluster
-from cardquota.cli.check.leftovers.leftover_objects import KNOWN, read_leftovers
+from cardquota.cli.check.leftovers.leftover_objects import KNOWN, NotedPods, read_leftovers
 from cardquota.cli.check.leftovers.leftover_section import leftover_section
 from cardquota.cli.check.section import CheckSection
+from cardquota.cli.cluster_error import ClusterError
 from cardquota.cluster.api.client import Client
 from cardquota.cluster.api.find_access import find_access
 from cardquota.quota import vocabulary as v
@@ -75,10 +75,17 @@ async def kubeconfig(
 
 
 async def checked(kubeconfig: Path, namespace: str = "") -> CheckSection:
-    read = await read_cluster(kubeconfig, "", namespace, Settings())
+    noted = NotedPods()
+    read = await read_cluster(kubeconfig, "", namespace, Settings(), look_at_pod=noted.look)
     client = Client(await find_access(kubeconfig, ""))
     try:
-        left = await read_leftovers(client, namespace, Settings())
+        left = await read_leftovers(
+            client,
+            namespace,
+            Settings(),
+            pods=noted.found,
+            pods_unread=read.unread.get("pods", ""),
+        )
     finally:
         await client.close()
     return leftover_section(read, left, NOON)

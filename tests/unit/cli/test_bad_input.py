@@ -1,0 +1,147 @@
+"""What every command of the plugin says where it cannot answer: one line, and its exit code."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from builders import H200
+from cardquota.cli.exit_code import ExitCode
+from cardquota.cli.plugin import plugin
+
+from .answering_api import NOT_SERVED, Answer, answering
+
+GROUP = "/apis/scheduling.volcano.sh/v1beta1"
+REVIEWS = "/apis/cardquota.volcano.sh/v1alpha1"
+COMMANDS = (
+    ("top",),
+    ("top", "-o", "wide"),
+    ("top", "--watch"),
+    ("queue", "red"),
+    ("explain", "job", "train", "-n", "team"),
+    ("cards",),
+    ("inspect",),
+    ("check",),
+    ("simulate", "-f", "job.yaml"),
+)
+JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train, namespace: team}
+spec: {template: {spec: {containers: [{name: a, image: b}]}}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "job.yaml").write_text(JOB)
+    monkeypatch.chdir(tmp_path)
+
+
+def said(done: Result, code: int) -> str:
+    """What it says: one line, and nothing on standard output."""
+    assert (done.exit_code, done.stdout) == (code, ""), done.output
+    assert done.stderr.startswith("cardquota: ")
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+async def test_without_a_cluster(command: tuple[str, ...], tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "none")
+    done = await asyncio.to_thread(CliRunner().invoke, plugin, [*command, "--kubeconfig", nowhere])
+    assert "there is no such file" in said(done, ExitCode.NOT_UNDERSTOOD)
+    async with answering({}, tmp_path) as config:
+        wrong = [*command, "--kubeconfig", str(config), "--context", "gone"]
+        done = await asyncio.to_thread(CliRunner().invoke, plugin, wrong)
+    assert "'gone'" in said(done, ExitCode.NOT_UNDERSTOOD)
+
+
+def forbidden(verb: str, what: str) -> Answer:
+    message = f'{what} is forbidden: User "ann" cannot {verb} resource "{what}"'
+    return 403, json.dumps({"kind": "Status", "reason": "Forbidden", "message": message})
+
+
+RIGHTS = {
+    "top": "you may not list queues",
+    "queue": "it needs the right to create queuereviews.cardquota.volcano.sh",
+    "explain": "it needs the right to create workloadreviews.cardquota.volcano.sh",
+    "cards": "you may not list nodes",
+    "inspect": "you may not list nodes",
+    "simulate": "you may not list queues",
+}
+
+
+@pytest.mark.parametrize("command", [one for one in COMMANDS if one[0] in RIGHTS], ids=" ".join)
+async def test_who_lacks_a_right_is_told_which(command: tuple[str, ...], tmp_path: Path) -> None:
+    reviews = f"{REVIEWS}/namespaces/team/workloadreviews", f"{REVIEWS}/queuereviews"
+    posted = {path: forbidden("create", path.rpartition("/")[2]) for path in reviews}
+    lists = f"{GROUP}/queues", "/api/v1/nodes"
+    answers = {path: forbidden("list", path.rpartition("/")[2]) for path in lists}
+    async with answering(answers, tmp_path, posted=posted) as config:
+        arguments = [*command, "--kubeconfig", str(config)]
+        done = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
+    assert RIGHTS[command[0]] in said(done, ExitCode.FAILED)
+
+
+@pytest.mark.parametrize(
+    "command", [one for one in COMMANDS if one[0] in ("top", "queue", "explain", "simulate")]
+)
+async def test_where_nothing_is_installed(command: tuple[str, ...], tmp_path: Path) -> None:
+    """`cards` and `check` find something to say all the same."""
+    async with answering({}, tmp_path, posted={}) as config:
+        arguments = [*command, "--kubeconfig", str(config)]
+        done = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
+    text = said(done, ExitCode.FAILED)
+    assert "no definition of Queue" in text or "is not installed here" in text
+
+
+ODD = ("", "A", "a b", "../queue", "a/b/c", "\x1b[31m", "é", "x" * 300, "-", "a\nb")
+
+
+NAMED = (
+    ("queue", "--", "NAME"),
+    ("explain", "--", "job", "NAME"),
+    ("explain", "-n", "NAME", "job", "train"),
+    ("check", "-n", "NAME"),
+    ("simulate", "-f", "job.yaml", "-n", "NAME"),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    # An empty namespace is as if it was not named.
+    [(name, one) for name in ODD for one in NAMED if name or "-n" not in one],
+)
+async def test_names_that_no_object_has(
+    name: str, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    arguments = [name if one == "NAME" else one for one in command]
+    async with answering({}, tmp_path) as config:
+        shown = [arguments[0], "--kubeconfig", str(config), *arguments[1:]]
+        done = await asyncio.to_thread(CliRunner().invoke, plugin, shown)
+    text = said(done, ExitCode.NOT_UNDERSTOOD)
+    assert text.rstrip("\n").isprintable()
+    assert len(text) < 600
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("output", ["text", "wide", "json"])
+async def test_ten_thousand_queues(output: str, tmp_path: Path) -> None:
+    row = {"name": H200, "quota": 3, "allocated": 2, "offline": 1}
+    status = {"cards": [row], "columns": {"cards": "2/3"}}
+    queues = [
+        {"metadata": {"name": f"q{number:05}", "uid": str(number)}, "status": status}
+        for number in range(10_000)
+    ]
+    listed = 200, json.dumps({"metadata": {"resourceVersion": "1"}, "items": queues})
+    async with answering({f"{GROUP}/queues": listed, "/api/v1/pods": NOT_SERVED}, tmp_path) as at:
+        arguments = ["top", "-o", output, "--kubeconfig", str(at)]
+        done = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
+    assert done.exit_code == 0
+    if output == "json":
+        assert len(json.loads(done.stdout)["queues"]) == 10_000
+    else:
+        assert sum(line.startswith("q") for line in done.stdout.splitlines()) == 10_000

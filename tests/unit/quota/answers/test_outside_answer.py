@@ -1,0 +1,56 @@
+"""F1, V5: what is answered about what is used outside every queue."""
+
+from builders import CARDS, H200, H800, a_ledger, a_node, a_pod
+from builders.pod import PodBody
+from cardquota.quota.answers.answer_forms import CardAmount, QueueAnswer
+from cardquota.quota.answers.card_room import MOST_CARDS
+from cardquota.quota.answers.outside_answer import outside_answer
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.reports.outside_use import outside_use
+from cardquota.quota.steps import to_its_end
+
+from .asked_cluster import NOON, a_cluster, holding
+
+
+def asked(ledger: Ledger, *, limit: int = 20) -> QueueAnswer:
+    return to_its_end(outside_answer(ledger, limit=limit, time=NOON))
+
+
+def outside(name: str, cards: int = 1, node: str = "h200-a") -> PodBody:
+    return a_pod(name).with_uid(name).asking_for(cards).on_node(node)
+
+
+def test_f1_pods_in_no_queue_their_cards_and_who_has_made_them() -> None:
+    ledger = a_cluster(holding("ours", 3), outside("one", 2), outside("two"))
+    found = asked(ledger)
+    assert (found.queue, found.time, found.held_pods) == ("", NOON, 2)
+    allocated = {card.name: card.allocated for card in found.cards}
+    assert (allocated[H200], allocated[H800]) == (3, 0)
+    assert [(one.name, one.cards) for one in found.holders] == [
+        ("one", (CardAmount(name=H200, amount=2),)),
+        ("two", (CardAmount(name=H200, amount=1),)),
+    ]
+    assert outside_use(ledger)[:2] == (found.held_pods, {H200: 3})
+    assert (asked(ledger, limit=1).more_holders, len(asked(ledger, limit=0).holders)) == (1, 0)
+
+
+def test_f1_of_each_card_of_the_cluster_what_is_free_and_no_quota() -> None:
+    found = asked(a_cluster(holding("ours", 3), outside("one", 2)))
+    free = {card.name: (card.allocatable, card.free, card.most_on_node) for card in found.cards}
+    assert (free[H200], free[H800]) == ((8, 3, 3), (8, 8, 8))
+    assert {(card.quota, card.left, card.fits) for card in found.cards} == {(0, 0, 0)}
+
+
+def test_f1_where_nothing_runs_outside_and_where_there_is_nothing_at_all() -> None:
+    assert {card.allocated for card in asked(a_ledger(*CARDS)).cards} == {0}
+    found = asked(a_ledger())
+    assert (found.cards, found.held_pods, found.holders) == ((), 0, ())
+
+
+def test_f1_of_very_many_cards_those_are_told_that_are_held_most() -> None:
+    nodes = [a_node(f"n{n:03}").with_cards(f"card-{n:03}", 8) for n in range(MOST_CARDS + 5)]
+    found = asked(a_ledger(*nodes, outside("one", 2, f"n{MOST_CARDS + 4}")))
+    names = [card.name for card in found.cards]
+    assert (len(names), found.more_cards) == (MOST_CARDS, 5)
+    assert names[-1] == f"card-{MOST_CARDS + 4}"
+    assert names == sorted(names)

@@ -1,0 +1,97 @@
+"""What it costs to read very many queues: work in proportion to them, and no look at all others."""
+
+import pytest
+
+from builders import CARDS, H200, a_ledger, a_node, a_pod, a_queue, see
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.release.openings import openings
+
+QUEUES = 200
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return a_ledger(*CARDS)
+
+
+def test_those_who_share_an_oversold_card_are_counted_out_once_and_not_for_each_queue(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted_out: list[str] = []
+    queues = ledger.quotas.queues
+
+    def watched(card: str) -> object:
+        counted_out.append(card)
+        return queues(card)
+
+    monkeypatch.setattr(ledger.dirty, "_sharers", watched)
+    for number in range(QUEUES):
+        see(ledger, a_queue(f"q{number}").with_quota({H200: 1}))
+    assert not counted_out
+    assert len(ledger.dirty.take_changed()) == QUEUES
+    assert counted_out == [H200]
+
+
+def test_a_queue_that_comes_with_a_card_of_its_own_looks_at_no_other_queue(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(QUEUES):
+        see(ledger, a_queue(f"q{number}").with_quota({f"own-{number}": 1}))
+    ledger.dirty.take_changed()
+
+    class Queues(dict[str, object]):
+        def values(self) -> object:  # type: ignore[override]
+            raise AssertionError("all queues are looked at")
+
+    monkeypatch.setattr(ledger, "accounts_by_queue", Queues(ledger.accounts_by_queue))
+    see(ledger, a_queue("new").with_quota({"another": 1}))
+    see(ledger, a_queue("new").with_quota({}))
+    monkeypatch.undo()
+    assert ledger.dirty.take_changed() == {"new"}
+
+
+def test_who_loses_an_oversold_card_before_changes_are_taken_is_told_too(ledger: Ledger) -> None:
+    for name in ("red", "blue"):
+        see(ledger, a_queue(name).with_quota({H200: 8}))
+    ledger.dirty.take_changed()
+    see(ledger, a_node("more").with_cards(H200, 1))
+    see(ledger, a_queue("red").with_quota({}))
+    ledger.queue_gone("blue")
+    assert ledger.dirty.take_changed() == {"red", "blue"}
+
+
+def test_a_name_that_pods_hold_is_news_to_their_queue_once_another_has_a_quota_of_it(
+    ledger: Ledger,
+) -> None:
+    """P8."""
+    see(ledger, a_queue("red").with_quota({H200: 8}))
+    held = a_pod().in_queue("red").naming("odd").asking_for(1).stamped("red", {"odd": 1})
+    see(ledger, held)
+    ledger.dirty.take_changed()
+    see(ledger, a_queue("blue").with_quota({"odd": 1}))
+    assert ledger.dirty.take_changed() == {"red", "blue"}
+    ledger.queue_gone("blue")
+    assert ledger.dirty.take_changed() == {"red", "blue"}
+
+
+def test_marks_are_gone_on_a_replica_that_does_not_lead(ledger: Ledger) -> None:
+    for name in ("red", "blue"):
+        see(ledger, a_queue(name).with_quota({H200: 8, name: 1}))
+    ledger.decisions.rest()
+    assert ledger.dirty.take_changed() == set()
+
+
+def test_a_queue_counts_as_one_in_which_somebody_waits_as_long_as_that_is_so(
+    ledger: Ledger,
+) -> None:
+    see(ledger, a_queue("red").with_quota({H200: 8}))
+    assert not ledger.waiting
+    waits = a_pod().in_queue("red").naming("odd").asking_for(1).gated()
+    see(ledger, waits)
+    assert list(ledger.waiting) == ["red"]
+    list(openings(ledger, "red"))
+    ledger.dirty.take_pending()
+    see(ledger, a_queue("blue").with_quota({"odd": 1}))
+    assert "red" in ledger.dirty.take_pending()
+    ledger.pod_gone(waits.uid)
+    assert not ledger.waiting
