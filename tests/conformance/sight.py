@@ -31,7 +31,7 @@ KINDS = {
     "job": "/apis/batch/v1/namespaces/%s/jobs",
 }
 _DENIED = "denied the request: "
-_PLACE = re.compile(r"; (number <\d+> of|more than) <\d+> (that )?wait in Queue <[^>]*>$")
+_PLACE = re.compile(r"; (number <\d+> of|more than) <\d+> (that )?wait in Queue <[^>]*>.*$")
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from cardquota.quota.limits import KIB
+from cardquota.quota.limits import JOB_TASKS, KIB
 from cardquota.quota.messages.queues import queue_write_messages
 from cardquota.quota.names.meaningless_keys import KeysOfKind
 
@@ -57,7 +57,8 @@ class _Workload(msgspec.Struct):
 
 
 class _OfVolcanoJob(msgspec.Struct):
-    tasks: list[_OfJob | None] | None = None
+    tasks: list[msgspec.Raw] | None = None
+    """Not decoded: what was stored before may have very many."""
 
 
 class _VolcanoJob(msgspec.Struct):
@@ -65,11 +66,17 @@ class _VolcanoJob(msgspec.Struct):
 
     @property
     def keys(self) -> Collection[str]:
-        """Those of the pods of all its tasks."""
-        tasks = (task for task in self.spec.tasks or () if task is not None)
-        return dict.fromkeys(key for task in tasks for key in task.template.keys)
+        """Those of the pods of all its tasks; none where these are too many. Raises as decoding
+        does.
+        """
+        tasks = self.spec.tasks or ()
+        if len(tasks) > JOB_TASKS.most:
+            return _NO_KEYS
+        found = [one for one in map(_TASKS.decode, tasks) if one is not None]
+        return dict.fromkeys(key for task in found for key in task.template.keys)
 
 
+_TASKS: Final = msgspec.json.Decoder(_OfJob | None)
 K = TypeVar("K", _Annotated, _Workload, _VolcanoJob)
 
 
@@ -91,9 +98,10 @@ class _Warnings(Generic[K]):
             return _NO_KEYS
         try:
             found = self._decoder.decode(encoded)
+            keys = found.keys if found is not None else _NO_KEYS
         except (msgspec.DecodeError, ValueError, RecursionError):
             return _NO_KEYS
-        return found.keys if found is not None else _NO_KEYS
+        return keys
 
 
 _OF_OBJECT: Final = _Warnings(_Annotated)

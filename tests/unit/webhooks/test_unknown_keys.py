@@ -7,6 +7,7 @@ import pytest
 
 from builders import H200, a_group, a_pod, a_queue
 from cardquota.quota import vocabulary as v
+from cardquota.quota.limits import JOB_TASKS
 from cardquota.quota.names.meaningless_keys import KEYS_OF_PODS
 from cardquota_webhooks.review import GroupResource, Request
 from cardquota_webhooks.unknown_keys import (
@@ -105,3 +106,12 @@ def test_i5_many_tasks_with_many_annotations_cost_little() -> None:
     tasks = [{"template": {"metadata": {"annotations": one}}} for one in annotations]
     large = request({"spec": {"tasks": tasks}})
     assert steps_of(lambda: task_key_warnings(large, KEYS_OF_PODS)) < 300_000
+
+
+def test_i5_of_more_tasks_than_are_read_no_keys_are() -> None:
+    """What was stored before may have tens of thousands: nothing of these is decoded."""
+    task = {"template": {"metadata": {"annotations": {WRONG: H200}}}}
+    new, old = {"spec": {"tasks": [task]}}, {"spec": {"tasks": [task] * (JOB_TASKS.most + 1)}}
+    assert task_key_warnings(request(new, new), KEYS_OF_PODS) == ()
+    assert task_key_warnings(request(new, old), KEYS_OF_PODS) == (SAID,)
+    assert task_key_warnings(request(old), KEYS_OF_PODS) == ()

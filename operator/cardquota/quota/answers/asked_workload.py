@@ -12,9 +12,7 @@ from ..steps import Steps
 POD_GROUP: Final = "PodGroup"
 JOB: Final = "Job"
 AT_A_TIME: Final = 256
-"""Members, or groups, that one step looks at."""
-_UID: Final = 36
-"""Characters of a uid, which ends the name of the group that Volcano makes for a Job."""
+"""Members that one step looks at."""
 
 
 class AskedWorkload(NamedTuple):
@@ -114,15 +112,8 @@ def members_of(group: PodGroupState) -> Steps[AskedPods]:
     return found
 
 
-def group_of_job(ledger: LedgerReader, asked: AskedWorkload) -> Steps[PodGroupState | None]:
-    """The group that Volcano has made for a Job of its, by its name. Costs by all groups."""
+def group_of_job(ledger: LedgerReader, asked: AskedWorkload) -> PodGroupState | None:
+    """The group that Volcano has made for a Job of its, by its name."""
     if asked.kind != JOB or asked.volcano is False:
         return None
-    prefix = f"{asked.namespace}/{asked.name}-"
-    keys = list(ledger.groups)
-    for start in range(0, len(keys), AT_A_TIME):
-        for key in keys[start : start + AT_A_TIME]:
-            if key.startswith(prefix) and len(key) == len(prefix) + _UID:
-                return ledger.groups.get(key)
-        yield
-    return None
+    return ledger.groups.get(ledger.job_groups.of(asked.namespace, asked.name))

@@ -162,7 +162,7 @@ class Explanations:
             pods = (yield from members_of(group)) if group is not None else AskedPods()
             return pods, group
         pods = yield from pods_of(ledger, asked)
-        return pods, None if pods.total else (yield from group_of_job(ledger, asked))
+        return pods, None if pods.total else group_of_job(ledger, asked)
 
     def _is_as_seen(self, pods: AskedPods) -> bool:
         """Whether the pod to be told of still waits: it may have been let through, or be gone or

@@ -78,8 +78,13 @@ def need_of_members(
         return None
     classes = [one for one in account.pending.classes_of(group) if one.sort_keys]
     members = first_members(classes, group.missing, group.missing_by_task)
-    requests = (ledger.pods[sort_key.uid].request for sort_key in members)
-    found = Counter(request for request in requests if request is not None)
+    found = Counter[PodRequest]()
+    for sort_key in members:
+        request = ledger.pods[sort_key.uid].request
+        if request is not None:
+            found[request] += 1
+            if len(found) > GANG_KINDS.most:
+                return None  # no more of very many are looked at
     return _need(found, group) if found.total() == group.missing else None
 
 

@@ -189,6 +189,21 @@ class Assignment:
                 step //= 2
         return fixed
 
+    def unfix(self, claim: Claim, card: str, number: int) -> None:
+        """The inverse of `fix`, while nothing else was given this card's room."""
+        self._placements.take(Claim((card,), claim.amount), card, number)
+        self._placements.put(claim, card, number)
+
+    def fixable(self, claim: Claim, card: str) -> int:
+        """To how many of equal claims, at most, `fix` could give this card now. Once that is 0 it
+        stays so for this question: nobody is moved there any more.
+        """
+        self.settle()
+        if self._barred(card):
+            return 0
+        here = self._placements.at(card).get(claim, 0)
+        return _ANY if self._exchanges > 0 else here
+
     def settle(self) -> None:
         """Take over what changed since the last call: room, and claims."""
         if not self._sharing:
@@ -328,10 +343,11 @@ class Assignment:
         while taken < most:
             for card in starts:
                 number = min(most - taken, self._room_for(claim, card))
-                self._placements.put(claim, card, number)
-                taken += number
-            if taken == most:
-                break
+                if number:
+                    self._placements.put(claim, card, number)
+                    taken += number
+                    if taken == most:
+                        return taken
             moved, unequal = self._move_along(claim, starts, barred, most - taken)
             if not moved and search and unequal:
                 # Start with the number that the last search placed, and double it.

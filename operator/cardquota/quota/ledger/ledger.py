@@ -336,6 +336,7 @@ class Ledger(LedgerState):
         self.silent_groups.see(group.key, facts)
         self.queue_groups.see(group.key, facts.queue if facts is not None else "")
         self.group_names.see(group.key, exists=facts is not None)
+        self.job_groups.see(group.key, exists=facts is not None)
         if _as_read(group) == before and start == _start_of(group):
             return
         self.mark_group(group)

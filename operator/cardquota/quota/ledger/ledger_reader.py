@@ -27,6 +27,7 @@ from ..workloads.live_holdings import LiveHoldings
 from ..workloads.workload_cache import WorkloadCache
 from .groups.group_facts import NamespaceFacts
 from .groups.group_names import GroupNames
+from .groups.job_groups import JobGroups
 from .groups.pod_group_state import PodGroupState
 from .groups.queue_groups import QueueGroups
 
@@ -97,6 +98,10 @@ class LedgerReader(Protocol):
     @property
     def queue_groups(self) -> QueueGroups:
         """Which groups name each queue."""
+
+    @property
+    def job_groups(self) -> JobGroups:
+        """Which groups Volcano has made for Jobs."""
 
     @property
     def reserved_groups(self) -> QueueGroups:

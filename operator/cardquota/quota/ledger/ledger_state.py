@@ -34,6 +34,7 @@ from ..workloads.workload_facts import WorkloadFacts
 from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
 from .groups.group_names import GroupNames
+from .groups.job_groups import JobGroups
 from .groups.pod_group_state import Asks, PodGroupState
 from .groups.queue_groups import QueueGroups
 from .groups.silent_groups import SilentGroups
@@ -103,6 +104,8 @@ class LedgerState:
         """Whose pods use each queue."""
         self.queue_groups = QueueGroups()
         """Which groups name each queue."""
+        self.job_groups = JobGroups()
+        """Which groups Volcano has made for Jobs."""
         self.reserved_groups = QueueGroups()
         """For which groups something is reserved in each queue."""
         self.defaults = PodDefaults()

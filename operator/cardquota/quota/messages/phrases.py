@@ -64,8 +64,8 @@ def waits_in(queue: str) -> str:
 
 def up_to_place(text: str) -> str:
     """A sentence with a place in the order, without who holds what, which may follow. Any other one
-    as it is.
+    as it is. Who holds what has names that users write, so the first place counts.
     """
-    start = text.rfind(_PLACE)
+    start = text.find(_PLACE)
     end = text.find(">", start + len(_PLACE)) if start >= 0 else -1
     return text[: end + 1] if end >= 0 else text

@@ -258,7 +258,7 @@ def test_f5_a_group_that_runs_and_one_that_is_empty() -> None:
 
 
 def test_f5_a_job_of_volcano_is_found_by_its_group_before_its_pods() -> None:
-    name = "train-0123456789ab-0123-0123-0123-01234567"[: len("train-") + 36].ljust(42, "0")
+    name = "train-0a1b2c3d-0000-4000-8000-000000000001"
     ledger = a_cluster(
         *(a_group(f"g{n}").in_queue("queue").of(2) for n in range(AT_A_TIME)),
         a_group(name).in_queue("queue").of(2).asking({H200: 6}),
@@ -697,7 +697,7 @@ def test_f5_a_group_whose_pods_have_ended_waits_for_nothing() -> None:
 
 
 def test_f5_a_job_of_volcano_that_is_over() -> None:
-    name = "train-0123456789ab-0123-0123-0123-01234567"[: len("train-") + 36].ljust(42, "0")
+    name = "train-0a1b2c3d-0000-4000-8000-000000000001"
     ledger = a_cluster(a_group(name).in_queue("queue").of(2).in_phase("Completed"))
     assert explained(ledger, "Job", "train", volcano=True).state == WorkloadState.ENDS
 

@@ -3,8 +3,8 @@
 Pure questions to the ledger: nothing is charged here.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from math import gcd
 
@@ -19,7 +19,6 @@ from ...limits import GANG_KINDS
 from ...messages import request_messages
 from ...messages.groups import gang_messages
 from ...pods.pod_record import PodRecord
-from ...pods.pod_request import PodRequest
 from ...verdict import Outcome, Shortfall, Verdict
 from ...vocabulary import Reason
 from ..fit.availabilities import Availabilities
@@ -233,6 +232,7 @@ class _Fixing:
         placed: Counter[Claim],
     ) -> None:
         self.kind = kind
+        self._claim = kind.claim
         self._assignment = assignment
         self._availabilities = availabilities
         self._placed = placed
@@ -242,55 +242,72 @@ class _Fixing:
 
     def on_one_card(self, *, at_once: bool) -> bool:
         """Fix one card for all. Returns whether one was found; else nothing is fixed."""
-        kind = self.kind
-        for card in cards_for_all([kind], self._availabilities, kind.cards, at_once=at_once):
-            number = self._assignment.fix(kind.claim, card, kind.number)
+        kind, assignment, claim = self.kind, self._assignment, self._claim
+        all_of_them = kind.number
+        # That costs least: nodes are looked at for what is left.
+        able = [card for card in kind.cards if assignment.fixable(claim, card) >= all_of_them]
+        for card in cards_for_all([kind], self._availabilities, able, at_once=at_once):
+            number = assignment.fix(claim, card, all_of_them)
             self._took(card, number)
-            if number == kind.number:
+            if number == all_of_them:
                 return True
             self.undo()
         return False
 
     def one_by_one(self) -> Served:
-        """Fix the best card that is left for each."""
-        kind, availabilities = self.kind, self._availabilities
+        """Fix the best card that is left for each.
+
+        Costs by its cards, and by how often the next pods get another one.
+        """
+        kind, availabilities, assignment = self.kind, self._availabilities, self._assignment
+        claim = self._claim
         availability_of = availabilities.of(kind.first)
-        cards, left, self.at_once = kind.cards, kind.number, True
+        left, self.at_once = kind.number, True
+        known = {card: availability_of(card) for card in kind.cards} if availability_of else {}
+        cards = deque(_best_first(kind.cards, known))
         while left:
-            if availability_of:
-                cards = tuple(sorted(kind.cards, key=lambda card: -availability_of(card)))
+            while cards and not assignment.fixable(claim, cards[0]):
+                cards.popleft()  # nor is it later on
             for card in cards:
-                most = availabilities.as_many(kind.first, card, kind.amount, left)
-                now = availability_of is None or availability_of(card) is Availability.NOW
-                number = self._assignment.fix(kind.claim, card, most)
+                fixable = assignment.fixable(claim, card)
+                most = availabilities.as_many(kind.first, card, kind.amount, min(left, fixable))
+                number = assignment.fix(claim, card, most) if most else 0
                 if number:
                     break
             else:
-                raise AssertionError(
-                    f"{left} of {kind.claim} have a place, and none of their cards"
-                )
-            self.at_once = self.at_once and now
+                raise AssertionError(f"{left} of {claim} have a place, and none of their cards")
+            self.at_once = self.at_once and known.get(card, Availability.NOW) is Availability.NOW
             self._took(card, number)
             left -= number
+            if availability_of and availability_of(card) is not known[card]:
+                # Pods that go change it for their card alone.
+                known[card], left_over = availability_of(card), {*cards}
+                in_order = (one for one in kind.cards if one in left_over)
+                cards = deque(_best_first(in_order, known))
         return self.served
 
     def undo(self) -> None:
         """Take back what is fixed: the pods have places again, and keep them until fixed anew."""
         for cards, number in self.served:
             ((card, amount),) = cards
-            self._assignment.give_back(Claim((card,), amount), number)
+            self._assignment.unfix(self._claim, card, number)
             self._placed[Claim((card,), amount)] -= number
+            self._placed[self._claim] += number
             self._availabilities.go(card, amount, -number)
-            self._placed[self.kind.claim] += self._assignment.place_many(self.kind.claim, number)
         self.served = []
 
     def _took(self, card: str, number: int) -> None:
         if number:
             kind = self.kind
-            self._placed[kind.claim] -= number
+            self._placed[self._claim] -= number
             self._placed[Claim((card,), kind.amount)] += number
             self._availabilities.go(card, kind.amount, number)
             self.served.append((((card, kind.amount),), number))
+
+
+def _best_first(cards: Iterable[str], known: Mapping[str, Availability]) -> list[str]:
+    """In their order, those that are available sooner first."""
+    return sorted(cards, key=lambda card: -known[card]) if known else list(cards)
 
 
 def _of_gang(
@@ -311,9 +328,9 @@ def _of_gang(
         return verdict
     account = outside.account
     soon = soon and len(kinds) == 1 and len(kinds[0].cards) < 2
-    shorts = []
+    shorts, asked_in_all = [], _asked_in_all(kinds)
     for short in verdict.shortfalls:
-        asked = sum(_asks(kind.first.request, short.dimension) * kind.number for kind in kinds)
+        asked = asked_in_all[short.dimension]
         charged = account.row(short.dimension).charged
         if account.flexible_claims is not None and is_card(short.dimension):
             charged = account.flexible_claims.held(short.dimension)
@@ -363,9 +380,14 @@ def _asks_too_much(quota: Amounts, kinds: Sequence[Kind]) -> bool:
     return False
 
 
-def _asks(request: PodRequest | None, dimension: str) -> int:
-    if request is None:
-        return 0
-    if dimension in request.cards:
-        return request.amount
-    return dict(request.cpu_memory).get(dimension, 0)
+def _asked_in_all(kinds: Sequence[Kind]) -> Counter[str]:
+    """What all of them ask for together, of a choice of cards each of them."""
+    asked = Counter[str]()
+    for kind in kinds:
+        request, number = kind.first.request, kind.number
+        if request is not None:
+            for card in dict.fromkeys(request.cards):
+                asked[card] += request.amount * number
+            for dimension, amount in request.cpu_memory:
+                asked[dimension] += amount * number
+    return asked

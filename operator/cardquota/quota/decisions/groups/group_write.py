@@ -58,7 +58,8 @@ def judge_group_write(
     request = _to_judge(ledger, group, before, facts, enters=enters)
     verdict = judge_group(ledger, replace(facts, request=request), enters=enters)
     if not verdict.fits:
-        bearable = owned and verdict.reason not in _REFUSED_TO_CONTROLLERS
+        said = verdict.reason in _REFUSED_TO_CONTROLLERS and _asks(group)[0] is not None
+        bearable = owned and not said
         return verdict._replace(outcome=Outcome.WAITS) if bearable else verdict
     warnings = verdict.warnings
     asks_anew = before is None or _asks(group) != _asks(before)

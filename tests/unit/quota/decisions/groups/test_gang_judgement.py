@@ -19,7 +19,8 @@ from cardquota.quota.limits import GANG_KINDS
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.release.openings import openings
 from cardquota.quota.release.release_judge import Opening
-from cardquota.quota.verdict import Outcome
+from cardquota.quota.verdict import Outcome, Verdict
+from unit.steps import steps_of
 
 from ...brute_force import plainly
 from ...releasing import cards_of, release
@@ -250,3 +251,38 @@ def test_t3_no_member_gets_a_card_that_somebody_is_short_of() -> None:
         verdict, cards = judge_gang(ledger, members_of(ledger))
         assert verdict.outcome is Outcome.FITS
         assert cards == [((R4090, 2),), ((H800, 2),)]
+
+
+# --- what it costs ----------------------------------------------------------------------------
+
+
+def many_alternatives(kinds: int, pods: int, quota: int) -> tuple[Ledger, list[PodRecord]]:
+    """Kinds of pods that may use nearly all of 64 cards each, and a queue with this quota of each
+    card.
+    """
+    cards = [f"NVIDIA-C{n}" for n in range(64)]
+    nodes = [a_node(f"c{n}").with_cards(f"C{n}", 8) for n in range(64)]
+    things: list[Body] = []
+    for kind in range(kinds):
+        names = "|".join(cards[: 64 - kind % 16])
+        for n in range(pods):
+            pod = member(f"m{kind:03}-{n}", 1 + kind % 5, names)
+            things.append(pod.with_cpu(f"{kind + 1}m"))
+    queue = a_queue("red").with_quota(dict.fromkeys(cards, quota))
+    ledger = a_ledger(*nodes, queue, *a_gang(*things))
+    return ledger, members_of(ledger)
+
+
+def test_i5_many_alternatives_of_which_none_fits_cost_little() -> None:
+    ledger, members = many_alternatives(GANG_KINDS.most, 1, 0)
+    found: list[Verdict] = []
+    assert steps_of(lambda: found.append(judge_gang(ledger, members)[0])) < 16_000
+    assert len(found[0].shortfalls) == 64
+
+
+def test_i5_pods_on_many_cards_cost_little() -> None:
+    """What one pod after the other gets is searched once for each that gets another card."""
+    ledger, members = many_alternatives(16, 40, 31)
+    found: list[Verdict] = []
+    assert steps_of(lambda: found.append(judge_gang(ledger, members)[0])) < 500_000
+    assert found[0].fits

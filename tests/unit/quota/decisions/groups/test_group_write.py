@@ -110,6 +110,9 @@ def test_a_group_of_a_controller_that_asks_for_no_cards_is_never_refused() -> No
     queue = RED.limited_to(cpu="8")
     assert write(plain.made_by_a_controller(), None, queue).outcome is Outcome.WAITS
     assert write(plain.made_by_a_controller(), None, RED).fits
+    # Beside Volcano the API server accepts this.
+    odd = plain.needing({"cpu": "-1"}).made_by_a_controller()
+    assert write(odd, None, queue).outcome is Outcome.WAITS
     # The same where nobody is named as the controller, but it is known to be one.
     ledger = a_world(queue)
     assert not judge_group_write(ledger, plain.written(), by_controller=False).fits

@@ -132,5 +132,6 @@ def test_who_holds_what_a_group_lacks_does_not_tell_conditions_apart(number: int
     text = f"no room; {order_messages.waits_in_order('queue', number, 9)}"
     assert digest_of(f"{text}; held by chat 3") == digest_of(text)
     assert digest_of(f"{text}; held by chat 3") != digest_of(text.replace("no room", "little room"))
+    assert digest_of(f"{text}; held by they wait in Queue <red> 3") == digest_of(text)
     assert digest_of("no room; held by chat 3") != digest_of("no room")
     assert digest_of("they wait in Queue <") != digest_of("they wait in Queue <q")
