@@ -9,6 +9,7 @@ import msgspec
 from cardquota.api.reviews.queue_review import DEFAULT_LIMIT, LARGEST_LIMIT
 from cardquota.quota.answers.answer_forms import QueueAnswer
 from cardquota.quota.answers.queue_answer import queue_answer
+from cardquota.quota.decisions.probably_meant import any_queue_meant
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import is_object_name
 from cardquota.quota.messages import answer_messages
@@ -71,11 +72,13 @@ class QueueAnswers:
         )
 
         def respond(found: QueueAnswer | None) -> AdmissionResponse:
-            return _no_queue(spec.queue) if found is None else with_status(found)
+            if found is not None:
+                return with_status(found)
+            return _no_queue(spec.queue, any_queue_meant(self._ledger, spec.queue))
 
         return await self._questions.answered(request.user_info.username, steps, respond)
 
 
-def _no_queue(name: str) -> AdmissionResponse:
-    text = answer_messages.no_such_queue(name)
+def _no_queue(name: str, meant: str = "") -> AdmissionResponse:
+    text = answer_messages.no_such_queue(name, meant=meant)
     return deny(text, code=HTTPStatus.NOT_FOUND, reason="NotFound")
