@@ -77,11 +77,11 @@ class WorkloadAnswers:
         if not _KIND.fullmatch(spec.kind) or not is_object_name(spec.name):
             return _not_known(asked)
         steps = self._answer_or_meant(asked)
-        return await self._questions.answered(
-            request.namespace,
-            steps,
-            lambda found: _not_known(asked, found) if isinstance(found, str) else with_status(found),
-        )
+
+        def respond(found: Explanation | str) -> AdmissionResponse:
+            return _not_known(asked, found) if isinstance(found, str) else with_status(found)
+
+        return await self._questions.answered(request.namespace, steps, respond)
 
     def _answer_or_meant(self, asked: AskedWorkload) -> Steps[Explanation | str]:
         """The answer; where nothing of this name concerns us, the name that was probably meant."""

@@ -74,9 +74,11 @@ class _Names:
         if kind != asked.kind:
             if name == asked.name:
                 self._other_kind = self._other_kind or kind
-        elif name != asked.name and len(self._alike) < MOST_ALIKE:
-            if name.startswith(self._start) or name.endswith(self._end):
-                self._alike.add(name)
+        elif name != asked.name and len(self._alike) < MOST_ALIKE and self._is_alike(name):
+            self._alike.add(name)
+
+    def _is_alike(self, name: str) -> bool:
+        return name.startswith(self._start) or name.endswith(self._end)
 
     def meant(self) -> str:
         """As `workload_meant` says it."""

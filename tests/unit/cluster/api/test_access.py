@@ -239,7 +239,7 @@ async def test_a_context_that_is_named_counts_instead_of_the_current_one(
     assert (await find_access(context="x")).namespace == "default"
     with pytest.raises(AccessError, match="its context 'z' names no cluster with a server"):
         await find_access(context="z")
-    with pytest.raises(AccessError, match="there is no context 'nope'; there are: x, y, z$"):
+    with pytest.raises(AccessError, match=r"there is no context 'nope'; there are: x, y, z$"):
         await find_access(context="nope")
     contexts = ", ".join(f"{{name: more-{n}, context: {{}}}}" for n in range(9))
     path.write_text(path.read_text().replace("contexts: [", f"contexts: [{contexts}, "))
