@@ -336,6 +336,11 @@ def definition_missing(name: str) -> str:
     return f"CustomResourceDefinition <{name}> is missing"
 
 
+def apply_question(file: str) -> str:
+    """What to do if nobody can ask the operator. `file`: in the folder of our definitions."""
+    return f"apply crds/{file}: `kubectl cardquota queue` and `explain` need it"
+
+
 def definition_not_served(name: str, version: str) -> str:
     """The kind is served, and not in the version that is used."""
     return f"CustomResourceDefinition <{name}> does not serve {version}"
