@@ -49,12 +49,12 @@ QUESTIONS: Final = (
     ),
     _unanswered(
         "There is no queue of this name.",
-        say(answer_messages.no_such_queue, "reserach"),
+        say(answer_messages.no_such_queue, "reserach", meant="research"),
         "See `kubectl get queues`.",
     ),
     _unanswered(
         "There is no such workload, or none that quotas concern.",
-        say(standing_messages.no_such_workload, "Deployment", "team", "caht"),
+        say(standing_messages.no_such_workload, "Deployment", "team", "caht", meant="chat"),
         "See `kubectl get`; cardquota ignores a pod without a queue and without cards.",
     ),
     _unanswered(

@@ -251,6 +251,6 @@ OTHER: Final = (
         says=say(request_messages.node_without_card, _QUEUE, _GPU, 1),
         where=(Where.WARNING, Where.WORKLOAD, Where.POD_EVENT),
         rule="P3",
-        do="Give the DaemonSet a node selector. The pod holds no quota while it waits.",
+        do="Set a node selector to nodes with this card. The pod holds no quota while it waits.",
     ),
 )

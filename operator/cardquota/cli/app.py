@@ -389,11 +389,10 @@ def check(
     nothing found. 3: something found. 1: failed, or nothing found but not everything could be read.
     """
     settings = settings_of(config)
-    from ..quota.limits import is_object_name
     from .check.check import check as check_cluster
+    from .named_objects import checked_namespace
 
-    if namespace and not is_object_name(namespace):
-        raise typer.BadParameter("is not a valid name of a namespace", param_hint="-n")
+    checked_namespace(namespace)
     stuck = settings.stuck
     raise typer.Exit(
         check_cluster(
@@ -432,11 +431,10 @@ def queue(
     The operator answers this, so it must run. You need the right to create
     queuereviews.cardquota.volcano.sh.
     """
-    from ..quota.limits import is_object_name
+    from .named_objects import checked_name
     from .queue.queue_command import queue as show_queue
 
-    if not is_object_name(name):
-        raise typer.BadParameter("is not a valid name of a queue", param_hint="NAME")
+    checked_name(name, of="queue")
     raise typer.Exit(
         show_queue(name, limit=limit, kubeconfig=kubeconfig, context=context, output=Output(output))
     )
@@ -475,19 +473,19 @@ def explain(
     The operator answers this, so it must run. You need the right to create
     workloadreviews.cardquota.volcano.sh in the namespace.
     """
-    from ..quota.limits import is_object_name
     from .explain.explain_command import explain as explain_workload
     from .explain.kind_names import KNOWN, named_kind
+    from .named_objects import MissingNameError, checked_name, checked_namespace, quoted
 
     if not name:
         kind, _, name = kind.partition("/")
     found = named_kind(kind)
     if found is None:
-        raise typer.BadParameter(f"is not one of {KNOWN}", param_hint="KIND")
-    if not is_object_name(name):
-        raise typer.BadParameter("is not a valid name of an object", param_hint="NAME")
-    if namespace and not is_object_name(namespace):
-        raise typer.BadParameter("is not a valid name of a namespace", param_hint="-n")
+        raise typer.BadParameter(f"{quoted(kind)} is not one of {KNOWN}", param_hint="KIND")
+    if not name:
+        raise MissingNameError("KIND NAME")
+    checked_name(name)
+    checked_namespace(namespace)
     raise typer.Exit(
         explain_workload(
             found,

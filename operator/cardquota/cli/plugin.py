@@ -82,10 +82,9 @@ def simulate(
     pods that it lacks are tried. Name the operator's configuration with --config. Exit code 0 if
     the workloads could be judged, whatever the answers are.
     """
-    from ..quota.limits import is_object_name
+    from .named_objects import checked_namespace
 
-    if namespace and not is_object_name(namespace):
-        raise typer.BadParameter("is not a valid name of a namespace", param_hint="-n")
+    checked_namespace(namespace)
     settings = settings_of(config)
     from .simulate.live_simulate import live_simulate
 

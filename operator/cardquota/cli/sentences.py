@@ -104,7 +104,7 @@ NO_LIST: Final = "the answer is not a list of Kubernetes objects"
 NO_WORKLOADS: Final = "No workloads in the files."
 _REFUSED: Final = re.compile(r"(401|403)\b[^:]{0,40}: ")
 """How ApiError begins of who is not known, or may not."""
-_CALL: Final = re.compile(r"GET [^ ]{1,2000}: (?:[A-Z][A-Za-z]*Error: )?")
+_CALL: Final = re.compile(r"(?:GET|POST) [^ ]{1,2000}: (?:[A-Z][A-Za-z]*Error: )?")
 """How OutcomeUnknown begins: with the request, and the name of an exception."""
 
 
@@ -254,7 +254,12 @@ def not_listed(what: str, reason: str, *, verb: str = "list") -> str:
         return f"you may not {verb} {what}: {reason[refused.end() :]}"
     if refused is not None:
         return f"cannot {verb} {what}: {reason} (the API server does not accept your credentials)"
-    return f"cannot {verb} {what}: {_CALL.sub('', reason, count=1)}"
+    return f"cannot {verb} {what}: {without_call(reason)}"
+
+
+def without_call(reason: str) -> str:
+    """The text of OutcomeUnknown without what was called, and without the name of a class."""
+    return _CALL.sub("", reason, count=1)
 
 
 def not_watched(what: str, reason: str) -> str:
@@ -304,11 +309,12 @@ def not_looked_at(what: str, kinds: Sequence[str]) -> str:
     return f"{' and '.join(kinds)} are not all known: {what}"
 
 
-def outside_the_cluster(namespace: str, name: str) -> str:
-    """The operator runs, and no Deployment says how."""
+def outside_the_cluster(namespace: str, name: str, *, leads: bool = True) -> str:
+    """No Deployment says how the operator runs. `leads`: whether it is known that it does."""
+    runs = "the operator runs outside the cluster, or under another name"
     return (
-        f"there is no Deployment <{show(namespace)}/{show(name)}>: the operator runs outside the "
-        "cluster, or under another name; its version and number of replicas are not known"
+        f"there is no Deployment <{show(namespace)}/{show(name)}>: {runs}"
+        f"{'' if leads else ', or not at all'}; its version and number of replicas are not known"
     )
 
 
@@ -328,6 +334,11 @@ def more_findings(number: int, reason: str) -> str:
 def definition_missing(name: str) -> str:
     """A kind of ours is not served."""
     return f"CustomResourceDefinition <{name}> is missing"
+
+
+def apply_question(file: str) -> str:
+    """What to do if nobody can ask the operator. `file`: in the folder of our definitions."""
+    return f"apply crds/{file}: `kubectl cardquota queue` and `explain` need it"
 
 
 def definition_not_served(name: str, version: str) -> str:

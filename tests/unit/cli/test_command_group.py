@@ -64,7 +64,14 @@ def one_line(arguments: tuple[str, ...], code: int) -> str:
         (("check", "-o", "wide"), "'wide' is not one of 'text', 'json', 'yaml'"),
         (("check", "--gated-after", "x"), "'--gated-after': must be a number; see "),
         (("check", "--gated-after", "-1"), "'--gated-after': must be greater than or equal to 0"),
-        (("check", "-n", ESCAPE), "Invalid value for -n: is not a valid name of a namespace"),
+        (("check", "-n", ESCAPE), "is not a namespace name; see kubectl cardquota check"),
+        (("queue", "../q"), "Invalid value for NAME: '../q' is not a queue name; see "),
+        (("explain", "pod", "../x"), "Invalid value for NAME: '../x' is not an object name; see "),
+        (("explain", "pod/x/y"), "Invalid value for NAME: 'x/y' is not an object name; see "),
+        (("explain", "pdo", "x"), "Invalid value for KIND: 'pdo' is not one of pod, "),
+        (("explain", "pod"), "Missing argument 'NAME'; usage: kubectl cardquota explain KIND NAME"),
+        (("explain", "pod/"), "Missing argument 'NAME'; usage: "),
+        (("explain", "pod", "x" * 100_000), "xxx...' is not an object name; see "),
         (("top", "--watch", "-o", "yaml"), "is for text alone: leave out -o"),
         ((ESCAPE,), "No such command '"),
         (("top", "x" * 100_000), "Got unexpected extra argument(s) (xxx"),
@@ -87,7 +94,7 @@ def test_a_wrong_command_line_is_one_line(arguments: tuple[str, ...], said: str)
         (b"\xff\x00\x81", "is not YAML"),
         ("", "is not a kubeconfig"),
         ("clusters: text", "is not a kubeconfig: clusters is malformed"),
-        ("current-context: gone", "no server for the context 'gone'"),
+        ("current-context: gone", "there is no context 'gone', and no other"),
         ("clusters: []", "no context is named, and none is current"),
     ],
 )
@@ -110,7 +117,7 @@ def test_what_a_kubeconfig_names_and_is_not_there_is_one_line(tmp_path: Path) ->
         path = kubeconfig(tmp_path, server)
         assert "is not a URL with http" in one_line(("top", "--kubeconfig", str(path)), 2)
     said = one_line(("top", "--kubeconfig", str(path), "--context", ESCAPE), 2)
-    assert "no server for the context" in said
+    assert "there is no context" in said
 
 
 @pytest.mark.parametrize("command", COMMANDS)

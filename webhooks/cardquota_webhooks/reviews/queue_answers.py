@@ -11,6 +11,7 @@ from cardquota.quota.accounts.account import OUTSIDE
 from cardquota.quota.answers.answer_forms import QueueAnswer
 from cardquota.quota.answers.outside_answer import outside_answer
 from cardquota.quota.answers.queue_answer import queue_answer
+from cardquota.quota.decisions.probably_meant import any_queue_meant
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import is_object_name
 from cardquota.quota.messages import answer_messages
@@ -66,7 +67,9 @@ class QueueAnswers:
         steps = self._answer(spec)
 
         def respond(found: QueueAnswer | None) -> AdmissionResponse:
-            return _no_queue(spec.queue) if found is None else with_status(found)
+            if found is not None:
+                return with_status(found)
+            return _no_queue(spec.queue, any_queue_meant(self._ledger, spec.queue))
 
         return await self._questions.answered(request.user_info.username, steps, respond)
 
@@ -88,6 +91,6 @@ class QueueAnswers:
         )
 
 
-def _no_queue(name: str) -> AdmissionResponse:
-    text = answer_messages.no_such_queue(name)
+def _no_queue(name: str, meant: str = "") -> AdmissionResponse:
+    text = answer_messages.no_such_queue(name, meant=meant)
     return deny(text, code=HTTPStatus.NOT_FOUND, reason="NotFound")

@@ -11,11 +11,13 @@ from cardquota.api.reviews.workload_review import LONGEST_KIND
 from cardquota.quota.answers.answer_forms import Explanation
 from cardquota.quota.answers.asked_workload import AskedWorkload
 from cardquota.quota.answers.explanation import Explanations
+from cardquota.quota.answers.workload_meant import workload_meant
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import is_object_name
 from cardquota.quota.messages import standing_messages
 from cardquota.quota.moments import time_text
 from cardquota.quota.objects.wire import Wire
+from cardquota.quota.steps import Steps
 from cardquota.settings import Settings
 
 from ..review import AdmissionResponse, Request, deny
@@ -54,6 +56,7 @@ class WorkloadAnswers:
         """`known`: whether the cluster was read, recently enough. `wall_clock`: since 1970, s.
         `clock`: seconds, monotonic.
         """
+        self._ledger = ledger
         self._explanations = Explanations(
             ledger,
             require_queue=settings.require_queue,
@@ -70,17 +73,28 @@ class WorkloadAnswers:
             return refused
         spec = read_question(_DECODER, request).spec
 
-        def respond(found: Explanation | None) -> AdmissionResponse:
-            if found is not None:
-                return with_status(found)
-            text = standing_messages.no_such_workload(spec.kind, request.namespace, spec.name)
-            return deny(text, code=HTTPStatus.NOT_FOUND, reason="NotFound")
-
-        if not _KIND.fullmatch(spec.kind) or not is_object_name(spec.name):
-            return respond(None)
         asked = AskedWorkload(spec.kind, request.namespace, spec.name, _of_volcano(spec))
-        steps = self._explanations.answer(asked, time_text(int(self._wall_clock())))
+        if not _KIND.fullmatch(spec.kind) or not is_object_name(spec.name):
+            return _not_known(asked)
+        steps = self._answer_or_meant(asked)
+
+        def respond(found: Explanation | str) -> AdmissionResponse:
+            return _not_known(asked, found) if isinstance(found, str) else with_status(found)
+
         return await self._questions.answered(request.namespace, steps, respond)
+
+    def _answer_or_meant(self, asked: AskedWorkload) -> Steps[Explanation | str]:
+        """The answer; where nothing of this name concerns us, the name that was probably meant."""
+        time = time_text(int(self._wall_clock()))
+        found = yield from self._explanations.answer(asked, time)
+        if found is not None:
+            return found
+        return (yield from workload_meant(self._ledger, asked))
+
+
+def _not_known(asked: AskedWorkload, meant: str = "") -> AdmissionResponse:
+    text = standing_messages.no_such_workload(asked.kind, asked.namespace, asked.name, meant=meant)
+    return deny(text, code=HTTPStatus.NOT_FOUND, reason="NotFound")
 
 
 def _of_volcano(spec: _WorkloadSpec) -> bool | None:

@@ -1,7 +1,7 @@
 """A ledger of one moment, with all that the operator reads, as far as the user may list it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +26,7 @@ from .failed_create import first_refusals
 from .refused_section import RefusedEvent, refused_events
 
 PODS: Final = "pods"
+_POD_PATH: Final = "/api/v1/pods"
 NODES: Final = "nodes"
 WORKLOADS: Final = ("replicasets", "statefulsets", "daemonsets", "jobs")
 """Their pods may be refused. Of a Deployment its ReplicaSets tell."""
@@ -35,6 +36,11 @@ _DEPLOYMENTS: Final = "deployments"
 """Read only where a queue lends cards to their rolling updates (R6)."""
 _NAMESPACED: Final = frozenset({PODS, "podgroups", "limitranges", _DEPLOYMENTS, *WORKLOADS})
 _MANAGED: Final = {"labelSelector": v.MANAGED}
+_ALL: Final[Mapping[str, str]] = {}
+_UNLABELLED: Final = {"labelSelector": f"!{v.MANAGED}"}
+"""Pods in namespaces labelled `off` are charged to the queue that they name, and get no label."""
+_MOST_OFF: Final = 20
+"""Such namespaces of which the pods are read one by one. If there are more, all pods are read."""
 
 
 @dataclass(slots=True)
@@ -45,7 +51,7 @@ class CheckedCluster:
     namespace: str = ""
     """All that is asked for is in it; empty: it is asked for the whole cluster."""
     look_at_pod: Callable[[msgspec.Raw], None] | None = None
-    """Sees each pod as it comes, before it is read."""
+    """Sees each pod that has our label as it comes, before it is read."""
     unread: dict[str, str] = field(default_factory=dict)
     """By kind that may not be listed: the answer."""
     partly: set[str] = field(default_factory=set)
@@ -76,7 +82,7 @@ async def read_cluster(
 ) -> CheckedCluster:
     """The cluster that the options select, page by page. What may not be listed is left out.
 
-    `only`: read no more than these kinds. `look_at_pod` sees each pod as it comes, so that whoever
+    `only`: read no more than these kinds. `look_at_pod` sees each pod that has our label as it comes, so that whoever
     wants something else of them need not list them again.
     Errors: AccessError, ClusterError.
     """
@@ -121,7 +127,12 @@ async def _read(client: Client, found: CheckedCluster, kind: WatchedKind) -> Non
         paths.append(inside)
     for path in paths:
         try:
-            await _each(client, found, kind, path)
+            if kind.kind == PODS:
+                await _each(client, found, kind, path, _MANAGED)
+                for one in _unlabelled(found, path):
+                    await _each(client, found, kind, one, _UNLABELLED)
+            else:
+                await _each(client, found, kind, path)
         except ClusterError as error:
             cause = error.__cause__
             if not isinstance(cause, ApiError) or not cause.absent:
@@ -134,17 +145,34 @@ async def _read(client: Client, found: CheckedCluster, kind: WatchedKind) -> Non
             return
 
 
+def _unlabelled(found: CheckedCluster, path: str) -> list[str]:
+    """The paths of pods in namespaces labelled `off`. `path`: of the pods that were read."""
+    off = [
+        name
+        for name, facts in found.ledger.namespaces.items()
+        if facts.mode == v.NAMESPACE_OFF and (path == _POD_PATH or name == found.namespace)
+    ]
+    if len(off) > _MOST_OFF:
+        return [_POD_PATH]
+    return [_inside(_POD_PATH, name) for name in off]
+
+
 def _inside(path: str, namespace: str) -> str:
     """The path of the same kind in a namespace; empty without one."""
     head, _, kind = path.rpartition("/")
     return f"{head}/namespaces/{namespace}/{kind}" if namespace else ""
 
 
-async def _each(client: Client, found: CheckedCluster, kind: WatchedKind, path: str) -> None:
+async def _each(
+    client: Client,
+    found: CheckedCluster,
+    kind: WatchedKind,
+    path: str,
+    selector: Mapping[str, str] = _ALL,
+) -> None:
     take: Callable[[Any], None] = kind.sink.take
-    selector = _MANAGED if kind.kind == PODS else {}
     try:
-        look = found.look_at_pod if kind.kind == PODS else None
+        look = found.look_at_pod if selector is _MANAGED else None
         every = list_objects(client, path, kind.struct, selector=selector, ahead=True, look=look)
         async with aclosing(every) as listed:
             async for one in listed:

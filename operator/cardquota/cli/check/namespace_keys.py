@@ -50,12 +50,14 @@ class NamespaceKeys(NamedTuple):
 async def read_namespace_keys(client: Client, namespace: str) -> list[NamespaceKeys]:
     """Page by page; of `namespace` alone unless it is empty. Only what is wrong is kept. Empty
     where the user may not list namespaces: that is said with all else that is not known of them.
-    Errors: ClusterError.
+    Errors: ClusterError, also if there is no such namespace.
     """
+    exists = not namespace
     selector = {"fieldSelector": f"metadata.name={namespace}"} if namespace else {}
     found: list[NamespaceKeys] = []
     try:
         async for one in list_objects(client, _PATH, _Keyed, selector=selector):
+            exists = True
             if not isinstance(one, Unreadable):
                 meta = one.metadata
                 wrong = wrong_keys(meta.name, meta.annotations or {}, meta.labels or {})
@@ -63,10 +65,13 @@ async def read_namespace_keys(client: Client, namespace: str) -> list[NamespaceK
     except ApiError as error:
         if not error.absent:
             raise ClusterError(sentences.not_listed(_KIND, str(error))) from error
+        return found
     except OutcomeUnknown as error:
         raise ClusterError(sentences.not_listed(_KIND, str(error))) from error
     except msgspec.MsgspecError as error:
         raise ClusterError(sentences.not_listed(_KIND, sentences.NO_LIST)) from error
+    if not exists:
+        raise ClusterError(sentences.no_namespace(namespace))
     return found
 
 

@@ -88,7 +88,9 @@ async def ask_through(
     except ApiError as error:
         raise NoAnswerError(_why(error, resource)) from error
     except OutcomeUnknown as error:
-        raise NoAnswerError(review_sentences.not_reached(str(error))) from error
+        raise NoAnswerError(
+            review_sentences.not_reached(sentences.without_call(str(error)))
+        ) from error
     except msgspec.MsgspecError as error:
         raise NoAnswerError(review_sentences.NOT_UNDERSTOOD) from error
 

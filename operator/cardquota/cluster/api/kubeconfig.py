@@ -21,6 +21,7 @@ from typing import Any, Final
 import msgspec
 from yarl import URL
 
+from ...quota.words import listed, show
 from .access import Access, AccessError, Authorization, TokenFile
 
 _PLUGIN_TIMEOUT: Final = 60.0
@@ -125,14 +126,22 @@ def _chosen(where: str, files: list[Path], name: str) -> tuple[_NamedEntry, _Nam
                 known.setdefault(entry.name, entry)
     if not name:
         raise AccessError(f"{where}: no context is named, and none is current")
-    context = contexts.get(name, _NamedEntry()).context
+    if name not in contexts:
+        raise AccessError(f"{where}: {_no_context(name, list(contexts))}")
+    context = contexts[name].context
     cluster = clusters.get(context.cluster)
     if cluster is None or not cluster.cluster.server:
-        raise AccessError(f"{where}: no server for the context {name!r}")
+        raise AccessError(f"{where}: its context {show(name)!r} names no cluster with a server")
     if not _is_address(cluster.cluster.server):
         problem = f"its server {cluster.cluster.server!r} is not a URL with http:// or https://"
         raise AccessError(f"{where}: {problem}")
     return cluster, users.get(context.user, _NamedEntry()), context.namespace
+
+
+def _no_context(name: str, there: Sequence[str]) -> str:
+    """Nothing has this name. `there`: the contexts that there are."""
+    lacks = f"there is no context {show(name)!r}"
+    return f"{lacks}; there are: {listed(there)}" if there else f"{lacks}, and no other"
 
 
 def _is_address(server: str) -> bool:

@@ -19,6 +19,13 @@ def queue_meant(ledger: LedgerReader, written: str, namespace: str) -> str:
     return ""
 
 
+def any_queue_meant(ledger: LedgerReader, written: str) -> str:
+    """The nearest queue, open or not; empty if none is near. For who may know of all queues. Costs
+    as much.
+    """
+    return next((one.name for one in ledger.queue_names.near(written)), "")
+
+
 def group_meant(ledger: LedgerReader, key: str) -> str:
     """The nearest pod group of the same namespace; empty if none is near. `key`: of the group that
     is not there, as `namespace/name`.

@@ -1,6 +1,7 @@
 """Why a question about a queue or a workload is not answered."""
 
 from ..words import show
+from .phrases import did_you_mean
 
 
 def send_as_dry_run(resource: str) -> str:
@@ -16,9 +17,9 @@ def question_refused(resource: str, problem: str) -> str:
     return f"this cannot be answered: {problem}; {show(resource)} need only their spec"
 
 
-def no_such_queue(queue: str) -> str:
-    """Nobody has a queue of this name."""
-    return f"Queue <{show(queue)}> does not exist"
+def no_such_queue(queue: str, *, meant: str = "") -> str:
+    """Nobody has a queue of this name. `meant`: the queue that was probably meant."""
+    return f"Queue <{show(queue)}> does not exist{did_you_mean(meant)}"
 
 
 def too_many_questions() -> str:

@@ -141,7 +141,7 @@ def node_without_card(queue: str, card: str, amount: int) -> str:
     """
     return (
         f"Queue <{show(queue)}>, requested <{amount}> of <{choice_text(card)}>: no node it may use "
-        "has this card; it waits; add a node selector"
+        "has this card; it waits; select other nodes"
     )
 
 

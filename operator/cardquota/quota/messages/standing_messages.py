@@ -5,7 +5,7 @@ from typing import Final
 
 from ..amounts import Amount
 from ..words import counted, listed, show
-from .phrases import held_text
+from .phrases import did_you_mean, held_text
 
 FITS_QUOTA: Final = "it fits the quota"
 IN_NO_QUEUE: Final = "it is in no queue, so no quota holds it"
@@ -92,9 +92,10 @@ def pods_not_known() -> str:
     return "it has all its pods, and none of them is known to use a card or to name a queue"
 
 
-def no_such_workload(kind: str, namespace: str, name: str) -> str:
-    """Nothing of this name concerns quotas."""
+def no_such_workload(kind: str, namespace: str, name: str, *, meant: str = "") -> str:
+    """Nothing of this name concerns quotas. `meant`: the name that was probably meant."""
     return (
         f"{show(kind)} <{show(namespace)}/{show(name)}> is not known to cardquota: it does not "
         "exist, has ended or is suspended, or its pods name no queue and no card and ask for none"
+        f"{did_you_mean(meant)}"
     )

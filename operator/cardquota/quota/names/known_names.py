@@ -47,7 +47,8 @@ class KnownNames:
 
     def __init__(self, *, cards: bool = False) -> None:
         """`cards`: they are also found by parts in their middle, as `H200`. Other objects are
-        often numbered, `train-7` beside `train-8`: such names are not taken for each other.
+        often numbered, `train-7` beside `train-8`: such names are not taken for each other. One
+        that was written without a number may mean one with a number.
         """
         self._cards = cards
         self._longest = LONGEST if cards else LONGEST_OBJECT
@@ -137,5 +138,8 @@ def _order(text: str, name: str) -> tuple[bool, int, str]:
 
 
 def _differ_in_number(one: str, other: str) -> bool:
-    """Whether two names differ in their digits alone."""
-    return one != other and one.translate(_NO_DIGITS) == other.translate(_NO_DIGITS)
+    """Whether two names differ in their digits alone, and the first one has some: who writes `team`
+    for `team1` does not mean another object.
+    """
+    bare = one.translate(_NO_DIGITS)
+    return one not in (other, bare) and bare == other.translate(_NO_DIGITS)

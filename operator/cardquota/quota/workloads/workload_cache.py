@@ -127,6 +127,10 @@ class WorkloadCache:
         uid = self._names.get(namespace, {}).get((kind, name))
         return self._found[uid] if uid is not None else None
 
+    def names_in(self, namespace: str) -> list[tuple[str, str]]:
+        """Kind and name of each workload of a namespace."""
+        return list(self._names.get(namespace, ()))
+
     def get(self, uid: str) -> WorkloadFacts | None:
         """The workload with this uid."""
         return self._found.get(uid)

@@ -103,6 +103,22 @@ async def test_an_api_server_that_does_not_answer(tmp_path: Path) -> None:
     assert found == "the API server does not answer: 503 ServiceUnavailable: later"
 
 
+async def test_an_api_server_that_is_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_text(
+        "apiVersion: v1\nkind: Config\ncurrent-context: x\n"
+        "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
+        "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\n"
+    )
+    question = ask(
+        AnAnswer, "QueueReview", QUEUE_REVIEWS, {"queue": "q"}, kubeconfig=path, context=""
+    )
+    with pytest.raises(NoAnswerError) as raised:
+        await question
+    told = "the API server does not answer: Cannot connect to host 127.0.0.1:1 [Connection refused]"
+    assert str(raised.value) == told
+
+
 async def test_while_very_many_ask_it_tries_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

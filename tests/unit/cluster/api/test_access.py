@@ -237,9 +237,14 @@ async def test_a_context_that_is_named_counts_instead_of_the_current_one(
     assert await (await find_access(context="y")).authorization() is None
     assert (await find_access(context="y")).namespace == "team"
     assert (await find_access(context="x")).namespace == "default"
-    for context in ("z", "unheard"):
-        with pytest.raises(AccessError, match=f"no server for the context '{context}'"):
-            await find_access(context=context)
+    with pytest.raises(AccessError, match="its context 'z' names no cluster with a server"):
+        await find_access(context="z")
+    with pytest.raises(AccessError, match=r"there is no context 'nope'; there are: x, y, z$"):
+        await find_access(context="nope")
+    contexts = ", ".join(f"{{name: more-{n}, context: {{}}}}" for n in range(9))
+    path.write_text(path.read_text().replace("contexts: [", f"contexts: [{contexts}, "))
+    with pytest.raises(AccessError, match=r"more-0, .*, more-4 and 7 more$"):
+        await find_access(context="nope")
     path.write_text(path.read_text().replace("current-context: x", ""))
     with pytest.raises(AccessError, match="none is current"):
         await find_access()

@@ -4,7 +4,12 @@ from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_node, a_pod, 
 from builders.pod import PodBody
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.judgement import judge_new, judge_release
-from cardquota.quota.decisions.probably_meant import group_meant, queue_meant, with_group_meant
+from cardquota.quota.decisions.probably_meant import (
+    any_queue_meant,
+    group_meant,
+    queue_meant,
+    with_group_meant,
+)
 from cardquota.quota.verdict import Verdict
 from cardquota.quota.vocabulary import Reason
 
@@ -32,6 +37,12 @@ def test_e5_nobody_is_told_of_a_queue_that_is_not_open_to_the_namespace() -> Non
     assert queue_meant(ledger, "reserach", "team-a") == "research"
     assert queue_meant(ledger, "reserach", "other") == "reserach-x"
     assert queue_meant(ledger, "reserach", "nobody") == ""
+
+
+def test_f1_who_may_know_of_all_queues_is_told_of_any() -> None:
+    ledger = a_ledger(RESEARCH.closed().open_to("other"))
+    assert any_queue_meant(ledger, "reserach") == "research"
+    assert any_queue_meant(ledger, "vision") == ""
 
 
 def test_e5_a_queue_that_is_gone_is_not_meant() -> None:

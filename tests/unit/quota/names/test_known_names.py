@@ -76,6 +76,8 @@ def test_numbered_objects_are_not_taken_for_each_other() -> None:
     """A group that is yet to be created is no typing error of the one before it."""
     assert near(objects("train-7", "train-6"), "train-8") == []
     assert near(objects("train-7"), "trian-7") == ["train-7"]
+    assert near(objects("cr-queue1"), "cr-queue") == ["cr-queue1"]
+    assert near(objects("cr-queue"), "cr-queue1") == []
     assert near(objects("Train-7"), "train-7") == ["Train-7"]
     assert near(cards("NVIDIA-H200"), "NVIDIA-H2000") == ["NVIDIA-H200"]
 

@@ -122,6 +122,12 @@ async def test_f1_a_queue_that_is_not_there(name: str) -> None:
     assert found.text == answer_messages.no_such_queue(name)
 
 
+async def test_f1_the_queue_that_was_meant_is_told() -> None:
+    async with an_endpoint() as endpoint:
+        found = await asked(endpoint, {"queue": "quuee"})
+    assert found.text == "Queue <quuee> does not exist; did you mean <queue>?"
+
+
 @pytest.mark.parametrize(
     "spec", [None, 5, [], {}, {"queue": None}, {"queue": 7}, {"queue": "queue", "limit": "many"}]
 )

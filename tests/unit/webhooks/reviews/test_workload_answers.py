@@ -107,6 +107,15 @@ async def test_f5_what_is_not_there(kind: str, name: str) -> None:
     assert found.text == standing_messages.no_such_workload(kind, "team", name)
 
 
+async def test_f5_what_was_meant_is_told() -> None:
+    async with an_endpoint() as endpoint:
+        found = await asked(endpoint, {"kind": "Deployment", "name": "w"})
+    assert found.text == standing_messages.no_such_workload(
+        "Deployment", "team", "w", meant="Pod/w"
+    )
+    assert found.text.endswith("; did you mean <Pod/w>?")
+
+
 async def test_f4_another_namespace_is_another_world() -> None:
     async with an_endpoint() as endpoint:
         found = await asked(endpoint, {"kind": "Pod", "name": "w"}, namespace="elsewhere")
@@ -132,9 +141,10 @@ async def test_f2_a_namespace_does_not_keep_others_from_asking(
     monkeypatch.setattr(question, "MOST_OF_ONE", 1)
     begun, holds = asyncio.Event(), asyncio.Event()
 
-    async def in_slices(_: object) -> None:
+    async def in_slices(_: object) -> str:
         begun.set()
         await holds.wait()
+        return ""
 
     monkeypatch.setattr(question, "in_slices", in_slices)
     async with an_endpoint() as endpoint:

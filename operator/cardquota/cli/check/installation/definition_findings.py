@@ -1,11 +1,11 @@
-"""Whether the definitions of Queues and PodGroups are those that the settings need. Pure."""
+"""Whether the definitions of Queues, PodGroups and questions are what the settings need. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ....control.queues.queue_definition import NAME, kept_of
 from ....quota.stuck.stuck_finding import StuckFinding
-from ....quota.vocabulary import VERSION
+from ....quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION, VERSION
 from ... import sentences
 from .installation_fault import fault
 from .object_answer import Answer, NotRead, inner
@@ -14,20 +14,26 @@ from .object_answer import Answer, NotRead, inner
 def definition_findings(
     definitions: Mapping[str, Answer], *, standalone: bool
 ) -> Iterator[StuckFinding]:
-    """`definitions`: by name. Beside Volcano both are its own; standalone ours must be there, which
-    keep the numbers that the operator writes.
+    """`definitions`: by name. Beside Volcano those of Queues and PodGroups are its own; standalone
+    ours must be there, which keep the numbers that the operator writes. Those of questions are
+    always ours: without them nobody can ask the operator.
     """
-    advice = sentences.APPLY_DEFINITIONS if standalone else sentences.APPLY_VOLCANO
     for name, found in definitions.items():
+        plural, _, group = name.partition(".")
+        question = group == REVIEW_GROUP
+        version = REVIEW_VERSION if question else VERSION
+        advice = sentences.APPLY_DEFINITIONS if standalone else sentences.APPLY_VOLCANO
+        if question:
+            advice = sentences.apply_question(f"{group}_{plural}.yaml")
         about = ("CustomResourceDefinition", "", name)
         if isinstance(found, NotRead):
             continue
         if found is None:
             yield fault(about, "DefinitionMissing", sentences.definition_missing(name), advice)
             continue
-        served = [one for one in _versions(found) if inner(one, "name") == VERSION]
+        served = [one for one in _versions(found) if inner(one, "name") == version]
         if not served or inner(served[0], "served") is not True:
-            why = sentences.definition_not_served(name, VERSION)
+            why = sentences.definition_not_served(name, version)
             yield fault(about, "DefinitionNotServed", why, advice)
         elif standalone and name == NAME and kept_of(inner(served[0], "schema")) is None:
             why = sentences.definition_not_ours(name)

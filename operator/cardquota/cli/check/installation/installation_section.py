@@ -70,7 +70,7 @@ def _findings(installed: Installed, settings: Settings, now: float) -> Iterator[
             yield from certificate_findings(certificate, secret, settings.namespace, now)
     if isinstance(installed.deployment, Mapping):
         yield from deployment_findings(installed.deployment, settings.namespace, __version__)
-    elif installed.deployment is None and not is_renewed(installed.leases, now):
+    elif installed.deployment is None and not _may_be_led(installed, now):
         about = ("Deployment", settings.namespace, v.DEPLOYMENT)
         why = sentences.deployment_missing(f"{settings.namespace}/{v.DEPLOYMENT}")
         yield fault(about, "DeploymentMissing", why, sentences.APPLY_BASE)
@@ -101,11 +101,19 @@ def _not_read(installed: Installed) -> Iterator[str]:
         yield f"{installed.missing_rights.why}: {sentences.RIGHTS_NOT_KNOWN}"
 
 
+def _may_be_led(installed: Installed, now: float) -> bool:
+    """Whether somebody leads, or the Lease may not be read: then the operator may well run outside
+    the cluster.
+    """
+    return isinstance(installed.leases[-1], NotRead) or is_renewed(installed.leases, now)
+
+
 def _notes(
     installed: Installed, settings: Settings, now: float, findings: list[StuckFinding]
 ) -> Iterator[str]:
-    if installed.deployment is None and is_renewed(installed.leases, now):
-        yield sentences.outside_the_cluster(settings.namespace, v.DEPLOYMENT)
+    if installed.deployment is None and _may_be_led(installed, now):
+        leads = is_renewed(installed.leases, now)
+        yield sentences.outside_the_cluster(settings.namespace, v.DEPLOYMENT, leads=leads)
     if installed.url:
         yield sentences.called_by_url(installed.url)
     if any(one.reason == v.INSTALLATION_DIFFERS for one in findings):

@@ -27,7 +27,10 @@ from .object_answer import Answer, NotRead, inner, read_object
 
 T = TypeVar("T")
 R = TypeVar("R")
-DEFINITIONS: Final = tuple(f"{kind}.{v.API_GROUP}" for kind in ("queues", "podgroups"))
+DEFINITIONS: Final = (
+    *(f"{kind}.{v.API_GROUP}" for kind in ("queues", "podgroups")),
+    *(f"{kind}.{v.REVIEW_GROUP}" for kind in (v.QUEUE_REVIEWS, v.WORKLOAD_REVIEWS)),
+)
 _AT_ONCE: Final = 8
 """Requests in flight."""
 _PATIENCE: Final = 3.0

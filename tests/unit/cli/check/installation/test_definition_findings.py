@@ -9,7 +9,7 @@ from cardquota.cli.check.installation.installed import DEFINITIONS
 from cardquota.cli.check.installation.object_answer import Answer, NotRead
 from cardquota_dev.paths import CHECKOUT
 
-QUEUES, GROUPS = DEFINITIONS
+QUEUES, GROUPS, *QUESTIONS = DEFINITIONS
 
 
 def ours(name: str) -> dict[str, Any]:
@@ -37,6 +37,18 @@ def test_our_own_are_in_order() -> None:
 def test_one_that_is_missing_or_not_known() -> None:
     assert reasons(None) == ["DefinitionMissing"]
     assert reasons(NotRead("no")) == []
+
+
+def test_without_those_of_questions_nobody_can_ask() -> None:
+    for standalone in (True, False):
+        there = {name: ours(name) for name in QUESTIONS}
+        assert list(definition_findings(there, standalone=standalone)) == []
+        found = list(definition_findings(dict.fromkeys(QUESTIONS), standalone=standalone))
+        assert [one.reason for one in found] == ["DefinitionMissing"] * 2
+        assert found[0].advice == (
+            "apply crds/cardquota.volcano.sh_queuereviews.yaml: `kubectl cardquota queue` and "
+            "`explain` need it"
+        )
 
 
 def test_one_that_does_not_serve_the_version() -> None:

@@ -95,6 +95,14 @@ def test_a_deployment_that_is_missing_is_no_fault_while_somebody_leads() -> None
     assert nobody_decides(section(stopped))
 
 
+def test_a_deployment_that_is_missing_is_no_fault_while_the_lease_may_not_be_read() -> None:
+    unread = replace(RIGHT, deployment=None, leases=(NotRead("you may not read it: no"),))
+    found = section(unread)
+    assert (found.findings, found.complete) == ([], False)
+    (note,) = [note for note in found.notes if "no Deployment" in note]
+    assert "or under another name, or not at all;" in note
+
+
 def test_rights_that_are_missing_are_named() -> None:
     few = replace(RIGHT, missing_rights=tuple(rights(SETTINGS)[:3]))
     (one,) = section(few).findings
