@@ -204,7 +204,7 @@ def _enforced(ledger: LedgerReader, namespace: str) -> bool:
 
 
 def _without_queue(ledger: LedgerReader, facts: PodFacts, *, require_queue: bool) -> Verdict:
-    """A pod without a queue: refused where a queue is required, else let by (section 2)."""
+    """A pod without a queue: refused where a queue is required, else admitted (section 2)."""
     demanded = require_queue or _enforced(ledger, facts.namespace)
     if _enforced(ledger, facts.namespace) and ledger.claims_devices(facts):
         return _invalid(

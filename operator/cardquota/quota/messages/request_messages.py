@@ -79,7 +79,7 @@ def card_unknown(
     """
     why = "no node offers it"
     if product_there:
-        why = "nodes have its product, but none offers this slice or share"
+        why = "nodes have its product, but not in this form (whole card, slice or share)"
     return (
         f"card <{show(card)}> is not known: {why}; "
         f"correct {where} (`kubectl get queues` shows the cards with a quota){did_you_mean(meant)}"
@@ -130,7 +130,8 @@ def selector_excludes(wants: str, cards: Sequence[str]) -> str:
     said = show(wants, most=_MOST_OF_SELECTOR) or "it selects no node at all"
     return (
         f"the pod's node selector or affinity ({said}) excludes every card that "
-        f"{v.CARD_NAME} names ({listed(cards, ' | ')}); remove the selector, or name other cards"
+        f"{v.CARD_NAME} names ({listed(cards, ' | ')}); change the selector or affinity, or "
+        "name other cards"
     )
 
 
@@ -141,7 +142,7 @@ def node_without_card(queue: str, card: str, amount: int) -> str:
     """
     return (
         f"Queue <{show(queue)}>, requested <{amount}> of <{choice_text(card)}>: no node it may use "
-        "has this card; it waits; add a node selector"
+        "has such a card; it waits; add a node selector"
     )
 
 
@@ -162,7 +163,7 @@ def device_claimed() -> str:
 
 
 def claim_not_counted() -> str:
-    """Warning: the same, where it is let by (P7)."""
+    """Warning: the same, where it is admitted (P7)."""
     return "no quota counts devices claimed by spec.resourceClaims or from a DeviceClass"
 
 

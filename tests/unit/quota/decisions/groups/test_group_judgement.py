@@ -30,7 +30,7 @@ def asking(cards: Mapping[str, int] | str) -> GroupBody:
     return GANG.requesting(cards)
 
 
-def test_what_fits_the_empty_queue_is_let_by_whatever_runs_there() -> None:
+def test_what_fits_the_empty_queue_is_admitted_whatever_runs_there() -> None:
     """Whether there is room now is E1's question."""
     busy = a_pod("busy").in_queue("red").naming(H200).asking_for(3)
     ledger = a_world({H200: 3}, busy.stamped("red", {H200: 3}).on_node("h200-a"))
@@ -133,7 +133,10 @@ def test_p4_a_card_that_nobody_has() -> None:
         "quota); did you mean <NVIDIA-H200>?"
     )
     part = judge_group(a_world({H200: 3, SLICE: 1}), asking({f"{H200}|{SLICE}": 1}).facts())
-    assert "nodes have its product, but none offers this slice or share; correct" in part.text
+    assert (
+        "nodes have its product, but not in this form (whole card, slice or share); correct"
+        in part.text
+    )
 
 
 def test_p4_a_pool_at_zero_is_known_and_warned_of() -> None:
