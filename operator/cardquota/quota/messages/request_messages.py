@@ -172,10 +172,12 @@ def memory_not_limited(queue: str) -> str:
     return f"Queue <{show(queue)}>: {v.GPU_MEMORY} is not limited: no quota has a row for it"
 
 
-def card_of_no_node(card: str, *, of_group: bool = False) -> str:
-    """Warning: the pool of this card is scaled to zero (P4)."""
-    who = who_asks(of_group=of_group)
-    return f"no node has card <{show(card)}> at present: {who} waits until one has"
+def card_of_no_node(card: str, *, of_group: bool = False, waits: bool = True) -> str:
+    """Warning: the pool of this card is scaled to zero (P4). `waits`: not in audit mode, where the
+    name of a card keeps nobody from other nodes (P5).
+    """
+    told = f"no node has card <{show(card)}> at present"
+    return f"{told}: {who_asks(of_group=of_group)} waits until one has" if waits else told
 
 
 def disagree(one: str, text: str, other: str, other_text: str) -> str:
