@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders import CARDS, GPU, H200, H800, R4090, a_group, a_ledger, a_node, a_pod, a_queue
+from builders import (
+    CARDS,
+    GPU,
+    H200,
+    H800,
+    R4090,
+    a_group,
+    a_ledger,
+    a_namespace,
+    a_node,
+    a_pod,
+    a_queue,
+)
 from builders.body import Body
 from builders.group import GroupBody
 from cardquota.quota.assignment.claim import Claim
@@ -147,6 +159,12 @@ def test_p4_a_pool_at_zero_is_known_and_warned_of() -> None:
     assert verdict.fits
     told = "no node has card <NVIDIA-B300> at present: the group waits until one has"
     assert verdict.warnings == (told,)
+
+
+def test_p4_in_audit_no_group_waits_for_such_a_card() -> None:
+    facts = asking({"NVIDIA-B300": 1}).facts()
+    ledger = a_world({"NVIDIA-B300": 2}, a_namespace(facts.namespace).in_mode("audit"))
+    assert judge_group(ledger, facts).warnings == ("no node has card <NVIDIA-B300> at present",)
 
 
 def test_p4_a_name_that_no_node_can_have() -> None:
