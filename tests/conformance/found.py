@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-ADMITTED, GATED, DENIED, LET_BY = "admitted", "gated", "denied", "let by"
+ADMITTED, GATED, DENIED, UNMANAGED = "admitted", "gated", "denied", "unmanaged"
 _HOLDERS = re.compile(r"; ((<[^>]*> )?held(:| by) [^;]*)")
-ANSWERS = (ADMITTED, GATED, DENIED, LET_BY)
+ANSWERS = (ADMITTED, GATED, DENIED, UNMANAGED)
 
 Rows = Mapping[str, Any]
 """`cards` and `resources` of a Queue's status."""

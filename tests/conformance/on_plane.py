@@ -16,7 +16,7 @@ from integration.asking import MERGE, ApiReply, ask
 
 from .case import ALTERED, Case, Expected, Stage, Thing
 from .comparing import differences_in
-from .found import ADMITTED, DENIED, LET_BY, ObservedCase
+from .found import ADMITTED, DENIED, UNMANAGED, ObservedCase
 from .patterns import says, says_each
 from .short_forms import CASE_LABEL, SHARED_NAMESPACE
 from .sight import KINDS, QUEUES, Sight, refusal, sentence, usable
@@ -130,7 +130,7 @@ class OnPlane:
         the others of its gang.
         """
         answers = {one.answer for one in thing.pods}
-        if "group" not in thing.row and answers & {ADMITTED, LET_BY}:
+        if "group" not in thing.row and answers & {ADMITTED, UNMANAGED}:
             self._wait(lambda: not self._pods_wrong({thing.name: thing.pods}))
 
     def _change(self, stage: Stage) -> list[str]:

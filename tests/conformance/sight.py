@@ -13,7 +13,7 @@ from cardquota_dev.testing import Cluster
 from integration.asking import ApiReply, Object, ask
 
 from .case import Stage, Thing
-from .found import ADMITTED, DENIED, GATED, LET_BY, PodFound, pod_found
+from .found import ADMITTED, DENIED, GATED, UNMANAGED, PodFound, pod_found
 from .patterns import says
 from .questions import question
 
@@ -76,7 +76,7 @@ class Sight:
             told = self._last_word(pod)
             return pod_found(GATED, reason=told[0], text=told[1], warnings=warnings)
         if v.ALLOCATED not in notes:
-            return pod_found(LET_BY, node=node, warnings=warnings)
+            return pod_found(UNMANAGED, node=node, warnings=warnings)
         cards = json.loads(notes[v.ALLOCATED])
         return pod_found(ADMITTED, cards=cards, node=node, warnings=warnings)
 

@@ -97,7 +97,7 @@ class FuzzedProduct(Replica):
         self.lead()
 
     def _check_charges(self) -> None:
-        """What is charged fits, whatever else is over: but for what audit mode lets by."""
+        """What is charged fits, whatever else is over: but for what audit mode admits."""
         assume, reserve = self.ledger.decisions.assume, self.ledger.decisions.reserve
         enqueue = self.ledger.decisions.enqueue
 

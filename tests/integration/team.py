@@ -150,7 +150,7 @@ class Team:
         done = self.cluster.kubectl(
             "create", "-f", "-", input=json.dumps(self.wire(thing)), tenant=tenant
         )
-        assert done.returncode == 1, f"let by: {done.stdout}{done.stderr}"
+        assert done.returncode == 1, f"admitted: {done.stdout}{done.stderr}"
         found = re.match(r"Error from server \((\w+)\): .*?denied the request: (.*)", done.stderr)
         assert found, done.stderr
         return found[1], found[2]

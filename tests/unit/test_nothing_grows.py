@@ -201,7 +201,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     await asyncio.gather(deciding, return_exceptions=True)
 
 
-def test_pods_let_by_are_forgotten_once_seen_or_old() -> None:
+def test_pods_admitted_are_forgotten_once_seen_or_old() -> None:
     now, seen = [0.0], set[str]()
     recent = RecentAdmissions(seen.__contains__, lifetime=2.0, clock=lambda: now[0])
     for number in range(LIVES):

@@ -1,4 +1,4 @@
-"""Settings that do not go together: refused, or let by and said."""
+"""Settings that do not go together: refused, or accepted and said."""
 
 from pathlib import Path
 from typing import Any

@@ -1,16 +1,16 @@
 """Admission of pods: refuse with numbers, or gate. It charges nothing and remembers only which pods
-were let by a moment ago (`recent_admissions`).
+were admitted a moment ago (`recent_admissions`).
 
 The mutating review refuses or adds the gate. The validating review gives the same answer on the
 final object, which other webhooks may have changed; it also knows the pod's uid, so it can wait for
-pods that were let by a moment ago. Both matter for a pod that is refused while its queue is full
+pods that were admitted a moment ago. Both matter for a pod that is refused while its queue is full
 (policy Deny). One that waits for room needs the first answer alone, which is asked for again after
 a change: its label says so, and the API server does not call twice. A refusal is advice, the gate
 is the law: a pod that slips through is gated.
 
 If the API server sets the gate itself, there is no mutating review: the validating one gives the
 answer and the warnings. A pod with the gate then waits, and one without it needs none. So if the
-cluster is not known, both are let by, as while we are down. The API server does not know cards of
+cluster is not known, both are admitted, as while we are down. The API server does not know cards of
 no vendor row, nor whether card memory is limited: a pod that asks for one has to name its queue.
 """
 
@@ -216,7 +216,7 @@ class PodReviews:
     async def _judge_beside_recent(
         self, facts: PodFacts, verdict: Verdict, effect: Effect
     ) -> tuple[Verdict, Effect]:
-        """If pods just let by would turn this yes into a no, wait for them, then decide."""
+        """If pods just admitted would turn this yes into a no, wait for them, then decide."""
         if self._ledger.policy_of(facts, verdict.queue) is not v.Policy.DENY:
             return verdict, effect
         beside = self._unseen(facts, verdict.queue)
@@ -231,7 +231,7 @@ class PodReviews:
         return verdict, self._effect(facts, verdict)
 
     def _unseen(self, facts: PodFacts, queue: str) -> Counter[str]:
-        """What other pods that were let by a moment ago, and may not be seen yet, will hold."""
+        """What other pods that were admitted a moment ago, and may not be seen yet, will hold."""
         recent = self._recent.of(queue, but=facts.uid)
         amounts = Counter(self._recent.amounts(queue, recent))
         amounts.update(self._single.amounts(queue))
@@ -276,7 +276,7 @@ def _ungated_text(*, by_policy: bool) -> str:
 
 
 def _charge(facts: PodFacts, verdict: Verdict) -> Charge:
-    """What a pod that is let by will hold."""
+    """What a pod that is admitted will hold."""
     return (*verdict.cards, (v.CPU, facts.cpu), (v.MEMORY, facts.memory))
 
 

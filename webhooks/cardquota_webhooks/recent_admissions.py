@@ -1,4 +1,4 @@
-"""Pods that were let by a moment ago and that the ledger has not seen yet.
+"""Pods that were admitted a moment ago and that the ledger has not seen yet.
 
 A refusal counts only seen pods, so these are never charged. They serve one purpose: if they would
 turn a yes into a no, the review waits a moment for them to be seen.
@@ -14,8 +14,8 @@ from cardquota.quota.amounts import Amounts, Charge, MutableAmounts
 
 @dataclass(slots=True, eq=False)
 class _Passed:
-    """A pod that was let by. From each one of a queue a chain leads to those that were let by later
-    and skips no unseen pod. Each search shortens the chain for later ones.
+    """A pod that was admitted. From each one of a queue a chain leads to those admitted later, and
+    skips no unseen pod. Each search shortens the chain for later ones.
     """
 
     uid: str
@@ -40,7 +40,7 @@ class _Waiting:
 
 @dataclass(slots=True)
 class _Queue:
-    """Pods that were let by into one queue."""
+    """Pods that were admitted into one queue."""
 
     newest: _Passed
     passed: dict[str, _Passed] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class RecentAdmissions:
         return len(self._awaited)
 
     def add(self, uid: str, queue: str, charge: Charge) -> None:
-        """A pod was let by."""
+        """A pod was admitted."""
         self._forget_old()
         if not uid or self._seen(uid):
             return
@@ -90,11 +90,11 @@ class RecentAdmissions:
         else:
             found.newest.later = passed
             found.newest = passed
-            found.passed.pop(uid, None)  # let by once more: it becomes the newest
+            found.passed.pop(uid, None)  # admitted once more: it becomes the newest
         found.passed[uid] = passed
 
     def of(self, queue: str, but: str) -> Collection[str]:
-        """Uids of unseen pods that were let by into a queue, except one."""
+        """Uids of unseen pods that were admitted into a queue, except one."""
         self._forget_old()
         known = self._queues.get(queue)
         if known is None:
@@ -156,7 +156,7 @@ class RecentAdmissions:
             self._awaited.pop(waiting.at, None)
 
     def _first_unseen(self, passed: _Passed | None) -> _Passed | None:
-        """The first unseen pod among this one and those let by later into its queue."""
+        """The first unseen pod among this one and those admitted later into its queue."""
         if passed is None:
             return None
         found = passed

@@ -31,7 +31,7 @@ class ResizeReviews:
         self._known = known
 
     async def validate(self, request: Request) -> AdmissionResponse:
-        """Refuse growth beyond what the queue may hold. A pod that does not grow is let by."""
+        """Refuse growth beyond what the queue may hold. A pod that does not grow is admitted."""
         if (too_large := answer_to_large(request, self._ledger)) is not None:
             return too_large
         before, after = _read(request, request.old_object), _read(request, request.object)

@@ -1,10 +1,10 @@
 """Pods that the mutating review has answered alone: no validating review follows.
 
-A validating review knows the pod's uid, so it can tell when a pod that it let by is seen. Where the
-queue has room for many more pods like this one, that does not matter, and the second call is saved.
-It matters again once the queue is nearly full: for a moment, what was answered alone then counts as
-not yet seen. Like what was let by (`recent_admissions`) it is never charged, and nobody is refused
-for it: at worst a review waits a moment, or a pod is reviewed twice.
+A validating review knows the pod's uid, so it can tell when a pod that it admitted is seen. Where
+the queue has room for many more pods like this one, that does not matter, and the second call is
+saved. It matters again once the queue is nearly full: for a moment, what was answered alone then
+counts as not yet seen. Like what was admitted (`recent_admissions`) it is never charged, and nobody
+is refused for it: at worst a review waits a moment, or a pod is reviewed twice.
 """
 
 import asyncio

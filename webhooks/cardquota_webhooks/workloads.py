@@ -158,7 +158,7 @@ class WorkloadReviews:
             return verdict.warnings
         stored = _stored(request.old_object)
         changed = stored is not None and stored.differs_from(_STORED.decode(request.object))
-        # Where nothing is enforced, the existing pods were let by whether they fit or not.
+        # Where nothing is enforced, the existing pods were admitted whether they fit or not.
         pods = self._own_pods.of(
             queue,
             request.namespace,

@@ -37,7 +37,7 @@ BAD_REQUESTS: Final = (
     ),
     Entry(
         under=Reason.INVALID_CARD,
-        when="Nodes have the product, and none of them has this slice or share of it.",
+        when="Nodes have the product only in other forms: whole, or as other slices or shares.",
         says=say(
             request_messages.invalid_request,
             _QUEUE,

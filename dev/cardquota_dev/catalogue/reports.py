@@ -447,8 +447,8 @@ NOTES: Final = (
     ),
     Entry(
         under=WARNINGS,
-        when="As the first, in audit mode: all pods are admitted, and so many would not be. The "
-        "second begins the same way.",
+        when="As the first, in audit mode: all pods are admitted; so many would be refused or "
+        "wait. The second begins the same way.",
         says=say(shortfall_messages.audited, say(shortfall_messages.partly_audited, "chat", 4, 3)),
         where=(Where.WORKLOAD,),
         rule="E2",

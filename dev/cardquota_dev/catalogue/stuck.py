@@ -141,7 +141,7 @@ STUCK_OTHERS: Final = (
     Entry(
         under=STUCK,
         when="The same; its next pod would be admitted now.",
-        says=_of(_LACKS, say(stuck_messages.would_be_let_by, _QUEUE)),
+        says=_of(_LACKS, say(stuck_messages.would_be_admitted, _QUEUE)),
         where=(Where.CHECK,),
         rule="R7",
         do="Nothing, unless it stays so: it is woken (R5).",

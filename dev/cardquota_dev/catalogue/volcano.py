@@ -151,8 +151,7 @@ VOLCANO: Final = (
         says=say(volcano_messages.other_scheduler_at_start, "vc-scheduler"),
         where=(Where.LOG,),
         rule="V6",
-        do="As it says. Nothing is refused because of it until then but pods of which no replica "
-        "answers.",
+        do="As it says. Until then pods are refused only where no replica answers.",
     ),
     Entry(
         under=OTHER_SCHEDULER,

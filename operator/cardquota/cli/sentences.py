@@ -1,6 +1,6 @@
 """The sentences of the commands, beyond those of the operator.
 
-`simulate`: why a pod is let by or waits. `cards`: what could not be read.
+`simulate`: why a pod is unmanaged or waits. `cards`: what could not be read.
 """
 
 import re
@@ -32,12 +32,12 @@ SCHEDULER_REFUSED: Final = "an account may not bind it, or give it a group"
 NAME_VOLCANO: Final = "name Volcano's scheduler and controllers in volcano.accounts"
 REFUSED_NOT_KNOWN: Final = "it is not known whether Bindings are refused"
 NOT_INSTALLED: Final = "not installed correctly"
-QUEUE_WRONG: Final = "its quota cannot be kept, or is probably not what was meant"
+QUEUE_WRONG: Final = "its quota cannot be read or kept, or is probably not what was meant"
 CARDS_WRONG: Final = "cards are not counted, or not recognised"
 LABEL_WRONG: Final = "its label has an unknown value"
 KEY_WRONG: Final = "a key on it has no effect"
 CAME_PAST: Final = "pods got past the gate"
-TOTALS_WRONG: Final = "its published totals differ from what its pods hold"
+TOTALS_WRONG: Final = "its published totals differ from what its pods on nodes hold"
 APPLY_DEFINITIONS: Final = "apply crds/"
 APPLY_BASE: Final = "apply manifests/base"
 APPLY_VOLCANO: Final = "apply the definitions of your Volcano"
@@ -427,7 +427,9 @@ def certificate_ends(where: str, end: str, *, over: bool) -> str:
 
 def totals_differ(card: str, published: int, counted_now: int) -> str:
     """A queue's status says something else than what its pods hold."""
-    return f"status says allocated {published} of <{show(card)}>, its pods hold {counted_now}"
+    return (
+        f"status says allocated {published} of <{show(card)}>, its pods on nodes hold {counted_now}"
+    )
 
 
 def used_outside(used: OutsideUse) -> str:

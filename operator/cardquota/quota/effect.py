@@ -11,13 +11,13 @@ class Effect(StrEnum):
     """What admission does."""
 
     ALLOW = "allow"
-    """Let by, ungated."""
+    """Admitted, ungated."""
     GATE = "gate"
-    """Let by with the gate."""
+    """Admitted with the gate."""
     DENY = "deny"
     """Refused, with the sentence."""
     WARN = "warn"
-    """Let by, ungated, with a warning (audit)."""
+    """Admitted, ungated, with a warning (audit)."""
 
 
 _ENFORCED: Final = {

@@ -176,7 +176,7 @@ TASKS: Final = Limit("tasks in spec.minTaskMember", 256)
 
 OF_GROUPS: Final = (REQUEST_TEXT, REQUEST_CARDS, MIN_MEMBER, TASKS)
 
-# --- Jobs of Volcano: one with more is let by unread, and told; its pods get their own answers ---
+# --- Jobs of Volcano: one with more is admitted unread, and told; its pods get their own answers --
 JOB_TASKS: Final = Limit("tasks", 256)
 """The same as of a pod group. The pods of each are judged when the Job is written."""
 

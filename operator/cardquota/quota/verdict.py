@@ -19,7 +19,7 @@ class Outcome(StrEnum):
     UNSEEN = "unseen"
     """An object that the pod names has not been seen yet: the pod waits at the gate."""
     UNMANAGED = "unmanaged"
-    """No queue: let by, and counted outside every queue."""
+    """No queue: admitted, and counted outside every queue."""
 
 
 @dataclass(slots=True, frozen=True)

@@ -65,9 +65,9 @@ FIXED_ONCE_OPEN: Final = (
 """Pod annotations that do not change once the pod's gate is open."""
 
 MANAGED: Final = "volcano.sh/card-managed"
-"""Label of a pod that we gate or charge, and of some that we let by. Only the operator changes it.
-A stamp counts only beside it, so that the API server has to look at no write of the status of any
-other pod."""
+"""Label of a pod that we gate or charge, and of some that we admit without a gate. Only the
+operator changes it. A stamp counts only beside it, so that the API server has to look at no write
+of the status of any other pod."""
 IS_MANAGED: Final = "true"
 """Its value on a pod whose create has been answered."""
 TO_REVIEW: Final = "to-review"

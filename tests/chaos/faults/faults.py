@@ -138,7 +138,7 @@ async def slow_webhook(scene: Scene, lengths: Lengths) -> None:
 
 
 async def refuse_after_us(scene: Scene, lengths: Lengths) -> None:
-    """A ResourceQuota says no to pods that we have let by: nothing may be counted for them."""
+    """A ResourceQuota says no to pods that we have admitted: nothing may be counted for them."""
     body = {"metadata": {"name": "chaos"}, "spec": {"hard": {"pods": "1"}}}
     refused = (await scene.api.create(_QUOTAS, body)).ok
     if refused:

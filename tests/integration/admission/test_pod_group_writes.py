@@ -57,7 +57,7 @@ def test_e5_a_request_that_cannot_be_read_is_refused(team: Team, text: str) -> N
     """With a sentence, at create as at update; what was there stays."""
     team.has_queue({T1000: 3})
     good = team.a_gang("good", 2).requesting({T1000: 2})
-    team.until(lambda: team.create(good).ok, "a good group is let by")
+    team.until(lambda: team.create(good).ok, "a good group is admitted")
     text = text.replace("T1000", T1000).replace("T2000", T2000)
 
     replies = [

@@ -115,7 +115,7 @@ def test_one_bad_thing_hurts_nobody_else(team: Team) -> None:
 
 
 def test_a_total_beyond_64_bits_hides_no_other_number(team: Team) -> None:
-    """In audit mode everything is let by: the API server takes no larger number, in no row."""
+    """In audit mode everything is admitted: the API server takes no larger number, in no row."""
     path = f"/api/v1/namespaces/{team.namespace}"
     marked = {"metadata": {"labels": {v.NAMESPACE_MODE: v.NAMESPACE_AUDIT}}}
     assert ask(team.cluster, "PATCH", path, marked, content_type=MERGE).ok
@@ -125,7 +125,7 @@ def test_a_total_beyond_64_bits_hides_no_other_number(team: Team) -> None:
         for name, cards, card in (("huge", 0, T1000), ("small", 1, T2000))
     )
     huge = huge.with_spec(initContainers=sidecars({GPU: LARGEST}), containers=[NOTHING])
-    reply = team.until(lambda: _let_by(team.create(huge, dry=True)), "audited")
+    reply = team.until(lambda: _admitted(team.create(huge, dry=True)), "audited")
     assert f"requested <{2 * LARGEST}>" in reply.warnings[0]
     assert team.create(huge).ok
     assert team.create(small).ok
@@ -135,5 +135,5 @@ def test_a_total_beyond_64_bits_hides_no_other_number(team: Team) -> None:
     team.until_row(T1000, quota=3, requested=0)
 
 
-def _let_by(reply: ApiReply) -> ApiReply | None:
+def _admitted(reply: ApiReply) -> ApiReply | None:
     return reply if reply.ok else None

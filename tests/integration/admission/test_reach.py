@@ -76,7 +76,7 @@ def test_kube_system_never_reaches_us(product_plane: Cluster, team: Team) -> Non
     assert reviews(team) == before
 
 
-def test_without_a_queue_a_pod_is_let_by_ungated(team: Team) -> None:
+def test_without_a_queue_a_pod_is_admitted_ungated(team: Team) -> None:
     """Section 2 (decided); one that names a card hears that no quota applies."""
     quiet, told = team.create(stock("a")), team.create(stock("b").naming(H200))
     assert let_through(quiet.body)
@@ -104,7 +104,7 @@ def test_an_enforced_namespace_demands_a_queue(team: Team) -> None:
 
 
 def test_an_enforced_namespace_refuses_devices_that_cannot_be_counted(team: Team) -> None:
-    """P7: claims of Dynamic Resource Allocation; elsewhere they are let by, with a Warning."""
+    """P7: claims of Dynamic Resource Allocation; elsewhere they are admitted, with a Warning."""
     team.has_queue({H200: 3})
     claim = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
     pod = team.a_pod("a").with_spec(resourceClaims=claim)
@@ -121,7 +121,7 @@ def test_an_enforced_namespace_refuses_devices_that_cannot_be_counted(team: Team
         assert "cannot be counted by card" in reply.message
 
 
-def test_nor_does_it_let_by_devices_of_a_device_class_asked_for_as_a_resource(
+def test_nor_does_it_admit_devices_of_a_device_class_asked_for_as_a_resource(
     team: Team, unique: str
 ) -> None:
     """P7: by the name that follows from the class's own, and by the one that the class gives."""

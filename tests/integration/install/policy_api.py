@@ -154,7 +154,7 @@ CLAUSES = {
 
 def refused(answer: WriteResponse, policy: str, *words: str) -> None:
     """The request was refused by this policy, or this clause of one, in these words."""
-    assert not answer.ok, f"let by: {answer.said}"
+    assert not answer.ok, f"admitted: {answer.said}"
     name, says = CLAUSES.get(policy, (policy, ""))
     assert f"ValidatingAdmissionPolicy 'cardquota-{name}'" in answer.said, answer.said
     assert says in answer.said, answer.said

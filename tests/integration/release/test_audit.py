@@ -1,4 +1,4 @@
-"""I3: what audit mode let by is written on the pod, so that it is known when rules are enforced."""
+"""I3: what audit mode admitted is written on the pod, and so known when rules are enforced."""
 
 from builders import GPU, a_namespace
 from cardquota.quota import vocabulary as v

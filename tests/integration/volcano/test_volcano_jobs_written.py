@@ -187,7 +187,7 @@ def put_in_mode(team: Team, mode: str) -> None:
 
 @pytest.mark.slow
 def test_v4_odd_jobs_get_an_answer(team: Team) -> None:
-    """Whatever the API server lets by: never an error of ours."""
+    """Whatever the API server admits: never an error of ours."""
     job = volcano_job(team, "odd", 1, T1000)
     (task,) = job["spec"]["tasks"]
     many = [{**task, "name": f"t{n}"} for n in range(1_000)]

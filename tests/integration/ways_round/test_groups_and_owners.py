@@ -144,7 +144,7 @@ def test_a_group_in_somebody_elses_queue_opens_it_for_nobody(people: Team) -> No
     people.has_queue(people.a_queue({T1000: 3}).open_to("somebody"))
     gang = people.a_gang("gang", 1)
     assert people.create(gang, as_user=TENANT).reason == v.Reason.QUEUE_NOT_OPEN
-    # What a controller makes is let by: it would give up.
+    # What a controller makes is admitted: it would give up.
     assert people.create(gang.made_by_a_controller(), as_user=TENANT).ok
     pod = people.a_pod("a", 1, T1000).in_queue(None).in_group("gang")
     people.until(lambda: not people.create(pod, dry=True).ok, "group seen")

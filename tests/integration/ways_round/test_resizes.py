@@ -111,7 +111,7 @@ def test_an_amount_beyond_counting_is_refused_and_what_is_held_stays_counted(peo
 
 
 def test_a_closed_queue_takes_no_growth_within_its_limits_either(people: Team) -> None:
-    """Q6. What shrinks gives back, so it is let by; open again, it may grow again."""
+    """Q6. What shrinks gives back, so it is admitted; open again, it may grow again."""
     queue = people.a_queue({T1000: 3}).limited_to(cpu="8")
     people.has_queue(queue)
     pod = running(people, "a")

@@ -113,7 +113,7 @@ def test_a_pod_does_not_take_itself_out(people: Team) -> None:
 
 
 def test_a_false_mirror_pod_is_no_way_round_for_a_node_either(people: Team) -> None:
-    """A kubelet speaks for its own node alone; nobody else's mirror pod is let by."""
+    """A kubelet speaks for its own node alone; nobody else's mirror pod is admitted."""
     people.has_queue({T1000: 1})
     pod = people.a_pod("a", 2, T1000).annotated("kubernetes.io/config.mirror", "x")
     reply = people.create(pod.with_spec(nodeName="roomy-0"), as_user=TENANT)

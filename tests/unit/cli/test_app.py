@@ -40,7 +40,7 @@ def test_simulate_prints_sentence_and_table(files: list[str]) -> None:
     assert result.exit_code == 0
     printed = result.output.splitlines()
     assert printed[0] == "Deployment default/chat: 3 admitted, 1 denied"
-    assert printed[1].startswith("  admitted  chat-")
+    assert printed[1].startswith("  admitted   chat-")
     assert printed[1].endswith(": NVIDIA-H200 1 each; on node h200-a")
     assert SENTENCE in printed[2]
     assert [" ".join(line.split()) for line in printed[-2:]] == [
@@ -94,7 +94,7 @@ def test_many_alike_are_named_in_part() -> None:
     answers = Answers(workloads=[WorkloadAnswer("Job", "default", "j", pods)])
     assert [line.plain for line in lines(answers)][:2] == [
         "Job default/j: 9 gated",
-        "  gated     p-0, p-1, p-2, p-3 and 5 more: full",
+        "  gated      p-0, p-1, p-2, p-3 and 5 more: full",
     ]
 
 
@@ -156,7 +156,7 @@ def test_configuration_counts(files: list[str], tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text("mode: audit\n")
     result = called("simulate", *files, "--config", str(config))
-    assert "Deployment default/chat: 4 let by" in result.output
+    assert "Deployment default/chat: 4 unmanaged" in result.output
 
 
 def test_run_hands_on_the_settings_and_the_exit_code(

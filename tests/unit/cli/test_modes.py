@@ -1,4 +1,4 @@
-"""Audit mode, the namespace's label, exempt namespaces: who is let by, and what is said."""
+"""Audit mode, the namespace's label, exempt namespaces: who is unmanaged, and what is said."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from cardquota.quota.messages import request_messages
 from cardquota.settings import GateSetter, InstallationMode, Settings, Webhook
 
 Simulate = Callable[..., Answers]
-ADMITTED, DENIED, LET_BY = Answer.ADMITTED, Answer.DENIED, Answer.LET_BY
+ADMITTED, DENIED, UNMANAGED = Answer.ADMITTED, Answer.DENIED, Answer.UNMANAGED
 
 
 def only(answers: Answers) -> WorkloadAnswer:
@@ -29,7 +29,7 @@ def test_audit_mode_denies_nothing_and_says_what_would_be(simulate: Simulate) ->
     settings = Settings.model_construct(mode=InstallationMode.AUDIT)
     answers = simulate("deployment.yaml", edit=replicas(4), settings=settings)
     chat = only(answers)
-    assert given(chat) == [LET_BY] * 4
+    assert given(chat) == [UNMANAGED] * 4
     assert [p.text for p in chat.pods[:3]] == ["audit: would be admitted"] * 3
     assert chat.pods[3].text.startswith("audit: would not be let through: Queue <research>")
     assert answers.queues[0].over == (("NVIDIA-H200", 4, 3),)
@@ -48,8 +48,8 @@ def test_audit_mode_takes_a_bad_queue_with_a_note(simulate: Simulate) -> None:
 @pytest.mark.parametrize(
     ("label", "answer", "text"),
     [
-        ("off", LET_BY, "card quotas are off in namespace default"),
-        ("audit", LET_BY, "audit: would not be let through"),
+        ("off", UNMANAGED, "card quotas are off in namespace default"),
+        ("audit", UNMANAGED, "audit: would not be let through"),
         ("enforced", DENIED, "Queue <research>"),
     ],
 )
@@ -64,7 +64,7 @@ metadata: {{name: default, labels: {{volcano.sh/card-quota: "{label}"}}}}
     assert chat.pods[3].text.startswith(text)
 
 
-def test_exempt_namespace_is_let_by(simulate: Simulate) -> None:
+def test_exempt_namespace_is_unmanaged(simulate: Simulate) -> None:
     answers = simulate(
         "deployment.yaml",
         edit=lambda t: t.replace("name: chat\n", "name: chat\n  namespace: kube-system\n", 1),
@@ -104,11 +104,11 @@ OFF = "card quotas are off in namespace default"
     [
         (Settings(), "enforced", ADMITTED, ""),
         (BY_POLICY, "enforced", DENIED, "Queue <xs>, requested <1> of <new.example/xpu>: no vendo"),
-        (Settings(), "", LET_BY, PASSES_BY),
-        (BY_POLICY, "", LET_BY, PASSES_BY),
-        (Settings(), "audit", LET_BY, PASSES_BY),
-        (Settings(), "off", LET_BY, OFF),
-        (Settings(mode=InstallationMode.AUDIT), "enforced", LET_BY, "audit: would be admitted"),
+        (Settings(), "", UNMANAGED, PASSES_BY),
+        (BY_POLICY, "", UNMANAGED, PASSES_BY),
+        (Settings(), "audit", UNMANAGED, PASSES_BY),
+        (Settings(), "off", UNMANAGED, OFF),
+        (Settings(mode=InstallationMode.AUDIT), "enforced", UNMANAGED, "audit: would be admitted"),
     ],
 )
 def test_a_card_of_no_vendor_row_is_answered_as_at_create(
@@ -148,4 +148,4 @@ metadata: {{name: claims}}
 spec: {{containers: [], resourceClaims: [{{name: device}}]}}
 """
         (found,) = only(simulate(text=text)).pods
-        assert (found.answer, found.warnings) == (LET_BY, warnings)
+        assert (found.answer, found.warnings) == (UNMANAGED, warnings)

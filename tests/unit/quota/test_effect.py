@@ -28,7 +28,7 @@ def test_every_verdict_policy_and_mode_has_an_effect() -> None:
         (Outcome.UNMANAGED, Policy.GATE, Effect.ALLOW),
     ],
 )
-def test_what_is_let_by_is_born_gated_and_what_never_fits_is_denied(
+def test_what_is_admitted_is_born_gated_and_what_never_fits_is_denied(
     outcome: Outcome, policy: Policy, effect: Effect
 ) -> None:
     assert effect_of(outcome, policy, Mode.ENFORCE) is effect

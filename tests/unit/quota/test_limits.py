@@ -277,7 +277,7 @@ def asking_for_many(name: str) -> PodBody:
 
 
 def test_the_names_of_resources_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the four that may be cards a pod is charged, if it was let by."""
+    """With the four that may be cards a pod is charged, if it was admitted."""
     monkeypatch.setattr(kept_text, "LARGE_TEXTS", Limit("large texts", 20_000, sized=True))
     ledger = a_ledger(*CARDS, RED, asking_for_many("a").with_uid("a"))
     before = ledger.kept_text.total

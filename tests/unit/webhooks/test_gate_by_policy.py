@@ -47,7 +47,7 @@ async def test_a_pod_that_should_have_a_gate_is_refused_without() -> None:
 
 
 @pytest.mark.parametrize("thing", [pod(), pod().gated(), a_pod().asking_for(1)])
-async def test_before_the_first_sync_everybody_is_let_by(thing: PodBody) -> None:
+async def test_before_the_first_sync_everybody_is_admitted(thing: PodBody) -> None:
     """As while we are down: who is to wait has its gate by now."""
     async with Endpoint(webhook=BY_POLICY) as endpoint:
         endpoint.synced = False

@@ -1,4 +1,4 @@
-"""Reviews of pod groups: what could never start is refused, all else is let by."""
+"""Reviews of pod groups: what could never start is refused, all else is admitted."""
 
 import asyncio
 import json
@@ -85,7 +85,7 @@ async def test_what_changes_nothing_that_is_judged_is_never_refused() -> None:
         assert endpoint.asked == []
 
 
-async def test_a_group_that_is_being_deleted_is_let_by() -> None:
+async def test_a_group_that_is_being_deleted_is_admitted() -> None:
     """Its controllers take their finalizers away, whatever else they write."""
     going = TOO_MUCH.put("2026-01-01T00:00:00Z", "metadata", "deletionTimestamp")
     async with Endpoint(RED) as endpoint:
@@ -112,7 +112,7 @@ async def test_a_revision_that_is_none_is_for_the_api_server_to_refuse(revision:
 
 
 async def test_before_the_cluster_is_known_nothing_is_refused() -> None:
-    """Its pods wait at their gates: the failure policy is to let by."""
+    """Its pods wait at their gates: the failure policy is to admit."""
     async with Endpoint(RED) as endpoint:
         endpoint.synced = False
         assert (await endpoint.validate(TOO_MUCH)).allowed
@@ -165,7 +165,7 @@ async def test_beside_volcano_a_group_without_a_queue_is_one_of_the_default_queu
         assert (await endpoint.validate(group)).allowed
 
 
-async def test_what_a_controller_made_is_let_by_and_told_what_can_become_right() -> None:
+async def test_what_a_controller_made_is_admitted_and_told_what_can_become_right() -> None:
     async with Endpoint(RED) as endpoint:
         endpoint.there = False
         said = await endpoint.validate(GANG.in_queue("gone").made_by_a_controller())
@@ -177,7 +177,7 @@ async def test_what_a_controller_made_is_let_by_and_told_what_can_become_right()
         assert not (await endpoint.validate(TOO_MUCH.made_by_a_controller())).allowed
 
 
-async def test_warnings_are_given_for_what_is_let_by() -> None:
+async def test_warnings_are_given_for_what_is_admitted() -> None:
     pods = [
         a_pod(n).in_group("gang").naming(H200).asking_for(1).stamped("red", {H200: 1})
         for n in ("a", "b")
@@ -215,7 +215,7 @@ async def test_a_server_side_apply_is_a_create_or_an_update_like_any_other() -> 
 
 
 async def test_thousands_at_once_leave_nothing_behind() -> None:
-    """A pure function of request and view: what was let by a moment ago counts for nothing."""
+    """A pure function of request and view: what was admitted a moment ago counts for nothing."""
     async with Endpoint(RED) as endpoint:
         before = json.dumps(sorted(endpoint.ledger.groups))
         for n in range(500):

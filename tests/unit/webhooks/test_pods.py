@@ -1,4 +1,4 @@
-"""What is answered to the creation of a pod: refused with numbers, gated, or let by."""
+"""What is answered to the creation of a pod: refused with numbers, gated, or admitted."""
 
 import asyncio
 from typing import Any
@@ -204,7 +204,7 @@ CASES: dict[Outcome, tuple[PodBody, PodBody]] = {
     Outcome.UNSEEN: (GANG_POD, GANG_POD.owned_by("Job")),
     Outcome.UNMANAGED: (a_pod().asking_for(1), a_pod().asking_for(1).owned_by("Job")),
 }
-GATED, DENIED, LET_BY, WARNED = "gated", "denied", "let by", "warned"
+GATED, DENIED, ADMITTED, WARNED = "gated", "denied", "admitted", "warned"
 ENFORCED = {
     (Outcome.FITS, Policy.DENY): GATED,
     (Outcome.FITS, Policy.GATE): GATED,
@@ -214,10 +214,12 @@ ENFORCED = {
     (Outcome.NEVER, Policy.GATE): DENIED,
     (Outcome.UNSEEN, Policy.DENY): GATED,
     (Outcome.UNSEEN, Policy.GATE): GATED,
-    (Outcome.UNMANAGED, Policy.DENY): LET_BY,
-    (Outcome.UNMANAGED, Policy.GATE): LET_BY,
+    (Outcome.UNMANAGED, Policy.DENY): ADMITTED,
+    (Outcome.UNMANAGED, Policy.GATE): ADMITTED,
 }
-AUDITED = {key: WARNED if key[0] in (Outcome.WAITS, Outcome.NEVER) else LET_BY for key in ENFORCED}
+AUDITED = {
+    key: WARNED if key[0] in (Outcome.WAITS, Outcome.NEVER) else ADMITTED for key in ENFORCED
+}
 
 
 async def effect(endpoint: Endpoint, thing: PodBody) -> str:
@@ -226,7 +228,7 @@ async def effect(endpoint: Endpoint, thing: PodBody) -> str:
         return DENIED
     if patched(thing.body, said.patch):
         return GATED
-    return WARNED if any(w.startswith("audit: ") for w in said.warnings) else LET_BY
+    return WARNED if any(w.startswith("audit: ") for w in said.warnings) else ADMITTED
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))
@@ -281,7 +283,7 @@ async def test_members_of_a_gang_wait_and_members_of_a_group_of_one_do_not() -> 
         assert await effect(endpoint, pod(3).in_group("one")) == DENIED
 
 
-async def test_claimed_devices_are_named_where_they_are_let_by() -> None:
+async def test_claimed_devices_are_named_where_they_are_admitted() -> None:
     """P7: no quota counts them."""
     async with Endpoint(THREE) as endpoint:
         endpoint.ledger.device_class_seen("npu", "example.com/npu")
@@ -321,7 +323,7 @@ async def test_a_required_queue() -> None:
 async def test_the_default_queue_of_the_settings() -> None:
     async with Endpoint(THREE, defaultQueue="queue") as endpoint:
         assert await effect(endpoint, a_pod().asking_for(1)) == GATED
-        assert await effect(endpoint, a_pod()) == LET_BY
+        assert await effect(endpoint, a_pod()) == ADMITTED
 
 
 async def test_v5_beside_volcano_a_pod_without_a_queue_is_told_who_counts_it() -> None:
@@ -364,7 +366,7 @@ async def test_b10_card_memory_is_gated_while_a_quota_limits_it() -> None:
     team = a_namespace("team").with_default_queue("queue")
     stock = a_pod().asking_for_memory(8_138)
     async with Endpoint(node, team, THREE) as endpoint:
-        assert await effect(endpoint, stock) == LET_BY
+        assert await effect(endpoint, stock) == ADMITTED
         assert (await endpoint.mutate(stock)).warnings == []
         (warning,) = (await endpoint.mutate(stock.in_queue("queue"))).warnings
         assert "aliyun.com/gpu-mem is not limited" in warning
@@ -382,9 +384,9 @@ STOCK = a_pod().in_namespace(NEW).asking_for(1)
 @pytest.mark.parametrize(
     ("namespace", "expected"),
     [
-        (a_namespace(NEW), LET_BY),
+        (a_namespace(NEW), ADMITTED),
         (a_namespace(NEW).in_mode("enforced"), DENIED),
-        (a_namespace(NEW).in_mode("audit"), LET_BY),
+        (a_namespace(NEW).in_mode("audit"), ADMITTED),
         (a_namespace(NEW).with_default_queue("queue"), GATED),
     ],
 )
@@ -408,7 +410,7 @@ async def test_a_namespace_created_a_moment_ago_is_waited_for(
 async def test_a_namespace_that_stays_unseen_is_asked_about_again(
     path: str, thing: PodBody
 ) -> None:
-    """Neither let by nor refused: nobody knows yet what holds there."""
+    """Neither admitted nor refused: nobody knows yet what holds there."""
     async with Endpoint(THREE, webhook={"unseenWait": 0.05}) as endpoint:
         said = await endpoint.review(path, request_of(thing))
         assert (said.allowed, said.code) == (False, 429)
@@ -428,28 +430,29 @@ async def test_what_waits_at_the_gate_in_any_namespace_is_gated_in_an_unseen_one
 async def test_pods_that_have_nothing_to_do_with_cards_wait_for_no_namespace() -> None:
     async with Endpoint(THREE, unseen_wait=AGES) as endpoint:
         assert (
-            await asyncio.wait_for(effect(endpoint, a_pod().in_namespace(NEW)), PATIENCE) == LET_BY
+            await asyncio.wait_for(effect(endpoint, a_pod().in_namespace(NEW)), PATIENCE)
+            == ADMITTED
         )
 
 
 async def test_in_audit_nobody_waits_for_a_namespace() -> None:
     async with Endpoint(THREE, mode="audit", unseen_wait=AGES) as endpoint:
-        assert await asyncio.wait_for(effect(endpoint, STOCK), PATIENCE) == LET_BY
+        assert await asyncio.wait_for(effect(endpoint, STOCK), PATIENCE) == ADMITTED
 
 
-# --- pods just let by -----------------------------------------------------------------------
+# --- pods just admitted -----------------------------------------------------------------------
 
 
-async def test_a_review_waits_for_pods_just_let_by_and_then_counts_them() -> None:
-    """Three of 3 let by and not seen: the fourth waits until they are, then is refused."""
+async def test_a_review_waits_for_pods_just_admitted_and_then_counts_them() -> None:
+    """Three of 3 admitted and not seen: the fourth waits until they are, then is refused."""
     async with Endpoint(THREE, unseen_wait=AGES) as endpoint:
-        let_by = [pod().with_uid(f"u{n}").gated() for n in range(3)]
-        for one in let_by:
+        admitted = [pod().with_uid(f"u{n}").gated() for n in range(3)]
+        for one in admitted:
             assert (await endpoint.validate(one)).allowed
         fourth = asyncio.create_task(endpoint.validate(pod().with_uid("u4").gated()))
         done, _ = await asyncio.wait([fourth], timeout=0.1)
         assert not done
-        endpoint.see(*let_by)
+        endpoint.see(*admitted)
         said = await asyncio.wait_for(fourth, PATIENCE)
         assert said.reason == v.Reason.INSUFFICIENT_CARD
         assert "requested <1>, total would be <4>, but capability is <3>" in said.text
@@ -482,7 +485,7 @@ async def test_pods_that_can_wait_never_wait_for_an_answer() -> None:
             assert (await asyncio.wait_for(endpoint.validate(thing), PATIENCE)).allowed
 
 
-async def test_those_let_by_long_ago_are_forgotten() -> None:
+async def test_those_admitted_long_ago_are_forgotten() -> None:
     """A create that never landed (ResourceQuota refused it after us) is not waited for again."""
     async with Endpoint(THREE, unseen_wait=AGES) as endpoint:
         assert (await endpoint.validate(pod(3).with_uid("u1").gated())).allowed
@@ -563,7 +566,7 @@ async def test_what_is_wrong_whatever_the_queue_is_refused_without_asking_for_it
 
 
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
-async def test_mirror_pods_are_let_by(path: str) -> None:
+async def test_mirror_pods_are_admitted(path: str) -> None:
     """E9: the kubelet runs them in any case; they are counted, not judged."""
     mirror = pod(5).annotated(MIRROR, "x").on_node("h200-a")
     async with Endpoint(THREE) as endpoint:

@@ -52,7 +52,7 @@ async def test_q2_card_resources_in_the_specification_are_spoken_of() -> None:
             "none; write volcano.sh/card.quota"
         )
         (said,) = (await endpoint.validate(plain.with_quota({H200: 4}))).warnings
-        assert said.endswith("not a card quota, volcano.sh/card.quota is; remove it")
+        assert said.endswith("not a card quota, volcano.sh/card.quota is; remove them")
         assert (await endpoint.validate(a_queue().limited_to(cpu="8"))).warnings == []
 
 

@@ -1,4 +1,4 @@
-"""Pods that were let by a moment ago."""
+"""Pods that were admitted a moment ago."""
 
 import asyncio
 
@@ -47,7 +47,7 @@ def test_amounts_of_those_forgotten_meanwhile_are_nothing() -> None:
     assert recent.amounts("red", ["never-heard-of"]) == {}
 
 
-def test_one_that_is_let_by_once_more_is_remembered_from_then_on() -> None:
+def test_one_that_is_admitted_once_more_is_remembered_from_then_on() -> None:
     recent, now = recent_admissions(set())
     recent.add("a", "red", (("card", 2),))
     now[0] = 0.4
@@ -83,7 +83,7 @@ async def turns() -> None:
         await asyncio.sleep(0)
 
 
-async def test_a_review_waits_for_those_let_by_before_it_and_for_no_others() -> None:
+async def test_a_review_waits_for_those_admitted_before_it_and_for_no_others() -> None:
     seen: set[str] = set()
     recent, _ = recent_admissions(seen)
     recent.add("a", "red", ())
@@ -145,7 +145,7 @@ async def test_a_beat_asks_for_one_pod_of_a_queue_however_many_reviews_wait() ->
 
 
 STEPS = st.tuples(
-    st.sampled_from(["let by", "seen", "review", "later"]), st.sampled_from(list("abcdef"))
+    st.sampled_from(["admitted", "seen", "review", "later"]), st.sampled_from(list("abcdef"))
 )
 
 
@@ -159,7 +159,7 @@ def test_whatever_comes_in_between_it_waits_for_what_was_unseen_when_it_began(
         reviews: list[tuple[asyncio.Task[None], set[str]]] = []
         for step, uid in steps:
             match step:
-                case "let by":
+                case "admitted":
                     recent.add(uid, "red", ())
                 case "seen":
                     seen.add(uid)

@@ -27,7 +27,7 @@ async def resize(endpoint: Endpoint, after: PodBody, **more: Any) -> ReviewAnswe
     return await endpoint.review("/validate", {**request, **more})
 
 
-async def test_what_fits_is_let_by() -> None:
+async def test_what_fits_is_admitted() -> None:
     async with Endpoint(FOUR, POD) as endpoint:
         assert (await resize(endpoint, POD.with_cpu("4"))).allowed
         assert endpoint.counted("pods/resize", "allow") == 1

@@ -105,7 +105,7 @@ async def test_gated_pods_do_not_fit_because_the_policy_becomes_deny() -> None:
 
 
 async def test_gated_pods_that_have_room_are_on_their_way() -> None:
-    """E2: they were let by at create, and hold what they will be charged for."""
+    """E2: they were admitted at create, and hold what they will be charged for."""
     old = stored(pod(), replicas=3)
     async with Endpoint(THREE, *own(1), *own_gated(2)) as endpoint:
         assert await warned(endpoint, "deployments", pod(), old, replicas=3) == []

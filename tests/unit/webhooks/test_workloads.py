@@ -172,7 +172,7 @@ async def reviewed(endpoint: Endpoint, body: object, resource: str = "deployment
         {"metadata": {"name": "w"}, "spec": {"replicas": 1e300}},
     ],
 )
-async def test_what_cannot_be_read_is_let_by_without_a_word(
+async def test_what_cannot_be_read_is_admitted_without_a_word(
     body: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A webhook that only warns refuses nothing; its pods, and the API server, are stricter."""

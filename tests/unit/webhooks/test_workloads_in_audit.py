@@ -44,7 +44,7 @@ async def test_e5_of_what_can_never_fit() -> None:
         assert text.startswith(f"{AUDIT}Queue <queue> has insufficient")
 
 
-async def test_of_pods_that_were_let_by_over_the_quota() -> None:
+async def test_of_pods_that_were_admitted_over_the_quota() -> None:
     """I3: five run, and three of them would."""
     async with Endpoint(THREE, AUDITED, *own(5)) as endpoint:
         how_many, *_ = await warned(endpoint, "deployments", pod(), stored(pod()), replicas=7)

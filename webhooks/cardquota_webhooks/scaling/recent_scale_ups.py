@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from cardquota.quota.decisions.create_judgement import ToCome, number_let_by
+from cardquota.quota.decisions.create_judgement import ToCome, number_admitted
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.pods.pod_request import PodRequest
 from cardquota.quota.workloads.workload_facts import WorkloadFacts
@@ -59,7 +59,7 @@ class RecentScaleUps:
             self._found.put(queue, target.uid, _ScaleUp(target, queue, replicas))
 
     def to_come(self, queue: str, target: ScaleTarget | None = None, *, but: str = "") -> ToCome:
-        """What the missing pods of a queue will ask for, as far as they would be let by; without
+        """What the missing pods of a queue will ask for, as far as they would be admitted; without
         those of this target and what belongs to it, and of the object with the uid `but`.
         """
         out = {but, *((target.uid, *target.follow) if target is not None else ())}
@@ -71,7 +71,9 @@ class RecentScaleUps:
         found: list[tuple[PodRequest, int]] = []
         for one in of_queue[-LOOKED_AT:]:
             missing = self._missing(one)
-            number = missing and number_let_by(self._ledger, one.target.pod, queue, missing, found)
+            number = missing and number_admitted(
+                self._ledger, one.target.pod, queue, missing, found
+            )
             if number:
                 found.append((self._ledger.request_of(one.target.pod, queue), number))
         return found

@@ -3,7 +3,7 @@
 Volcano ends a Job whose pods are refused, so the Job is refused instead, and nothing of it exists.
 What fits later, or once an administrator has changed something, is a Warning. Nothing is charged,
 and nothing remembered: a dry run gets the same answer. Whoever is not answered, because the cluster
-is not known well enough or too many ask, is let by: each pod gets its own answer.
+is not known well enough or too many ask, is admitted: each pod gets its own answer.
 """
 
 import asyncio

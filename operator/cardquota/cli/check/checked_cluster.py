@@ -82,8 +82,8 @@ async def read_cluster(
 ) -> CheckedCluster:
     """The cluster that the options select, page by page. What may not be listed is left out.
 
-    `only`: read no more than these kinds. `look_at_pod` sees each pod that has our label as it comes, so that whoever
-    wants something else of them need not list them again.
+    `only`: read no more than these kinds. `look_at_pod` sees each pod that has our label as it
+    comes, so that whoever wants something else of them need not list them again.
     Errors: AccessError, ClusterError.
     """
     client = Client(await find_access(kubeconfig, context))

@@ -10,7 +10,8 @@ NOBODY_ANSWERS: Final = (
     "cardquota-reviews exists (`cardquota manifests` prints it)"
 )
 NOT_UNDERSTOOD: Final = (
-    "the operator's answer cannot be read: the operator and this plugin are of different releases"
+    "the operator's answer cannot be read: the operator and this plugin are probably of different "
+    "releases"
 )
 NOBODY_HOLDS: Final = "Nobody holds anything."
 NOBODY_WAITS: Final = "Nobody waits."

@@ -18,8 +18,9 @@ class Answer(StrEnum):
     """Created, and waiting at its gate."""
     DENIED = "denied"
     """Refused at create."""
-    LET_BY = "let by"
-    """Created without a gate: no quota applies to it, or nothing is enforced (audit)."""
+    UNMANAGED = "unmanaged"
+    """Created without a gate: it is in no queue, nothing is enforced where it is, or the webhook
+    does not see it."""
 
 
 @dataclass(slots=True)

@@ -44,7 +44,7 @@ _WORDING: Final = Wording(
         Answer.ADMITTED: AnswerWords("fits now", "fit now", "green"),
         Answer.GATED: AnswerWords("waits", "wait", "yellow"),
         Answer.DENIED: AnswerWords("refused", "refused", "red"),
-        Answer.LET_BY: AnswerWords("let by", "let by", "cyan"),
+        Answer.UNMANAGED: AnswerWords("unmanaged", "unmanaged", "cyan"),
     },
     _room_on,
     note_beside=True,

@@ -29,7 +29,7 @@ _STYLES: Final = {
     Answer.ADMITTED: "green",
     Answer.GATED: "yellow",
     Answer.DENIED: "red",
-    Answer.LET_BY: "cyan",
+    Answer.UNMANAGED: "cyan",
 }
 
 

@@ -311,7 +311,7 @@ class Simulation:
 
     def create(self, pod: Pod) -> tuple[str, PodAnswer]:
         """Create a pod. Returns its uid, and its answer, which `release` and `try_to_bind` keep up
-        to date. No gate is opened; a pod that is let by is bound if a node has room. A denied one
+        to date. No gate is opened; an unmanaged pod is bound if a node has room. A denied one
         is not stored.
         """
         spec = self.ledger.defaults.applied(pod.spec, pod.metadata.namespace)
@@ -327,14 +327,14 @@ class Simulation:
         """What admission makes of a pod that is created."""
         facts = pod_facts(pod)
         if facts.namespace in self._settings.unwatched_namespaces:
-            self._let_by(pod, answer, sentences.exempt(facts.namespace))
+            self._unmanaged(pod, answer, sentences.exempt(facts.namespace))
             return
         verdict = judge_create(self.ledger, facts, require_queue=self._settings.require_queue)
         mode = self.ledger.mode_in(facts.namespace)
         ours = is_ours(pod, facts, self.ledger.vendors)
         if not ours and not self._asked_about_all(facts):
             answer.queue = verdict.queue
-            self._let_by(pod, answer, self._why_never_seen(facts, verdict, mode))
+            self._unmanaged(pod, answer, self._why_never_seen(facts, verdict, mode))
             return
         policy = self.ledger.policy_of(facts, verdict.queue)
         effect = effect_on_create(verdict, policy, mode, gives_up=facts.gives_up)
@@ -354,8 +354,8 @@ class Simulation:
         elif effect is Effect.GATE:
             self._cluster.put(gated(pod))
         else:
-            why = self._why_let_by(facts, verdict, mode, warned=effect is Effect.WARN)
-            self._let_by(pod, answer, why)
+            why = self._why_unmanaged(facts, verdict, mode, warned=effect is Effect.WARN)
+            self._unmanaged(pod, answer, why)
 
     def _asked_about_all(self, facts: PodFacts) -> bool:
         """Whether a pod that does not use cards, as far as the API server knows, reaches the
@@ -368,10 +368,12 @@ class Simulation:
     def _why_never_seen(self, facts: PodFacts, verdict: Verdict, mode: v.Mode) -> str:
         devices = card_devices(facts, self.ledger)
         if mode is v.Mode.OFF or not devices or not (verdict.queue or verdict.text):
-            return self._why_let_by(facts, verdict, mode, warned=False)
+            return self._why_unmanaged(facts, verdict, mode, warned=False)
         return sentences.without_row(devices[0][0])
 
-    def _why_let_by(self, facts: PodFacts, verdict: Verdict, mode: v.Mode, *, warned: bool) -> str:
+    def _why_unmanaged(
+        self, facts: PodFacts, verdict: Verdict, mode: v.Mode, *, warned: bool
+    ) -> str:
         if mode is v.Mode.OFF:
             return sentences.switched_off(facts.namespace)
         if warned:
@@ -380,8 +382,8 @@ class Simulation:
             return sentences.without_queue(cards=self.ledger.uses_cards(facts))
         return sentences.AUDITED_FITS if verdict.fits else sentences.AUDITED_WAITS
 
-    def _let_by(self, pod: Pod, answer: PodAnswer, why: str) -> None:
-        answer.answer, answer.text = Answer.LET_BY, why
+    def _unmanaged(self, pod: Pod, answer: PodAnswer, why: str) -> None:
+        answer.answer, answer.text = Answer.UNMANAGED, why
         self._cluster.put(ungated(pod))
         self.try_to_bind(pod.metadata.uid)
 

@@ -257,7 +257,7 @@ def reservation_term(settings: Settings) -> AdmissionPolicy:
     lease = f"{settings.namespace}/{LEASE}"
     stale = (
         f'it must hold "term":"<holder of Lease {lease}>"; '
-        "who has lost the Lease must stop deciding, the current leader will reserve"
+        "a replica that has lost the Lease must stop; the current leader will reserve"
     )
     return AdmissionPolicy(
         "reservation-term",

@@ -2,7 +2,7 @@
 
 An unknown value would enforce nothing, while its administrator would believe that it does. Only a
 write that gives the label its value is checked. If such a label came past us, other changes of its
-namespace are let by.
+namespace are admitted.
 """
 
 from typing import Final

@@ -62,7 +62,7 @@ class Account:
         self.unadmitted = UnadmittedPods()
         """Pods that are let through or bound although we did not open their gate (I3).
 
-        Pods that audit mode let by passed by design. They are not among these, now or later.
+        Pods that audit mode admitted passed by design. They are not among these, now or later.
         """
         self.pending = PendingQueue(name)
         self.flexible_claims: FlexibleClaims | None = None

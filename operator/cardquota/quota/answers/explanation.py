@@ -283,18 +283,18 @@ class Explanations:
     def _held(self, record: PodRecord, pods: AskedPods, group: PodGroupState | None) -> _Explained:
         """Nothing of it waits at our gate. `group`: if that, or all of it, is asked about."""
         ledger, facts = self._ledger, record.facts
-        running, let_by = pods.running, pods.let_through
+        running, unbound = pods.running, pods.let_through
         standing = past_gate(ledger, record)
         if not record.held or facts.terminating:
             text = standing_messages.being_deleted(record.charge if record.held else ())
             standing = Standing(WorkloadState.ENDS, message=text)
         elif group is not None and group.gang and group.missing > 0:
             text = standing_messages.gang_lacks_members(
-                running, let_by, group.missing, group.minimum
+                running, unbound, group.missing, group.minimum
             )
             standing = Standing(WorkloadState.WAITS, WaitsFor.GROUP, message=text)
         elif standing.state is WorkloadState.FITS and pods.total > 1:
-            text = standing_messages.all_pods_there(running, let_by, why_held(ledger, record))
+            text = standing_messages.all_pods_there(running, unbound, why_held(ledger, record))
             standing = Standing(WorkloadState.FITS, message=text)
         cards = Counter[str]()
         for card, amount in record.charge:

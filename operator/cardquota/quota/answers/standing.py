@@ -29,7 +29,7 @@ class WorkloadState(StrEnum):
     REFUSED = "Refused"
     """It lacks pods, and the next one would be refused."""
     COMING = "Coming"
-    """It lacks pods, and the next one would be let by, or would wait at the gate."""
+    """It lacks pods, and the next one would be let through, or would wait at the gate."""
 
 
 class WaitsFor(StrEnum):
@@ -51,7 +51,7 @@ class WaitsFor(StrEnum):
     OPERATOR = "Operator"
     """There is room: the leader is about to let it through, or others come first."""
     CONTROLLER = "Controller"
-    """Its next pod would be let by, and has not been tried."""
+    """Its next pod would be admitted, and has not been tried."""
     CORRECTION = "Correction"
     """What is written on it can never be right."""
 

@@ -33,7 +33,7 @@ from .room import room_for
 from .room_together import room_together
 
 MOST_CLASSES: Final = 32
-"""Classes of waiting pods that one question looks at. Beyond that a pod may be let by that should
+"""Classes of waiting pods that one question looks at. Beyond that a pod may be admitted that should
 have been refused: it is gated."""
 MOST_KINDS: Final = 32
 """The same bound for kinds of members, of all gangs among them that start whole."""
@@ -95,10 +95,10 @@ def on_the_way(
     )
 
 
-def number_let_by(
+def number_admitted(
     ledger: LedgerReader, pod: PodFacts, queue: str, number: int, to_come: ToCome
 ) -> int:
-    """How many of so many equal pods would be let by beside those `to_come`. None where pods
+    """How many of so many equal pods would be admitted beside those `to_come`. None where pods
     without room wait at the gate, or pass: these take nothing away from others.
     """
     account = ledger.account(queue)

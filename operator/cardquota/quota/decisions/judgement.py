@@ -22,7 +22,7 @@ from ..pods.pod_facts import PodFacts, State, memory_of
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
 from ..verdict import Outcome, Verdict
-from ..vocabulary import GPU_MEMORY, NAMESPACE_ENFORCED, QueueState, Reason
+from ..vocabulary import GPU_MEMORY, NAMESPACE_ENFORCED, Mode, QueueState, Reason
 from .fit.availabilities import Availabilities
 from .fit.borrowing import with_borrowing
 from .fit.outside_quota import OutsideQuota
@@ -204,7 +204,7 @@ def _enforced(ledger: LedgerReader, namespace: str) -> bool:
 
 
 def _without_queue(ledger: LedgerReader, facts: PodFacts, *, require_queue: bool) -> Verdict:
-    """A pod without a queue: refused where a queue is required, else let by (section 2)."""
+    """A pod without a queue: refused where a queue is required, else admitted (section 2)."""
     demanded = require_queue or _enforced(ledger, facts.namespace)
     if _enforced(ledger, facts.namespace) and ledger.claims_devices(facts):
         return _invalid(
@@ -256,7 +256,7 @@ def judge(
         cards, card_shorts = check.cards(request, only=only, availability_of=availability_of)
         other_shorts = check.cpu_memory(request)
     if not card_shorts and not other_shorts:
-        warnings = (*_warnings(ledger, request), *_memory_warning(ledger, facts, queue))
+        warnings = (*_warnings(ledger, facts, request), *_memory_warning(ledger, facts, queue))
         return Verdict(_FITS, queue, cards=cards, warnings=warnings)
     never = any(s.never for s in other_shorts) or (
         bool(card_shorts) and all(s.never for s in card_shorts)
@@ -319,9 +319,12 @@ def _memory_warning(ledger: LedgerReader, facts: PodFacts, queue: str) -> tuple[
     return (request_messages.memory_not_limited(queue),)
 
 
-def _warnings(ledger: LedgerReader, request: PodRequest) -> tuple[str, ...]:
+def _warnings(ledger: LedgerReader, facts: PodFacts, request: PodRequest) -> tuple[str, ...]:
     """A warning if no node has any of the cards, as of a pool scaled to zero (P4)."""
     for card in request.cards:
         if ledger.nodes.total(card):
             return ()
-    return (request_messages.card_of_no_node(request.cards[0]),) if request.cards else ()
+    if not request.cards:
+        return ()
+    waits = ledger.mode_in(facts.namespace) is not Mode.AUDIT
+    return (request_messages.card_of_no_node(request.cards[0], waits=waits),)

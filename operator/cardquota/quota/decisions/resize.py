@@ -5,7 +5,7 @@ resized: the API server changes only cpu and memory.
 
 A queue that takes nothing new takes no growth either (Q6): a queue that is closed, that no longer
 admits the namespace, or that is gone (its pods stay charged to its name). A pod that shrinks is
-always let by.
+always admitted.
 """
 
 from collections.abc import Sequence

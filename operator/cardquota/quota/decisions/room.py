@@ -22,7 +22,7 @@ def room_for(
     *,
     on_the_way: OnTheWay = NOBODY,
 ) -> tuple[int, Amounts]:
-    """How many of `asked` equal pods would be let by now, and what they add to the charges.
+    """How many of `asked` equal pods would be let through now, and what they add to the charges.
 
     As for pods at create: pods `on_the_way` count as let through. Of pods with a choice, as many
     fit as can be assigned together with all others (T3).

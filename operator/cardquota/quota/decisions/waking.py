@@ -11,7 +11,7 @@ from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import SortKey
 from ..workloads.workload_facts import WorkloadFacts, pod_of, template_of
-from .create_judgement import ToCome, number_let_by
+from .create_judgement import ToCome, number_admitted
 
 
 @dataclass(slots=True, frozen=True)
@@ -56,7 +56,7 @@ def with_room(
         alike = request, one.pod.namespace, one.pod.group, one.facts.uid if lends else ""
         number = 0
         if alike not in without_room:
-            number = number_let_by(ledger, one.pod, queue, one.facts.missing, expected)
+            number = number_admitted(ledger, one.pod, queue, one.facts.missing, expected)
         if number:
             expected.append((request, number))
             yield one, number

@@ -184,7 +184,7 @@ class Charges:
         account.unstamped.add(facts.uid)
         if record.held:
             in_audit = state.mode_in(facts.namespace) is Mode.AUDIT
-            record.audited = record.audited or facts.let_by or in_audit
+            record.audited = record.audited or facts.admitted_in_audit or in_audit
             if not record.audited:
                 account.unadmitted.add(facts.uid, record.charge)
             self._note(record)
@@ -198,7 +198,7 @@ class Charges:
         state, facts = self._state, record.facts
         if facts.mirror or not state.may_be_charged(record):
             return
-        if record.audited and not facts.let_by:
+        if record.audited and not facts.admitted_in_audit:
             state.unnoted.add(facts.uid)
         elif not facts.labelled and state.mode_in(facts.namespace) is Mode.ENFORCE:
             state.unlabelled.add(facts.uid)

@@ -61,7 +61,7 @@ class LedgerReader(Protocol):
 
     @property
     def unnoted(self) -> AbstractSet[str]:
-        """Uids of pods that audit mode let by, and that are not marked as such yet (I3)."""
+        """Uids of pods that audit mode admitted, and that are not marked as such yet (I3)."""
 
     @property
     def unlabelled(self) -> AbstractSet[str]:

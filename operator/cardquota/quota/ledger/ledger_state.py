@@ -80,7 +80,7 @@ class LedgerState:
         self.misplaced: set[str] = set()
         """Uids of bound pods whose stamp says other cards than they are charged for (E3)."""
         self.unnoted: set[str] = set()
-        """Uids of pods that audit mode let by, on which that does not stand yet (I3)."""
+        """Uids of pods that audit mode admitted, on which that does not stand yet (I3)."""
         self.unlabelled: set[str] = set()
         """Uids of pods that are charged and lack the label that protects what is charged (I3)."""
         self.accounts_by_queue: dict[str, Account] = {}

@@ -30,7 +30,7 @@ def _held(held: HeldBy) -> str:
     others = [f"{held.elsewhere} in other namespaces"] if held.elsewhere else []
     others += [f"{held.reserved} reserved for pod groups"] if held.reserved else []
     if held.undecided:
-        others.append(f"{held.undecided} by pods that may still use another card")
+        others.append(f"{held.undecided} in pods that may still use another card")
     if not named:
         return f"held: {' and '.join(others)}" if others else ""
     if others:

@@ -79,7 +79,7 @@ def card_unknown(
     """
     why = "no node offers it"
     if product_there:
-        why = "nodes have its product, but none offers this slice or share"
+        why = "nodes have its product, but not in this form (whole card, slice or share)"
     return (
         f"card <{show(card)}> is not known: {why}; "
         f"correct {where} (`kubectl get queues` shows the cards with a quota){did_you_mean(meant)}"
@@ -130,7 +130,8 @@ def selector_excludes(wants: str, cards: Sequence[str]) -> str:
     said = show(wants, most=_MOST_OF_SELECTOR) or "it selects no node at all"
     return (
         f"the pod's node selector or affinity ({said}) excludes every card that "
-        f"{v.CARD_NAME} names ({listed(cards, ' | ')}); remove the selector, or name other cards"
+        f"{v.CARD_NAME} names ({listed(cards, ' | ')}); change the selector or affinity, or "
+        "name other cards"
     )
 
 
@@ -141,7 +142,7 @@ def node_without_card(queue: str, card: str, amount: int) -> str:
     """
     return (
         f"Queue <{show(queue)}>, requested <{amount}> of <{choice_text(card)}>: no node it may use "
-        "has this card; it waits; select other nodes"
+        "has such a card; it waits; add a node selector"
     )
 
 
@@ -162,7 +163,7 @@ def device_claimed() -> str:
 
 
 def claim_not_counted() -> str:
-    """Warning: the same, where it is let by (P7)."""
+    """Warning: the same, where it is admitted (P7)."""
     return "no quota counts devices claimed by spec.resourceClaims or from a DeviceClass"
 
 
@@ -171,10 +172,12 @@ def memory_not_limited(queue: str) -> str:
     return f"Queue <{show(queue)}>: {v.GPU_MEMORY} is not limited: no quota has a row for it"
 
 
-def card_of_no_node(card: str, *, of_group: bool = False) -> str:
-    """Warning: the pool of this card is scaled to zero (P4)."""
-    who = who_asks(of_group=of_group)
-    return f"no node has card <{show(card)}> at present: {who} waits until one has"
+def card_of_no_node(card: str, *, of_group: bool = False, waits: bool = True) -> str:
+    """Warning: the pool of this card is scaled to zero (P4). `waits`: not in audit mode, where the
+    name of a card keeps nobody from other nodes (P5).
+    """
+    told = f"no node has card <{show(card)}> at present"
+    return f"{told}: {who_asks(of_group=of_group)} waits until one has" if waits else told
 
 
 def disagree(one: str, text: str, other: str, other_text: str) -> str:

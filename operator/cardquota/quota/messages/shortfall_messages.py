@@ -137,6 +137,9 @@ def audited(text: str) -> str:
 
 def partly_fits(name: str, asked: int, fits: int, *, waits: bool) -> str:
     """Warning on a workload whose pods do not all fit."""
+    if asked == 1:
+        rest = "it waits at the gate" if waits else "it is refused until there is room"
+        return f"{show(name)}: its pod does not fit the quota now, {rest}"
     if not fits:
         rest = "all wait at the gate" if waits else "all are refused until there is room"
     elif asked - fits == 1:

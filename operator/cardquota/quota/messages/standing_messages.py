@@ -52,18 +52,18 @@ def being_deleted(held: Sequence[Amount] = ()) -> str:
     return f"it is being deleted{f', and holds {held_text(held)} until it is gone' if held else ''}"
 
 
-def all_pods_there(running: int, let_by: int, why: str = FITS_QUOTA) -> str:
-    """A workload, or a group, has all pods that it wants. `let_by`: those without a node yet."""
-    rest = f", {counted(let_by, 'pod')} let through and not yet on a node" if let_by else ""
+def all_pods_there(running: int, unbound: int, why: str = FITS_QUOTA) -> str:
+    """A workload, or a group, has all pods that it wants. `unbound`: those without a node yet."""
+    rest = f", {counted(unbound, 'pod')} let through and not yet on a node" if unbound else ""
     return f"{why}: {counted(running, 'pod')} on nodes{rest}, and none waits for quota"
 
 
-def gang_lacks_members(running: int, let_by: int, missing: int, minimum: int) -> str:
+def gang_lacks_members(running: int, unbound: int, missing: int, minimum: int) -> str:
     """Members of a gang have gone, and none has come in their place."""
-    rest = f", {counted(let_by, 'pod')} let through and not yet on a node" if let_by else ""
+    rest = f", {counted(unbound, 'pod')} let through and not yet on a node" if unbound else ""
     return (
         f"{counted(running, 'pod')} on nodes{rest}, and <{missing}> of its minimum of <{minimum}> "
-        "are missing: whoever creates its pods has not created them again"
+        "are missing: whoever creates its pods has not created them"
     )
 
 

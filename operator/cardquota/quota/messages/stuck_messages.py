@@ -109,7 +109,7 @@ def room_may_be_set_aside(queue: str, wait: float) -> str:
     )
 
 
-def would_be_let_by(queue: str) -> str:
+def would_be_admitted(queue: str) -> str:
     """The next pod of a workload would not be refused."""
     return (
         f"Queue <{show(queue)}> has room for its next pod now, so its controller has not tried "

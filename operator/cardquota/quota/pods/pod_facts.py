@@ -106,8 +106,8 @@ class PodFacts:
     """Only while it is gated: then we choose between its cards (E7)."""
     foreign_gates: tuple[str, ...]
     stamp: Stamp | None
-    let_by: bool
-    """Whether a leader has noted on it that it was let by in audit mode (I3)."""
+    admitted_in_audit: bool
+    """Whether a leader has noted on it that it was admitted in audit mode (I3)."""
     labelled: bool
     """Whether it has the label beside which alone a stamp or a leader's note counts: others may
     have written those of a pod that lacks it."""
@@ -220,7 +220,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         ),
         foreign_gates=tuple(g for g in gates if g != v.GATE) if gates else (),
         stamp=_stamp(notes) if labelled and state is not _GATED else None,
-        let_by=labelled and notes.term is not None and _carries_no_decision(notes),
+        admitted_in_audit=labelled and notes.term is not None and _carries_no_decision(notes),
         labelled=labelled,
         forged=not labelled and _bears_a_charge(notes),
         scheduled=_scheduled(pod) if bound else "",

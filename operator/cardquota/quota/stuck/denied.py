@@ -134,5 +134,5 @@ def why_denied(answer: NextPod | None) -> Why:
     if answer.effect is Effect.GATE and not verdict.fits:
         return Why("", stuck_messages.would_wait(verdict.text))
     if not answer.denied:
-        return Why("", stuck_messages.would_be_let_by(answer.queue))
+        return Why("", stuck_messages.would_be_admitted(answer.queue))
     return Why(verdict.reason or "", verdict.text, bool(verdict.shortfalls))

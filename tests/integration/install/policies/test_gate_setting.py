@@ -97,7 +97,7 @@ class TestWhenOthersChangeThePod:
         with foreign_webhook(gating.plane, TEAM, patch, tmp_path):
             found = eventually(lambda: changed(gating, pod("p", cards=1), "annotations"))
             assert gates(found) == [GATE]
-            # One that had nothing to do with cards is not looked at again; it is not let by either.
+            # One that had nothing to do with cards is not looked at again, nor admitted.
             refused(gating.create(pod("p"), dry=True), "pods")
 
     def test_a_webhook_that_takes_the_gate_away(self, gating: PolicyApi, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ class TestMark:
         assert gates(found) == [GATE]
 
     def test_what_names_its_node(self, gating: PolicyApi) -> None:
-        """It has no queue: so it is let by, and gets the warnings of the review."""
+        """It has no queue: so it is admitted, and gets the warnings of the review."""
         found = dry(gating, pod("p", cards=1, nodeName="n1"))
         assert found.body["metadata"]["labels"] == {MANAGED: TO_REVIEW}
 

@@ -57,7 +57,7 @@ def test_when_it_is_changed_too(api: PolicyApi, unique: str) -> None:
         allowed(label(api, unique, mode))
 
 
-def test_who_changes_something_else_is_let_by(api: PolicyApi, unique: str) -> None:
+def test_who_changes_something_else_is_admitted(api: PolicyApi, unique: str) -> None:
     """A label that was there before us is no reason to refuse the writes of others."""
     allowed(api.kubectl("delete", "validatingadmissionpolicybinding", "cardquota-namespaces"))
     eventually(lambda: create(api, unique, "enforce", dry=True).ok)

@@ -1,4 +1,4 @@
-"""Every policy on a real API server: what it refuses, and what it lets by."""
+"""Every policy on a real API server: what it refuses, and what it admits."""
 
 import json
 from collections.abc import Iterator
@@ -93,12 +93,12 @@ class TestBornGated:
             },
         ],
     )
-    def test_pods_without_a_queue_are_let_by(
+    def test_pods_without_a_queue_are_admitted(
         self, api: PolicyApi, document: dict[str, Any]
     ) -> None:
         allowed(api.create(document, dry=True))
 
-    def test_mirror_pods_of_nodes_are_let_by(self, api: PolicyApi) -> None:
+    def test_mirror_pods_of_nodes_are_admitted(self, api: PolicyApi) -> None:
         mirror = pod("p", {**QUEUE, "kubernetes.io/config.mirror": "x"}, cards=1, nodeName="n1")
         allowed(api.create(mirror, *NODE, dry=True))
         refused(api.create(mirror, TENANT, dry=True), "pods")
@@ -121,11 +121,11 @@ class TestBornGated:
 
     @pytest.mark.parametrize("namespace", [AUDITED, EXEMPT, "kube-system"])
     def test_not_where_nothing_is_gated(self, api: PolicyApi, namespace: str) -> None:
-        def let_by() -> bool:
+        def admitted() -> bool:
             made = api.create(pod("p", QUEUE, cards=1), namespace=namespace, dry=True)
             return made.ok
 
-        eventually(let_by)
+        eventually(admitted)
 
     def test_a_very_large_pod_is_no_more_than_the_evaluation_may_cost(self, api: PolicyApi) -> None:
         allowed(

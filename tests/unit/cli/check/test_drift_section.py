@@ -68,7 +68,7 @@ async def test_a_difference_that_is_still_there() -> None:
     section = drift_section(seen(), lasting, nobody_publishes=False)
     (one,) = section.findings
     assert (one.kind, one.name, one.reason) == ("Queue", "q", "TotalsDiffer")
-    assert one.why == f"status says allocated 5 of <{H200}>, its pods hold 4"
+    assert one.why == f"status says allocated 5 of <{H200}>, its pods on nodes hold 4"
     assert section.complete
     assert ["--config" in note for note in section.notes] == [True]
 

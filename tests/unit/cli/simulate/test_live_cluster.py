@@ -342,7 +342,7 @@ def test_what_is_held_is_printed_in_one_line_of_its_workload(simulate: Simulate)
     answers = simulate(text=exported(CHAT, of_chat(running("a")), of_chat(running("b"))))
     printed = [line.plain for line in lines(answers)]
     first = printed.index("Deployment team/chat: 2 held, 1 admitted")
-    assert printed[first + 1] == "  held      a, b: NVIDIA-H200 1 each; on node h200-a"
+    assert printed[first + 1] == "  held       a, b: NVIDIA-H200 1 each; on node h200-a"
     answers = simulate(text=exported(CHAT, *(of_chat(running(f"p{n}")) for n in range(3))))
     assert "Deployment team/chat: 3 held" in [line.plain for line in lines(answers)]
 

@@ -82,7 +82,7 @@ async def test_what_runs_holds_its_cards_and_the_rest_fits_or_not(tmp_path: Path
     assert found.exit_code == 0, found.output
     head, fits, refused, _, _, queue = found.stdout.splitlines()
     assert head == "Deployment default/chat: 1 fits now, 1 refused"
-    assert fits.startswith("  fits now  chat-")
+    assert fits.startswith("  fits now   chat-")
     assert fits.endswith(f": {H200} 1; room on n")
     assert "requested <1>, total would be <4>, but capability is <3>" in refused
     assert queue.split()[:4] == ["q", "Open", H200, "3/3"]

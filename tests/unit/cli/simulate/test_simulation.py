@@ -16,11 +16,11 @@ Simulate = Callable[..., Answers]
 H200 = "NVIDIA-H200"
 RTX4090 = "NVIDIA-GeForce-RTX-4090"
 ALL = ("deployment", "deployment-either", "gang", "volcano-job", "gpu-mem", "hpa")
-ADMITTED, GATED, DENIED, LET_BY = (
+ADMITTED, GATED, DENIED, UNMANAGED = (
     Answer.ADMITTED,
     Answer.GATED,
     Answer.DENIED,
-    Answer.LET_BY,
+    Answer.UNMANAGED,
 )
 
 
@@ -69,7 +69,7 @@ def test_samples_together(simulate: Simulate) -> None:
     assert given(named(answers, "render")) == [ADMITTED] * 3
     assert given(named(answers, "train", "Job")) == [GATED] * 2
     assert given(named(answers, "train", "Volcano Job")) == [GATED] * 2
-    assert given(named(answers, "packed")) == [LET_BY]
+    assert given(named(answers, "packed")) == [UNMANAGED]
     assert [note for note in answers.notes if "HorizontalPodAutoscaler chat is skipped" in note]
     research, vision = (columns(queue) for queue in answers.queues)
     assert research.cards == "NVIDIA-H200 2/3, NVIDIA-H200/mig-1g.18gb-mixed 0/3"
@@ -201,7 +201,7 @@ def test_bare_pods(simulate: Simulate) -> None:
     assert found["no-group"].warnings == ()
     assert found["held"].answer is ADMITTED
     assert found["held"].pending == "waits at other.io/gate: stays Pending"
-    assert (found["own-gate"].answer, found["own-gate"].node) == (LET_BY, "h200-a")
+    assert (found["own-gate"].answer, found["own-gate"].node) == (UNMANAGED, "h200-a")
 
 
 def test_pods_get_the_defaults_of_their_namespace_and_the_overhead_of_their_class(
@@ -271,7 +271,7 @@ spec: {containers: [{resources: {limits: {example.com/other: 1}}}]}
     answers = simulate(text=text)
     (refused,) = named(answers, "claims").pods
     assert (refused.answer, refused.reason) == (DENIED, "DeviceClaimNotCounted")
-    assert given(named(answers, "other")) == [LET_BY]
+    assert given(named(answers, "other")) == [UNMANAGED]
 
 
 def test_fifo_holds_up_those_behind(simulate: Simulate) -> None:
@@ -396,7 +396,7 @@ def test_v4_a_volcano_job_that_can_never_run_is_refused_as_by_the_webhook(
     assert not any("Volcano Job" in note for note in answers.notes)
 
 
-def test_v4_a_volcano_job_of_too_many_tasks_is_let_by_unread(simulate: Simulate) -> None:
+def test_v4_a_volcano_job_of_too_many_tasks_is_admitted_unread(simulate: Simulate) -> None:
     task = "{replicas: 0, template: {spec: {containers: []}}}"
     many = VOLCANO_JOB_OF.format(tasks=", ".join([task] * 257))
     answers = simulate(text=many, settings=Settings(scheduler="volcano"))

@@ -33,8 +33,8 @@ def test_what_begins_and_what_is_over_is_news() -> None:
     assert told(status(), status(**BAD)) == begun
     assert told(status(**BAD), status()) == [
         ("QuotaValid", True, "quota and limits can be read again"),
-        ("OverQuota", True, "the queue holds no more than its quota"),
-        ("Oversold", True, "the cluster has as many cards as all quotas add up to"),
+        ("OverQuota", True, "the queue holds no more than it is allowed to"),
+        ("Oversold", True, "the cluster has at least as many cards as all quotas add up to"),
     ]
 
 

@@ -113,18 +113,18 @@ async def test_a_pod_that_is_gone_in_the_meantime_is_left_alone() -> None:
 
 
 AUDITED = a_namespace().in_mode("audit")
-LET_BY = a_pod("a").in_queue("queue").asking_for(2).on_node("h200-a").at_revision(5)
-NOTED = LET_BY.annotated(v.TERM, TERM).managed().at_revision(6)
+ADMITTED = a_pod("a").in_queue("queue").asking_for(2).on_node("h200-a").at_revision(5)
+NOTED = ADMITTED.annotated(v.TERM, TERM).managed().at_revision(6)
 
 
 async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
-    async with leading(THREE, AUDITED, LET_BY) as leader:
+    async with leading(THREE, AUDITED, ADMITTED) as leader:
         await until(lambda: leader.script.calls)
         (call,) = leader.script.calls
         assert call.path == "/api/v1/namespaces/team/pods/a"
         assert call.body == {
             "metadata": {
-                "uid": LET_BY.uid,
+                "uid": ADMITTED.uid,
                 "resourceVersion": "5",
                 "annotations": {
                     v.ALLOCATED: None,
@@ -145,17 +145,17 @@ async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
 
 @pytest.mark.parametrize("failure", [lost(), refused(409), refused(403), refused(500)])
 async def test_i3_what_fails_is_noted_again(failure: Exception) -> None:
-    async with leading(THREE, AUDITED, LET_BY, answers=(failure, failure)) as leader:
+    async with leading(THREE, AUDITED, ADMITTED, answers=(failure, failure)) as leader:
         await until(lambda: len(leader.script.calls) == 3)
 
 
 @pytest.mark.parametrize(
     "pod",
     [
-        LET_BY.in_namespace("enforced"),
-        LET_BY.in_queue(None).asking_for(0),  # neither queue nor card
-        LET_BY.annotated("kubernetes.io/config.mirror", "x"),  # of a kubelet's file
-        LET_BY.gated().put(None, "spec", "nodeName"),  # its gate opens, with a whole stamp
+        ADMITTED.in_namespace("enforced"),
+        ADMITTED.in_queue(None).asking_for(0),  # neither queue nor card
+        ADMITTED.annotated("kubernetes.io/config.mirror", "x"),  # of a kubelet's file
+        ADMITTED.gated().put(None, "spec", "nodeName"),  # its gate opens, with a whole stamp
         NOTED,
     ],
 )
@@ -164,12 +164,12 @@ def test_i3_nothing_is_to_be_noted_on_other_pods(pod: PodBody) -> None:
 
 
 def test_i3_a_pod_that_uses_cards_may_get_a_queue_later() -> None:
-    assert a_world(THREE, AUDITED, LET_BY.in_queue(None)).unnoted == {LET_BY.uid}
+    assert a_world(THREE, AUDITED, ADMITTED.in_queue(None)).unnoted == {ADMITTED.uid}
 
 
 async def test_i3_where_all_pods_are_audited_they_are_noted_a_few_at_a_time() -> None:
     """So that gates and corrections find room between them."""
-    pods = [LET_BY.with_uid(str(n)).annotated("n", str(n)) for n in range(100)]
+    pods = [ADMITTED.with_uid(str(n)).annotated("n", str(n)) for n in range(100)]
     async with leading(THREE, AUDITED, *pods) as leader:
         leader.script.hold = asyncio.Event()
         await until(lambda: leader.script.in_flight)
@@ -185,7 +185,7 @@ async def test_i3_where_all_pods_are_audited_they_are_noted_a_few_at_a_time() ->
         )
 
 
-PAST_US = LET_BY
+PAST_US = ADMITTED
 LABELLED = PAST_US.managed().at_revision(6)
 
 

@@ -90,7 +90,7 @@ def test_audit_alone_lets_pods_by(mode: str | None, found: set[str]) -> None:
     assert names(ledger) == found | {"b"}
 
 
-def test_i3_what_audit_mode_let_by_is_known_after_a_restart() -> None:
+def test_i3_what_audit_mode_admitted_is_known_after_a_restart() -> None:
     """By what the leader of that time wrote on it; what nobody wrote on has got past us."""
     enforced = a_namespace().in_mode("enforced")
     noted = past("a").annotated(v.TERM, "term-1").managed()

@@ -327,7 +327,7 @@ def test_f5_a_workload_that_lacks_pods_is_told_of_its_next_one() -> None:
     see(ledger, a_queue().with_quota({H200: 9}))
     found = explained(ledger, "Deployment", "chat")
     assert (found.state, found.waits_for) == (WorkloadState.COMING, WaitsFor.CONTROLLER)
-    assert found.message == stuck_messages.would_be_let_by("queue")
+    assert found.message == stuck_messages.would_be_admitted("queue")
 
 
 def test_f5_a_rolling_update_that_is_refused_does_not_fit() -> None:

@@ -31,7 +31,7 @@ def a_request(name: str, cards: int = 1, names: str = EITHER) -> PodBody:
 
 
 def on_its_way(name: str, cards: int = 1, names: str = EITHER) -> PodBody:
-    """Let by at create under policy Deny, and gated until the leader comes to it."""
+    """Admitted at create under policy Deny, and gated until the leader comes to it."""
     return a_request(name, cards, names).gated()
 
 

@@ -59,7 +59,7 @@ def test_those_who_fit_count() -> None:
 
 
 def test_what_else_is_asked_for_counts_beside_them() -> None:
-    """Pods that were let by a moment ago and have not been seen."""
+    """Pods that were admitted a moment ago and have not been seen."""
     ledger = a_cluster(held(1), gated("a"))
     assert judge_create(ledger, NEW, beside={H200: 1}).fits
     verdict = judge_create(ledger, NEW, beside={H200: 2, "cpu": 1})
@@ -235,7 +235,7 @@ def test_t3_members_with_a_choice_use_what_is_reserved_for_them_first() -> None:
 
 
 def test_t3_what_is_reserved_for_a_part_of_what_one_asks_is_never_too_little() -> None:
-    """Who might be refused by it is let by, and waits at the gate."""
+    """Who might be refused by it is admitted, and waits at the gate."""
     group = RESERVED.reserving("red", {H200: 1})
     ledger = a_cluster(group, BEGUN, of_gang("a", 2, EITHER), queue=QUEUE.with_quota({H200: 3}))
     assert judge_create(ledger, NEW).fits

@@ -39,7 +39,7 @@ def test_refused_where_all_rules_are_enforced(resource: str, queue: str | None) 
     assert "cannot be counted by card" in verdict.text
 
 
-def test_let_by_elsewhere_and_known_for_what_it_is() -> None:
+def test_admitted_elsewhere_and_known_for_what_it_is() -> None:
     ledger = a_ledger(*CARDS, RED)
     ledger.device_class_seen("npu", GIVEN)
     for resource in (IMPLICIT, GIVEN):

@@ -30,3 +30,12 @@ def test_nothing_is_said_where_the_name_steers_or_is_wrong_or_absent() -> None:
     assert told(NAMED.naming(None)) == ()
     assert told(NAMED.in_queue(None)) == ()
     assert "any model its node selector allows" in queue_messages.card_without_queue(H200)
+
+
+@pytest.mark.parametrize(("mode", "rest"), [("audit", ""), ("enforced", ": the pod waits until")])
+def test_in_audit_no_pod_waits_for_a_card_of_no_node(mode: str, rest: str) -> None:
+    """P4: without a gate it may run on another model at once."""
+    red = a_queue("red").with_quota({"NVIDIA-B300": 9})
+    ledger = a_ledger(*CARDS, red, a_namespace("team").in_mode(mode))
+    (said,) = judge_create(ledger, NAMED.naming("NVIDIA-B300").facts()).warnings
+    assert said.removesuffix(" one has") == f"no node has card <NVIDIA-B300> at present{rest}"

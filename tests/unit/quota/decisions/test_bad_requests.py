@@ -88,7 +88,7 @@ TABLE = [
         POD.naming(f"{H800}/mig-1g.18gb-mixed").asking_for(1, "nvidia.com/mig-1g.18gb"),
         NEVER,
         WRONG,
-        "nodes have its product, but none offers this slice or share",
+        "nodes have its product, but not in this form (whole card, slice or share)",
     ),
     # --- group and queue ---
     Bad(

@@ -72,7 +72,7 @@ def test_t3_cards_of_pods_that_may_get_this_or_another_are_told_beside() -> None
     flexible = a_pod("f").with_uid("f").in_queue("queue").naming(both).asking_for(1)
     flexible = flexible.owned_by("StatefulSet", name="flex").stamped("queue", {both: 1})
     full = QUEUE.with_quota({H200: 1, H800: 1})
-    may = "1 by pods that may still use another card"
+    may = "1 in pods that may still use another card"
     there = held("chat", 1)
     assert said(there, flexible, queue=full) == f"; held by chat 1, and {may}"
     assert said(there, flexible, pod=ASKS.naming(H800), queue=full) == f"; held: {may}"

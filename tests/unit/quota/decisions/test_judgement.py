@@ -348,7 +348,7 @@ def test_p7_the_refusal_names_queue_and_amounts_where_it_has_them() -> None:
 # --- pods without a queue -----------------------------------------------------------------------
 
 
-def test_section_2_a_card_pod_without_a_queue_is_let_by() -> None:
+def test_section_2_a_card_pod_without_a_queue_is_admitted() -> None:
     verdict = create(a_cluster(), a_pod().asking_for(1))
     assert (verdict.outcome, verdict.warnings) == (Outcome.UNMANAGED, ())
 

@@ -147,8 +147,8 @@ def test_p4_cards_of_pools_at_zero_are_held_one_by_one() -> None:
 
 
 def test_i3_audit_did_not_let_it_by() -> None:
-    assert not POD.facts().let_by
-    assert a_pod().managed().annotated("volcano.sh/card.term", "t").facts().let_by
+    assert not POD.facts().admitted_in_audit
+    assert a_pod().managed().annotated("volcano.sh/card.term", "t").facts().admitted_in_audit
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"A": -1}', '{"A": "1"}'])

@@ -43,7 +43,7 @@ def recorded(ledger: Ledger, queue: str = "red") -> str | None:
 
 
 def test_of_two_that_come_at_the_same_moment_the_first_that_is_let_through_stays() -> None:
-    """Both were let by at create, perhaps by two replicas; the leader charges one first."""
+    """Both were admitted at create, perhaps by two replicas; the leader charges one first."""
     ledger = a_ledger(NODE, RED)
     a, b = asking("a"), asking("b", AMD)
     assert fits(ledger, a)

@@ -69,8 +69,8 @@ def test_p3_a_pod_of_a_daemon_set_waits_without_quota_while_its_node_has_no_card
     at_create = judge_create(ledger, NAMED.facts())
     assert (at_create.outcome, at_create.reason) == (Outcome.UNSEEN, Reason.NODE_WITHOUT_CARD)
     assert at_create.text == (
-        "Queue <red>, requested <1> of <nvidia.com/gpu>: no node it may use has this card; it "
-        "waits; select other nodes"
+        "Queue <red>, requested <1> of <nvidia.com/gpu>: no node it may use has such a card; it "
+        "waits; add a node selector"
     )
     (refusal,) = openings(ledger, "red")
     assert isinstance(refusal, Refusal)

@@ -38,11 +38,11 @@ from cardquota.quota.verdict import Shortfall
         ),
         (
             report_messages.condition_over(v.Condition.OVER_QUOTA),
-            "the queue holds no more than its quota",
+            "the queue holds no more than it is allowed to",
         ),
         (
             report_messages.condition_over(v.Condition.OVERSOLD),
-            "the cluster has as many cards as all quotas add up to",
+            "the cluster has at least as many cards as all quotas add up to",
         ),
         (gang_messages.group_let_through("red"), "Queue <red> has let the group start"),
         (
@@ -114,6 +114,14 @@ from cardquota.quota.verdict import Shortfall
         (
             shortfall_messages.partly_fits("web", 10, 3, waits=False),
             "web: 3 of 10 pods fit the quota now, 7 are refused until there is room",
+        ),
+        (
+            shortfall_messages.partly_fits("web", 1, 0, waits=True),
+            "web: its pod does not fit the quota now, it waits at the gate",
+        ),
+        (
+            shortfall_messages.partly_fits("web", 1, 0, waits=False),
+            "web: its pod does not fit the quota now, it is refused until there is room",
         ),
         (
             shortfall_messages.partly_fits("web", 10, 0, waits=True),

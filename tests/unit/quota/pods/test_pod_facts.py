@@ -115,8 +115,8 @@ def test_i3_without_our_label_nothing_counts_as_written_by_us() -> None:
     assert stamped.facts().stamp is None
     assert stamped.facts().forged
     noted = a_pod().annotated(v.TERM, "term-1")
-    assert not noted.facts().let_by
-    assert noted.managed().facts().let_by
+    assert not noted.facts().admitted_in_audit
+    assert noted.managed().facts().admitted_in_audit
 
 
 @pytest.mark.parametrize("value", ["true", "", "false"])

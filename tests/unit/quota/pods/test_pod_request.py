@@ -194,7 +194,9 @@ def test_p5_affinity_takes_alternatives_away() -> None:
 def test_p5_affinity_that_excludes_every_card_is_refused_naming_both() -> None:
     pod = a_pod().naming(f"{H200}|{H800}").asking_for(1)
     pod = pod.requiring([(PRODUCT, "In", [R4090])])
-    assert_refused(pod, PRODUCT, R4090, H200, H800, "remove the selector")
+    assert_refused(
+        pod, PRODUCT, R4090, H200, H800, "change the selector or affinity, or name other cards"
+    )
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_r7_of_all_others_it_is_judged() -> None:
     assert found(ledger) == {}
 
 
-def test_r7_whose_next_pod_would_be_let_by() -> None:
+def test_r7_whose_next_pod_would_be_admitted() -> None:
     ledger = a_cluster(quota=5)
     lacking(ledger)
     one = found(ledger)["chat-1"]

@@ -64,14 +64,14 @@ def test_it_is_told_once_of_each_pod_and_counted_each_time(noticed: Noticed) -> 
     assert noticed.counted("binding") == 6
     assert noticed.counted("group") == 0
     (fault,) = noticed.writes.faults
-    assert fault.startswith(f"<{USER}> may not bind 2 pods or more, so pods wait; if this account")
+    assert fault.startswith(f"<{USER}> may not bind at least 2 pods, so pods wait; if this account")
 
 
 def test_groups_are_another_matter(noticed: Noticed) -> None:
     noticed.note("a")
     noticed.note("a", what=RefusedWrite.GROUP)
     assert "may not give this pod a group" in noticed.events.heard[1][2]
-    assert "may not give a group to 1 pod or more" in noticed.writes.faults[1]
+    assert "may not give a group to at least 1 pod" in noticed.writes.faults[1]
 
 
 def test_it_is_over_some_minutes_after_the_last_time(noticed: Noticed) -> None:
@@ -111,7 +111,7 @@ def test_of_a_long_name_no_more_is_kept_than_a_service_account_may_have(noticed:
     for number, pod in enumerate(("a", "b")):
         noticed.note(pod, "x" * 600 + str(number))
     (fault,) = noticed.writes.faults
-    assert "may not bind 2 pods or more" in fault
+    assert "may not bind at least 2 pods" in fault
 
 
 def test_many_users_write_no_flood_of_lines(

@@ -67,7 +67,7 @@ async def test_pods_of_others_beside_it_hold_up_nobody_either() -> None:
     async with Endpoint(QUEUE, *others) as endpoint:
         (task,) = reviewed(endpoint, replicas=1)
         assert await others_turns(task) >= MANY // 2
-    assert "0 of 1 pods fit" in (await task).warnings[0]
+    assert "its pod does not fit" in (await task).warnings[0]
 
 
 async def test_few_are_counted_at_once() -> None:
@@ -88,7 +88,7 @@ async def test_of_several_at_once_one_is_counted_after_the_other() -> None:
 
 
 async def test_nobody_waits_long_for_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is let by without one."""
+    """It is admitted without one."""
     monkeypatch.setattr(own_pods, "COUNT_TIMEOUT", 0.0)
     async with Endpoint(QUEUE, *own(MANY)) as endpoint:
         assert await warned(endpoint, "deployments", pod(), stored(pod()), replicas=MANY + 5) == []

@@ -1,4 +1,4 @@
-"""V4: Reviews of Volcano's Jobs: refused is what could never run, the rest is told or let by."""
+"""V4: Reviews of Volcano's Jobs: refused is what could never run, the rest is told or admitted."""
 
 import asyncio
 import json
@@ -89,7 +89,7 @@ async def test_a_namespace_that_is_off_is_left_alone() -> None:
         assert quiet(await endpoint.validate(TOO_MANY))
 
 
-async def test_while_the_cluster_is_not_known_jobs_are_let_by() -> None:
+async def test_while_the_cluster_is_not_known_jobs_are_admitted() -> None:
     async with Endpoint(RED) as endpoint:
         endpoint.synced = False
         assert quiet(await endpoint.validate(TOO_MANY))
@@ -109,7 +109,7 @@ async def test_what_is_not_seen_is_waited_for_and_never_refused() -> None:
         assert not (await asked).allowed
 
 
-async def test_who_is_not_judged_in_time_is_let_by(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_is_not_judged_in_time_is_admitted(monkeypatch: pytest.MonkeyPatch) -> None:
     async def for_ever(_: object) -> None:
         await asyncio.Event().wait()
 
@@ -148,7 +148,9 @@ async def test_a_job_that_goes_is_let_go() -> None:
         (("metadata", "annotations"), []),
     ],
 )
-async def test_what_cannot_be_read_is_let_by_and_told(path: tuple[str, ...], value: object) -> None:
+async def test_what_cannot_be_read_is_admitted_and_told(
+    path: tuple[str, ...], value: object
+) -> None:
     """The definition of Jobs may let it by; the API server refuses its pods."""
     async with Endpoint(RED) as endpoint:
         said = await endpoint.validate(TOO_MANY.put(value, *path))

@@ -1,6 +1,6 @@
 """What the webhooks say of queues and jobs. Pure.
 
-Card quotas are nothing to Volcano: a broken one is let by.
+Card quotas are nothing to Volcano: a broken one is admitted.
 """
 
 from collections.abc import Mapping

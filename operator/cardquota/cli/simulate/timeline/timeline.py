@@ -98,7 +98,7 @@ class Timeline:
         live.gated = live.without_node = job.pods
         record.wanted = self._wanted(next(iter(live.answers)))
         for uid, answer in live.answers.items():
-            if answer.answer is Answer.LET_BY:
+            if answer.answer is Answer.UNMANAGED:
                 self._opened(uid)
 
     def _wanted(self, uid: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from ...messages.groups import group_messages
 from ...messages.queues import queue_messages
 from ...pods.card_meant import card_meant
 from ...verdict import Outcome, Shortfall, Verdict
-from ...vocabulary import REQUEST, QueueState, Reason
+from ...vocabulary import REQUEST, Mode, QueueState, Reason
 from ...words import MOST_LISTED
 from ..fit.outside_quota import OutsideQuota
 from ..fit.over_quota import over_quota, reason_of
@@ -51,7 +51,7 @@ def judge_group(ledger: LedgerReader, facts: GroupFacts, *, enters: bool = True)
         never = (_shut_to(account, facts) if enters else None) or _over(ledger, account, request)
         if never is not None:
             return never
-    return Verdict(Outcome.FITS, queue, warnings=_warnings(ledger, request))
+    return Verdict(Outcome.FITS, queue, warnings=_warnings(ledger, facts))
 
 
 def _asked(request: GroupRequest) -> list[tuple[str, int]]:
@@ -122,11 +122,14 @@ def _cards(request: GroupRequest) -> Iterator[str]:
     return chain.from_iterable(row.cards for row in request.cards)
 
 
-def _warnings(ledger: LedgerReader, request: GroupRequest) -> tuple[str, ...]:
+def _warnings(ledger: LedgerReader, facts: GroupFacts) -> tuple[str, ...]:
     """A warning for each row of which no node has any card, as of a pool scaled to zero (P4)."""
-    waiting = (row.cards[0] for row in request.cards if not any(map(ledger.nodes.total, row.cards)))
+    rows = facts.request.cards
+    waiting = (row.cards[0] for row in rows if not any(map(ledger.nodes.total, row.cards)))
+    waits = ledger.mode_in(facts.namespace) is not Mode.AUDIT
     told = [
-        request_messages.card_of_no_node(card, of_group=True) for card in dict.fromkeys(waiting)
+        request_messages.card_of_no_node(card, of_group=True, waits=waits)
+        for card in dict.fromkeys(waiting)
     ]
     return tuple(told[:MOST_LISTED])
 

@@ -1,4 +1,4 @@
-"""May this write of a pod group be let by? (E5, P8, section 2)
+"""May this write of a pod group be admitted? (E5, P8, section 2)
 
 Of a group that is there, only what the write changes is judged. So nobody is kept from writing its
 status, its finalizers or its labels, whatever else is wrong with it.
@@ -41,7 +41,7 @@ def judge_group_write(
     """The verdict on a group that is created, or that was `before` and is changed.
 
     NEVER: it is to be refused. WAITS: the same is wrong with a group that a controller made; it is
-    let by, and told, since the controller would give up. FITS: nothing is wrong, though there may
+    admitted, and told, since the controller would give up. FITS: nothing is wrong, though there may
     be warnings. `default_queue`: of a group that names none. `by_controller`: whether a controller
     made it; by default as its owner references say.
     """

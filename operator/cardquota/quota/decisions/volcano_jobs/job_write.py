@@ -1,4 +1,4 @@
-"""May this write of a Job of Volcano be let by, and what is to be told? (E5, V4)
+"""May this write of a Job of Volcano be admitted, and what is to be told? (E5, V4)
 
 Volcano ends a Job whose pods are refused, minutes after it was created. So the Job itself is
 refused for what its pods would be refused for. Of a Job that is there only what a write makes worse
@@ -64,7 +64,7 @@ class JobVerdict:
     queue: str = ""
     reason: Reason | None = None
     refusal: str = ""
-    """Empty: it is let by."""
+    """Empty: it is admitted."""
     waits: tuple[str, ...] = ()
     """What its pods will wait for, and an administrator can change."""
     fit: JobFit | None = None

@@ -66,8 +66,8 @@ def stored_quota_condition(
     conditions = conditions or ()
     for place, found in enumerate(conditions):
         if found.type == QUOTA_CONDITION:
-            let_by = found.status == "True"
-            kind = GroupCondition.SCHEDULED if let_by else GroupCondition.UNSCHEDULABLE
+            let_through = found.status == "True"
+            kind = GroupCondition.SCHEDULED if let_through else GroupCondition.UNSCHEDULABLE
             return StoredQuotaCondition(_stored(found, kind), place, _word(conditions))
     return StoredQuotaCondition(first=_word(conditions))
 

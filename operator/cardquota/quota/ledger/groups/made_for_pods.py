@@ -21,7 +21,7 @@ def queue_said(name: str, queue: str | None) -> str:
 
     Volcano has the queue of a group of its own making from the pod's annotation. Where it has
     none, `default` is written, which is no news: the pod's namespace, or the settings, may have
-    given it another queue, or it was let by without one, and that stays (V5). Whatever else stands
-    there somebody has written.
+    given it another queue, or it was admitted without one, and that stays (V5). Whatever else
+    stands there somebody has written.
     """
     return "" if queue == DEFAULT_QUEUE and made_for_pods(name) else queue or ""

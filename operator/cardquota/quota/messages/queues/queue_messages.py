@@ -131,7 +131,8 @@ def queue_disagrees(group: str, theirs: str, own: str, asked: Asked = ()) -> str
     """The pod and its group name two queues."""
     return (
         f"pod group <{show(group)}> belongs to queue <{show(theirs)}>, but the pod's annotation "
-        f"names queue <{show(own)}>{requested_text(asked)}; remove the pod's annotation"
+        f"names queue <{show(own)}>{requested_text(asked)}; remove the pod's annotation, or "
+        "change one of the two"
     )
 
 

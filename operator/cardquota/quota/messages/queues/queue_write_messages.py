@@ -109,7 +109,9 @@ def cards_ignored(where: Sequence[tuple[str, str]], *, has_quota: bool) -> str:
     """
     named = listed([f"spec.{field} <{show(resource)}>" for field, resource in where], most=3)
     if has_quota:
-        return f"{named}: not a card quota, {v.QUOTA} is; remove it"
+        return (
+            f"{named}: not a card quota, {v.QUOTA} is; remove {'it' if len(where) == 1 else 'them'}"
+        )
     return f"{named}: not a card quota, and the queue has none; write {v.QUOTA}"
 
 

@@ -8,9 +8,10 @@ from typing import Final
 from ... import vocabulary as v
 from ...words import MOST_LISTED, counted, first_of, listed, show
 
-_DO: Final = (
-    "if this account is Volcano's, add it to the setting volcano.accounts, apply the output of "
-    "`cardquota manifests` and restart the operator"
+_APPLY: Final = "apply the output of `cardquota manifests` and restart the operator"
+_DO: Final = f"if this account is Volcano's, add it to the setting volcano.accounts, {_APPLY}"
+_DO_OF_SEVERAL: Final = (
+    f"add those of these accounts that are Volcano's to the setting volcano.accounts, {_APPLY}"
 )
 
 LONGEST_STRANGER: Final = 200
@@ -35,13 +36,13 @@ def group_refused(user: str) -> str:
 
 def strangers_bind(user: str, pods: int) -> str:
     """What is to be put right: pods that this user could not bind, at least so many."""
-    return f"<{show(user)}> may not bind {counted(pods, 'pod')} or more, so pods wait; {_DO}"
+    return f"<{show(user)}> may not bind at least {counted(pods, 'pod')}, so pods wait; {_DO}"
 
 
 def strangers_group(user: str, pods: int) -> str:
     """The same of pods that could not get a group."""
     return (
-        f"<{show(user)}> may not give a group to {counted(pods, 'pod')} or more, so pods wait; "
+        f"<{show(user)}> may not give a group to at least {counted(pods, 'pod')}, so pods wait; "
         f"{_DO}"
     )
 
@@ -64,7 +65,8 @@ def strangers_of_queue(strangers: Sequence[str]) -> str:
     """Condition of a queue whose pods somebody may not bind, or give a group: who, and of how many
     in the last minutes.
     """
-    return f"{first_of(strangers, '; ', most=MOST_STRANGERS)}, so pods wait; {_DO}"
+    advice = _DO if len(strangers) == 1 else _DO_OF_SEVERAL
+    return f"{first_of(strangers, '; ', most=MOST_STRANGERS)}, so pods wait; {advice}"
 
 
 def runs_without_quota() -> str:

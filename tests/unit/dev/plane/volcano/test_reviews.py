@@ -18,7 +18,7 @@ def test_what_is_guaranteed_must_be_deserved(deserved: Json) -> None:
     assert said.startswith("requestBody.spec.deserved.cpu: Invalid value: ")
 
 
-def test_a_queue_that_keeps_to_it_is_let_by_with_a_broken_card_quota() -> None:
+def test_a_queue_that_keeps_to_it_is_admitted_with_a_broken_card_quota() -> None:
     assert queue_fault(a_spec()) == ""
     assert queue_fault(a_spec(guarantee={"resource": {"cpu": "4"}}, deserved={"cpu": "4"})) == ""
 

@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders import CARDS, GPU, H200, H800, R4090, a_group, a_ledger, a_node, a_pod, a_queue
+from builders import (
+    CARDS,
+    GPU,
+    H200,
+    H800,
+    R4090,
+    a_group,
+    a_ledger,
+    a_namespace,
+    a_node,
+    a_pod,
+    a_queue,
+)
 from builders.body import Body
 from builders.group import GroupBody
 from cardquota.quota.assignment.claim import Claim
@@ -30,7 +42,7 @@ def asking(cards: Mapping[str, int] | str) -> GroupBody:
     return GANG.requesting(cards)
 
 
-def test_what_fits_the_empty_queue_is_let_by_whatever_runs_there() -> None:
+def test_what_fits_the_empty_queue_is_admitted_whatever_runs_there() -> None:
     """Whether there is room now is E1's question."""
     busy = a_pod("busy").in_queue("red").naming(H200).asking_for(3)
     ledger = a_world({H200: 3}, busy.stamped("red", {H200: 3}).on_node("h200-a"))
@@ -133,7 +145,10 @@ def test_p4_a_card_that_nobody_has() -> None:
         "quota); did you mean <NVIDIA-H200>?"
     )
     part = judge_group(a_world({H200: 3, SLICE: 1}), asking({f"{H200}|{SLICE}": 1}).facts())
-    assert "nodes have its product, but none offers this slice or share; correct" in part.text
+    assert (
+        "nodes have its product, but not in this form (whole card, slice or share); correct"
+        in part.text
+    )
 
 
 def test_p4_a_pool_at_zero_is_known_and_warned_of() -> None:
@@ -144,6 +159,12 @@ def test_p4_a_pool_at_zero_is_known_and_warned_of() -> None:
     assert verdict.fits
     told = "no node has card <NVIDIA-B300> at present: the group waits until one has"
     assert verdict.warnings == (told,)
+
+
+def test_p4_in_audit_no_group_waits_for_such_a_card() -> None:
+    facts = asking({"NVIDIA-B300": 1}).facts()
+    ledger = a_world({"NVIDIA-B300": 2}, a_namespace(facts.namespace).in_mode("audit"))
+    assert judge_group(ledger, facts).warnings == ("no node has card <NVIDIA-B300> at present",)
 
 
 def test_p4_a_name_that_no_node_can_have() -> None:

@@ -1,4 +1,4 @@
-"""Which writes of a pod group are let by: of one that is there only what changes is judged (E5)."""
+"""Which writes of a pod group are admitted: of an existing one only changes are judged (E5)."""
 
 from collections.abc import Mapping
 
@@ -90,7 +90,7 @@ def test_q6_a_closed_queue_is_no_reason_to_refuse_a_change_of_what_is_in_it() ->
 
 
 @pytest.mark.parametrize("what", ["a missing queue", "a card outside the quota"])
-def test_a_group_of_a_controller_is_let_by_and_told_what_can_become_right(what: str) -> None:
+def test_a_group_of_a_controller_is_admitted_and_told_what_can_become_right(what: str) -> None:
     """It would give up (E5)."""
     verdict = write(BAD[what].made_by_a_controller())
     assert verdict.outcome is Outcome.WAITS

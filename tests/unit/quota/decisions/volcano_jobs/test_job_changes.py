@@ -29,7 +29,7 @@ SAID = a_job(2).requesting({H200: 9})
         (SAID, SAID),
     ],
 )
-def test_what_gets_no_worse_is_let_by_and_told(
+def test_what_gets_no_worse_is_admitted_and_told(
     before: VolcanoJobBody, after: VolcanoJobBody
 ) -> None:
     """As when a quota was lowered after the Job was created."""
@@ -85,7 +85,7 @@ def scaled(job: VolcanoJobBody, **tasks: int) -> VolcanoJobBody:
         (UNLIKE, scaled(UNLIKE, t0=0)),
     ],
 )
-def test_a_scale_down_of_one_task_is_let_by_whatever_is_wrong_with_others(
+def test_a_scale_down_of_one_task_is_admitted_whatever_is_wrong_with_others(
     before: VolcanoJobBody, after: VolcanoJobBody
 ) -> None:
     verdict = write(after, BOTH, before=before)

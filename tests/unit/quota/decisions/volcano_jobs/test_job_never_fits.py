@@ -83,7 +83,7 @@ def test_each_task_is_named_up_to_a_number() -> None:
         a_volcano_job().put(None, "spec", "tasks"),
     ],
 )
-def test_what_may_run_is_let_by(job: VolcanoJobBody) -> None:
+def test_what_may_run_is_admitted(job: VolcanoJobBody) -> None:
     assert not write(job).refusal
 
 

@@ -21,8 +21,8 @@ def test_v1_who_is_refused_is_named_and_what_to_do() -> None:
     ):
         assert text.startswith(f"<{USER}> may not ")
         assert text.endswith(DO)
-    assert "may not bind 3 pods or more" in volcano_messages.strangers_bind(USER, 3)
-    assert "give a group to 1 pod or more" in volcano_messages.strangers_group(USER, 1)
+    assert "may not bind at least 3 pods" in volcano_messages.strangers_bind(USER, 3)
+    assert "give a group to at least 1 pod" in volcano_messages.strangers_group(USER, 1)
 
 
 def test_v1_a_name_of_a_user_is_cut() -> None:
@@ -100,7 +100,8 @@ def test_the_condition_of_a_queue_names_three_users_and_what_to_do() -> None:
     text = volcano_messages.strangers_of_queue(each)
     assert text.startswith(f"<{USER}> may not bind at least 20 pods; <{USER}> may not give a group")
     assert "to 1 pod; <xxx" in text
-    assert " and 13 more, so pods wait; if this account is Volcano's, add it to th" in text
+    assert " and 13 more, so pods wait; add those of these accounts that are Volc" in text
+    assert volcano_messages.strangers_of_queue(each[:1]).endswith(DO)
     assert len(text) < 1_000
     over = report_messages.condition_over(Condition.VOLCANO_UNKNOWN)
     assert over == (
