@@ -24,8 +24,12 @@ def plugin_main() -> None:
 @contextmanager
 def _ended_by_ctrl_c() -> Iterator[None]:
     """While the commands are loaded Ctrl-C ends the program at once and without a word, as it does
-    afterwards. Python would print where it was.
+    afterwards. Python would print where it was. Whoever has it ignored, as a shell does for what it
+    runs in the background, is obeyed.
     """
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         yield

@@ -48,3 +48,18 @@ def test_ctrl_c_ends_it_without_a_word(program: str, text: str, code: int) -> No
         timeout=60,
     )
     assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
+
+
+@pytest.mark.parametrize("program", ["main", "plugin_main"])
+def test_where_ctrl_c_is_ignored_it_is_while_the_commands_are_loaded_too(program: str) -> None:
+    """As a shell has it for what it runs in the background."""
+    ignored = "import signal, sys\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    asked = "sys.argv[1:] = ['--version']\n"
+    done = subprocess.run(
+        [sys.executable, "-c", ignored + asked + LOADING.format(program=program)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

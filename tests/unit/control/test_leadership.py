@@ -7,17 +7,17 @@ one is in tests/integration.
 import asyncio
 from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from builders import H200, a_namespace, a_pod, a_queue, see
+from builders import H200, a_namespace, a_node, a_pod, a_queue, see
 from cardquota.cluster.election.takeover import LeadershipLost
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.control import leadership as module
 from cardquota.control.leadership import Leadership
 from cardquota.metrics import Metrics
-from cardquota.quota.reports.queue_report import report
+from cardquota.quota.reports.queue_report import QueueReport, report
 from cardquota.settings import Settings
 
 from .fakes import Script, Told, a_world, charged, lost, no_charge_is_left, until
@@ -28,11 +28,15 @@ pytestmark = pytest.mark.fake_clock
 class SilentStatusWriter:
     """A status writer that writes nothing."""
 
-    def __init__(self, **_: Any) -> None: ...
+    posted: ClassVar[dict[str, QueueReport | None]] = {}
+
+    def __init__(self, **_: Any) -> None:
+        self.posted.clear()
 
     def start(self) -> None: ...
 
-    def post(self, *_: Any) -> None: ...
+    def post(self, queue: str, found: QueueReport | None) -> None:
+        self.posted[queue] = found
 
     def restart(self) -> None: ...
 
@@ -215,6 +219,29 @@ async def test_who_is_told_some_at_a_time_goes_on_without_further_news(
     replica.leadership.acquired("term")
     await until(lambda: sum(one[0].startswith("n") for one in replica.told.events) == 250)
     await replica.leadership.stop(1.0)
+
+
+async def test_w1_whose_share_is_worked_out_after_the_time_for_it_was_over_is_reported_too(
+    replica: LeadingReplica, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "STATUS_EVERY", 0.001)
+    monkeypatch.setattr(module, "LEADER_SLICE", 0.0)
+    quota = {f"card-{number}": 5 for number in range(4)}
+    for card in quota:
+        see(replica.ledger, a_node(card).with_cards(card, 6))
+    see(replica.ledger, *(a_queue(name).with_quota(quota) for name in ("red", "green")))
+    see(replica.ledger, a_queue("blue").with_quota({"card-3": 5}))  # worked out last
+    replica.leadership.acquired("term")
+    await until(lambda: deserved_by_blue() == {2})
+    see(replica.ledger, a_queue("red").with_quota(quota).weighing(4).at_revision(9))
+    replica.notifier.notify()
+    await until(lambda: deserved_by_blue() == {1})
+    await replica.leadership.stop(1.0)
+
+
+def deserved_by_blue() -> set[int]:
+    found = SilentStatusWriter.posted.get("blue")
+    return {row.deserved for row in found.cards} if found is not None else set()
 
 
 async def test_a_term_that_is_lost_ends_nothing_else(

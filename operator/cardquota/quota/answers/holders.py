@@ -4,6 +4,7 @@ from collections import Counter
 from heapq import nsmallest
 from typing import Final, NamedTuple
 
+from ..accounts.account import OUTSIDE
 from ..amounts import MutableAmounts, is_card
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import kept_name
@@ -61,13 +62,14 @@ class HeldByWorkload:
 
 def holders_in(ledger: LedgerReader, queue: str, most: int) -> Steps[Holders]:
     """Those who hold the most cards first, then by name. Who holds cpu and memory alone comes last.
+    Outside every queue whoever holds no card that is known is left out, as in `outside_use`.
 
     Costs by the queue's pods, and by the groups for which something is reserved there.
     """
     found: dict[HolderKey, HeldByWorkload] = {}
 
     def look(record: PodRecord) -> None:
-        if not record.held:
+        if not record.held or (queue == OUTSIDE and not record.charge):
             return
         held = HeldByWorkload.of(record, found)
         for dimension, amount in record.charge:

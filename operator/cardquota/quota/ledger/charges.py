@@ -134,10 +134,15 @@ class Charges:
         before, record.holds = record.holds, holds
         if before == holds:
             return
+        cards = {name for name, _ in (*before, *holds)}
+        known_as = {name: state.catalog.held_as(name) for name in cards}
         moved = [state.catalog.hold(name, resource, 1) for name, resource in holds]
         moved += [state.catalog.hold(name, resource, -1) for name, resource in before]
+        # Every queue that shows the card shows that resource name with it.
+        state.dirty.mark_showing(
+            name for name, resource in known_as.items() if state.catalog.held_as(name) != resource
+        )
         if any(moved):
-            cards = {name for name, _ in (*before, *holds)}
             for account in state.waiting.values():
                 if cards.isdisjoint(account.quota):
                     continue

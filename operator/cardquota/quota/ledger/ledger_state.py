@@ -235,7 +235,13 @@ class LedgerState:
     def reading_of(self, facts: PodFacts, account: AccountReader | None) -> Reading:
         """What an unbound pod asks of a queue, and what is wrong with that."""
         quota, mark = (account.quota, account.quota_mark) if account else (_NO_QUOTA, None)
-        version = (self.catalog.version, self.quotas.version, self.nodes.picks_version)
+        nodes = self.nodes
+        version = (
+            self.catalog.version,
+            self.quotas.version,
+            nodes.picks_version,
+            nodes.counted_version,
+        )
         free = self.free_cpu_memory
         return self._readings.of(facts, quota, mark, self, version, free_cpu_memory=free)
 

@@ -227,6 +227,11 @@ class NodeCache:
         """
         return self._totals.is_counted(card)
 
+    @property
+    def counted_version(self) -> int:
+        """Changes whenever `has` does for some card."""
+        return self._totals.version
+
     def totals(self) -> MutableAmounts:
         """Allocatable of every card that a node offers now."""
         return self._totals.totals()

@@ -19,17 +19,22 @@ class NodeTotals:
         """Cards whose sum has changed: the sum at the last `take_changed`."""
         self._nodes: dict[str, int] = {}
         """By card: the number of nodes on which it is counted; never zero."""
+        self.version = 0
+        """Goes up whenever a card is counted on its first node, or on none any more."""
 
     def put(self, node: str, offer: Offer) -> None:
         """Set what a node offers now; nothing if it is gone."""
         before = self._by_node.get(node, ())
         if before == offer:
             return
+        names = {card.name for card, _ in (*before, *offer)}
+        had = names & self._nodes.keys()
         for sign, cards in ((-1, before), (1, offer)):
             for card, amount in cards:
                 self._before.setdefault(card.name, self.total(card.name))
                 _add(self._sums, card.name, sign * amount)
                 _add(self._nodes, card.name, sign)
+        self.version += had != names & self._nodes.keys()
         self._by_node[node] = offer
         if not offer:
             del self._by_node[node]

@@ -47,6 +47,19 @@ def test_f1_where_nothing_runs_outside_and_where_there_is_nothing_at_all() -> No
     assert (found.cards, found.held_pods, found.holders) == ((), 0, ())
 
 
+def test_v5_who_holds_no_known_card_outside_every_queue_is_left_out() -> None:
+    """A group's pods without cards are known, and so is a pod on a node that is not."""
+    ledger = a_cluster(
+        a_pod("plain").with_uid("plain").in_group("gang").on_node("h200-a"),
+        outside("lost", 1, "unknown"),
+    )
+    found = asked(ledger)
+    assert (found.held_pods, found.holders, found.more_holders) == (0, (), 0)
+    assert outside_use(ledger).pods == 0
+    ledger = a_cluster(outside("one", 2), outside("lost", 1, "unknown"))
+    assert (asked(ledger).held_pods, outside_use(ledger).pods) == (1, 1)
+
+
 def test_f1_of_very_many_cards_those_are_told_that_are_held_most() -> None:
     nodes = [a_node(f"n{n:03}").with_cards(f"card-{n:03}", 8) for n in range(MOST_CARDS + 5)]
     found = asked(a_ledger(*nodes, outside("one", 2, f"n{MOST_CARDS + 4}")))

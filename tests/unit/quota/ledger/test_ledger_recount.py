@@ -774,7 +774,7 @@ class Histories(RuleBasedStateMachine):
             rows = {row.name: row.deserved for row in found.cards}
             assert rows == {card: self.deserved(name, card) for card in rows}
             assert rows.keys() >= queue.quota.keys()
-            shown[name] = rows, found.oversold
+            shown[name] = found
             assert name in told or shown[name] == self.shown.get(name)
         self.shown = shown
         assert not self.ledger.dirty.take_changed()

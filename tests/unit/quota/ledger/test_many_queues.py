@@ -74,6 +74,29 @@ def test_a_name_that_pods_hold_is_news_to_their_queue_once_another_has_a_quota_o
     assert ledger.dirty.take_changed() == {"red", "blue"}
 
 
+def test_the_first_node_with_a_card_is_news_where_no_quota_exceeds_it(ledger: Ledger) -> None:
+    """Its resource name is shown from now on."""
+    see(ledger, a_queue("red").with_quota({"odd": 0}))
+    ledger.dirty.take_changed()
+    see(ledger, a_node("new").with_cards("odd", 8))
+    assert ledger.dirty.take_changed() == {"red"}
+
+
+def test_the_resource_name_by_which_pods_hold_a_card_is_news_to_all_who_show_that_card(
+    ledger: Ledger,
+) -> None:
+    """P4: no node has shown the card."""
+    for name in ("red", "blue"):
+        see(ledger, a_queue(name).with_quota({"odd": 1}))
+    see(ledger, a_queue("green").with_quota({H200: 1}))
+    ledger.dirty.take_changed()
+    held = a_pod().in_queue("red").naming("odd").asking_for(1).stamped("red", {"odd": 1})
+    see(ledger, held)
+    assert ledger.dirty.take_changed() == {"red", "blue"}
+    ledger.pod_gone(held.uid)
+    assert ledger.dirty.take_changed() == {"red", "blue"}
+
+
 def test_marks_are_gone_on_a_replica_that_does_not_lead(ledger: Ledger) -> None:
     for name in ("red", "blue"):
         see(ledger, a_queue(name).with_quota({H200: 8, name: 1}))

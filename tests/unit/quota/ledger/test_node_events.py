@@ -95,3 +95,20 @@ def test_an_event_looks_at_no_queue_that_it_does_not_concern(
     see(ledger, a_node("more").with_cards(H200, 7))
     ledger.node_gone("more")
     assert ledger.dirty.take_changed() == {"sold"}
+
+
+def test_p4_a_card_that_no_node_has_any_more_is_not_what_was_meant() -> None:
+    """What was read of a pod is kept, but not beyond that."""
+    node, waits = a_node().with_cards(H800, 8), a_pod().in_queue("red").naming(H200).asking_for(1)
+    ledger = a_ledger(node, waits.gated())
+
+    def refused() -> str:
+        record = ledger.pods[waits.uid]
+        invalid = ledger.reading_of(record.facts, ledger.account("red")).invalid_request
+        return invalid.text if invalid is not None else ""
+
+    assert "did you mean <NVIDIA-H800>?" in refused()
+    see(ledger, node.without_allocatable())
+    assert "did you mean" not in refused()
+    see(ledger, node)
+    assert "did you mean <NVIDIA-H800>?" in refused()

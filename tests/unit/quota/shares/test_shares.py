@@ -327,3 +327,27 @@ def test_nothing_is_left_of_queues_and_cards_that_are_gone(
         name: kept for name, kept in vars(ledger.shares).items() if isinstance(kept, dict | set)
     }
     assert {name: kept for name, kept in left.items() if kept and name != "_accounts"} == {}
+
+
+@pytest.mark.parametrize("few", [0, 1_000])
+def test_e6_a_quota_or_weight_counts_in_the_order_where_nobody_of_that_queue_waits(
+    few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of its pods is charged anew then."""
+    monkeypatch.setattr(shares, "FEW", few)
+    ledger = oversold()
+    held = a_pod("r").with_uid("r").in_queue("red").naming(H200).asking_for(9)
+    waits = a_pod("b").with_uid("b").in_queue("blue").naming(H200).asking_for(9)
+    see(ledger, held.stamped("red", {H200: 9}), waits.gated())
+
+    def ordered_by() -> Fraction:
+        queue_order(ledger, QUEUES)
+        account = ledger.account("blue")
+        assert account is not None
+        return Fraction(*ledger.shares.by_request(account, H200))
+
+    assert ordered_by() == 4
+    see(ledger, a_queue("red").with_quota({H200: 20}).weighing(3))
+    assert ordered_by() == 2
+    see(ledger, a_queue("red").with_quota({H200: 1}).weighing(3))
+    assert ordered_by() == 7
