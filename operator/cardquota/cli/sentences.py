@@ -304,6 +304,11 @@ def not_read(what: str, reason: str) -> str:
     return f"cannot read {what}: {_CALL.sub('', reason, count=1)}"
 
 
+def the_same_for(why: str, others: int, kind: str) -> str:
+    """Why one object of a kind is not read, and that this is so for others of the kind."""
+    return f"{why} (the same for {others} more of kind {kind})" if others else why
+
+
 def not_looked_at(what: str, kinds: Sequence[str]) -> str:
     """Kinds that a section of `check` needs may not be listed, or cannot be read."""
     return f"{' and '.join(kinds)} are not all known: {what}"

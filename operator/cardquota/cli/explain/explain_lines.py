@@ -12,7 +12,7 @@ from ..reviews.amounts_text import ago, amounts_text
 _LONGEST: Final = 1_000
 """Characters of a sentence. What the operator writes is shorter."""
 _STATES: Final = {
-    "Fits": "fits",
+    "Fits": "does not wait",
     "Ends": "is being deleted, or over",
     "LetThrough": "is let through, and has no node yet",
     "Waits": "waits",

@@ -7,13 +7,15 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import msgspec
 import yaml
 
 STDIN: Final = "-"
 _SUFFIXES: Final = (".yaml", ".yml")
+_LARGEST: Final = 512 << 20
+"""Bytes of one file: some 100,000 pods. Larger is hardly meant, as `/dev/zero` is not."""
 _DEEPEST: Final = 8
 """Lists in lists: one may contain itself."""
 _WRONG_TAG: Final = (LookupError, AttributeError, TypeError)
@@ -66,10 +68,7 @@ def read_files(sources: Iterable[str]) -> list[Document]:
 def _texts(source: str) -> Iterator[tuple[str, str]]:
     """Name and text of each file of a source."""
     if source == STDIN:
-        try:
-            yield "standard input", sys.stdin.read()
-        except UnicodeDecodeError:
-            raise YamlFileError("standard input: is not UTF-8 text") from None
+        yield "standard input", _decoded("standard input", sys.stdin.buffer)
         return
     path = Path(source)
     try:
@@ -86,10 +85,20 @@ def _texts(source: str) -> Iterator[tuple[str, str]]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        known = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise YamlFileError(f"{path}: cannot be read: {known}") from None
+        with path.open("rb") as file:
+            return _decoded(str(path), file)
+    except OSError as error:
+        raise YamlFileError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _decoded(name: str, file: IO[bytes]) -> str:
+    read = file.read(_LARGEST + 1)
+    if len(read) > _LARGEST:
+        raise YamlFileError(f"{name}: is larger than {_LARGEST >> 20} MiB; give it in parts")
+    try:
+        return read.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise YamlFileError(f"{name}: cannot be read: it is not UTF-8 text") from None
 
 
 def _documents(name: str, text: str) -> Iterator[Document]:

@@ -106,7 +106,7 @@ def test_all_of_it_is_shown() -> None:
 
 def test_what_fits_says_so() -> None:
     assert rows(FITS) == [
-        "Pod team/p: fits",
+        "Pod team/p: does not wait",
         "why it fits",
         "queue none: it is in no queue",
         "pods 1 on nodes, 0 at the gate",
@@ -179,7 +179,7 @@ async def test_for_people_it_is_lines(tmp_path: Path) -> None:
     async with posting(answer, tmp_path) as kubeconfig:
         done = await explain(kubeconfig, "pod/p")
     assert done.exit_code == 0
-    assert done.output.startswith("Pod team/p: fits\n")
+    assert done.output.startswith("Pod team/p: does not wait\n")
 
 
 async def test_a_failure_is_one_line(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cardquota.cli.files import yaml_files
 from cardquota.cli.files.inventory import WrittenWorkload, sort_documents
 from cardquota.cli.files.yaml_files import YamlFileError, read_files
 
@@ -23,6 +24,10 @@ def written(folder: Path, text: str | bytes) -> str:
     path = folder / "file.yaml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return str(path)
+
+
+def standard_input(text: bytes) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(text))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +79,7 @@ def test_folder_standard_input_and_lists(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "notes.txt").write_text("no: [yaml")
     monkeypatch.setattr(
         "sys.stdin",
-        io.StringIO("apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret}\n"),
+        standard_input(b"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret}\n"),
     )
     found = read_files([str(tmp_path), "-"])
     assert [(d.group, d.kind) for d in found] == [
@@ -84,6 +89,23 @@ def test_folder_standard_input_and_lists(tmp_path: Path, monkeypatch: pytest.Mon
     inventory = sort_documents(found)
     assert [q.metadata.name for q in inventory.queues] == ["research"]
     assert inventory.notes == ["standard input, item 1: Secret is skipped: not simulated"]
+
+
+def test_a_file_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_files, "_LARGEST", 1 << 20)
+    with pytest.raises(YamlFileError, match="/dev/zero: is larger than 1 MiB; give it in parts"):
+        read_files(["/dev/zero"])
+    monkeypatch.setattr("sys.stdin", standard_input(b"#" * ((1 << 20) + 1)))
+    with pytest.raises(YamlFileError, match="standard input: is larger than 1 MiB"):
+        read_files(["-"])
+    monkeypatch.setattr("sys.stdin", standard_input(b"#" * (1 << 20)))
+    assert read_files(["-"]) == []
+
+
+def test_standard_input_that_is_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", standard_input(b"\xff\xfe\x00"))
+    with pytest.raises(YamlFileError, match="standard input: cannot be read: it is not UTF-8"):
+        read_files(["-"])
 
 
 def test_the_last_of_two_counts(tmp_path: Path) -> None:

@@ -91,10 +91,20 @@ def _of_admission(installed: Installed, settings: Settings, now: float) -> Itera
 
 
 def _not_read(installed: Installed) -> Iterator[str]:
-    """What of it is missing, but for Secrets."""
-    admission = (found for _, found in installed.admission)
-    answers = (*installed.definitions.values(), *admission, *installed.leases)
-    yield from dict.fromkeys(one.why for one in answers if isinstance(one, NotRead))
+    """What of it is missing, but for Secrets. One line for each kind: who may not read one object
+    of a kind may most often read none.
+    """
+    answers = [
+        *(("CustomResourceDefinition", one) for one in installed.definitions.values()),
+        *((str(wanted["kind"]), found) for wanted, found in installed.admission),
+        *(("Lease", one) for one in installed.leases),
+    ]
+    by_kind: dict[str, dict[str, None]] = {}
+    for kind, one in answers:
+        if isinstance(one, NotRead):
+            by_kind.setdefault(kind, {})[one.why] = None
+    for kind, (first, *others) in by_kind.items():
+        yield sentences.the_same_for(first, len(others), kind)
     if isinstance(installed.deployment, NotRead):
         yield installed.deployment.why
     if isinstance(installed.missing_rights, NotRead):

@@ -1,5 +1,6 @@
 """What the section `installation` makes of what was read."""
 
+from collections import Counter
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
@@ -127,6 +128,21 @@ def test_what_may_not_be_read_is_said(hide: Callable[[NotRead], Installed]) -> N
     found = section(hide(NotRead("you may not read it: no")))
     assert (found.findings, found.complete) == ([], False)
     assert [note.startswith("you may not read it: no") for note in found.notes] == [True]
+
+
+def test_objects_of_a_kind_that_may_not_be_read_are_one_note() -> None:
+    hidden = tuple(
+        (wanted, NotRead(f"you may not read {number}: no"))
+        for number, (wanted, _) in enumerate(RIGHT.admission)
+    )
+    kinds = Counter(str(wanted["kind"]) for wanted, _ in hidden)
+    found = section(replace(RIGHT, admission=hidden))
+    assert len(found.notes) == len(kinds) < len(hidden)
+    many = max(kinds, key=kinds.__getitem__)
+    assert any(
+        note.endswith(f" (the same for {kinds[many] - 1} more of kind {many})")
+        for note in found.notes
+    )
 
 
 def test_nobody_needs_the_secret_for_a_complete_answer() -> None:
