@@ -32,7 +32,7 @@ def test_e5_job_and_group_are_told_that_the_gang_never_starts(team: Team) -> Non
     team.until(lambda: team.get(gang).get("code") == 404, "the group is gone")
     again = team.until(lambda: team.create(gang, dry=True).warnings, "a Warning by its pods")
     _, _, numbers = never.partition("/gang>")
-    assert again == (f"pods of <{team.namespace}/gang> alone cannot start{numbers}",)
+    assert again == (f"<{team.namespace}/gang> cannot start with its pods{numbers}",)
     assert team.create(gang.of(3), dry=True).warnings == ()
 
 

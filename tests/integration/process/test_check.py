@@ -74,7 +74,7 @@ def test_a_healthy_cluster_and_what_is_found_when_it_breaks(
         assert code == 3
         assert ("installation", "NoLeader", "cardquota") in found(sections)
         (why,) = sections["drift"]["notes"]
-        assert why.startswith("nobody decides")
+        assert why.startswith("no replica leads")
 
 
 def nothing_is_found(bare: Cluster, operator: OperatorProcess) -> None:

@@ -87,8 +87,9 @@ def test_v5_they_run_and_are_counted_once_outside_every_queue(team: Team) -> Non
         return f"used outside every queue: {T1000} {before + 3:g}, by " in command(team, "top")
 
     team.until(told, "top shows it")
-    shown = command(team, "check", "-n", team.namespace)
-    assert f"used outside every queue: {T1000} 3, by 3 pods ({team.namespace}/bare, " in shown
+    used = f"used outside every queue: {T1000} 3, by 3 pods ({team.namespace}/bare, "
+    # It finds pods by their label, which the operator writes once it has seen them.
+    team.until(lambda: used in command(team, "check", "-n", team.namespace), "check shows it")
 
 
 @pytest.mark.slow

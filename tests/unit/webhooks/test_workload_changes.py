@@ -67,7 +67,7 @@ async def test_pods_of_others_are_nobodys_own() -> None:
     ]
     async with Endpoint(THREE, *others) as endpoint:
         old = stored(pod())
-        assert "0 of 1" in (await warned(endpoint, "deployments", pod(), old, replicas=1))[0]
+        assert "does not fit" in (await warned(endpoint, "deployments", pod(), old, replicas=1))[0]
 
 
 async def test_a_pod_that_waits_at_the_gate_does_not_fit_already() -> None:
