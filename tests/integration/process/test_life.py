@@ -166,7 +166,12 @@ def test_an_exit_with_unanswered_patches_leaves_the_lease_to_run_out(
             team.until_told("waits", v.Reason.INSUFFICIENT_CARD)
             with silent_webhook(team):
                 team.set_quota({T1000: 2})
-                eventually(lambda: f"opening {namespace}/waits" in operator.log.read_text(), "lost")
+                eventually(
+                    lambda: (
+                        f"opening the gate of pod {namespace}/waits" in operator.log.read_text()
+                    ),
+                    "lost",
+                )
                 term = holder(installed)
                 operator.signal(signal.SIGTERM)
                 assert operator.ended() == 0
