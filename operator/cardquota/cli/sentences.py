@@ -471,12 +471,6 @@ def cards_in_spec(amounts: Sequence[tuple[str, str, str]], *, has_quota: bool) -
     return f"{named}: not a card quota, and the queue has none"
 
 
-def label_means_nothing(key: str, meant: str = "") -> str:
-    """A label looks like one of ours and is none. `meant`: the one that was probably meant."""
-    probably = f"; did you mean {show(meant)}?" if meant else ""
-    return f"label <{show(key)}> has no effect{probably}"
-
-
 def misplaced(key: str, *, label: bool) -> str:
     """A key of ours, on a Namespace. `label`: it is a label, and stands there as an annotation;
     otherwise the reverse.

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ...quota.messages import report_messages
+from ...quota.messages.phrases import no_effect
 from ...quota.messages.queues import queue_write_messages
 from ...quota.stuck.stuck_finding import StuckFinding, StuckKind
 from ...quota.vocabulary import MODE_UNKNOWN, NAMESPACE_MODE
@@ -42,7 +43,7 @@ def _of_keys(keys: Iterable[NamespaceKeys]) -> Iterator[StuckFinding]:
         told = [
             *(sentences.misplaced(key, label=key == NAMESPACE_MODE) for key in one.misplaced),
             *(queue_write_messages.key_means_nothing(*pair) for pair in one.annotations),
-            *(sentences.label_means_nothing(*pair) for pair in one.labels),
+            *(no_effect("label", *pair) for pair in one.labels),
         ]
         for why in told:
             yield _finding(

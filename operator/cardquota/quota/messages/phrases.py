@@ -34,6 +34,14 @@ def did_you_mean(meant: str, *, most: int = 80) -> str:
     return f"; did you mean <{show(meant)}>?" if 0 < len(meant) <= most else ""
 
 
+def no_effect(what: str, key: str, meant: str = "") -> str:
+    """An annotation or a label (`what`) looks like one of ours and is none. `meant`: the key that
+    was probably meant. Short.
+    """
+    probably = f"; did you mean {show(meant)}?" if meant else ""
+    return f"{show(what)} <{show(key)}> has no effect{probably}"
+
+
 def quota_cards(offered: Sequence[str], others: Sequence[str]) -> str:
     """The cards of a quota, at most five, then a count. `others`: those that no node has."""
     names = [show(card) for card in offered[:MOST_LISTED]]

@@ -5,7 +5,7 @@ from typing import Final
 
 from ... import vocabulary as v
 from ...words import counted, listed, show
-from ..phrases import did_you_mean
+from ..phrases import did_you_mean, no_effect
 
 _LONGEST_USER: Final = 128
 """Characters of a namespace and a name: twice what most names may have."""
@@ -54,8 +54,7 @@ def key_means_nothing(key: str, meant: str = "") -> str:
     """Warning: an annotation looks like one of ours and is none. `meant`: the key that was probably
     meant. Short.
     """
-    probably = f"; did you mean {show(meant)}?" if meant else ""
-    return f"annotation <{show(key)}> has no effect{probably}"
+    return no_effect("annotation", key, meant)
 
 
 def queue_in_use(queue: str, pods: int, groups: int, users: Sequence[str], more: int) -> str:
