@@ -4,6 +4,7 @@ Read once at start: defaults, overridden by a file, then by the environment
 (`CARDQUOTA_LOG__LEVEL=debug`). Keys are camelCase, unknown keys are refused.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +30,7 @@ ANSWER_MARGIN: Final = 0.5
 """Seconds that the operator waits for the answer to a patch beyond the API server's time-out."""
 
 
-_PREFIX: Final = "CARDQUOTA_"
+ENVIRONMENT_PREFIX: Final = "CARDQUOTA_"
 """Of the environment's variables that are settings."""
 LONGEST_STARVATION_WAIT: Final = 31_536_000
 """Seconds: a year."""
@@ -298,6 +299,31 @@ class Volcano(Section):
     tasks on several cards (V7)."""
 
 
+class _Environment(EnvSettingsSource):
+    """Variables of the own process, over `others`. Names as the file has them, since of two names of
+    one setting the file's would win.
+    """
+
+    def __init__(self, settings_cls: type[BaseSettings], others: Mapping[str, str | None]) -> None:
+        super().__init__(settings_cls)
+        every = {**{name.lower(): value for name, value in others.items()}, **self.env_vars}
+        # A field that has an alias is read under it as well, without the prefix: a `MODE` that
+        # somebody else's program needs is nothing to us.
+        prefix = ENVIRONMENT_PREFIX.lower()
+        self.env_vars = {name: value for name, value in every.items() if name.startswith(prefix)}
+
+    def __call__(self) -> dict[str, Any]:
+        """The settings, by their names in the file."""
+        return _in_camel_case(super().__call__())
+
+
+def _in_camel_case(values: dict[str, Any]) -> dict[str, Any]:
+    return {
+        to_camel(key): _in_camel_case(value) if isinstance(value, dict) else value
+        for key, value in values.items()
+    }
+
+
 class Settings(BaseSettings):
     """The whole configuration."""
 
@@ -306,7 +332,7 @@ class Settings(BaseSettings):
         populate_by_name=True,
         extra="forbid",
         frozen=True,
-        env_prefix=_PREFIX,
+        env_prefix=ENVIRONMENT_PREFIX,
         env_nested_delimiter="__",
     )
 
@@ -395,12 +421,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The environment overrides the file, which overrides the defaults."""
-        if isinstance(env_settings, EnvSettingsSource):
-            # A field that has an alias is read under it as well, without the prefix: a `MODE` that
-            # somebody else's program needs is nothing to us.
-            own = {k: v for k, v in env_settings.env_vars.items() if k.startswith(_PREFIX.lower())}
-            env_settings.env_vars = own
-        return env_settings, init_settings
+        return _Environment(settings_cls, {}), init_settings
 
     @model_validator(mode="after")
     def _late_binding_binds(self) -> Self:
@@ -451,11 +472,36 @@ def load(path: Path | None) -> Settings:
         raise SettingsError(f"{path}: is not YAML: {_where(error)}") from None
     if stored is not None and not isinstance(stored, dict):
         raise SettingsError(f"{path}: must hold a mapping of settings")
-    values: dict[str, Any] = {str(key): value for key, value in (stored or {}).items()}
+    return _validated(Settings, stored or {}, str(path or "environment"))
+
+
+def settings_from(values: object, where: str, environment: Mapping[str, str | None]) -> Settings:
+    """The settings of another process: the content of its file, and its environment, which the own
+    one overrides. `where`: of the content, for messages. Raises SettingsError.
+    """
+    if not isinstance(values, Mapping):
+        raise SettingsError(f"{where}: must hold a mapping of settings")
+
+    class OfAnother(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            env_settings: PydanticBaseSettingsSource,
+            dotenv_settings: PydanticBaseSettingsSource,
+            file_secret_settings: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            return _Environment(settings_cls, environment), init_settings
+
+    return _validated(OfAnother, values, where)
+
+
+def _validated(model: type[Settings], stored: Mapping[Any, Any], where: str) -> Settings:
+    values: dict[str, Any] = {str(key): value for key, value in stored.items()}
     try:
-        return Settings(**values)
+        return model(**values)
     except ValidationError as error:
-        where = path or "environment"
         problems = map(setting_problem, error.errors())
         raise SettingsError(f"{where}: " + "; ".join(problems)) from None
 

@@ -84,3 +84,15 @@ def test_a_variable_without_our_prefix_is_nothing_to_us(
 def test_one_with_it_counts(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "debug")
     assert Settings().log.level == "debug"
+
+
+def test_a_variable_overrides_the_file_whatever_the_words_of_its_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text("{defaultQueue: file, stuck: {gatedAfter: 1, terminatingAfter: 2}}")
+    monkeypatch.setenv("CARDQUOTA_DEFAULT_QUEUE", "environment")
+    monkeypatch.setenv("CARDQUOTA_STUCK__GATED_AFTER", "3")
+    found = load(file)
+    assert found.default_queue == "environment"
+    assert (found.stuck.gated_after, found.stuck.terminating_after) == (3, 2)

@@ -385,22 +385,21 @@ def check(
     Checks whether the product is installed as configured and has a leader. Finds mistakes in
     queues, nodes and namespaces, pods that are charged but never passed the gate, pods that should
     be gone, pods that wait for long, and workloads that lack pods. Reads with your rights, and
-    names what you may not read. Name the operator's configuration with --config. Exit code 0:
-    nothing found. 3: something found. 1: failed, or nothing found but not everything could be read.
+    names what you may not read. The operator's settings are read from its Deployment and ConfigMap;
+    --config names them where those do not. Exit code 0: nothing found. 3: something found. 1:
+    failed, or nothing found but not everything could be read.
     """
     settings = settings_of(config)
     from .check.check import check as check_cluster
     from .named_objects import checked_namespace
 
     checked_namespace(namespace)
-    stuck = settings.stuck
     raise typer.Exit(
         check_cluster(
             settings,
-            terminating_after=(
-                stuck.terminating_after if terminating_after is None else terminating_after
-            ),
-            gated_after=stuck.gated_after if gated_after is None else gated_after,
+            given=config is not None,
+            terminating_after=terminating_after,
+            gated_after=gated_after,
             namespace=namespace,
             kubeconfig=kubeconfig,
             context=context,

@@ -49,10 +49,7 @@ SEE_ITS_PODS: Final = "describe its pods, and read /readyz, to see why the other
 SAME_VERSION: Final = "install the command of the operator's version, or upgrade the operator"
 SEE_ROTATION: Final = "see in the operator's log why it is not renewed"
 SEE_ISSUER: Final = "see why it is not renewed by whatever writes the Secret, such as cert-manager"
-COMPARED_WITH: Final = (
-    "compared with the settings of --config, or the defaults: if the operator has a configuration, "
-    "name it with --config"
-)
+NO_DEPLOYMENT: Final = "there is no Deployment and no ConfigMap <cardquota> with its configuration"
 RIGHTS_NOT_KNOWN: Final = "it is not known whether the operator has its rights"
 CERTIFICATE_NOT_KNOWN: Final = "it is not known when its certificate ends"
 CORRECT_QUOTA: Final = "correct the annotation volcano.sh/card.quota of the queue"
@@ -312,6 +309,19 @@ def the_same_for(why: str, others: int, kind: str) -> str:
 def not_looked_at(what: str, kinds: Sequence[str]) -> str:
     """Kinds that a section of `check` needs may not be listed, or cannot be read."""
     return f"{' and '.join(kinds)} are not all known: {what}"
+
+
+def settings_unread(why: str) -> str:
+    """The operator's own settings are not known."""
+    return (
+        f"the operator's settings are not known: {why}; everything below is compared with the "
+        "defaults: name the operator's configuration with --config"
+    )
+
+
+def variables_unread(names: Sequence[str]) -> str:
+    """Settings of the operator's environment that stand neither there nor in a ConfigMap."""
+    return f"the values of {', '.join(map(show, names[:5]))} stand elsewhere"
 
 
 def outside_the_cluster(namespace: str, name: str, *, leads: bool = True) -> str:

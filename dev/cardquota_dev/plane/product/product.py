@@ -5,6 +5,7 @@ here, and the replicas run with only the product's kubeconfig.
 """
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -51,6 +52,31 @@ _MANAGED_POD = {
         "annotations": {"scheduling.k8s.io/group-name": "of-which-nobody-knows"},
     },
     "spec": {"containers": [{"name": "c", "image": "i"}]},
+}
+
+_OWN_PODS = "/api/v1/namespaces/cardquota-system/pods"
+"""No webhook of ours is asked about pods there; policies hold everywhere. Pods there must be
+restricted, or Kubernetes refuses them first."""
+_FORGED_POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {
+        "name": "are-policies-in-force",
+        "annotations": {"volcano.sh/card.term": "of-nobody"},
+    },
+    "spec": {
+        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [
+            {
+                "name": "c",
+                "image": "i",
+                "securityContext": {
+                    "allowPrivilegeEscalation": False,
+                    "capabilities": {"drop": ["ALL"]},
+                },
+            }
+        ],
+    },
 }
 
 
@@ -148,6 +174,9 @@ class Product:
         if self._configs[0].get("scheduler") == "volcano":
             files.append(CHECKOUT / "manifests" / "components" / "volcano" / "rbac.yaml")
         admin = self._folder.kubeconfig
+        configuration = self._folder.private / "configuration.json"
+        write_private(configuration, json.dumps(_config_map(self._configs[0])))
+        files.append(configuration)
         rendered = self._folder.private / "manifests.yaml"
         _, text = await asyncio.gather(apply(self._kubectl, admin, files), self._print("manifests"))
         write_private(rendered, text)
@@ -215,15 +244,19 @@ class Product:
         self._state.put(Process.of(name, os.getpid(), url))
 
     async def _live(self, config: Mapping[str, Any]) -> bool:
-        """Whether all our webhooks have a CA bundle and one refuses a broken quota. If a policy
+        """Whether all our webhooks have a CA bundle and one refuses a broken quota, and policies
+        are in force: the API server reads those some seconds after they were applied. If a policy
         sets the gate, also whether that is in force.
 
-        Audit mode refuses and gates nothing: there only the CA bundles are checked.
+        In audit mode the webhooks refuse nothing, so only their CA bundles are checked.
         """
         for kind in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"):
             listed = await self._probe.read(f"/apis/admissionregistration.k8s.io/v1/{kind}")
             if listed is None or not all(map(self._trusted, listed["items"])):
                 return False
+        status, answer = await self._probe.ask("POST", f"{_OWN_PODS}?dryRun=All", _FORGED_POD)
+        if "ValidatingAdmissionPolicy" not in str(answer.get("message")):
+            return False
         if config.get("mode") == "audit":
             return True
         status, answer = await self._probe.ask("POST", f"{_QUEUES}?dryRun=All", _BROKEN_QUEUE)
@@ -242,6 +275,16 @@ class Product:
 
     def _config(self, number: int) -> Path:
         return self._folder.path / f"config-{number}.yaml"
+
+
+def _config_map(config: Mapping[str, Any]) -> dict[str, Any]:
+    """As manifests/base has it: who looks at the installation finds its settings there."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "cardquota", "namespace": "cardquota-system"},
+        "data": {"config.yaml": yaml.safe_dump(config, sort_keys=False)},
+    }
 
 
 def read_config(path: Path | None) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from .installation.installation_section import (
     nobody_decides,
 )
 from .installation.installed import read_installed
+from .installation.installed_settings import read_installed_settings
 from .known_kinds import not_known
 from .leftovers.leftover_objects import Leftovers, NotedPods, read_leftovers
 from .leftovers.leftover_section import leftover_section
@@ -64,8 +65,9 @@ _LONGEST_NOTE: Final = 1_000
 def check(
     settings: Settings,
     *,
-    terminating_after: float,
-    gated_after: float,
+    given: bool,
+    terminating_after: float | None,
+    gated_after: float | None,
     namespace: str,
     kubeconfig: Path | None,
     context: str,
@@ -73,13 +75,20 @@ def check(
 ) -> int:
     """The exit code: 0 if there is nothing, 3 if something was found, 1 if it failed or found
     nothing and could not look for everything, 2 without a cluster.
+
+    `given`: whether `settings` are the operator's. Otherwise they are read from what is installed.
+    None: what the settings say.
     """
     try:
-        seen = asyncio.run(_read(kubeconfig, context, namespace, settings))
+        seen = asyncio.run(_read(kubeconfig, context, namespace, settings, given=given))
     except (AccessError, ClusterError) as error:
         return failed(error)
     now = time.time()
-    read, left = seen.cluster, seen.leftovers
+    read, left, settings = seen.cluster, seen.leftovers, seen.settings
+    if terminating_after is None:
+        terminating_after = settings.stuck.terminating_after
+    if gated_after is None:
+        gated_after = settings.stuck.gated_after
     stuck = stuck_section(
         read,
         now,
@@ -98,6 +107,7 @@ def check(
 class _Looked(NamedTuple):
     """All that was read, and what of it takes more than one look."""
 
+    settings: Settings
     cluster: CheckedCluster
     leftovers: Leftovers
     namespace_keys: list[NamespaceKeys]
@@ -107,31 +117,34 @@ class _Looked(NamedTuple):
 
 
 async def _read(
-    kubeconfig: Path | None, context: str, namespace: str, settings: Settings
+    kubeconfig: Path | None, context: str, namespace: str, settings: Settings, *, given: bool
 ) -> _Looked:
     noted = NotedPods()
-    read = await read_cluster(kubeconfig, context, namespace, settings, look_at_pod=noted.look)
     client = Client(await find_access(kubeconfig, context))
     try:
+        unknown: tuple[str, ...] = ()
+        if not given:
+            settings, unknown = await read_installed_settings(client, settings)
+        read = await read_cluster(kubeconfig, context, namespace, settings, look_at_pod=noted.look)
         unread = read.unread.get(PODS, "")
         left = await read_leftovers(
             client, namespace, settings, pods=noted.found, pods_unread=unread
         )
         keys = await read_namespace_keys(client, namespace)
         if namespace:
-            return _Looked(read, left, keys)
+            return _Looked(settings, read, left, keys)
         installed = await read_installed(client, settings)
     finally:
         await client.close()
-    installation = installation_section(installed, settings, time.time())
+    installation = installation_section(installed, settings, time.time(), unknown)
     if nobody_decides(installation) or not_known(read, JUDGED_BY):
-        return _Looked(read, left, keys, installation)
+        return _Looked(settings, read, left, keys, installation)
 
     async def again() -> CheckedCluster:
         return await read_cluster(kubeconfig, context, "", settings, only=JUDGED_BY)
 
     drift = await lasting_differences(read, again, asyncio.sleep)
-    return _Looked(read, left, keys, installation, tuple(drift))
+    return _Looked(settings, read, left, keys, installation, tuple(drift))
 
 
 def _of_cluster(seen: _Looked) -> list[CheckSection]:

@@ -5,7 +5,7 @@ Its rights are asked for one by one of the API server, for its account: that is 
 roles, bindings and authorizers say it, under whatever names.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from .... import __version__
@@ -34,13 +34,18 @@ INSTALLATION: Final = "installation"
 """The name of the section."""
 
 
-def installation_section(installed: Installed, settings: Settings, now: float) -> CheckSection:
+def installation_section(
+    installed: Installed, settings: Settings, now: float, unknown: Sequence[str] = ()
+) -> CheckSection:
     """`now`: seconds since 1970. It is complete without Secrets: whoever may read those has the
     operator's keys, which nobody needs for this.
+
+    `unknown`: why `settings` may not be the operator's. Then nothing is advised by them: in audit
+    mode the objects of the default settings would enforce.
     """
-    findings = list(_findings(installed, settings, now))
-    not_read = list(_not_read(installed))
-    notes = [*not_read, *_notes(installed, settings, now, findings)]
+    findings = list(_findings(installed, settings, now, known=not unknown))
+    not_read = [*unknown, *_not_read(installed)]
+    notes = [*not_read, *_notes(installed, settings, now)]
     notes += (
         f"{one.why}: {sentences.CERTIFICATE_NOT_KNOWN}"
         for one in installed.certificates.values()
@@ -54,11 +59,13 @@ def nobody_decides(section: CheckSection) -> bool:
     return any(one.reason == NO_LEADER for one in section.findings)
 
 
-def _findings(installed: Installed, settings: Settings, now: float) -> Iterator[StuckFinding]:
+def _findings(
+    installed: Installed, settings: Settings, now: float, *, known: bool
+) -> Iterator[StuckFinding]:
     standalone = settings.scheduler == "standalone"
     yield from lease_findings(installed.leases, settings.namespace, now)
     yield from definition_findings(installed.definitions, standalone=standalone)
-    yield from _of_admission(installed, settings, now)
+    yield from _of_admission(installed, settings, now, known=known)
     missing = installed.missing_rights
     if missing and not isinstance(missing, NotRead):
         about = ("ServiceAccount", settings.namespace, settings.service_account)
@@ -76,13 +83,15 @@ def _findings(installed: Installed, settings: Settings, now: float) -> Iterator[
         yield fault(about, "DeploymentMissing", why, sentences.APPLY_BASE)
 
 
-def _of_admission(installed: Installed, settings: Settings, now: float) -> Iterator[StuckFinding]:
+def _of_admission(
+    installed: Installed, settings: Settings, now: float, *, known: bool
+) -> Iterator[StuckFinding]:
     for wanted, found in installed.admission:
         if isinstance(found, NotRead):
             continue
         kind, name = str(wanted["kind"]), str(wanted["metadata"]["name"])
         differs = differences(wanted, found)
-        if differs:
+        if differs and (known or found is None):
             why = report_messages.installation_fault(kind, name, differs)
             about = (kind, "", name)
             yield fault(about, v.INSTALLATION_DIFFERS, why, sentences.APPLY_MANIFESTS)
@@ -118,13 +127,9 @@ def _may_be_led(installed: Installed, now: float) -> bool:
     return isinstance(installed.leases[-1], NotRead) or is_renewed(installed.leases, now)
 
 
-def _notes(
-    installed: Installed, settings: Settings, now: float, findings: list[StuckFinding]
-) -> Iterator[str]:
+def _notes(installed: Installed, settings: Settings, now: float) -> Iterator[str]:
     if installed.deployment is None and _may_be_led(installed, now):
         leads = is_renewed(installed.leases, now)
         yield sentences.outside_the_cluster(settings.namespace, v.DEPLOYMENT, leads=leads)
     if installed.url:
         yield sentences.called_by_url(installed.url)
-    if any(one.reason == v.INSTALLATION_DIFFERS for one in findings):
-        yield sentences.COMPARED_WITH

@@ -82,7 +82,18 @@ def test_a_binding_that_is_missing_is_told_in_the_operators_words(name: str) -> 
         f"ValidatingAdmissionPolicyBinding <{name}> is missing: apply the output of "
         "`cardquota manifests`"
     )
-    assert any("--config" in note for note in found.notes)
+
+
+def test_nothing_is_advised_by_settings_that_may_not_be_the_operators() -> None:
+    """In audit mode the objects of the default settings would enforce."""
+    admission = tuple(
+        (wanted, {**found, "spec": {}} if wanted["kind"] == "ValidatingAdmissionPolicy" else found)
+        for wanted, found in RIGHT.admission
+    )
+    other = replace(RIGHT, admission=admission)
+    assert section(other).findings
+    found = installation_section(other, SETTINGS, NOON, ["why"])
+    assert (found.findings, found.notes, found.complete) == ([], ["why"], False)
 
 
 def test_a_deployment_that_is_missing_is_no_fault_while_somebody_leads() -> None:
