@@ -300,7 +300,7 @@ class Volcano(Section):
 
 
 class _Environment(EnvSettingsSource):
-    """Variables of the own process, over `others`. Names as the file has them, since of two names of
+    """Variables of the own process, over `others`. Names are those of the file: of two names of
     one setting the file's would win.
     """
 

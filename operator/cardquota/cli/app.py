@@ -303,7 +303,9 @@ def top(
     if watch:
         from .top.watched_top import watch_top
 
-        raise typer.Exit(watch_top(kubeconfig=kubeconfig, context=context, output=output))
+        raise typer.Exit(
+            watch_top(settings.namespace, kubeconfig=kubeconfig, context=context, output=output)
+        )
     from .top.top import top as show_top
 
     raise typer.Exit(show_top(settings, kubeconfig=kubeconfig, context=context, output=output))
@@ -435,7 +437,14 @@ def queue(
 
     checked_name(name, of="queue")
     raise typer.Exit(
-        show_queue(name, limit=limit, kubeconfig=kubeconfig, context=context, output=Output(output))
+        show_queue(
+            name,
+            settings_of(None).namespace,
+            limit=limit,
+            kubeconfig=kubeconfig,
+            context=context,
+            output=Output(output),
+        )
     )
 
 

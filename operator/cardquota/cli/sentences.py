@@ -379,6 +379,17 @@ def lease_free(where: str) -> str:
     return f"Lease <{show(where)}> has no holder: no replica leads, so no gate opens"
 
 
+def numbers_are_old(why: str, ago: int | None) -> str:
+    """Beside published numbers. `why`: nobody leads, in words. `ago`: seconds."""
+    age = "of when one led" if ago is None else f"{lasting(max(0, ago))} old"
+    return f"{why}; the numbers of queues are {age}"
+
+
+def leader_not_known(why: str) -> str:
+    """Beside numbers of queues."""
+    return f"it is not known whether a replica leads; otherwise these numbers are old: {why}"
+
+
 def lease_old(where: str, holder: str, ago: int | None, duration: int) -> str:
     """Its holder has ended without a word. Seconds."""
     since = "is not renewed" if ago is None else f"was renewed {lasting(max(0, ago))} ago"

@@ -2,8 +2,10 @@
 answers that a real one does not give on demand (refusals, nonsense, pages).
 """
 
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
 
@@ -12,6 +14,24 @@ from aiohttp import web
 Answer = tuple[int, str]
 """Status and body."""
 NOT_SERVED: Answer = (404, "404 page not found\n")
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/cardquota-system/leases/cardquota"
+
+
+def led(seconds_ago: float = 0, holder: str = "cardquota-0_1a2b") -> Answer:
+    """The Lease as its holder renewed it then."""
+    renewed = datetime.now(UTC) - timedelta(seconds=seconds_ago)
+    spec = {
+        "holderIdentity": holder,
+        "leaseDurationSeconds": 12,
+        "renewTime": renewed.isoformat().replace("+00:00", "Z"),
+    }
+    return 200, json.dumps({"metadata": {"uid": "u", "resourceVersion": "1"}, "spec": spec})
+
+
+async def answer_led(_: web.Request) -> web.Response:
+    """For a server of a test's own."""
+    status, text = led()
+    return web.Response(status=status, text=text)
 
 
 @asynccontextmanager
@@ -21,13 +41,15 @@ async def answering(
     asked: Callable[[str, dict[str, str]], None] = lambda _, __: None,
     posted: Mapping[str, Answer] = MappingProxyType({}),
 ) -> AsyncIterator[Path]:
-    """The kubeconfig for it. `answers`: by path; `asked` hears of each path and its query.
+    """The kubeconfig for it. `answers`: by path; somebody leads unless they say something else.
+    `asked` hears of each path and its query, but for the Lease.
     `posted`: the same to objects that are sent.
     """
 
     async def answer(request: web.Request) -> web.Response:
-        asked(request.path, dict(request.query))
-        found = answers if request.method == "GET" else posted
+        if request.path != LEASE:
+            asked(request.path, dict(request.query))
+        found = {LEASE: led(), **answers} if request.method == "GET" else posted
         status, text = found.get(request.path, NOT_SERVED)
         return web.Response(status=status, text=text)
 
@@ -49,6 +71,8 @@ async def _serving(
     method: str, answer: Callable[[web.Request], Awaitable[web.Response]], folder: Path
 ) -> AsyncIterator[Path]:
     app = web.Application()
+    if method == "POST":
+        app.router.add_get(LEASE, answer_led)
     app.router.add_route(method, "/{path:.*}", answer)
     runner = web.AppRunner(app)
     await runner.setup()

@@ -123,8 +123,9 @@ def test_what_a_kubeconfig_names_and_is_not_there_is_one_line(tmp_path: Path) ->
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_cluster_that_does_not_answer_is_one_line_and_1(tmp_path: Path, command: str) -> None:
     said = one_line((command, "--kubeconfig", str(kubeconfig(tmp_path))), 1)
-    kind = "queues" if command == "top" else "nodes"
-    assert said == f"cannot list {kind}: Cannot connect to host 127.0.0.1:1 [Connection refused]"
+    first = {"top": "list queues", "check": "read the operator's Deployment"}
+    failed = first.get(command, "list nodes")
+    assert said == f"cannot {failed}: Cannot connect to host 127.0.0.1:1 [Connection refused]"
 
 
 SETTINGS = {

@@ -1,6 +1,6 @@
 """The answer about a queue, for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.text import Text
@@ -33,10 +33,12 @@ _ROOM: Final = "RoomNow"
 """Stands for the reason of who has room and is not let through yet."""
 
 
-def queue_lines(found: QueueAnswer) -> Iterator[Text]:
-    """Its numbers, who holds them, who waits and why."""
+def queue_lines(found: QueueAnswer, notes: Sequence[str] = ()) -> Iterator[Text]:
+    """Its numbers and of when they are, who holds them, who waits and why."""
     order = ", strictly in order (fifo)" if found.fifo else ""
-    yield Text(f"Queue {show(found.queue)}: {show(found.state)}{order}")
+    yield Text(f"Queue {show(found.queue)}: {show(found.state)}{order}, at {show(found.time)}")
+    for note in notes:
+        yield Text(f"note: {note}", style="dim")
     if found.quota_problem:
         yield Text(f"note: {review_sentences.quota_problem(found.quota_problem)}", style="dim")
     yield Text()

@@ -18,6 +18,7 @@ from ...settings import Settings
 from .. import sentences
 from ..cluster_error import ClusterError
 from ..failure import failed
+from ..leader.read_leases import note_unless_led
 from ..output import Output
 from ..printing import print_data, print_lines
 from ..table import table
@@ -61,43 +62,46 @@ def top(settings: Settings, *, kubeconfig: Path | None, context: str, output: Ou
     where they are few.
     """
     try:
-        found, use = asyncio.run(_read(settings, kubeconfig, context, output))
+        found, use, unled = asyncio.run(_read(settings, kubeconfig, context, output))
     except (AccessError, ClusterError) as error:
         return failed(error)
     if output.is_data:
-        print_data(in_data(found, use), output)
+        print_data(in_data(found, use, unled), output)
     else:
         bars = sys.stdout.isatty()
-        print_lines(lines(found, int(time.time() * 1000), use, output=output, bars=bars))
+        now = int(time.time() * 1000)
+        print_lines(lines(found, now, use, unled=unled, output=output, bars=bars))
     return 0
 
 
 async def _read(
     settings: Settings, kubeconfig: Path | None, context: str, output: Output
-) -> tuple[PublishedQueues, CardUse | str]:
-    """The queues; and what pods use, or why that is not known."""
+) -> tuple[PublishedQueues, CardUse | str, str]:
+    """The queues; what pods use, or why that is not known; and what to say if nobody leads."""
     in_short = output is Output.TEXT
     client = Client(await find_access(kubeconfig, context))
     try:
         asking = asyncio.create_task(ask_use(client, all_cards=not in_short))
+        looking = asyncio.create_task(note_unless_led(client, settings.namespace))
         try:
             queues = await list_queues(client)
         except BaseException:
             asking.cancel()
-            await asyncio.gather(asking, return_exceptions=True)
+            looking.cancel()
+            await asyncio.gather(asking, looking, return_exceptions=True)
             raise
-        use = await asking
+        use, unled = await asking, await looking
     finally:
         await client.close()
     if use is not None:
-        return queues, use
+        return queues, use, unled
     from .counted_use import read_card_use  # loads what counts pods, which takes a while
 
     most = MOST_PODS if in_short else None
-    return queues, await read_card_use(settings, kubeconfig, context, most=most)
+    return queues, await read_card_use(settings, kubeconfig, context, most=most), unled
 
 
-def in_data(found: PublishedQueues, use: CardUse | str) -> dict[str, Any]:
+def in_data(found: PublishedQueues, use: CardUse | str, unled: str = "") -> dict[str, Any]:
     """For programs: all that is published of each queue, in the form of the status."""
     known = None if isinstance(use, str) else use
     outside = known.outside if known is not None else ""
@@ -118,12 +122,12 @@ def in_data(found: PublishedQueues, use: CardUse | str) -> dict[str, Any]:
         ),
         "free": known and dict(known.free),
         "unreadable": found.unreadable,
-        "notes": notes(found, use),
+        "notes": notes(found, use, unled),
     }
 
 
-def notes(found: PublishedQueues, use: CardUse | str | None) -> list[str]:
-    """What is not shown, and why."""
+def notes(found: PublishedQueues, use: CardUse | str | None, unled: str = "") -> list[str]:
+    """What is not shown, or old, and why."""
     silent = [show(queue.name) for queue in found.queues if not _columns(queue)]
     told = [sentences.left_out_queue(one) for one in found.unreadable[:MOST_NOTES]]
     if len(found.unreadable) > MOST_NOTES:
@@ -133,6 +137,8 @@ def notes(found: PublishedQueues, use: CardUse | str | None) -> list[str]:
     unknown = use.outside if isinstance(use, CardUse) else use
     if isinstance(unknown, str):
         told.append(sentences.outside_not_known(unknown))
+    if unled:
+        told.insert(0, unled)
     return [show(note, most=_LONGEST) for note in told]
 
 
@@ -141,14 +147,16 @@ def lines(
     now: int,
     use: CardUse | str | None,
     *,
+    unled: str = "",
     output: Output = Output.TEXT,
     bars: bool = False,
 ) -> Iterator[Text]:
     """For people: as `kubectl get queues -o wide` where our definition is installed; of wide output
     a row for each card. `now`: milliseconds since 1970. `use`: what pods use, or why it is not
-    known; None: nobody asks. `bars`: draw how much is allocated, where there is a row for it.
+    known; None: nobody asks. `unled`: what to say if nobody leads. `bars`: draw
+    how much is allocated, where there is a row for it.
     """
-    told = notes(found, use)
+    told = notes(found, use, unled)
     for note in told:
         yield Text(f"note: {note}", style="dim")
     if told:

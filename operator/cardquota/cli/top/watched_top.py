@@ -29,6 +29,7 @@ from ...quota.words import show as short
 from .. import sentences
 from ..cluster_error import ClusterError
 from ..failure import failed
+from ..leader.read_leases import note_unless_led
 from ..output import Output
 from ..printing import console, print_lines, safe
 from .answered_use import ask_use
@@ -94,11 +95,11 @@ class WatchedQueues:
         )
 
 
-def watch_top(*, kubeconfig: Path | None, context: str, output: Output) -> int:
+def watch_top(namespace: str, *, kubeconfig: Path | None, context: str, output: Output) -> int:
     """Ends by Ctrl-C, with exit code 0. 1 if queues cannot be listed at first, 2 without a cluster.
 
-    On a terminal the table is drawn over the one before, as far as it fits. Elsewhere a table
-    follows for each change, after an empty line.
+    `namespace`: the operator's. On a terminal the table is drawn over the one before, as far as it
+    fits. Elsewhere a table follows for each change, after an empty line.
     """
     gc.enable()  # this one may live for days
     live = Live(console=console(), auto_refresh=False, vertical_overflow="ellipsis")
@@ -114,7 +115,7 @@ def watch_top(*, kubeconfig: Path | None, context: str, output: Output) -> int:
     try:
         with shown, _silent_log():
             shows = draw if on_terminal else _next_table()
-            asyncio.run(follow(kubeconfig, context, output, shows))
+            asyncio.run(follow(namespace, kubeconfig, context, output, shows))
     except (AccessError, ClusterError) as error:
         return failed(error)
     except KeyboardInterrupt:
@@ -166,7 +167,11 @@ async def _until_synced(reflector: Reflector[TopQueue]) -> None:
 
 
 async def follow(
-    kubeconfig: Path | None, context: str, output: Output, show: Callable[[list[Text]], None]
+    namespace: str,
+    kubeconfig: Path | None,
+    context: str,
+    output: Output,
+    show: Callable[[list[Text]], None],
 ) -> None:
     """Show tables until cancelled. Errors: AccessError, ClusterError."""
     await read_queues(kubeconfig, context)  # whoever may not is told so, and it ends
@@ -182,18 +187,25 @@ async def follow(
         loop = asyncio.get_running_loop()
         renew_at = ask_at = loop.time()
         use: CardUse | None = None
+        unled = ""
         queues.changed = True
         while True:
             if loop.time() >= ask_at:
-                used, use = use, await ask_use(client, all_cards=output is Output.WIDE)
-                queues.changed = queues.changed or used != use
+                before = use, bool(unled)
+                use, unled = await asyncio.gather(
+                    ask_use(client, all_cards=output is Output.WIDE),
+                    note_unless_led(client, namespace),
+                )
+                queues.changed = queues.changed or before != (use, bool(unled))
                 ask_at = loop.time() + _ASK_USE_EVERY
             old = reflector.late and reflector.lag() > _OLD
             ages = on_terminal and loop.time() >= renew_at
             if queues.changed or ages or old != was_old:
                 queues.changed, was_old, renew_at = False, old, loop.time() + _AGES
                 now = int(time.time() * 1000)
-                table = list(lines(queues.all(), now, use, output=output, bars=on_terminal))
+                table = list(
+                    lines(queues.all(), now, use, unled=unled, output=output, bars=on_terminal)
+                )
                 if old:
                     why = None if reflector.refused is None else str(reflector.refused)
                     note = short(sentences.table_is_old(why), most=_LONGEST_NOTE)

@@ -123,7 +123,7 @@ def text_of(answer: QueueAnswer) -> list[str]:
 
 def test_all_of_it_is_shown() -> None:
     lines = text_of(ANSWER)
-    assert lines[0] == "Queue research: Open, strictly in order (fifo)"
+    assert lines[0] == f"Queue research: Open, strictly in order (fifo), at {NOON}"
     assert lines[3].split() == [H200, *map(str, (4, 3, 1, 2, 6, 0, 14, 9, 8, 0))]
     text = "\n".join(lines)
     assert [line.split() for line in lines if line.startswith(("cpu", "memory"))] == [
@@ -146,7 +146,7 @@ def test_each_sentence_is_said_once_with_the_places() -> None:
 
 def test_an_empty_queue_says_so() -> None:
     lines = text_of(EMPTY)
-    assert lines[0] == "Queue idle: Closed"
+    assert lines[0] == f"Queue idle: Closed, at {NOON}"
     assert lines[1] == "note: the quota cannot be read, the last good one is in force: not JSON"
     assert "Nobody holds anything." in lines
     assert lines[-1] == "Nobody waits."
@@ -161,7 +161,7 @@ def test_names_of_tenants_are_made_safe() -> None:
 
 @pytest.mark.parametrize("form", ["json", "yaml", "text"])
 async def test_for_programs_it_is_the_answer_itself(form: str, tmp_path: Path) -> None:
-    found = json.loads(msgspec.json.encode(ANSWER))
+    found = {**json.loads(msgspec.json.encode(ANSWER)), "notes": []}
 
     async def answer(request: web.Request) -> web.Response:
         assert (await request.json())["spec"] == {"queue": "research", "limit": 7}

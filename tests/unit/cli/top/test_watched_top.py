@@ -24,7 +24,7 @@ from cardquota.cli.top.published_queues import TopMeta, TopQueue
 from cardquota.cli.top.watched_top import WatchedQueues, fitting, follow
 from cardquota.quota.reports.cards_outside import OutsideUse
 
-from ..answering_api import NOT_SERVED, answering
+from ..answering_api import LEASE, NOT_SERVED, answer_led, answering
 
 
 class _EnoughError(Exception):
@@ -64,6 +64,7 @@ async def watched(
 
     app = web.Application()
     app.router.add_get(PATH, answer)
+    app.router.add_get(LEASE, answer_led)
     runner = web.AppRunner(app, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
@@ -131,7 +132,7 @@ async def test_what_is_used_outside_every_queue_is_asked_for_now_and_then(
 
     async with watched(tmp_path, asyncio.Queue()) as config:
         with pytest.raises(_EnoughError):
-            await follow(config, "", Output.TEXT, show)
+            await follow("cardquota-system", config, "", Output.TEXT, show)
     assert ends[1] == f"used outside every queue: {H200} 3, by 2 pods (team/chat)"
     assert [end.split()[0] for end in ends] == ["one", "used", "one"]
 
@@ -174,7 +175,9 @@ async def test_who_may_not_watch_any_more_is_told_why_the_table_is_old(
             told.set()
 
     async with watched(tmp_path, events, refused) as config:
-        following = asyncio.create_task(watched_top.follow(config, "", Output.TEXT, show))
+        following = asyncio.create_task(
+            watched_top.follow("cardquota-system", config, "", Output.TEXT, show)
+        )
         async with asyncio.timeout(60):
             await told.wait()
         following.cancel()

@@ -10,8 +10,8 @@ from ....cluster.certificates.pem import read_certificates
 from ....quota.stuck.stuck_finding import StuckFinding
 from ....settings import Settings
 from ... import sentences
+from ...object_answer import inner
 from .installation_fault import fault
-from .object_answer import inner
 
 SOON: Final = timedelta(days=20)
 """Less is left than any rotation leaves: the operator's own replaces a certificate 30 days before

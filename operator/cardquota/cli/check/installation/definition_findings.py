@@ -7,8 +7,8 @@ from ....control.queues.queue_definition import NAME, kept_of
 from ....quota.stuck.stuck_finding import StuckFinding
 from ....quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION, VERSION
 from ... import sentences
+from ...object_answer import Answer, NotRead, inner
 from .installation_fault import fault
-from .object_answer import Answer, NotRead, inner
 
 
 def definition_findings(

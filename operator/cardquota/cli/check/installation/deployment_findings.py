@@ -7,8 +7,8 @@ from typing import Any, Final
 from ....quota.stuck.stuck_finding import StuckFinding
 from ....quota.vocabulary import DEPLOYMENT
 from ... import sentences
+from ...object_answer import inner
 from .installation_fault import fault
-from .object_answer import inner
 
 _VERSION_LABEL: Final = "app.kubernetes.io/version"
 _VERSION: Final = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})([.+-].{0,100})?")

@@ -16,6 +16,8 @@ from ....quota.messages import report_messages
 from ....quota.stuck.stuck_finding import StuckFinding
 from ....settings import Settings
 from ... import sentences
+from ...leader.lease import is_renewed
+from ...object_answer import NotRead
 from ..bounded_section import bounded_section
 from ..section import CheckSection
 from .certificate_findings import (
@@ -27,8 +29,7 @@ from .definition_findings import definition_findings
 from .deployment_findings import deployment_findings
 from .installation_fault import fault
 from .installed import Installed
-from .lease_findings import NO_LEADER, is_renewed, lease_findings
-from .object_answer import NotRead
+from .lease_findings import NO_LEADER, lease_findings
 
 INSTALLATION: Final = "installation"
 """The name of the section."""

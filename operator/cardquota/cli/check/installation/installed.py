@@ -21,9 +21,9 @@ from ....quota import vocabulary as v
 from ....settings import Settings
 from ... import sentences
 from ...cluster_error import ClusterError
+from ...leader.read_leases import Sleep, read_leases
+from ...object_answer import Answer, NotRead, inner, read_object
 from .certificate_findings import secrets_with_certificates
-from .lease_findings import is_renewed
-from .object_answer import Answer, NotRead, inner, read_object
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -33,14 +33,10 @@ DEFINITIONS: Final = (
 )
 _AT_ONCE: Final = 8
 """Requests in flight."""
-_PATIENCE: Final = 3.0
-"""Seconds after which a Lease that seems to be old, or free, is read again."""
 _REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 _URL: Final = re.compile(r"https://[^/?#]{1,500}")
 _LONGEST_CERTIFICATE: Final = 64 * 1024
 """Characters."""
-
-Sleep = Callable[[float], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +83,7 @@ async def read_installed(
         definitions=dict(zip(DEFINITIONS, definitions, strict=True)),
         admission=tuple(zip(wanted, admission, strict=True)),
         url=url,
-        leases=await _leases(client, settings, clock, sleep),
+        leases=await read_leases(client, settings.namespace, clock, sleep),
         deployment=deployment,
         certificates=dict(zip(secrets, certificates, strict=True)),
         missing_rights=await _missing_rights(client, settings),
@@ -135,21 +131,6 @@ def _definition(client: Client, name: str) -> Awaitable[Answer]:
 def _admission(client: Client, document: Mapping[str, Any]) -> Awaitable[Answer]:
     what = f"{document['kind']} <{document['metadata']['name']}>"
     return read_object(client, admission_path(document), what)
-
-
-async def _leases(
-    client: Client, settings: Settings, clock: Callable[[], float], sleep: Sleep
-) -> tuple[Answer, ...]:
-    """Read again if it does not show that somebody leads: two leaders follow each other within a
-    second or two, and this machine's clock may be another than the leader's.
-    """
-    path = f"/apis/coordination.k8s.io/v1/namespaces/{settings.namespace}/leases/{v.LEASE}"
-    what = "the operator's Lease"
-    first = await read_object(client, path, what)
-    if isinstance(first, NotRead) or is_renewed((first,), clock()):
-        return (first,)
-    await sleep(max(_PATIENCE, 2 * settings.leader_election.retry_period))
-    return (first, await read_object(client, path, what))
 
 
 async def _certificate(client: Client, namespace: str, name: str) -> bytes | NotRead | None:

@@ -13,7 +13,7 @@ from ....cluster.api.client import Client
 from ....quota import vocabulary as v
 from ....settings import ENVIRONMENT_PREFIX, Settings, SettingsError, settings_from
 from ... import sentences
-from .object_answer import Answer, NotRead, inner, read_object
+from ...object_answer import Answer, NotRead, inner, read_object
 
 _CONFIG: Final = "--config"
 _BY_CONVENTION: Final = ("cardquota", "config.yaml")

@@ -6,7 +6,7 @@ import yaml
 
 from cardquota.cli.check.installation.definition_findings import definition_findings
 from cardquota.cli.check.installation.installed import DEFINITIONS
-from cardquota.cli.check.installation.object_answer import Answer, NotRead
+from cardquota.cli.object_answer import Answer, NotRead
 from cardquota_dev.paths import CHECKOUT
 
 QUEUES, GROUPS, *QUESTIONS = DEFINITIONS

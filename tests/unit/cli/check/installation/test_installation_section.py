@@ -15,8 +15,8 @@ from cardquota.cli.check.installation.installation_section import (
     nobody_decides,
 )
 from cardquota.cli.check.installation.installed import DEFINITIONS, Installed
-from cardquota.cli.check.installation.object_answer import NotRead
 from cardquota.cli.check.section import CheckSection
+from cardquota.cli.object_answer import NotRead
 from cardquota.install.manifests import documents
 from cardquota.install.rights import rights
 from cardquota.quota import vocabulary as v
@@ -87,7 +87,7 @@ def test_a_binding_that_is_missing_is_told_in_the_operators_words(name: str) -> 
 def test_nothing_is_advised_by_settings_that_may_not_be_the_operators() -> None:
     """In audit mode the objects of the default settings would enforce."""
     admission = tuple(
-        (wanted, {**found, "spec": {}} if wanted["kind"] == "ValidatingAdmissionPolicy" else found)
+        (wanted, {**wanted, "spec": {}} if wanted["kind"] == "ValidatingAdmissionPolicy" else found)
         for wanted, found in RIGHT.admission
     )
     other = replace(RIGHT, admission=admission)

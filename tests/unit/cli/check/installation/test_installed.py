@@ -10,8 +10,8 @@ import pytest
 from aiohttp import web
 
 from cardquota.cli.check.installation.installed import Installed, read_installed
-from cardquota.cli.check.installation.object_answer import NotRead
 from cardquota.cli.cluster_error import ClusterError
+from cardquota.cli.object_answer import NotRead
 from cardquota.cluster.api.client import Client
 from cardquota.cluster.api.find_access import find_access
 from cardquota.install.rights import Right

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from ....cluster.api.api_error import ApiError, OutcomeUnknown
-from ....cluster.api.client import Client
-from ... import sentences
-from ...cluster_error import ClusterError
+from ..cluster.api.api_error import ApiError, OutcomeUnknown
+from ..cluster.api.client import Client
+from . import sentences
+from .cluster_error import ClusterError
 
 _NOT_FOUND = 404
 _NOT_ALLOWED = (401, 403)

@@ -1,0 +1,3 @@
+"""Whether a replica of the operator leads, by its Lease. Without one no gate opens, and what is
+published of queues grows old.
+"""
