@@ -242,20 +242,22 @@ class Explanations:
             need = self._need_of_gang(account, group)
             unlike = need_of_members(ledger, account, group) if need is None else None
             return _Explained(standing, record.queue, origin, asks, need, unlike, record, asked)
-        need = need_of(request) if request is not None else None
+        need = need_of(request, [facts.selector]) if request is not None else None
         asks = choice_amounts([(request.cards, request.amount)] if request is not None else [])
         return _Explained(standing, record.queue, origin, asks, need, None, record, asked)
 
     def _need_of_gang(self, account: AccountReader, group: PodGroupState) -> Need | None:
         """Of members that are all alike."""
         found: set[PodRequest | None] = set()
+        selectors: set[bytes] = set()
         for pod_class in account.pending.classes_of(group):
             record = self._ledger.pods.get(pod_class.sort_keys[0].uid)
             found.add(record.request if record is not None else None)
+            selectors |= {record.facts.selector} if record is not None else set()
             if len(found) > 1:
                 return None
         request = found.pop() if found else None
-        return need_of(request, group.missing) if request is not None else None
+        return need_of(request, selectors, group.missing) if request is not None else None
 
     def _lacking(self, workload: WorkloadFacts, owned: Sequence[WorkloadFacts]) -> _Explained:
         """A workload some of whose pods do not exist: what would become of the next one."""
@@ -277,7 +279,7 @@ class Explanations:
             answer.queue,
             origin_of(ledger, answer.facts, answer.queue),
             choice_amounts([(request.cards, request.amount)]),
-            need_of(request),
+            need_of(request, [answer.facts.selector]),
         )
 
     def _held(self, record: PodRecord, pods: AskedPods, group: PodGroupState | None) -> _Explained:

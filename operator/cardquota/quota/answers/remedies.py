@@ -1,6 +1,6 @@
 """What would let something in that lacks quota now."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import nsmallest
 from typing import Final, NamedTuple
 
@@ -8,7 +8,7 @@ from ..accounts.account_reader import AccountReader
 from ..amounts import Charge
 from ..decisions.room import room_for
 from ..ledger.ledger_reader import LedgerReader
-from ..pods.pod_request import PodRequest
+from ..pods.pod_request import PodRequest, may_run_on
 from ..steps import Steps
 from ..vocabulary import QueueState
 from .answer_forms import CardAmount, OtherQueue
@@ -29,7 +29,9 @@ class Remedies(NamedTuple):
     fewer: tuple[CardAmount, ...] = ()
     """At most so many cards would fit now: less than it asks for, and more than none."""
     other_cards: tuple[CardAmount, ...] = ()
-    """Cards of the same resource in its queue that have room for it: how many are left."""
+    """Cards of the same resource in its queue that it may run on and that have room for it: how
+    many are left.
+    """
     other_queues: tuple[OtherQueue, ...] = ()
 
 
@@ -43,12 +45,14 @@ class Need(NamedTuple):
     pods: int
     cpu_memory: Charge
     """Of all of them."""
+    selectors: frozenset[bytes] = frozenset()
+    """Which nodes they may use."""
 
 
-def need_of(request: PodRequest, pods: int = 1) -> Need:
+def need_of(request: PodRequest, selectors: Iterable[bytes], pods: int = 1) -> Need:
     """That of so many equal pods."""
     cpu_memory = tuple((name, pods * amount) for name, amount in request.cpu_memory)
-    return Need(request, pods * request.amount, pods, cpu_memory)
+    return Need(request, pods * request.amount, pods, cpu_memory, frozenset(selectors))
 
 
 def remedies_for(
@@ -79,6 +83,7 @@ def remedies_for(
         and account.quota.get(card, 0) >= need.amount
         and is_free_to_pass(account, card)
         and _on_nodes(ledger, card, need)
+        and all(may_run_on(card, request.resource, one, ledger) for one in need.selectors)
     ]
     yield
     lefts = yield from quotas_left(account, same)

@@ -153,6 +153,16 @@ def _allowed(text: str, resource: str, selected: bytes, known: Knowledge) -> tup
     return tuple(card.name for card in decode(selected).allowed(cards))
 
 
+def may_run_on(card: str, resource: str, selected: bytes, known: Knowledge) -> bool:
+    """Whether a pod with this selector could run on a card, named instead of its own (P5): neither
+    the labels of the card exclude it, nor are the nodes that the selector picks all without it.
+    """
+    if not _allowed(card, resource, selected, known):
+        return False
+    picked = known.nodes.picked(selected) if selected else ()
+    return not picked or card in picked
+
+
 def _as_shown(name: str, resource: str, known: Knowledge) -> Card:
     """The card as nodes that offer it under this resource name show it, or would show it.
 

@@ -402,6 +402,26 @@ def test_f6_fewer_cards_another_card_or_another_queue() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("selector", "suggested"),
+    [
+        ({}, [H800]),
+        ({"nvidia.com/gpu.product": H200}, []),
+        ({"pool": "h200"}, []),
+        ({"pool": "both"}, [H800]),
+        ({"pool": "of-no-node-yet"}, [H800]),
+    ],
+)
+def test_f6_only_cards_that_its_own_selector_allows_would_help(
+    selector: dict[str, str], suggested: list[str]
+) -> None:
+    ledger = a_cluster(waiting("w", 4).on_nodes_labelled(selector))
+    see(ledger, a_queue().with_quota({H200: 3, H800: 6}))
+    for name, card, pool in (("a", H200, "h200"), ("b", H200, "both"), ("c", H800, "both")):
+        see(ledger, a_node(name).with_cards(card, 8).labelled("pool", pool))
+    assert [one.name for one in explained(ledger, "Pod", "w").other_cards] == suggested
+
+
 def test_f6_only_what_nodes_have_free_would_help() -> None:
     ledger = a_cluster(waiting("w", 6), quota=5)
     other = a_pod("o").with_uid("o").in_queue("b").naming(H800).asking_for(4)
