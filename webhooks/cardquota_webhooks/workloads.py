@@ -42,7 +42,7 @@ from cardquota.quota.pods.card_alias import alias_warning
 from cardquota.quota.pods.indexes.workload_usage import WorkloadUsage
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.pods.pod_request import PodRequest
-from cardquota.quota.verdict import Outcome, Verdict
+from cardquota.quota.verdict import Outcome, Shortfall, Verdict
 from cardquota.quota.vocabulary import Reason
 from cardquota.quota.workloads.template_pod import pod_of_template
 from cardquota.settings import Settings
@@ -209,7 +209,8 @@ class WorkloadReviews:
             fits = min(asked, kept if room < missing else kept + room)
             if fits >= asked:
                 return verdict.warnings
-            why = self._why(facts, queue, charged, way)
+            together = missing if room < missing else 1
+            why = self._why(facts, queue, charged, way, together)
             if effect is Effect.WARN:
                 return _told(effect, shortfall_messages.partly_audited(name, asked, fits), why)
             waits = effect is Effect.GATE
@@ -221,9 +222,12 @@ class WorkloadReviews:
         policy = self._ledger.policy_of(facts, verdict.queue)
         return effect_of(verdict.outcome, policy, self._ledger.mode_in(facts.namespace))
 
-    def _why(self, facts: PodFacts, queue: str, beside: Amounts, way: OnTheWay) -> str:
+    def _why(
+        self, facts: PodFacts, queue: str, beside: Amounts, way: OnTheWay, together: int = 1
+    ) -> str:
         """Why the next pod does not fit beside these amounts, and who holds what it lacks, if that
-        is short enough for a Warning; empty if it is not known.
+        is short enough for a Warning; empty if it is not known. `together`: so many members of a
+        gang start at once, and lack what its event says.
         """
         next_one = judge_new(
             self._ledger,
@@ -235,9 +239,18 @@ class WorkloadReviews:
         shorts = next_one.shortfalls
         if not shorts:
             return next_one.text
+        if together > 1:
+            shorts = tuple(self._of_gang(queue, short, together) for short in shorts)
         held = holders_text(self._ledger, facts, queue, shorts)
         text = shortfall_messages.shortfalls(queue, shorts)
         return holder_messages.shortly_with_held(text, held)
+
+    def _of_gang(self, queue: str, short: Shortfall, members: int) -> Shortfall:
+        """What all of them lack that one of them lacks."""
+        asked = members * short.requested
+        account = self._ledger.account(queue)
+        held = account.row(short.dimension).charged if account is not None else 0
+        return Shortfall(short.dimension, asked, held + asked, short.capability)
 
     def _asked(
         self,

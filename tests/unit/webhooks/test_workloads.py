@@ -132,8 +132,10 @@ async def test_a_gang_whose_minimum_has_no_room_waits_whole() -> None:
     gang = a_group("gang").in_queue("queue").of(2)
     member = pod().in_group("gang")
     async with Endpoint(THREE, gang, running("other", 2)) as endpoint:
-        how_many, _ = await warned(endpoint, "jobs", member, parallelism=2)
+        how_many, why = await warned(endpoint, "jobs", member, parallelism=2)
         assert how_many == "web: 0 of 2 pods fit the quota now, all wait at the gate"
+        # The numbers of the gang, as its event has them.
+        assert "requested <2>, total would be <4>, but capability is <3>" in why
     async with Endpoint(THREE, gang, running("other", 1)) as endpoint:
         how_many, _ = await warned(endpoint, "jobs", member, parallelism=3)
         assert "2 of 3 pods fit" in how_many
