@@ -113,6 +113,18 @@ def test_messages_are_cut_between_characters() -> None:
     assert text == "ä" * 510 + "..."
 
 
+def test_what_to_do_is_kept_of_a_message_that_is_cut() -> None:
+    lacks = "; ".join(f"Queue <{'ö' * 100}> has insufficient <card-{n}> quota" for n in range(9))
+    advice = "wait until some of it is free, or ask the queue's owner for a higher quota"
+    order = "number <1> of <3> that wait in Queue <q>"
+    text = cut(f"{lacks}; {advice}; {order}")
+    assert len(text.encode()) in (1023, 1024)
+    assert text.startswith("Queue <ö")
+    assert text.endswith(f"; {advice}; {order}")
+    assert "..." in text
+    assert cut("a; " + "ä" * 600).endswith("ä...")
+
+
 async def test_an_event_is_renewed_and_lives_another_hour(
     client: Client, recorder: EventRecorder, namespace: str
 ) -> None:

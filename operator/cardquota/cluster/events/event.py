@@ -104,11 +104,19 @@ class Event(NamedTuple):
 
 
 def cut(message: str, limit: int = MESSAGE_BYTES) -> str:
-    """The message in at most `limit` bytes of UTF-8, whole characters, with `...` if it was cut."""
+    """The message in at most `limit` bytes of UTF-8, whole characters, with `...` where it was cut.
+
+    Sentences say what to do last, after a semicolon: so what stands before that is cut. Of the last
+    parts as many are kept as take half of the limit.
+    """
     encoded = message.encode(errors="replace")
     if len(encoded) <= limit:
         return encoded.decode()
-    return encoded[: limit - 3].decode(errors="ignore") + "..."
+    kept = len(encoded)
+    while (at := encoded.rfind(b"; ", 0, kept)) >= len(encoded) - limit // 2:
+        kept = at
+    end = encoded[kept:]
+    return encoded[: limit - 3 - len(end)].decode(errors="ignore") + "..." + end.decode()
 
 
 def _stem(name: str) -> str:
