@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..quota.reports.cards_outside import OutsideUse
+from ..quota.vocabulary import NAMESPACES
 from ..quota.words import counted, first_of, lasting, listed, show
 
 NO_ROOM: Final = "no node has room: stays Pending"
@@ -35,6 +36,7 @@ NOT_INSTALLED: Final = "not installed correctly"
 QUEUE_WRONG: Final = "its quota cannot be read or kept, or is probably not what was meant"
 CARDS_WRONG: Final = "cards are not counted, or not recognised"
 LABEL_WRONG: Final = "its label has an unknown value"
+QUEUE_UNUSABLE: Final = "its queue takes none of its pods"
 KEY_WRONG: Final = "a key on it has no effect"
 CAME_PAST: Final = "pods got past the gate"
 TOTALS_WRONG: Final = "its published totals differ from what its pods on nodes hold"
@@ -61,11 +63,14 @@ CORRECT_KEY: Final = "correct the key, or remove it"
 CORRECT_NODE: Final = "correct the node's labels or its device plugin"
 ADD_VENDOR: Final = "add a row to `vendors` in the configuration"
 CORRECT_LABEL: Final = "write enforced, audit or off, or remove the label"
+CORRECT_ITS_QUEUE: Final = (
+    "name another in scheduling.volcano.sh/queue-name of the namespace, or correct the queue"
+)
 DELETE_PODS: Final = "delete what should not run"
 SEE_DRIFT: Final = "see whether a replica leads, and what its log says of this queue's status"
 QUEUES_NOT_KNOWN: Final = "faults of queues may be missed"
 NODES_NOT_KNOWN: Final = "cards that are not counted may be missed"
-NAMESPACES_NOT_KNOWN: Final = "labels with an unknown value may be missed"
+NAMESPACES_NOT_KNOWN: Final = "faults of namespaces may be missed"
 PAST_NOT_KNOWN: Final = "pods that got past the gate may be missed"
 DRIFT_NOT_KNOWN: Final = "published totals are not compared"
 COUNTED_WITH: Final = (
@@ -322,6 +327,24 @@ def settings_unread(why: str) -> str:
 def variables_unread(names: Sequence[str]) -> str:
     """Settings of the operator's environment that stand neither there nor in a ConfigMap."""
     return f"the values of {', '.join(map(show, names[:5]))} stand elsewhere"
+
+
+def queue_missing(queue: str) -> str:
+    """A namespace names no queue that exists."""
+    return f"its annotation names Queue <{show(queue)}>, which does not exist"
+
+
+def queue_shut(queue: str, state: str) -> str:
+    """A namespace names a queue that takes nothing."""
+    return f"its annotation names Queue <{show(queue)}>, which is {state}"
+
+
+def queue_not_for(queue: str) -> str:
+    """A namespace names a queue of others."""
+    return (
+        f"its annotation names Queue <{show(queue)}>, which is not open to it "
+        f"({NAMESPACES} of the queue)"
+    )
 
 
 def outside_the_cluster(namespace: str, name: str, *, leads: bool = True) -> str:

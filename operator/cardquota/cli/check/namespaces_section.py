@@ -1,5 +1,5 @@
-"""The section `namespaces`: labels `volcano.sh/card-quota` with a value that means nothing, and
-keys that were meant to be ours.
+"""The section `namespaces`: labels `volcano.sh/card-quota` with a value that means nothing, queues
+that take none of its pods, and keys that were meant to be ours.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,12 +9,19 @@ from ...quota.messages import report_messages
 from ...quota.messages.phrases import no_effect
 from ...quota.messages.queues import queue_write_messages
 from ...quota.stuck.stuck_finding import StuckFinding, StuckKind
-from ...quota.vocabulary import MODE_UNKNOWN, NAMESPACE_MODE
+from ...quota.vocabulary import (
+    MODE_UNKNOWN,
+    NAMESPACE_MODE,
+    NAMESPACE_OFF,
+    QueueState,
+    Reason,
+)
 from .. import sentences
 from .bounded_section import bounded_section
 from .checked_cluster import CheckedCluster
 from .known_kinds import not_known
 from .namespace_keys import NamespaceKeys
+from .queues_section import QUEUES
 from .section import CheckSection
 from .timeless_finding import timeless
 
@@ -24,9 +31,9 @@ NAMESPACES: Final = "namespaces"
 
 def namespaces_section(read: CheckedCluster, keys: Iterable[NamespaceKeys] = ()) -> CheckSection:
     """Of values in the words of the namespace's event. `keys`: what is wrong with keys."""
-    lacking = not_known(read, {NAMESPACES})
+    lacking = not_known(read, {NAMESPACES, QUEUES})
     notes = [sentences.not_looked_at(sentences.NAMESPACES_NOT_KNOWN, lacking)] if lacking else []
-    found = [*_of_values(read), *_of_keys(keys)]
+    found = [*_of_values(read), *_of_queues(read), *_of_keys(keys)]
     return bounded_section(NAMESPACES, found, notes, complete=not lacking)
 
 
@@ -36,6 +43,26 @@ def _of_values(read: CheckedCluster) -> Iterator[StuckFinding]:
             continue
         why = report_messages.namespace_mode_unknown(name, facts.unknown_mode)
         yield _finding(name, MODE_UNKNOWN, why, sentences.CORRECT_LABEL, sentences.LABEL_WRONG)
+
+
+def _of_queues(read: CheckedCluster) -> Iterator[StuckFinding]:
+    """Namespaces whose pods, if they name no queue, are refused whatever they ask for (E5)."""
+    if not_known(read, {QUEUES}):
+        return
+    for name, facts in sorted(read.ledger.namespaces.items()):
+        if not facts.queue or facts.mode == NAMESPACE_OFF or read.namespace not in ("", name):
+            continue
+        account = read.ledger.account(facts.queue)
+        queue = account.facts if account is not None else None
+        if queue is None:
+            why, reason = sentences.queue_missing(facts.queue), Reason.QUEUE_NOT_FOUND
+        elif queue.state is not QueueState.OPEN:
+            why, reason = sentences.queue_shut(facts.queue, queue.state), Reason.QUEUE_NOT_OPEN
+        elif not queue.admits(name):
+            why, reason = sentences.queue_not_for(facts.queue), Reason.QUEUE_NOT_OPEN
+        else:
+            continue
+        yield _finding(name, reason, why, sentences.CORRECT_ITS_QUEUE, sentences.QUEUE_UNUSABLE)
 
 
 def _of_keys(keys: Iterable[NamespaceKeys]) -> Iterator[StuckFinding]:

@@ -1,6 +1,6 @@
 """`check`, section `namespaces`: labels and keys that mean nothing."""
 
-from builders import a_ledger, a_namespace
+from builders import a_ledger, a_namespace, a_queue
 from cardquota.cli.check.checked_cluster import CheckedCluster
 from cardquota.cli.check.namespace_keys import wrong_keys
 from cardquota.cli.check.namespaces_section import namespaces_section
@@ -17,6 +17,38 @@ def test_a_value_that_means_nothing() -> None:
     assert "is <enforce>, an unknown value" in one.why
     assert one.why_and_advice == one.why
     assert section.complete
+
+
+def test_queues_that_take_none_of_its_pods() -> None:
+    ledger = a_ledger(
+        a_queue("open"),
+        a_queue("shut").closed(),
+        a_queue("theirs").open_to("elsewhere", "mine-*"),
+        a_namespace("a").with_default_queue("open"),
+        a_namespace("b").with_default_queue("nowhere"),
+        a_namespace("c").with_default_queue("shut"),
+        a_namespace("d").with_default_queue("theirs"),
+        a_namespace("mine-1").with_default_queue("theirs"),
+        a_namespace("off").with_default_queue("nowhere").in_mode("off"),
+    )
+    found = namespaces_section(CheckedCluster(ledger)).findings
+    assert [(one.name, one.reason) for one in found] == [
+        ("b", v.Reason.QUEUE_NOT_FOUND),
+        ("c", v.Reason.QUEUE_NOT_OPEN),
+        ("d", v.Reason.QUEUE_NOT_OPEN),
+    ]
+    assert [one.why for one in found] == [
+        "its annotation names Queue <nowhere>, which does not exist",
+        "its annotation names Queue <shut>, which is Closed",
+        (
+            "its annotation names Queue <theirs>, which is not open to it "
+            "(volcano.sh/card.namespaces of the queue)"
+        ),
+    ]
+    assert [one.name for one in namespaces_section(CheckedCluster(ledger, "c")).findings] == ["c"]
+    unread = CheckedCluster(ledger, unread={"queues": "403"})
+    assert namespaces_section(unread).findings == []
+    assert not namespaces_section(unread).complete
 
 
 def test_in_a_namespace_only_its_own() -> None:
