@@ -1,7 +1,10 @@
 """The product on a plane: at work once the plane is ready, with no rights but its own."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,6 +27,23 @@ def refused(plane: Cluster) -> bool:
 
 def test_admission_is_live(product_plane: Cluster) -> None:
     assert refused(product_plane)
+
+
+def test_check_compares_with_the_settings_of_the_plane(product_plane: Cluster) -> None:
+    """Those are on no command line: webhooks are called by a URL, as the ConfigMap says."""
+    done = subprocess.run(
+        (sys.executable, "-m", "cardquota.cli.plugin", "check", "-o", "json"),
+        env={**os.environ, "KUBECONFIG": str(product_plane.kubeconfig)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    (section,) = (
+        one for one in json.loads(done.stdout)["sections"] if one["section"] == "installation"
+    )
+    assert section["findings"] == []
+    assert ["no Deployment" in note for note in section["notes"]] == [True]
 
 
 def test_the_tenant_reads_queues_and_writes_none(product_plane: Cluster) -> None:
