@@ -45,6 +45,7 @@ from cardquota.settings import Settings
 from .large_bodies import answer_to_large
 from .recent_admissions import RecentAdmissions
 from .review import AdmissionResponse, Request, ReviewError, deny, json_patch, try_again
+from .silent_waits import foreign_gates
 from .single_reviews import PODS_OF_ROOM, SingleReviews
 from .unknown_keys import key_warnings
 from .visibility_wait import Exists, VisibilityWait
@@ -251,6 +252,8 @@ class PodReviews:
             warnings += (shortfall_messages.audited(verdict.text),)
             warnings += card_not_steered(self._ledger, facts, verdict)
         warnings += alias_warning(pod.metadata.annotations)
+        if effect is Effect.GATE:
+            warnings += foreign_gates(pod.spec)
         if self._ledger.claims_devices(facts):
             warnings += (request_messages.claim_not_counted(),)
         return warnings

@@ -21,6 +21,7 @@ class Spec(Wire):
     parallelism: int | None = None
     completions: int | None = None
     suspend: bool | None = None
+    active_deadline_seconds: int | None = None
     template: PodTemplate = msgspec.field(default_factory=PodTemplate)
     job_template: JobTemplate | None = None
 

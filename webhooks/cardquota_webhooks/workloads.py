@@ -54,6 +54,7 @@ from .review import AdmissionResponse, Request
 from .rolling_update import UpdatedDeployment, may_be_gone
 from .scaling.own_pods import Makers, OwnPods, PodCount
 from .scaling.recent_scale_ups import RecentScaleUps
+from .silent_waits import deadline_in_queue, foreign_gates, keys_beside_template
 from .unknown_keys import template_key_warnings
 from .visibility_wait import Exists, VisibilityWait
 from .workload_objects import ReviewedWorkload, StoredWorkload, pods_of_job
@@ -140,6 +141,11 @@ class WorkloadReviews:
             words += card_not_steered(self._ledger, facts, verdict)
         words += alias_warning(template.metadata.annotations)
         words += template_key_warnings(request, KEYS_OF_PODS)
+        words += keys_beside_template(request, template.metadata.annotations)
+        gated = self._effect(facts, verdict._replace(outcome=Outcome.FITS)) is Effect.GATE
+        if gated and verdict.outcome is not Outcome.UNMANAGED:
+            deadline = workload.spec.of_pods.active_deadline_seconds
+            words += (*foreign_gates(template.spec), *deadline_in_queue(deadline))
         if verdict.reason is not Reason.DEVICE_CLAIMED and self._ledger.claims_devices(facts):
             words += (request_messages.claim_not_counted(),)
         return AdmissionResponse(warnings=words)

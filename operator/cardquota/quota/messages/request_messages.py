@@ -185,6 +185,27 @@ def disagree(one: str, text: str, other: str, other_text: str) -> str:
     return f"annotations {one} <{show(text)}> and {other} <{show(other_text)}> disagree"
 
 
+def foreign_gate(gate: str) -> str:
+    """Warning: another gate than ours."""
+    return (
+        f"scheduling gate <{show(gate)}> is not cardquota's: a pod that waits for that one alone "
+        "holds its quota"
+    )
+
+
+def deadline_in_queue(seconds: int) -> str:
+    """Warning: a Job's deadline."""
+    return (
+        f"activeDeadlineSeconds <{seconds}> also counts while pods wait for quota: the Job may "
+        "fail before they start"
+    )
+
+
+def key_beside_template(key: str) -> str:
+    """Warning: an annotation of pods, on the workload that makes them."""
+    return f"annotation {key} of a workload does nothing: write it in its pod template's metadata"
+
+
 def alias_used() -> str:
     """Warning: the annotation's old name."""
     return f"annotation {v.CARD_NAME_ALIAS} is an old name; write {v.CARD_NAME} instead"
