@@ -143,7 +143,6 @@ class Packing(StrEnum):
     SPREAD = "spread"
 
 
-SchedulerName = Annotated[str, Field(min_length=1, max_length=253)]
 ManagedResource = Annotated[
     str,
     Field(
@@ -190,17 +189,6 @@ class Extender(Section):
     managed_resources: tuple[ManagedResource, ...] = ()
     """More resource names of cards for the configuration of kube-scheduler, beside those of the
     vendor table and of known MIG slices. kube-scheduler compares whole names."""
-    late_binding: bool = False
-    """Whether a pod with alternatives keeps them all when its gate opens, and gets the first of
-    them that is free when it is bound (E7). Only for pods of `schedulers`: those ask the
-    extender."""
-    schedulers: tuple[SchedulerName, ...] = ("default-scheduler", "cardquota-scheduler")
-    """Names, as in `spec.schedulerName`, of the schedulers that ask the extender."""
-
-    @property
-    def late_bound_schedulers(self) -> tuple[str, ...]:
-        """Those of `schedulers` whose pods get their card when they are bound."""
-        return self.schedulers if self.late_binding else ()
 
 
 class Release(Section):
@@ -401,15 +389,6 @@ class Settings(BaseSettings):
             own = {k: v for k, v in env_settings.env_vars.items() if k.startswith(_PREFIX.lower())}
             env_settings.env_vars = own
         return env_settings, init_settings
-
-    @model_validator(mode="after")
-    def _late_binding_binds(self) -> Self:
-        if self.extender.late_binding and not self.extender.enabled:
-            raise ValueError(
-                "extender.lateBinding needs extender.enabled: "
-                "without the extender nobody decides which card a pod gets when it is bound"
-            )
-        return self
 
     @model_validator(mode="after")
     def _no_row_twice(self) -> Self:

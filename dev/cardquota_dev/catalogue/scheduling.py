@@ -76,19 +76,6 @@ SCHEDULING: Final = (
         say(m.request_unreadable, "resource aliyun.com/gpu-mem: <-1> is negative"),
         "Correct the pod's template.",
     ),
-    _no_fit(
-        "With `extender.lateBinding`, a pod that keeps its choice until it is bound: the queue's "
-        "quota of the node's card is held by others, or needed by those who can use no other.",
-        say(m.quota_taken, "NVIDIA-H200"),
-        "Nothing: it gets another of its cards, or this one when quota is free again.",
-        "B9",
-    ),
-    _no_fit(
-        "The same, and a node whose card is none of those that the pod named.",
-        constant("NO_CARD_OF_CHOICE"),
-        "Nothing, if other nodes have them.",
-        "B9",
-    ),
     _unbound(
         "Since the filter said yes, another pod took the room.",
         say(b.no_room, "n1", say(m.no_card_free, 8138, SharedUnit.MIB)),

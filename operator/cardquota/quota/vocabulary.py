@@ -34,9 +34,6 @@ NAMESPACE_MODE: Final = "volcano.sh/card-quota"
 
 # --- annotations that only the operator writes ----------------------------------------------
 ALLOCATED: Final = "volcano.sh/card.allocated"
-CLAIM: Final = "volcano.sh/card.claim"
-"""What a pod holds from when its gate is open until it is bound, if its card is chosen then (E7).
-"""
 CHARGED_QUEUE: Final = "volcano.sh/card.queue"
 TERM: Final = "volcano.sh/card.term"
 """The term that decided. Without the other two keys: audit mode let the pod by (I3)."""
@@ -46,10 +43,10 @@ earlier ones."""
 RESERVATION: Final = "volcano.sh/card.reservation"
 STATUS: Final = "volcano.sh/card.status"
 
-STAMP: Final = (ALLOCATED, CLAIM, CHARGED_QUEUE, TERM)
+STAMP: Final = (ALLOCATED, CHARGED_QUEUE, TERM)
 """Pod annotations that say together what a pod is charged for."""
 
-OURS_ON_PODS: Final = (ALLOCATED, CLAIM, CHARGED_QUEUE, TERM, SETTLE)
+OURS_ON_PODS: Final = (ALLOCATED, CHARGED_QUEUE, TERM, SETTLE)
 """Pod annotations that only the operator may write, at create or later."""
 
 OURS_ON_GROUPS: Final = (RESERVATION, SETTLE)

@@ -129,7 +129,6 @@ class Operator:
             free_cpu_memory=settings.card_unlimited_cpu_memory,
             audit=settings.mode is InstallationMode.AUDIT,
             enqueues=settings.scheduler == "standalone",
-            late_binding=settings.extender.late_bound_schedulers,
             at_once=AT_ONCE,
         )
         OverdueReads(self._ledger, self._notifier)

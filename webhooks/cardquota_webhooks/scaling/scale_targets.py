@@ -154,6 +154,6 @@ def _template(pod: Pod) -> PodTemplate:
         task=notes.task,
     )
     spec = msgspec.structs.replace(pod.spec, node_name=None, scheduling_gates=())
-    if notes.allocated is not None or notes.claim is not None:
+    if notes.allocated is not None:
         spec = msgspec.structs.replace(spec, affinity=None)
     return PodTemplate(metadata=PodMeta(annotations=asked), spec=spec)

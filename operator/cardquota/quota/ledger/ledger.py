@@ -49,7 +49,6 @@ class Ledger(LedgerState):
         free_cpu_memory: bool = False,
         audit: bool = False,
         enqueues: bool = True,
-        late_binding: Iterable[str] = (),
         at_once: int | None = None,
     ) -> None:
         """`at_once`: how many pods one event re-reads, a large one counting as several; the others
@@ -61,7 +60,6 @@ class Ledger(LedgerState):
             free_cpu_memory=free_cpu_memory,
             audit=audit,
             enqueues=enqueues,
-            late_binding=late_binding,
         )
         self._charges = Charges(self)
         self.card_metering = CardMetering(self.accounts_by_queue, self.pods)

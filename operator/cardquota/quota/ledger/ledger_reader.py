@@ -132,10 +132,6 @@ class LedgerReader(Protocol):
         """Whether pods with cards are charged no cpu and memory (P6)."""
 
     @property
-    def late_binding(self) -> AbstractSet[str]:
-        """Names of the schedulers whose pods get their card when they are bound (E7)."""
-
-    @property
     def overdue(self) -> bool:
         """Whether an event changed pods that are still to be re-read."""
 

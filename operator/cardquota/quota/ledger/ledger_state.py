@@ -50,8 +50,6 @@ class LedgerState:
     `default_queue`, `free_cpu_memory` and `audit` are settings (section 2, P6, mode). `enqueues`:
     whether groups are enqueued before their pods are there (E1). Where Volcano runs, only those
     are that it asks about (V3).
-    `late_binding`: names of schedulers that ask us for each pod by card; the card of a pod of
-    theirs that has a choice is chosen when it is bound (E7).
 
     For the ledger's own parts, which change it. Who only asks takes a `LedgerReader`.
     """
@@ -64,9 +62,7 @@ class LedgerState:
         free_cpu_memory: bool = False,
         audit: bool = False,
         enqueues: bool = True,
-        late_binding: Iterable[str] = (),
     ) -> None:
-        self.late_binding = frozenset(late_binding)
         self.catalog = Catalog()
         self.nodes = NodeCache(self.catalog)
         self.card_memory = CardMemory()

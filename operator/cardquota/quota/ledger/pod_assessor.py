@@ -10,7 +10,7 @@ from ..pods.charge_state import ChargeState
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
-from ..stamp import Stamp, choice_of, is_choice
+from ..stamp import Stamp
 from ..vocabulary import Policy
 from .ledger_state import JOB, LedgerState
 
@@ -31,8 +31,7 @@ class PodAssessor:
         if stamp is not None:
             record.queue, record.request, record.claim = stamp.queue, None, None
             record.elsewhere = False
-            choice = is_choice(stamp.cards)
-            cards = (self._chosen if choice else self._stamped_cards)(record, stamp)
+            cards = self._stamped_cards(record, stamp)
             record.charge = state.with_cpu_memory(facts, stamp.queue, cards)
         else:
             record.queue = state.queue_of(facts)
@@ -62,25 +61,6 @@ class PodAssessor:
                 (r, card) for r, card in found if models and model_of(card) not in models
             )
         return record.on_node if record.node_cards else cards
-
-    def _chosen(self, record: PodRecord, stamp: Stamp) -> Amounts:
-        """What a pod holds whose card is chosen when it is bound (E7): one of its cards, and which
-        one is open (T3); the totals show it with the first. If somebody else bound it: the card of
-        its node, which stays (D8).
-        """
-        facts = record.facts
-        if facts.state is State.BOUND:
-            record.node_cards = record.node_cards or self._cards_on_node(facts)
-            record.compared = bool(record.node_cards)
-            if record.node_cards:
-                return record.on_node
-        cards: MutableAmounts = {}
-        for name, amount in stamp.cards:
-            names = choice_of(name)
-            cards[names[0]] = cards.get(names[0], 0) + amount
-            if len(names) > 1:
-                record.claim = (claim_of(names, amount), names[0])
-        return cards
 
     def _cards_on_node(self, facts: PodFacts) -> tuple[tuple[str, str], ...]:
         """For each resource name that a bound pod asks for: the card that its node shows."""

@@ -12,9 +12,7 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.release.openings import openings
 from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.reports.queue_report import report
-from cardquota.quota.scheduling.card_choice import CardChoice, card_choice, open_cards
 from cardquota.quota.scheduling.memory_report import memory_report, unlimited_use
-from cardquota.quota.scheduling.node_filter import fit_nodes
 from cardquota.quota.steps import to_its_end
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT
@@ -228,26 +226,6 @@ def test_e1_b10_a_group_asks_for_memory_or_for_cards() -> None:
         group = a_group("g").in_queue("red").of(1).requesting({V100: 1, other: 1})
         verdict = judge_group(a_ledger(queue), group.facts())
         assert "different resource" in verdict.text, verdict
-
-
-# --- the scheduler extender -------------------------------------------------------------------
-
-
-def test_e7_b10_a_choice_of_memory_until_it_is_bound() -> None:
-    """Also when the last row went meanwhile: the pod holds its claim, and nodes stay those."""
-    pod = asking(card=f"{A10}|{V100}").claiming("red", PART, A10, V100)
-    both = a_queue("red").with_quota({A10: PART, V100: PART})
-    other = a_shared("t4-1", "Tesla-T4")
-    ledger = a_ledger(a_shared(), a_shared("v100-1", "Tesla-V100"), other, both, pod)
-    choice = card_choice(ledger, pod.facts())
-    assert choice is not None
-    assert choice == CardChoice(GPU_MEMORY, PART, frozenset({A10, V100}))
-    assert open_cards(ledger, pod.facts(), choice) == {A10, V100}
-    assert fit_nodes(ledger, pod.facts(), ["a10-1", "t4-1", "v100-1"]).names == ["a10-1", "v100-1"]
-    see(ledger, FREE)
-    choice = card_choice(ledger, pod.facts())
-    assert choice is not None
-    assert choice.cards == {A10, V100}
 
 
 # --- what is told -----------------------------------------------------------------------------
