@@ -23,7 +23,7 @@ _WORDS: Final = (
 )
 
 _LATE_BINDING: Final = (
-    "there is no such setting any more: the card of a pod is decided when its gate opens; leave the "
+    "there is no such setting any more: a pod's card is decided when its gate opens; leave the "
     "setting out"
 )
 _GONE: Final = {"extender.latebinding": _LATE_BINDING, "extender.schedulers": _LATE_BINDING}

@@ -67,7 +67,7 @@ def test_a_setting_that_is_gone_says_so(tmp_path: Path, setting: str) -> None:
     with pytest.raises(SettingsError) as refused:
         load(file)
     key = setting.partition(":")[0]
-    assert f"extender.{key}: there is no such setting any more: the card of" in str(refused.value)
+    assert f"extender.{key}: there is no such setting any more: a pod's card" in str(refused.value)
 
 
 @pytest.mark.parametrize("name", ["MODE", "LOG", "VOLCANO", "volcano", "LOG__LEVEL"])
