@@ -206,6 +206,9 @@ class Release(Section):
     ] = 600.0
     """Seconds after the creation of a pod, gang or group that lacks room. From then on, no pod or
     group behind it may take what it needs (E6). 0: they always may."""
+    group_priority_classes: tuple[str, ...] = ()
+    """Names of the PriorityClasses that count for PodGroups without pods (E6). Empty: all but those
+    that begin with `system-`."""
     replacement_wait: Annotated[float, Field(ge=0, le=3_600, allow_inf_nan=False)] = 60.0
     """Seconds for which the place of a member that a running gang has lost is kept free for its
     replacement (E6). 0: it is not kept."""

@@ -22,6 +22,8 @@ GROUP_NAME: Final = "scheduling.k8s.io/group-name"
 TASK: Final = "volcano.sh/task-spec"
 """Annotation of a pod: its task, as Volcano's Jobs write it."""
 
+SYSTEM_CLASSES: Final = "system-"
+"""How the names of Kubernetes' own PriorityClasses begin. Nobody else may make one."""
 DEFAULT_QUEUE: Final = "default"
 """The queue of a pod group or Volcano Job that names none: the API server or Volcano writes it."""
 VOLCANO_SCHEDULER: Final = "volcano"

@@ -128,6 +128,7 @@ class Operator:
             free_cpu_memory=settings.card_unlimited_cpu_memory,
             audit=settings.mode is InstallationMode.AUDIT,
             enqueues=settings.scheduler == "standalone",
+            group_priority_classes=settings.release.group_priority_classes,
             at_once=AT_ONCE,
         )
         OverdueReads(self._ledger, self._notifier)

@@ -93,6 +93,7 @@ async def read_cluster(
         free_cpu_memory=settings.card_unlimited_cpu_memory,
         audit=settings.mode is InstallationMode.AUDIT,
         enqueues=settings.scheduler == "standalone",
+        group_priority_classes=settings.release.group_priority_classes,
     )
     found = CheckedCluster(ledger, namespace, look_at_pod)
     kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)

@@ -80,6 +80,7 @@ class Simulation:
             free_cpu_memory=settings.card_unlimited_cpu_memory,
             audit=settings.mode is InstallationMode.AUDIT,
             enqueues=settings.scheduler == "standalone",
+            group_priority_classes=settings.release.group_priority_classes,
         )
         self._settings = settings
         self._inventory = inventory

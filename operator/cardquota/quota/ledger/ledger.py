@@ -18,7 +18,7 @@ Everything is keyed as Kubernetes does: pods by uid, nodes, queues and namespace
 by `namespace/name`.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 
 from ..accounts.account import Account
 from ..accounts.queue_facts import QueueFacts
@@ -49,6 +49,7 @@ class Ledger(LedgerState):
         free_cpu_memory: bool = False,
         audit: bool = False,
         enqueues: bool = True,
+        group_priority_classes: Collection[str] = (),
         at_once: int | None = None,
     ) -> None:
         """`at_once`: how many pods one event re-reads, a large one counting as several; the others
@@ -60,6 +61,7 @@ class Ledger(LedgerState):
             free_cpu_memory=free_cpu_memory,
             audit=audit,
             enqueues=enqueues,
+            group_priority_classes=group_priority_classes,
         )
         self._charges = Charges(self)
         self.card_metering = CardMetering(self.accounts_by_queue, self.pods)
@@ -272,12 +274,12 @@ class Ledger(LedgerState):
         """A priority class was added or changed; pod groups may name it."""
         if self.priorities.get(name) != value:
             self.priorities[name] = value
-            self.reassessment.reassess_priority_class(name)
+            self.reassessment.ask_groups_of_class(name)
 
     def priority_class_gone(self, name: str) -> None:
         """A priority class was deleted."""
         if self.priorities.pop(name, None) is not None:
-            self.reassessment.reassess_priority_class(name)
+            self.reassessment.ask_groups_of_class(name)
 
     def device_class_seen(self, name: str, resource: str) -> None:
         """A DeviceClass was added or changed; `resource`: its extended resource name, or empty."""
@@ -433,17 +435,15 @@ def _start_of(group: PodGroupState) -> Hashable:
 
 
 def _as_read(group: PodGroupState) -> Hashable:
-    """The part of a group that its members are read by: queue, policy, priority, class, tasks."""
+    """The part of a group that its members are read by: queue, policy, tasks."""
     facts = group.facts
     if facts is None:
         return None
-    return facts.queue, group.gang, facts.priority_class, group.reservation is None, *group.tasks
+    return facts.queue, group.gang, group.reservation is None, *group.tasks
 
 
 def _still_under_way(record: PodRecord, facts: PodFacts) -> bool:
     """Whether what was decided on a pod, and charged, is not shown by these new facts either."""
-    if facts.state is State.OPEN and record.facts.state is State.OPEN:
-        return True  # its binding
     return facts.state is State.GATED and not facts.revision > record.settled_revision > 0
 
 

@@ -161,6 +161,9 @@ class LedgerReader(Protocol):
     def cluster_quota(self, card: str) -> int:
         """The quotas of all queues for one card, cards (Q3)."""
 
+    def counts_for_groups(self, priority_class: str) -> bool:
+        """Whether a group without pods has the priority of this class, if it names it (E6)."""
+
     def priority_of(self, priority_class: str) -> int:
         """The value of a priority class; 0 for one that is not known, or none."""
 

@@ -1,6 +1,6 @@
 """What the ledger knows, and what can be asked of it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from ..accounts.account import OUTSIDE, Account
@@ -27,7 +27,16 @@ from ..pods.pod_request import PodRequest, card_devices
 from ..pods.reading import Reading, Readings
 from ..shares.shares import Shares
 from ..stamp import Reservation
-from ..vocabulary import CPU, GPU_MEMORY, MEMORY, NAMESPACE_OFF, Mode, Policy, QueueState
+from ..vocabulary import (
+    CPU,
+    GPU_MEMORY,
+    MEMORY,
+    NAMESPACE_OFF,
+    SYSTEM_CLASSES,
+    Mode,
+    Policy,
+    QueueState,
+)
 from ..workloads.live_holdings import LiveHoldings, UpdatePart
 from ..workloads.workload_cache import WorkloadCache
 from ..workloads.workload_facts import WorkloadFacts
@@ -49,7 +58,8 @@ class LedgerState:
 
     `default_queue`, `free_cpu_memory` and `audit` are settings (section 2, P6, mode). `enqueues`:
     whether groups are enqueued before their pods are there (E1). Where Volcano runs, only those
-    are that it asks about (V3).
+    are that it asks about (V3). `group_priority_classes`: that count for groups without pods; none:
+    all but those of the system (E6).
 
     For the ledger's own parts, which change it. Who only asks takes a `LedgerReader`.
     """
@@ -62,7 +72,9 @@ class LedgerState:
         free_cpu_memory: bool = False,
         audit: bool = False,
         enqueues: bool = True,
+        group_priority_classes: Collection[str] = (),
     ) -> None:
+        self._group_priority_classes = frozenset(group_priority_classes)
         self.catalog = Catalog()
         self.nodes = NodeCache(self.catalog)
         self.card_memory = CardMemory()
@@ -389,9 +401,20 @@ class LedgerState:
             return None
         if self.mode_in(facts.namespace) is not Mode.ENFORCE:
             return None
-        priority = self.priorities.get(facts.priority_class, 0)
+        priority = group.priority
+        if priority is None:
+            counts = self.counts_for_groups(facts.priority_class)
+            priority = self.priorities.get(facts.priority_class, 0) if counts else 0
         place = SortKey.alone(-priority, facts.created, facts.name, facts.key)
         return Asks(facts.queue, place, request)
+
+    def counts_for_groups(self, priority_class: str) -> bool:
+        """Whether a group without pods has the priority of this class, if it names it (E6). No
+        admission asks whether its writer may use the class.
+        """
+        if priority_class.startswith(SYSTEM_CLASSES):
+            return False
+        return not self._group_priority_classes or priority_class in self._group_priority_classes
 
     def needs_nothing_yet(self, group: PodGroupState) -> bool:
         """Whether the pods of a group may be created without anything being reserved (E1): they are

@@ -22,7 +22,7 @@ class PodAssessor:
         self._state = state
 
     def assess(self, record: PodRecord) -> None:
-        """Sets the pod's queue, charge, charge state, request, claim, priority and place.
+        """Sets the pod's queue, charge, charge state, request, claim and place.
 
         A stamp of ours decides queue and cards (E10); without one, the pod and its node do.
         """
@@ -38,7 +38,6 @@ class PodAssessor:
             record.charge = self._unstamped_charge(record, bound=bound)
         record.charge_state = self._charge_state(record, bound=bound)
         record.offline = bound and state.policy_by_controller(facts) is Policy.GATE
-        record.priority = self._priority(facts)
         record.place = self._place(facts)
 
     def _stamped_cards(self, record: PodRecord, stamp: Stamp) -> Amounts:
@@ -119,14 +118,6 @@ class PodAssessor:
         policy = self._state.policy_of(record.facts, record.queue)
         waits = policy is Policy.GATE or record.elsewhere
         return ChargeState.GATED_GATE if waits else ChargeState.GATED_DENY
-
-    def _priority(self, facts: PodFacts) -> int:
-        """The pod's own, or its group's if that is higher."""
-        group = self._state.groups.get(facts.group) if facts.group else None
-        if group is None or group.facts is None:
-            return facts.priority
-        named = self._state.priorities.get(group.facts.priority_class, facts.priority)
-        return max(facts.priority, named)
 
     def _place(self, facts: PodFacts) -> tuple[str, str]:
         """Of a gang, and of what a Job made, the group's: controllers make the pods of several jobs

@@ -47,6 +47,42 @@ def elastic_pods(number: int, cards: int = 1) -> list[PodBody]:
 SERVICE = a_group("service").in_queue("red").of(1)
 
 
+# --- E6: whose turn is first ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("named", "listed", "first"),
+    [
+        ("high", (), "team/z"),
+        ("high", ("high",), "team/z"),
+        ("high", ("other",), "team/a"),
+        ("system-node-critical", (), "team/a"),
+        ("system-node-critical", ("system-node-critical",), "team/a"),
+        ("unknown", (), "team/a"),
+    ],
+)
+def test_e6_a_group_without_pods_has_the_priority_of_the_class_it_names_if_that_counts(
+    named: str, listed: tuple[str, ...], first: str
+) -> None:
+    late = asking("z", 3).put(named, "spec", "priorityClassName")
+    ledger = a_cluster(asking("a", 3), late, group_priority_classes=listed)
+    ledger.priority_class_seen("high", 100)
+    ledger.priority_class_seen("system-node-critical", 2_000_001_000)
+    assert release(ledger)[0] == [[first]]
+
+
+def test_e6_once_it_has_pods_their_priority_counts_and_not_its_class() -> None:
+    late = asking("z", 3).of(2).put("high", "spec", "priorityClassName")
+    pod = a_pod("p").in_group("z").in_queue("red").naming(H200).asking_for(1).gated()
+    ledger = a_cluster(asking("a", 3), late, pod.with_priority(-1))
+    ledger.priority_class_seen("high", 100)
+    assert release(ledger)[0] == [["team/a"]]
+    ledger = a_cluster(asking("a", 3), late, pod)
+    ledger.priority_class_seen("high", 100)
+    ledger.pod_gone(pod.uid)
+    assert release(ledger)[0] == [["team/z"]]
+
+
 # --- E1 -------------------------------------------------------------------------------------------
 
 
