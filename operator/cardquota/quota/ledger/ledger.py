@@ -281,6 +281,16 @@ class Ledger(LedgerState):
         if self.priorities.pop(name, None) is not None:
             self.reassessment.ask_groups_of_class(name)
 
+    def put_last(self, queue: str, namespace: str, *, held: bool | None) -> None:
+        """What groups of a namespace ask a queue for in advance goes after all others (E8); `held`:
+        none of it is reserved at all. None: they have their places again. For the leader alone.
+        """
+        if held is None:
+            self.last.pop((queue, namespace), None)
+        else:
+            self.last[queue, namespace] = held
+        self.reassessment.ask_again(self.requesting.get(namespace, ()))
+
     def device_class_seen(self, name: str, resource: str) -> None:
         """A DeviceClass was added or changed; `resource`: its extended resource name, or empty."""
         self.device_classes.see(name, resource)

@@ -25,6 +25,7 @@ from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord, SortKey
 from ..pods.pod_request import PodRequest, card_devices
 from ..pods.reading import Reading, Readings
+from ..quantity import LARGEST
 from ..shares.shares import Shares
 from ..stamp import Reservation
 from ..vocabulary import (
@@ -96,6 +97,9 @@ class LedgerState:
         """By name: the accounts in which pods wait, or groups to be enqueued."""
         self.priorities: dict[str, int] = {}
         """Values of priority classes."""
+        self.last: dict[tuple[str, str], bool] = {}
+        """Queues and namespaces of which reservations ended unused (E8): whether nothing is
+        reserved for groups there now; else they go after all others."""
         self.requesting: dict[str, set[str]] = {}
         """By namespace: the keys of groups that say what their minimum will ask for (E1)."""
         self.vacant: dict[str, dict[str, None]] = {}
@@ -401,7 +405,10 @@ class LedgerState:
             return None
         if self.mode_in(facts.namespace) is not Mode.ENFORCE:
             return None
-        priority = group.priority
+        last = self.last.get((facts.queue, facts.namespace))
+        if last:
+            return None
+        priority = group.priority if last is None else -LARGEST
         if priority is None:
             counts = self.counts_for_groups(facts.priority_class)
             priority = self.priorities.get(facts.priority_class, 0) if counts else 0

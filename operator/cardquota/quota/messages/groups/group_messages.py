@@ -52,8 +52,7 @@ def minimum_too_small(minimum: int) -> str:
 def priority_class_not_counted(name: str) -> str:
     """A group names a class that counts for no group (E6)."""
     return (
-        f"spec.priorityClassName <{show(name)}> does not count for a PodGroup; name it in its "
-        "pods, or ask the administrator"
+        f"spec.priorityClassName <{show(name)}> does not count for a PodGroup: name it in its pods"
     )
 
 
