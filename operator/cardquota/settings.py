@@ -186,6 +186,9 @@ class Extender(Section):
     scheduler_name: str = "cardquota-scheduler"
     """Name of the profile of the second kube-scheduler, for clusters whose own cannot be
     configured."""
+    memory_needs_quota: bool = True
+    """Whether a pod gets card memory only in a queue whose quota has a row for it (B9). Without, it
+    is limited only while some quota has one."""
     managed_resources: tuple[ManagedResource, ...] = ()
     """More resource names of cards for the configuration of kube-scheduler, beside those of the
     vendor table and of known MIG slices. kube-scheduler compares whole names."""
@@ -404,6 +407,11 @@ class Settings(BaseSettings):
         except CollisionError as error:
             raise ValueError(f"vendors: {error}") from None
         return self
+
+    @property
+    def memory_by_row(self) -> bool:
+        """Whether only queues with a row for card memory may have some (B9)."""
+        return self.extender.enabled and self.extender.memory_needs_quota
 
     @cached_property
     def vendor_table(self) -> VendorTable:

@@ -72,6 +72,13 @@ SCHEDULING: Final = (
         "Take one of the two out of the pod's template.",
     ),
     _no_fit(
+        "A pod asks for card memory, and we did not let it through: it has no queue, or came past "
+        "the webhooks.",
+        constant("NO_MEMORY_ROW"),
+        "Create it again in a queue whose quota has `<product>/gpu-mem`.",
+        "B9",
+    ),
+    _no_fit(
         "The pod's amounts cannot be read.",
         say(m.request_unreadable, "resource aliyun.com/gpu-mem: <-1> is negative"),
         "Correct the pod's template.",

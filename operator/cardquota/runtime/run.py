@@ -129,6 +129,7 @@ class Operator:
             audit=settings.mode is InstallationMode.AUDIT,
             enqueues=settings.scheduler == "standalone",
             group_priority_classes=settings.release.group_priority_classes,
+            memory_by_row=settings.memory_by_row,
             at_once=AT_ONCE,
         )
         OverdueReads(self._ledger, self._notifier)

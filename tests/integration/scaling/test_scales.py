@@ -103,11 +103,8 @@ def test_r2_an_autoscaler_gets_the_part_that_fits_and_one_event_says_so(
 
 def test_r4_a_paused_deployment_that_is_toggled_refuses_nobody(team: Team) -> None:
     team.has_queue({T1000: 3})
-    for name in ("paused", "web"):
-        create(team, "Deployment", team.a_pod(name, 1, T1000), replicas=0)
-    target = f"{path(team, 'Deployment')}/paused"
-    pause = {"spec": {"paused": True}}
-    assert ask(team.cluster, "PATCH", target, pause, content_type=MERGE).ok
+    create(team, "Deployment", team.a_pod("paused", 1, T1000), replicas=0, paused=True)
+    create(team, "Deployment", team.a_pod("web", 1, T1000), replicas=0)
     for _ in range(10):
         assert scale(team, "Deployment", "paused", 3).ok
         assert (reply := scale(team, "Deployment", "web", 3, dry_run=True)).ok, reply

@@ -94,6 +94,7 @@ async def read_cluster(
         audit=settings.mode is InstallationMode.AUDIT,
         enqueues=settings.scheduler == "standalone",
         group_priority_classes=settings.release.group_priority_classes,
+        memory_by_row=settings.memory_by_row,
     )
     found = CheckedCluster(ledger, namespace, look_at_pod)
     kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)

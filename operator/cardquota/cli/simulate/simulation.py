@@ -81,6 +81,7 @@ class Simulation:
             audit=settings.mode is InstallationMode.AUDIT,
             enqueues=settings.scheduler == "standalone",
             group_priority_classes=settings.release.group_priority_classes,
+            memory_by_row=settings.memory_by_row,
         )
         self._settings = settings
         self._inventory = inventory

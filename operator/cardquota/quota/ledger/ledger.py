@@ -50,6 +50,7 @@ class Ledger(LedgerState):
         audit: bool = False,
         enqueues: bool = True,
         group_priority_classes: Collection[str] = (),
+        memory_by_row: bool = False,
         at_once: int | None = None,
     ) -> None:
         """`at_once`: how many pods one event re-reads, a large one counting as several; the others
@@ -62,6 +63,7 @@ class Ledger(LedgerState):
             audit=audit,
             enqueues=enqueues,
             group_priority_classes=group_priority_classes,
+            memory_by_row=memory_by_row,
         )
         self._charges = Charges(self)
         self.card_metering = CardMetering(self.accounts_by_queue, self.pods)

@@ -132,6 +132,10 @@ class LedgerReader(Protocol):
         """Whether pods with cards are charged no cpu and memory (P6)."""
 
     @property
+    def memory_by_row(self) -> bool:
+        """Whether only queues with a row for card memory may have some (B9)."""
+
+    @property
     def overdue(self) -> bool:
         """Whether an event changed pods that are still to be re-read."""
 

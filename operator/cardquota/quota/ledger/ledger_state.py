@@ -60,7 +60,8 @@ class LedgerState:
     `default_queue`, `free_cpu_memory` and `audit` are settings (section 2, P6, mode). `enqueues`:
     whether groups are enqueued before their pods are there (E1). Where Volcano runs, only those
     are that it asks about (V3). `group_priority_classes`: that count for groups without pods; none:
-    all but those of the system (E6).
+    all but those of the system (E6). `memory_by_row`: whether only queues with a row for card
+    memory may have some (B9).
 
     For the ledger's own parts, which change it. Who only asks takes a `LedgerReader`.
     """
@@ -74,7 +75,9 @@ class LedgerState:
         audit: bool = False,
         enqueues: bool = True,
         group_priority_classes: Collection[str] = (),
+        memory_by_row: bool = False,
     ) -> None:
+        self.memory_by_row = memory_by_row
         self._group_priority_classes = frozenset(group_priority_classes)
         self.catalog = Catalog()
         self.nodes = NodeCache(self.catalog)
@@ -104,7 +107,7 @@ class LedgerState:
         """By namespace: the keys of groups that say what their minimum will ask for (E1)."""
         self.vacant: dict[str, dict[str, None]] = {}
         """By queue: the keys of gangs that run and have lost members of their minimum (E6)."""
-        self.quotas = QuotaTotals()
+        self.quotas = QuotaTotals(memory_by_row=memory_by_row)
         """Of all queues together."""
         self._readings = Readings()
         self.unstamped = UnstampedPodIndex()

@@ -17,7 +17,7 @@ from ..card_memory.memory_node import MemoryNode, NodeKind
 from ..ledger.ledger_reader import LedgerReader
 from ..messages.nodes import scheduling_messages as m
 from ..pods.pod_facts import PodFacts, memory_of
-from ..vocabulary import GPU_MEMORY
+from ..vocabulary import GPU_MEMORY, Mode
 
 
 class NodeFit(NamedTuple):
@@ -79,6 +79,10 @@ def request_problem(ledger: LedgerReader, facts: PodFacts) -> str:
         return m.request_unreadable(facts.problem) if facts.problem else ""
     if not memory_of(facts.devices):
         return ""
+    # Without a decision of ours no row allows it. Where nothing is enforced, none is needed.
+    undecided = ledger.memory_by_row and facts.stamp is None
+    if undecided and ledger.mode_in(facts.namespace) is Mode.ENFORCE:
+        return m.NO_MEMORY_ROW
     others = any(name != GPU_MEMORY and ledger.counts(name) for name, _ in facts.devices)
     return m.BOTH_ASKED if others else ""
 

@@ -15,7 +15,7 @@ from cardquota.quota.reports.queue_report import report
 from cardquota.quota.scheduling.memory_report import memory_report, unlimited_use
 from cardquota.quota.steps import to_its_end
 from cardquota.quota.verdict import Outcome, Verdict
-from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT
+from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT, Reason
 
 from ..events import totals as all_totals
 
@@ -217,6 +217,20 @@ def test_b10_without_a_row_a_pod_is_told_so() -> None:
     )
     assert created(asking(), RED).warnings == ()
     assert created(asking(card=None).in_queue(None), FREE).outcome is Outcome.UNMANAGED
+
+
+def test_b9_memory_needs_a_queue_with_a_row() -> None:
+    """Whether any other queue has one."""
+    for queues in ((FREE,), (FREE, a_queue("blue").with_quota({A10: 9_999}))):
+        ledger = a_ledger(a_shared(), *queues, memory_by_row=True)
+        verdict = judge_create(ledger, asking(card=None).facts())
+        assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.CARD_NOT_IN_QUOTA)
+        without = judge_create(ledger, asking(card=None).in_queue(None).facts())
+        assert (without.outcome, without.reason) == (Outcome.NEVER, Reason.QUEUE_NOT_FOUND)
+        assert "requests aliyun.com/gpu-mem and has no queue: name one whose" in without.text
+    assert judge_create(a_ledger(a_shared(), RED, memory_by_row=True), asking().facts()).fits
+    plain = a_pod("plain").in_queue(None)
+    assert judge_create(ledger, plain.facts()).outcome is Outcome.UNMANAGED
 
 
 def test_e1_b10_a_group_asks_for_memory_or_for_cards() -> None:

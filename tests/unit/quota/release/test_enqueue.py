@@ -9,6 +9,7 @@ from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pending.candidate import Candidate, PodClass
 from cardquota.quota.pods.pod_record import SortKey
+from cardquota.quota.release.openings import openings
 from cardquota.quota.release.release_judge import Opening, ReleaseJudge, Wait
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.stamp import Stamp
@@ -81,6 +82,26 @@ def test_e6_once_it_has_pods_their_priority_counts_and_not_its_class() -> None:
     ledger.priority_class_seen("high", 100)
     ledger.pod_gone(pod.uid)
     assert release(ledger)[0] == [["team/z"]]
+
+
+def test_e8_a_namespace_that_goes_last_asks_after_all_others_and_while_it_is_held_not_at_all() -> (
+    None
+):
+    high = asking("a", 3).put("high", "spec", "priorityClassName")
+    other = asking("z", 3).in_namespace("other")
+    ledger = a_cluster(high, other)
+    ledger.priority_class_seen("high", 100)
+    for held, first in ((True, "other/z"), (False, "other/z"), (None, "team/a")):
+        ledger.put_last("red", "team", held=held)
+        found = next(openings(ledger, "red"))
+        assert isinstance(found, Opening)
+        assert found.gang is not None
+        assert found.gang.key == first
+    ledger.group_gone("other/z")
+    ledger.put_last("red", "team", held=True)
+    assert release(ledger)[0] == []
+    ledger.put_last("red", "team", held=False)
+    assert release(ledger)[0] == [["team/a"]]
 
 
 # --- E1 -------------------------------------------------------------------------------------------
