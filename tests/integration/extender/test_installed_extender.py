@@ -41,8 +41,7 @@ def a_pod(name: str, resource: str, amount: int, **spec: Any) -> dict[str, Any]:
 def bound(plane: Cluster, namespace: str, document: dict[str, Any]) -> dict[str, Any]:
     """Create a pod; the pod once it has a node."""
     pods = f"/api/v1/namespaces/{namespace}/pods"
-    reply = ask(plane, "POST", pods, document)
-    assert reply.ok, reply.message
+    eventually(lambda: ask(plane, "POST", pods, document).ok, "it is created")
     name = document["metadata"]["name"]
 
     def found() -> dict[str, Any] | None:
@@ -158,6 +157,7 @@ def test_the_second_scheduler(
     extender_plane: Cluster, namespace: str, second_scheduler: Path
 ) -> None:
     """With the rights, and the Lease, that the component gives it."""
+    in_audit(extender_plane, namespace)
     document = a_pod("second", GPU_MEMORY, 3, schedulerName=SCHEDULER)
     pod = bound(extender_plane, namespace, document)
     assert GPU_MEMORY_CARD in pod["metadata"]["annotations"]
