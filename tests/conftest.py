@@ -55,14 +55,12 @@ def product_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
 
 @pytest.fixture(scope="session")
 def extender_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """The one plane whose scheduler asks the product, also which card a pod with a choice gets; of
-    its two replicas one binds.
-    """
+    """The one plane whose scheduler asks the product; of its two replicas one binds."""
     if existing_cluster() is not None:
         pytest.skip("the product is started on planes of our own only")
     folder = tmp_path_factory.mktemp("extender-plane")
     config = tmp_path_factory.mktemp("extender-config") / "config.yaml"
-    config.write_text("extender: {enabled: true, lateBinding: true}\n")
+    config.write_text("extender: {enabled: true}\n")
     with running_plane(folder, replicas=2, extender=True, config=config) as cluster:
         cluster.warm()
         eventually(lambda: decides(cluster), "a leader that decides")

@@ -22,6 +22,13 @@ _WORDS: Final = (
     (re.compile(r"^(?:Input|String|Value|List|Tuple|Dictionary) should "), "must "),
 )
 
+_LATE_BINDING: Final = (
+    "there is no such setting any more: a pod's card is decided when its gate opens; leave the "
+    "setting out"
+)
+_GONE: Final = {"extender.latebinding": _LATE_BINDING, "extender.schedulers": _LATE_BINDING}
+"""Settings of earlier releases, in small letters: what to do about them."""
+
 
 def plain_problem(text: str) -> str:
     """One of its messages in plain words; any other text as it is."""
@@ -35,4 +42,5 @@ def setting_problem(error: Mapping[str, Any]) -> str:
     wrong with it.
     """
     where = ".".join(map(str, error["loc"])) or "settings"
-    return f"{where}: {plain_problem(str(error['msg']))}"
+    gone = _GONE.get(where.replace("_", "").lower())
+    return f"{where}: {gone or plain_problem(str(error['msg']))}"

@@ -144,7 +144,6 @@ class Packing(StrEnum):
     SPREAD = "spread"
 
 
-SchedulerName = Annotated[str, Field(min_length=1, max_length=253)]
 ManagedResource = Annotated[
     str,
     Field(
@@ -188,20 +187,12 @@ class Extender(Section):
     scheduler_name: str = "cardquota-scheduler"
     """Name of the profile of the second kube-scheduler, for clusters whose own cannot be
     configured."""
+    memory_needs_quota: bool = True
+    """Whether a pod gets card memory only in a queue whose quota has a row for it (B9). Without, it
+    is limited only while some quota has one."""
     managed_resources: tuple[ManagedResource, ...] = ()
     """More resource names of cards for the configuration of kube-scheduler, beside those of the
     vendor table and of known MIG slices. kube-scheduler compares whole names."""
-    late_binding: bool = False
-    """Whether a pod with alternatives keeps them all when its gate opens, and gets the first of
-    them that is free when it is bound (E7). Only for pods of `schedulers`: those ask the
-    extender."""
-    schedulers: tuple[SchedulerName, ...] = ("default-scheduler", "cardquota-scheduler")
-    """Names, as in `spec.schedulerName`, of the schedulers that ask the extender."""
-
-    @property
-    def late_bound_schedulers(self) -> tuple[str, ...]:
-        """Those of `schedulers` whose pods get their card when they are bound."""
-        return self.schedulers if self.late_binding else ()
 
 
 class Release(Section):
@@ -219,6 +210,9 @@ class Release(Section):
     ] = 600.0
     """Seconds after the creation of a pod, gang or group that lacks room. From then on, no pod or
     group behind it may take what it needs (E6). 0: they always may."""
+    group_priority_classes: tuple[str, ...] = ()
+    """Names of the PriorityClasses that count for PodGroups without pods (E6). Empty: all but those
+    that begin with `system-`."""
     replacement_wait: Annotated[float, Field(ge=0, le=3_600, allow_inf_nan=False)] = 60.0
     """Seconds for which the place of a member that a running gang has lost is kept free for its
     replacement (E6). 0: it is not kept."""
@@ -424,15 +418,6 @@ class Settings(BaseSettings):
         return _Environment(settings_cls, {}), init_settings
 
     @model_validator(mode="after")
-    def _late_binding_binds(self) -> Self:
-        if self.extender.late_binding and not self.extender.enabled:
-            raise ValueError(
-                "extender.lateBinding needs extender.enabled: "
-                "without the extender nobody decides which card a pod gets when it is bound"
-            )
-        return self
-
-    @model_validator(mode="after")
     def _no_row_twice(self) -> Self:
         names = [f"{row.prefix}/{row.type}" for row in self.vendors]
         for name in names:
@@ -443,6 +428,11 @@ class Settings(BaseSettings):
         except CollisionError as error:
             raise ValueError(f"vendors: {error}") from None
         return self
+
+    @property
+    def memory_by_row(self) -> bool:
+        """Whether only queues with a row for card memory may have some (B9)."""
+        return self.extender.enabled and self.extender.memory_needs_quota
 
     @cached_property
     def vendor_table(self) -> VendorTable:

@@ -36,6 +36,11 @@ FAMILIES: Final = (
     Family("queue_card_surge", "Cards that rolling updates may borrow", ("queue", "card")),
     Family("queue_card_borrowed", "Cards that rolling updates have borrowed", ("queue", "card")),
     Family(
+        "queue_card_reserved",
+        "Cards that are reserved for groups, and that no pod of theirs uses yet",
+        ("queue", "namespace", "card"),
+    ),
+    Family(
         "queue_card_seconds",
         "Card-seconds that were allocated, by queue; on the leader alone",
         ("queue", "card"),

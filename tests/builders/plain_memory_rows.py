@@ -29,7 +29,6 @@ class PlainMemoryPod:
     node: str = ""
     terminating: bool = False
     stamp: tuple[str, dict[str, int]] | None = None
-    """A choice stands there as `A|B`."""
     assumed: tuple[str, dict[str, int]] | None = None
     node_card: str = ""
     compared: bool = False
@@ -38,12 +37,6 @@ class PlainMemoryPod:
     @property
     def charged_by(self) -> tuple[str, dict[str, int]] | None:
         return self.assumed or self.stamp
-
-    @property
-    def choice(self) -> list[str]:
-        """The cards of its stamp, if that is a choice."""
-        _, cards = self.charged_by or ("", {})
-        return next((name.split("|") for name in cards if "|" in name), [])
 
 
 @dataclass(frozen=True)
@@ -123,7 +116,7 @@ class PlainMemoryRows:
             if pod.state != "bound" or not card or pod.node_card:
                 continue
             _, stamped = pod.charged_by or ("", {})
-            if pod.charged_by is None or pod.choice:
+            if pod.charged_by is None:
                 pod.node_card, pod.compared = card, True
             elif not pod.compared:
                 pod.compared = True
@@ -158,7 +151,7 @@ class PlainMemoryRows:
         if pod.charged_by:
             if pod.node_card:
                 return {pod.node_card: pod.amount}
-            return {name.split("|")[0]: n for name, n in pod.charged_by[1].items() if n}
+            return {name: n for name, n in pod.charged_by[1].items() if n}
         if pod.node_card:
             return {pod.node_card: pod.amount} if self.limited else {}
         rows, cards = self.queues.get(self.queue_of(pod), {}), self.alternatives(pod)
@@ -183,7 +176,7 @@ class PlainMemoryRows:
     def _leaves(self, pod: PlainMemoryPod) -> bool:
         """T4: whether what it holds is certain to be free once it is gone."""
         holds = pod.state != "gated" or pod.assumed is not None
-        cards = pod.choice if pod.charged_by else self.alternatives(pod)
+        cards = [] if pod.charged_by else self.alternatives(pod)
         return pod.terminating and holds and (pod.state == "bound" or len(cards) < 2)
 
     def charged(self) -> Counter[tuple[str, str]]:
@@ -200,25 +193,24 @@ class PlainMemoryRows:
     # --- room -----------------------------------------------------------------------------
 
     def claims(self, queue: str) -> dict[str, list[str]]:
-        """By pod: the cards of those that are let through and may still get any of several."""
+        """By pod: the cards of those that came past us and may get any of several."""
         found = {}
         for uid, pod in self.pods.items():
-            let = pod.state == "open" or (pod.state == "gated" and pod.assumed is not None)
-            if let and self.queue_of(pod) == queue:
-                cards = pod.choice if pod.charged_by else self.alternatives(pod)
+            if pod.state == "open" and not pod.charged_by and self.queue_of(pod) == queue:
+                cards = self.alternatives(pod)
                 if len(cards) > 1:
                     found[uid] = cards
         return found
 
-    def all_fit(self, queue: str, *more: tuple[str, int], without: str = "") -> bool:
+    def all_fit(self, queue: str, *more: tuple[str, int]) -> bool:
         """T3: whether all claims of a queue can be assigned beside what has its card, and beside
-        these cards; `without`: one of the pods does not count.
+        these cards.
         """
-        claims = {uid: cards for uid, cards in self.claims(queue).items() if uid != without}
+        claims = self.claims(queue)
         held: Counter[str] = Counter()
         for uid, pod in self.pods.items():
             let = pod.state != "gated" or pod.assumed
-            if let and uid not in claims and uid != without and self.queue_of(pod) == queue:
+            if let and uid not in claims and self.queue_of(pod) == queue:
                 held.update(self.charge(pod))
         for card, amount in more:
             held[card] += amount

@@ -58,22 +58,9 @@ class PodBody(Body):
             .managed()
         )
 
-    def claiming(self, queue: str, amount: int, *cards: str, term: str = "term-1") -> Self:
-        """Its gate is open, and its card is chosen when it is bound."""
-        return (
-            self.ungated()
-            .annotated(v.CLAIM, json.dumps({"|".join(cards): amount}))
-            .annotated(v.CHARGED_QUEUE, queue)
-            .annotated(v.TERM, term)
-            .managed()
-        )
-
     def managed(self) -> Self:
         """Marked by the operator: what stands on it as if we had written it, we have written."""
         return self.put(v.IS_MANAGED, "metadata", "labels", v.MANAGED)
-
-    def bound_by(self, scheduler: str) -> Self:
-        return self.put(scheduler, "spec", "schedulerName")
 
     def on_node(self, node: str, at: str | None = "2026-01-01T01:00:00Z") -> Self:
         bound = self.ungated().put(node, "spec", "nodeName")

@@ -31,7 +31,7 @@ KEYS = {
     "node": frozenset({"maker", "product", "mib", "replicas", "sharing", "labels", "offers"}),
     "queue": frozenset({"quota", "cpu", "memory", "policy", "namespaces", "notes", "spec"}),
     "namespace": frozenset({"mode", "queue"}),
-    "group": frozenset({"namespace", "queue", "members", "tasks", "request", "resources"}),
+    "group": frozenset({"namespace", "queue", "members", "tasks", "request", "resources", "class"}),
     "pod": _OF_PODS,
     **dict.fromkeys(("deployment", "statefulset", "daemonset", "job"), _OF_PODS | {"replicas"}),
     "object": frozenset[str](),
@@ -117,6 +117,7 @@ def _group(row: Row) -> Object:
         "minMember": row.get("members"),
         "minTaskMember": row.get("tasks"),
         "minResources": row.get("resources"),
+        "priorityClassName": row.get("class"),
     }
     spec = {key: value for key, value in said.items() if value is not None}
     return {"apiVersion": _VOLCANO, "kind": "PodGroup", "metadata": meta, "spec": spec}

@@ -27,7 +27,6 @@ from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.resizes import ResizeReviews
 from cardquota_webhooks.reviews.queue_answers import QueueAnswers
 from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
-from cardquota_webhooks.scaling.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
@@ -154,28 +153,25 @@ class Replica:
             self.ledger, self.settings, self.notifier, _no_queue, lambda: True, self._loop.time
         )
         targets = ScaleTargets(self.ledger, _no_pod)
-        recent = RecentScaleUps(self.ledger, targets, self._loop.time)
         return AdmissionServer(
             pods,
             ResizeReviews(self.ledger, lambda: True),
             QueueReviews(self.ledger),
             PodGroupReviews(self.ledger, self.settings, self.notifier, _no_queue, lambda: True),
-            WorkloadReviews(self.ledger, self.settings, self.notifier, _no_queue, recent),
+            WorkloadReviews(self.ledger, self.settings, self.notifier, _no_queue),
             ScaleReviews(
                 self.ledger,
                 self.settings,
                 self.notifier,
                 _no_queue,
                 targets,
-                recent,
                 lambda _, __, ___: None,
                 lambda: True,
-                self._loop.time,
             ),
             self.metrics,
             audit=False,
             volcano_jobs=VolcanoJobReviews(
-                self.ledger, self.settings, self.notifier, _no_queue, recent, lambda: True
+                self.ledger, self.settings, self.notifier, _no_queue, lambda: True
             ),
             queue_answers=QueueAnswers(
                 self.ledger, self.settings, lambda: True, lambda: 0.0, self._loop.time

@@ -60,15 +60,14 @@ def test_times_that_contradict_each_other_are_named_with_their_numbers(
     assert said in str(refused.value)
 
 
-def test_late_binding_without_the_extender_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("setting", ["lateBinding: true", "schedulers: [mine]"])
+def test_a_setting_that_is_gone_says_so(tmp_path: Path, setting: str) -> None:
     file = tmp_path / "config.yaml"
-    file.write_text("extender: {lateBinding: true}")
-    with pytest.raises(SettingsError, match=r"extender\.lateBinding needs extender\.enabled"):
+    file.write_text(f"extender: {{enabled: true, {setting}}}")
+    with pytest.raises(SettingsError) as refused:
         load(file)
-    file.write_text("extender: {lateBinding: true, enabled: true, schedulers: [mine]}")
-    assert load(file).extender.late_bound_schedulers == ("mine",)
-    file.write_text("extender: {enabled: true, schedulers: [mine]}")
-    assert load(file).extender.late_bound_schedulers == ()
+    key = setting.partition(":")[0]
+    assert f"extender.{key}: there is no such setting any more: a pod's card" in str(refused.value)
 
 
 @pytest.mark.parametrize("name", ["MODE", "LOG", "VOLCANO", "volcano", "LOG__LEVEL"])

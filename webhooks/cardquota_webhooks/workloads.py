@@ -53,7 +53,6 @@ from .large_bodies import is_large, too_large
 from .review import AdmissionResponse, Request
 from .rolling_update import UpdatedDeployment, may_be_gone
 from .scaling.own_pods import Makers, OwnPods, PodCount
-from .scaling.recent_scale_ups import RecentScaleUps
 from .silent_waits import deadline_in_queue, foreign_gates, keys_beside_template
 from .unknown_keys import template_key_warnings
 from .visibility_wait import Exists, VisibilityWait
@@ -97,16 +96,13 @@ class WorkloadReviews:
         settings: Settings,
         notifier: ChangeNotifier,
         exists: Exists,
-        recent: RecentScaleUps,
     ) -> None:
-        """`recent`: what other workloads were scaled to a moment ago."""
         self._ledger = ledger
         self._require_queue = settings.require_queue
         self._beside_volcano = settings.scheduler == "volcano"
         self._group_wait = GroupWaits(ledger, settings, notifier)
         self._visibility = VisibilityWait(ledger, settings, notifier, exists)
         self._own_pods = OwnPods(ledger)
-        self._recent = recent
         self._turns = Turns[tuple[str, ...]]()
 
     async def validate(self, request: Request) -> AdmissionResponse:
@@ -201,8 +197,7 @@ class WorkloadReviews:
                     facts.group, queue, never.minimum, never.most, workload=name
                 )
                 return _told(effect, said, shortfall_messages.shortfalls(queue, never.shorts))
-            to_come = self._recent.to_come(queue, but=workload.metadata.uid)
-            way = on_the_way(self._ledger, account, but=own.waiting, to_come=to_come)
+            way = on_the_way(self._ledger, account, but=own.waiting)
             if changed and effect is not Effect.WARN:
                 least = _needed_to_begin(request, account, pods, asked, own, way)
                 if least:

@@ -73,6 +73,14 @@ NO_QUEUE: Final = (
     ),
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
+        when="With the scheduler extender: the pod asks for card memory, and has no queue.",
+        says=say(queue_messages.memory_without_queue, "vision"),
+        where=(Where.REFUSAL,),
+        rule="B9",
+        do="Name a queue whose quota has `<product>/gpu-mem`.",
+    ),
+    Entry(
+        under=Reason.QUEUE_NOT_FOUND,
         when="With `webhook.gate: policy`, in a namespace labelled `enforced`: the card is in no "
         "vendor row, and the queue is that of the namespace or of the configuration.",
         says=say(queue_messages.queue_not_named, _QUEUE, [("acme.example/npu", 1)]),

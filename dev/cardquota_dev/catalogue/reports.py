@@ -36,14 +36,6 @@ EVENTS: Final = (
     ),
     Entry(
         under=v.RELEASED,
-        when="The same, with `extender.lateBinding`: the pod keeps its choice until it is bound.",
-        says=say(gate_messages.released, _QUEUE, [("NVIDIA-H200|NVIDIA-H800", 2)]),
-        where=(Where.EVENT,),
-        rule="E7",
-        do="Nothing.",
-    ),
-    Entry(
-        under=v.RELEASED,
         when="The namespace of a pod that waited was labelled `off` or `audit`.",
         says=say(gate_messages.released_unasked, _QUEUE, "vision", "audit", [(_H200, 2)]),
         where=(Where.EVENT,),

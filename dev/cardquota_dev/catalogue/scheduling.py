@@ -72,22 +72,16 @@ SCHEDULING: Final = (
         "Take one of the two out of the pod's template.",
     ),
     _no_fit(
+        "A pod asks for card memory, and we did not let it through: it has no queue, or came past "
+        "the webhooks.",
+        constant("NO_MEMORY_ROW"),
+        "Create it again in a queue whose quota has `<product>/gpu-mem`.",
+        "B9",
+    ),
+    _no_fit(
         "The pod's amounts cannot be read.",
         say(m.request_unreadable, "resource aliyun.com/gpu-mem: <-1> is negative"),
         "Correct the pod's template.",
-    ),
-    _no_fit(
-        "With `extender.lateBinding`, a pod that keeps its choice until it is bound: the queue's "
-        "quota of the node's card is held by others, or needed by those who can use no other.",
-        say(m.quota_taken, "NVIDIA-H200"),
-        "Nothing: it gets another of its cards, or this one when quota is free again.",
-        "B9",
-    ),
-    _no_fit(
-        "The same, and a node whose card is none of those that the pod named.",
-        constant("NO_CARD_OF_CHOICE"),
-        "Nothing, if other nodes have them.",
-        "B9",
     ),
     _unbound(
         "Since the filter said yes, another pod took the room.",

@@ -33,9 +33,7 @@ from ..quota.card_memory.placement import UNKNOWN, CardPlacement, placement_anno
 from ..quota.ledger.ledger import Ledger
 from ..quota.messages.nodes import binding_messages as m
 from ..quota.pods.pod_facts import PodFacts, State, memory_of
-from ..quota.scheduling.card_choice import card_choice
 from ..quota.scheduling.node_filter import fit_nodes, request_problem
-from ..quota.stamp import Stamp, allocated_text
 from ..quota.words import logged
 from .wire import BindArgs
 
@@ -238,7 +236,7 @@ class Binder:
         memory, amount = self._ledger.card_memory, memory_of(facts.devices)
         if not amount:
             memory.assume_cards(node, facts.uid)
-            return self._choose_card(facts, node)
+            return {}
         found = memory.get(node)
         assert found is not None  # noqa: S101 - the filter has found room there
         assert found.shape is not None  # noqa: S101
@@ -247,22 +245,7 @@ class Binder:
         now = max(self._wall_clock(), found.latest + 1)
         placement = CardPlacement(card, amount, assumed_at=now)
         memory.assume(node, facts.uid, MemoryPod(facts.namespace, facts.name, placement))
-        placed = placement_annotations(card, amount, found.shape.sizes[card], now)
-        return {**placed, **self._choose_card(facts, node)}
-
-    def _choose_card(self, facts: PodFacts, node: str) -> dict[str, str]:
-        """If the pod still has its choice, it is charged for the node's card from now on (E7). That
-        the card is open to it was found a moment ago, and is not asked again.
-        """
-        choice = card_choice(self._ledger, facts)
-        if choice is None:
-            return {}
-        card = self._ledger.nodes.card_of(node, choice.resource)
-        queue = self._ledger.pods[facts.uid].queue
-        assert card is not None  # noqa: S101 - the filter has found one of its cards there
-        stamp = Stamp(queue, ((card, choice.amount),), self._term)
-        self._ledger.decisions.assume(facts.uid, stamp)
-        return {v.ALLOCATED: allocated_text(stamp.cards)}
+        return placement_annotations(card, amount, found.shape.sizes[card], now)
 
     async def _read(self, facts: PodFacts, error: ApiError) -> _BoundPod | None:
         """After a conflict: this very pod at another revision. None after any other refusal."""
@@ -302,7 +285,6 @@ class Binder:
     def _take_back(self, uid: str) -> None:
         """The pod is not bound by what was decided last, and cannot be any more."""
         self._ledger.card_memory.forget(uid)
-        self._ledger.decisions.take_back_binding(uid)
 
 
 def _binding(facts: PodFacts, args: BindArgs, annotations: dict[str, str]) -> dict[str, object]:

@@ -1,8 +1,7 @@
 """Has kube-scheduler try pods again that a filter of ours has refused.
 
 kube-scheduler tries a refused pod again upon events of pods and nodes, and else after five minutes.
-It knows nothing of a list of broken cards that was emptied, of an annotation that was corrected, or
-of a quota that was raised, which may open a card to a pod that keeps its choice until it is bound;
+It knows nothing of a list of broken cards that was emptied, or of an annotation that was corrected;
 and an event may reach it a moment before us, so that it asks too early. Then nothing wakes the pod.
 What does is any write on the pod itself: so we write an annotation that nobody reads.
 
@@ -23,12 +22,9 @@ from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.writes.pod_patch import pod_path
 from ..quota import vocabulary as v
-from ..quota.assignment.claim import Claim
 from ..quota.card_memory.fit_key import UNHEARD, least_key
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import PodFacts, State, memory_of
-from ..quota.pods.pod_record import PodRecord
-from ..quota.scheduling.card_choice import cards_to_bind
 from ..quota.words import logged
 
 _LOG = logging.getLogger(__name__)
@@ -42,8 +38,6 @@ _SOME: Final = 10
 """Nodes that are remembered of a pod. If there were more, room anywhere may be room for it."""
 _AT_A_TIME: Final = 20
 """Pods woken in one go."""
-_CHOICES: Final = 4
-"""Different claims that are asked about in one go: one with many alternatives may take 10 ms."""
 
 
 class PatchesPods(Protocol):
@@ -63,38 +57,6 @@ class _Refused:
     due: float
     """When it may be woken."""
     pause: float = FIRST
-
-
-class _Choices:
-    """The cards that are open to pods with a choice, during one look. Equal claims are asked about
-    once.
-    """
-
-    def __init__(self, ledger: LedgerReader) -> None:
-        self._ledger = ledger
-        self._open: dict[tuple[str, Claim, str], frozenset[str]] = {}
-
-    @property
-    def asked(self) -> int:
-        """How many different claims were asked about."""
-        return len(self._open)
-
-    def may_take(self, record: PodRecord, one: _Refused) -> bool:
-        """Whether a card of one of the offered nodes is open to the pod."""
-        if record.claim is None:
-            return True
-        key = (record.queue, *record.claim)
-        is_open = self._open.get(key)
-        if is_open is None:
-            is_open = self._open[key] = cards_to_bind(self._ledger, *key)
-        if len(one.nodes) > _SOME or not is_open:
-            return bool(is_open)
-        cards = (
-            self._ledger.nodes.card_of(node, resource)
-            for node in one.nodes
-            for resource, _ in record.facts.devices
-        )
-        return not is_open.isdisjoint(card for card in cards if card is not None)
 
 
 class Waker:
@@ -161,25 +123,16 @@ class Waker:
         self._look = loop.call_at(when, self._look_now)
 
     def _look_now(self) -> None:
-        """Wake those that may fit. Costs O(nodes and refused pods), at most once a second. Which
-        cards are open to a pod with a choice is asked for some of them at a time.
-        """
+        """Wake those that may fit. Costs O(nodes and refused pods), at most once a second."""
         self._look = None
         most = max((rank[0] for rank in self._ledger.card_memory.ranks.values()), default=0)
         now, woken, soonest = self._clock(), 0, LONGEST + 1
-        choices = _Choices(self._ledger)
         for uid, one in list(self._refused.items()):
             record = self._ledger.pods.get(uid)
             if record is None or record.facts.state is not State.OPEN:
                 del self._refused[uid]
                 continue
-            if record.claim is not None:
-                if one.due > now or choices.asked >= _CHOICES:
-                    soonest = min(soonest, max(FIRST, one.due - now))
-                    continue
-                # Behind those that were not asked about.
-                self._refused[uid] = self._refused.pop(uid)
-            if not self._may_fit(one, most) or not choices.may_take(record, one):
+            if not self._may_fit(one, most):
                 continue
             if one.due <= now and woken < _AT_A_TIME:
                 woken += 1

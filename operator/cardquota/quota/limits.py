@@ -189,9 +189,8 @@ OF_VOLCANO_JOBS: Final = (JOB_TASKS, JOB_ALTERNATIVES)
 
 # --- beyond one of these a pod counts with the card that its queue's totals show it with ------
 FLEXIBLE_KINDS: Final = Limit("different requests without a decided card", 64)
-"""Of a queue's pods that have no node and may use several cards: they passed no gate of ours, or
-get their card when they are bound. They are assigned together whenever another pod is judged. A
-queue in use has a handful."""
+"""Of a queue's pods that have no node, may use several cards and passed no gate of ours. They are
+assigned together whenever another pod is judged. A queue in use has a handful."""
 FLEXIBLE_CARDS: Final = Limit("alternatives of these requests", 2_048)
 """Of all these requests together."""
 

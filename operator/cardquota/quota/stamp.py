@@ -16,10 +16,7 @@ from .vocabulary import CPU, MEMORY
 
 
 class Stamp(NamedTuple):
-    """A pod's charge as written on it: the queue, the cards, and the term that decided it.
-
-    A choice of cards may stand there as `A|B`: the pod holds one of them until it is bound (E7).
-    """
+    """A pod's charge as written on it: the queue, the cards, and the term that decided it."""
 
     queue: str
     cards: Charge
@@ -34,11 +31,6 @@ def choice_text(cards: Sequence[str]) -> str:
 def choice_of(dimension: str) -> tuple[str, ...]:
     """The cards of a choice; of anything else that a reservation names, that alone."""
     return tuple(dimension.split(_OR)) if _OR in dimension else (dimension,)
-
-
-def is_choice(cards: Charge) -> bool:
-    """Whether the cards of a stamp are a choice."""
-    return any(_OR in name for name, _ in cards)
 
 
 class Reservation(NamedTuple):
@@ -73,7 +65,7 @@ def read_allocated(text: str) -> Charge | None:
     found = _object(text, ALLOCATED_TEXT.most)
     if found is None or len(found) > RESOURCES.most:
         return None
-    if not all(_is_amount(value) for value in found.values()):
+    if not all(_OR not in name and _is_amount(value) for name, value in found.items()):
         return None
     return _READ.put(text, tuple(sorted(found.items())), 2 * len(text))
 

@@ -22,6 +22,8 @@ GROUP_NAME: Final = "scheduling.k8s.io/group-name"
 TASK: Final = "volcano.sh/task-spec"
 """Annotation of a pod: its task, as Volcano's Jobs write it."""
 
+SYSTEM_CLASSES: Final = "system-"
+"""How the names of Kubernetes' own PriorityClasses begin. Nobody else may make one."""
 DEFAULT_QUEUE: Final = "default"
 """The queue of a pod group or Volcano Job that names none: the API server or Volcano writes it."""
 VOLCANO_SCHEDULER: Final = "volcano"
@@ -34,9 +36,6 @@ NAMESPACE_MODE: Final = "volcano.sh/card-quota"
 
 # --- annotations that only the operator writes ----------------------------------------------
 ALLOCATED: Final = "volcano.sh/card.allocated"
-CLAIM: Final = "volcano.sh/card.claim"
-"""What a pod holds from when its gate is open until it is bound, if its card is chosen then (E7).
-"""
 CHARGED_QUEUE: Final = "volcano.sh/card.queue"
 TERM: Final = "volcano.sh/card.term"
 """The term that decided. Without the other two keys: audit mode let the pod by (I3)."""
@@ -46,10 +45,10 @@ earlier ones."""
 RESERVATION: Final = "volcano.sh/card.reservation"
 STATUS: Final = "volcano.sh/card.status"
 
-STAMP: Final = (ALLOCATED, CLAIM, CHARGED_QUEUE, TERM)
+STAMP: Final = (ALLOCATED, CHARGED_QUEUE, TERM)
 """Pod annotations that say together what a pod is charged for."""
 
-OURS_ON_PODS: Final = (ALLOCATED, CLAIM, CHARGED_QUEUE, TERM, SETTLE)
+OURS_ON_PODS: Final = (ALLOCATED, CHARGED_QUEUE, TERM, SETTLE)
 """Pod annotations that only the operator may write, at create or later."""
 
 OURS_ON_GROUPS: Final = (RESERVATION, SETTLE)

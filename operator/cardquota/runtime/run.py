@@ -22,7 +22,6 @@ from cardquota_webhooks.refused.refused_writes import RefusedWrites
 from cardquota_webhooks.resizes import ResizeReviews
 from cardquota_webhooks.reviews.queue_answers import QueueAnswers
 from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
-from cardquota_webhooks.scaling.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
@@ -129,7 +128,8 @@ class Operator:
             free_cpu_memory=settings.card_unlimited_cpu_memory,
             audit=settings.mode is InstallationMode.AUDIT,
             enqueues=settings.scheduler == "standalone",
-            late_binding=settings.extender.late_bound_schedulers,
+            group_priority_classes=settings.release.group_priority_classes,
+            memory_by_row=settings.memory_by_row,
             at_once=AT_ONCE,
         )
         OverdueReads(self._ledger, self._notifier)
@@ -371,27 +371,22 @@ class Operator:
             self._ledger, self._settings, self._notifier, exists, synced, time.monotonic, late=late
         )
         targets = ScaleTargets(self._ledger, PodLookup(self._client).one)
-        recent = RecentScaleUps(self._ledger, targets, time.monotonic)
         beside_volcano = self._settings.scheduler == "volcano"
-        jobs = VolcanoJobReviews(
-            self._ledger, self._settings, self._notifier, exists, recent, known
-        )
+        jobs = VolcanoJobReviews(self._ledger, self._settings, self._notifier, exists, known)
         return AdmissionServer(
             pods,
             ResizeReviews(self._ledger, known),
             QueueReviews(self._ledger, beside_volcano=beside_volcano, known=known),
             PodGroupReviews(self._ledger, self._settings, self._notifier, exists, known),
-            WorkloadReviews(self._ledger, self._settings, self._notifier, exists, recent),
+            WorkloadReviews(self._ledger, self._settings, self._notifier, exists),
             ScaleReviews(
                 self._ledger,
                 self._settings,
                 self._notifier,
                 exists,
                 targets,
-                recent,
                 self._scale_cut,
                 lambda: synced() and not any(one.late for one in self._reflectors),
-                time.monotonic,
             ),
             self._metrics,
             audit=self._settings.mode is InstallationMode.AUDIT,

@@ -16,7 +16,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from builders import H200, H800, a_ledger, a_node, a_pod, a_queue
+from builders import H200, a_ledger, a_node, a_pod
 from builders.pod import PodBody
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.extender.leader_call import LeaderCall
@@ -72,7 +72,6 @@ async def _calls(report: Report) -> None:
         ("by memory", shared, a_pod("p").asking_for_memory(8138)),
         ("by memory, none fits", shared, a_pod("p").asking_for_memory(_CARD + 1)),
         ("by card", whole, a_pod("p").asking_for(1).naming(H200)),
-        ("by card, with a choice", _with_choices(5_000), _choosing("p0")),
     )
     for what, ledger, pod in kinds:
         verbs = _verbs(ledger)
@@ -123,20 +122,6 @@ def _whole_cards(nodes: int) -> Ledger:
     return a_ledger(
         *(a_node(_name(i)).with_cards(H200, 8) for i in range(nodes)),
         *(a_pod(f"w-{i}").asking_for(i % 8).on_node(_name(i)) for i in range(nodes) if i % 8),
-    )
-
-
-def _choosing(name: str) -> PodBody:
-    pod = a_pod(name).in_queue("red").naming(f"{H200}|{H800}").asking_for(1)
-    return pod.claiming("red", 1, H200, H800)
-
-
-def _with_choices(nodes: int) -> Ledger:
-    """Two models, and a thousand pods that hold either until they are bound; one is full."""
-    return a_ledger(
-        *(a_node(_name(i)).with_cards((H200, H800)[i % 2], 8) for i in range(nodes)),
-        a_queue("red").with_quota({H200: 1_000, H800: 1}),
-        *(_choosing(f"p{i}") for i in range(1_000)),
     )
 
 

@@ -18,7 +18,6 @@ from cardquota.control.waking.workload_waker import WorkloadWaker
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.settings import Settings
 from cardquota_webhooks.review import decode, encode
-from cardquota_webhooks.scaling.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
 
@@ -67,23 +66,18 @@ def _events(report: Report) -> None:
 
 
 def _reviews(report: Report) -> None:
-    for what, controllers, recent in (
-        ("100 pods of one workload", 1, 0),
-        ("the same, 32 others scaled a moment ago", 1, 32),
-        (f"{PODS:,} pods of one workload", 1, 0),
-        (f"{PODS:,} pods of as many controllers, 32 scaled a moment ago", PODS, 32),
+    for what, controllers in (
+        ("100 pods of one workload", 1),
+        (f"{PODS:,} pods of one workload", 1),
+        (f"{PODS:,} pods of as many controllers", PODS),
     ):
         pods = PODS if f"{PODS:,}" in what else 100
         ledger, deliveries = _watches(room=pods + 5)
-        for number in range(recent + 1):
-            deliveries["deployments"].changed(workload(number, replicas=1))
-        reviews, scaled = _scale_reviews(ledger)
+        deliveries["deployments"].changed(workload(0, replicas=1))
+        reviews = _scale_reviews(ledger)
         for number in range(pods):
             made_by = f"w-{number % controllers}-7c5f8bd9c"
             see(ledger, _pod(number).owned_by("ReplicaSet", name=made_by))
-        for number in range(1, recent + 1):
-            deliveries["deployments"].changed(workload(number, replicas=3, revision=9))
-        assert len(scaled) == recent
         taken = [_timed(reviews, ledger, number) for number in range(ROUNDS)]
         report(median(f"a scale-up, {what}", taken, "ms", BOUND))
 
@@ -127,7 +121,7 @@ def _pod(number: int) -> Any:
     return pod.with_uid(f"pod-{number}").stamped("queue", {H200: 1}).on_node("h200")
 
 
-def _scale_reviews(ledger: Ledger) -> tuple[ScaleReviews, RecentScaleUps]:
+def _scale_reviews(ledger: Ledger) -> ScaleReviews:
     async def there(_: str) -> bool | None:
         return True
 
@@ -135,19 +129,15 @@ def _scale_reviews(ledger: Ledger) -> tuple[ScaleReviews, RecentScaleUps]:
         return None
 
     targets = ScaleTargets(ledger, no_pod)
-    recent = RecentScaleUps(ledger, targets, lambda: 0.0)
-    reviews = ScaleReviews(
+    return ScaleReviews(
         ledger,
         Settings(),
         ChangeNotifier(),
         there,
         targets,
-        recent,
         lambda _, __, ___: None,
         lambda: True,
-        time.monotonic,
     )
-    return reviews, recent
 
 
 def _timed(reviews: ScaleReviews, ledger: Ledger, number: int) -> float:

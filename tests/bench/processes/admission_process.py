@@ -34,7 +34,6 @@ from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.resizes import ResizeReviews
-from cardquota_webhooks.scaling.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
@@ -133,18 +132,15 @@ async def _main(
     settings, notifier, metrics, held = Settings(), ChangeNotifier(), Metrics(), ledger()
     pods = PodReviews(held, settings, notifier, no_queue, lambda: True, time.monotonic)
     targets = ScaleTargets(held, no_pod)
-    recent = RecentScaleUps(held, targets, time.monotonic)
-    workloads = WorkloadReviews(held, settings, notifier, no_queue, recent)
+    workloads = WorkloadReviews(held, settings, notifier, no_queue)
     scales = ScaleReviews(
         held,
         settings,
         notifier,
         no_queue,
         targets,
-        recent,
         lambda _, __, ___: None,
         lambda: True,
-        time.monotonic,
     )
     resizes = ResizeReviews(held, lambda: True)
     groups = PodGroupReviews(held, settings, notifier, no_queue, lambda: True)

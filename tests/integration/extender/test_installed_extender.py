@@ -15,11 +15,13 @@ from cardquota.quota.vocabulary import (
     GPU_MEMORY_ASSIGNED,
     GPU_MEMORY_CARD,
     GPU_MEMORY_OF_CARD,
+    NAMESPACE_AUDIT,
+    NAMESPACE_MODE,
     TERM,
 )
 from cardquota_dev.plane.folder import write_private
 from cardquota_dev.testing import Cluster, eventually
-from integration.asking import ask
+from integration.asking import MERGE, ask
 
 COMPONENT = Path(__file__).parents[3] / "manifests" / "components" / "extender"
 OWN = "cardquota-system"
@@ -39,8 +41,7 @@ def a_pod(name: str, resource: str, amount: int, **spec: Any) -> dict[str, Any]:
 def bound(plane: Cluster, namespace: str, document: dict[str, Any]) -> dict[str, Any]:
     """Create a pod; the pod once it has a node."""
     pods = f"/api/v1/namespaces/{namespace}/pods"
-    reply = ask(plane, "POST", pods, document)
-    assert reply.ok, reply.message
+    eventually(lambda: ask(plane, "POST", pods, document).ok, "it is created")
     name = document["metadata"]["name"]
 
     def found() -> dict[str, Any] | None:
@@ -72,9 +73,17 @@ def shared_cards(extender_plane: Cluster) -> Iterator[str]:
     ask(extender_plane, "DELETE", f"/api/v1/nodes/{name}")
 
 
+def in_audit(plane: Cluster, namespace: str) -> None:
+    """Card memory needs no queue there (B9)."""
+    label = {"metadata": {"labels": {NAMESPACE_MODE: NAMESPACE_AUDIT}}}
+    path = f"/api/v1/namespaces/{namespace}"
+    assert ask(plane, "PATCH", path, label, content_type=MERGE).ok
+
+
 @pytest.mark.slow
 def test_the_existing_scheduler(extender_plane: Cluster, namespace: str, shared_cards: str) -> None:
     """By what `cardquota scheduler-config` prints. The Binding brings card and term."""
+    in_audit(extender_plane, namespace)
     pod = bound(extender_plane, namespace, a_pod("memory", GPU_MEMORY, 5))
     assert pod["spec"]["nodeName"] == shared_cards
     notes = pod["metadata"]["annotations"]
@@ -148,6 +157,7 @@ def test_the_second_scheduler(
     extender_plane: Cluster, namespace: str, second_scheduler: Path
 ) -> None:
     """With the rights, and the Lease, that the component gives it."""
+    in_audit(extender_plane, namespace)
     document = a_pod("second", GPU_MEMORY, 3, schedulerName=SCHEDULER)
     pod = bound(extender_plane, namespace, document)
     assert GPU_MEMORY_CARD in pod["metadata"]["annotations"]

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import pytest
 
@@ -11,7 +10,7 @@ from builders import a_node, a_queue
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster
-from integration.asking import Object, ask, highest_metric
+from integration.asking import MERGE, Object, ask
 from integration.own_node import a_node_of
 from integration.team import Team, gates, notes, of_a_job
 
@@ -118,19 +117,21 @@ def test_b10_the_product_alone_is_no_memory(card: OneCard) -> None:
     assert f"write <{card.row}>" in text, text
 
 
-def test_b10_without_a_row_memory_is_not_limited(card: OneCard) -> None:
-    """Neither gated nor stamped for it; once there is a row what is bound counts."""
+def test_b9_without_a_queue_with_a_row_there_is_no_memory(card: OneCard) -> None:
+    """Refused; and one that comes all the same is bound nowhere, so whole cards stay to be had."""
     team = card.team
-    reply = team.create(card.asking("free", queue=False))
-    assert reply.ok, reply
-    told = partial(highest_metric, team.cluster)
-    pod = card.bound("free")
-    assert v.ALLOCATED not in notes(pod)
-    assert v.TERM in notes(pod)  # the extender's own
-    for name, least in ((PODS, 1), (HELD, PART)):
-        team.until(lambda n=name, m=least: told(n, unit="MiB") >= m, name)
-    assert told("cardquota_extender_seconds_count", verb="bind") >= 1
+    team.has_queue({})
+    _, text = team.refused(card.asking("free", queue=False))
+    assert "has no queue: name one whose quota has card memory" in text, text
+    _, text = team.refused(card.asking("other").naming(None))
+    assert v.GPU_MEMORY in text, text
 
-    team.has_queue({card.row: PART})
-    for name in (PODS, HELD):
-        team.until(lambda n=name: told(n) == 0, f"{name} is over")
+
+def test_b9_in_audit_mode_none_is_needed(card: OneCard) -> None:
+    """Neither gated nor refused; it is told."""
+    team = card.team
+    label = {"metadata": {"labels": {v.NAMESPACE_MODE: v.NAMESPACE_AUDIT}}}
+    path = f"/api/v1/namespaces/{team.namespace}"
+    assert ask(team.cluster, "PATCH", path, label, content_type=MERGE).ok
+    team.until(lambda: team.create(card.asking("free", queue=False)).ok, "audit is known")
+    assert v.TERM in notes(card.bound("free"))  # the extender's own

@@ -6,6 +6,8 @@ import pytest
 
 from builders.group import GroupBody
 from cardquota.quota import vocabulary as v
+from cardquota_dev.testing import fresh_namespace
+from integration.asking import metric
 from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, let_through, notes
 
@@ -40,6 +42,30 @@ def test_what_fits_is_inqueue_and_what_does_not_waits_with_numbers(team: Team) -
     assert team.delete(first).ok
     enqueued(team, second)
     team.until_row(T1000, inqueue=2)
+
+
+def test_e8_who_lets_reservations_end_unused_asks_last(team: Team, unique: str) -> None:
+    """Groups that are made and deleted in rotation keep nobody else's out."""
+    queue = team.has_queue({T1000: 2})
+    with fresh_namespace(team.cluster, f"{unique}-honest") as namespace:
+        honest = Team(team.cluster, namespace, unique)
+        names = [f"g{number}" for number in range(3)]
+        mine = [team.a_gang(name, 2).asking({T1000: 2}) for name in names]
+        for one in mine:
+            assert team.create(one).ok
+        enqueued(team, mine[0])
+        other = honest.a_gang("other", 2).asking({T1000: 2})
+        assert honest.create(other).ok
+        assert team.delete(mine[0]).ok
+        enqueued(honest, other)
+        assert phase(team, mine[1]) == "Pending"
+        reserved = {"queue": queue, "namespace": namespace, "card": T1000}
+        team.until(
+            lambda: metric(team.cluster, "cardquota_queue_card_reserved", **reserved) == 2,
+            "what is reserved is in the metric",
+        )
+        assert honest.delete(other).ok
+        enqueued(team, mine[1])
 
 
 def test_its_pods_replace_what_was_reserved(team: Team) -> None:

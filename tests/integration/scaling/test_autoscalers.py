@@ -80,21 +80,6 @@ def test_r2_in_steps_as_its_behavior_allows(team: Team) -> None:
 
 
 @pytest.mark.slow
-def test_r4_two_that_grow_together_get_exactly_what_fits(team: Team) -> None:
-    team.has_queue({T1000: 7})
-    for name in ("left", "right"):
-        deploy(team, team.a_pod(name, 1, T1000))
-    team.until_row(T1000, allocated=2)
-    for name in ("left", "right"):
-        autoscale(team, name, 10)
-    team.until_row(T1000, allocated=7)
-    for name in ("left", "right"):
-        eventually(lambda n=name: failed_rescales(team, n), f"FailedRescale of {name}")
-    assert replicas(team, "left") + replicas(team, "right") == 7
-    assert refused_pods(team) == []
-
-
-@pytest.mark.slow
 def test_r2_a_target_that_is_deleted_in_between(team: Team) -> None:
     """Nothing is held for it: the next Deployment of that name starts anew."""
     team.has_queue({T1000: 3})

@@ -6,16 +6,14 @@ from itertools import count
 
 import pytest
 
-from builders import GPU, H200, H800, Body, a_ledger, a_node, a_pod, a_queue, see
+from builders import GPU, H200, Body, a_ledger, a_node, a_pod, see
 from builders.pod import PodBody
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.extender.binder import Binder
 from cardquota.extender.wire import BindArgs
-from cardquota.quota.assignment.claim import Claim
-from cardquota.quota.assignment.flexible_claims import FlexibleClaims
 from cardquota.quota.card_memory.memory_node import MemoryNode
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.vocabulary import ALLOCATED, CLAIM, MANAGED, TO_REVIEW
+from cardquota.quota.vocabulary import ALLOCATED, MANAGED, TO_REVIEW
 from cardquota.quota.vocabulary import TERM as TERM_KEY
 
 from ..control.fakes import TERM, Answer, Call, Script, a_writer, denied, lost, refused, stored
@@ -129,8 +127,8 @@ async def test_i3_a_charge_that_somebody_forged_does_not_count_once_it_is_bound(
     (call,) = world.script.calls
     assert call.body["metadata"]["labels"] == {MANAGED: "true"}
     assert call.body["metadata"]["annotations"][ALLOCATED] == ""
-    bound = forged.on_node("n1").managed().annotated(CLAIM, '{"A": 1}').annotated(TERM_KEY, TERM)
-    assert bound.facts().stamp is not None
+    bound = forged.on_node("n1").managed().annotated(TERM_KEY, TERM)
+    assert bound.annotated(ALLOCATED, '{"A": 1}').facts().stamp is not None
     assert bound.annotated(ALLOCATED, "").facts().stamp is None
 
 
@@ -376,123 +374,3 @@ async def test_b3_a_pod_by_card_closes_its_node_to_memory() -> None:
         "volcano.sh/card.bound": "true",
     }
     assert "node gives out whole cards" in await world.bind()
-
-
-# --- a pod whose card is chosen when it is bound (E7) ----
-
-CARDS = a_node("n1").with_cards(H200, 8), a_node("n2").with_cards(H800, 8)
-LATE = (
-    a_pod("p")
-    .in_queue("red")
-    .naming(f"{H200}|{H800}")
-    .asking_for(1)
-    .claiming("red", 1, H200, H800)
-    .at_revision(7)
-)
-ONE_EACH = a_queue("red").with_quota({H200: 1, H800: 1})
-
-
-def another(name: str) -> PodBody:
-    pod = a_pod(name).in_queue("red").naming(f"{H200}|{H800}").asking_for(1)
-    return pod.claiming("red", 1, H200, H800).at_revision(7)
-
-
-def inqueue(world: BinderWorld) -> dict[str, int]:
-    account = world.ledger.account("red")
-    assert account is not None
-    return {card: account.row(card).inqueue for card in (H200, H800)}
-
-
-async def test_e7_the_binding_says_which_card_it_is() -> None:
-    world = BinderWorld(*CARDS, ONE_EACH, LATE, answers=(CREATED,))
-    assert await world.bind(node="n2") == ""
-    (call,) = world.bindings
-    assert call.body["metadata"]["annotations"] == {
-        "volcano.sh/card.term": TERM,
-        "volcano.sh/card.bound": "true",
-        "volcano.sh/card.allocated": f'{{"{H800}": 1}}',
-    }
-    assert inqueue(world) == {H200: 0, H800: 1}
-    world.see(LATE.stamped("red", {H800: 1}, TERM).on_node("n2").at_revision(8))
-    assert inqueue(world) == {H200: 0, H800: 0}
-    assert world.binder.all_seen
-
-
-async def test_e3_two_binds_at_once_never_share_the_last_of_a_card() -> None:
-    pods = [another(f"p{i}") for i in range(3)]
-    world = BinderWorld(*CARDS, ONE_EACH.with_quota({H200: 1, H800: 2}), *pods)
-    world.script.answer_to = lambda _: CREATED
-    found = await asyncio.gather(*(world.bind(f"p{i}") for i in range(3)))
-    assert found[0] == ""
-    text = f"does not fit any more: the queue's quota of {H200} is taken"
-    assert all(text in one for one in found[1:])
-    assert await world.bind("p1", "n2") == await world.bind("p2", "n2") == ""
-    assert inqueue(world) == {H200: 1, H800: 2}
-
-
-@pytest.mark.parametrize(
-    "answers", [(denied(403),), (lost(), stored(8)), (MOVED, pod_at(8, node="n2"))]
-)
-async def test_e7_what_is_not_bound_holds_its_choice_again(answers: tuple[Answer, ...]) -> None:
-    world = BinderWorld(*CARDS, ONE_EACH, LATE, answers=answers)
-    assert await world.bind() != ""
-    assert inqueue(world) == {H200: 1, H800: 0}
-    account = world.ledger.account("red")
-    assert account is not None
-    assert account.flexible_claims
-    assert not world.ledger.unconfirmed
-
-
-async def test_e7_too_late_to_send_takes_the_choice_back() -> None:
-    world = BinderWorld(*CARDS, ONE_EACH, LATE)
-    world.left = 0.0
-    assert await world.bind(node="n2") != ""
-    assert world.script.calls == []
-    assert inqueue(world) == {H200: 1, H800: 0}
-
-
-async def test_e7_an_unknown_outcome_keeps_the_card_until_it_is_settled() -> None:
-    world = BinderWorld(*CARDS, ONE_EACH, LATE, another("q"))
-    landed = lost_until_it_landed(world)
-    assert "it is not known yet" in await world.bind()
-    assert f"quota of {H200} is taken" in await world.bind("q")
-    landed.set()
-    assert await world.bind() == ""
-    assert dict(world.ledger.pods["uid-p"].charge) == {H200: 1}
-
-
-async def test_e7_who_was_decided_keeps_to_it_when_asked_again() -> None:
-    world = BinderWorld(*CARDS, ONE_EACH, LATE, answers=(CREATED,))
-    assert await world.bind(node="n2") == ""
-    assert await world.bind(node="n2") == ""
-    assert await world.bind(node="n1") == "pod <team/p> is bound to node <n2> already"
-    assert len(world.bindings) == 1
-
-
-async def test_e7_the_end_of_a_term_takes_back_what_was_not_seen() -> None:
-    world = BinderWorld(*CARDS, ONE_EACH, LATE, answers=(CREATED,))
-    assert await world.bind(node="n2") == ""
-    await world.binder.end()
-    assert inqueue(world) == {H200: 1, H800: 0}
-
-
-async def test_e3_a_node_with_none_of_its_cards() -> None:
-    world = BinderWorld(a_node("n1").with_cards("Other", 8), *CARDS[1:], ONE_EACH, LATE)
-    assert "node has none of the pod's cards" in await world.bind()
-    assert world.script.calls == []
-
-
-async def test_e3_which_cards_are_open_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bounded search may find another answer the second time; nothing changes in between."""
-    asked = list[Claim]()
-    before = FlexibleClaims.cards_to_bind
-
-    def cards_to_bind(self: FlexibleClaims, claim: Claim, shown: str) -> frozenset[str]:
-        asked.append(claim)
-        return before(self, claim, shown) if len(asked) == 1 else frozenset()
-
-    monkeypatch.setattr(FlexibleClaims, "cards_to_bind", cards_to_bind)
-    world = BinderWorld(*CARDS, ONE_EACH, LATE, answers=(CREATED,))
-    assert await world.bind(node="n2") == ""
-    assert len(asked) == 1
-    assert inqueue(world) == {H200: 0, H800: 1}

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from builders import H200, H800, Body, a_ledger, a_node, a_pod, a_queue, see
-from builders.pod import PodBody
+from builders import Body, a_ledger, a_node, a_pod, see
 from cardquota.cluster.api.api_error import ApiError
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.extender import waker
@@ -162,69 +161,3 @@ async def test_b4_of_many_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPat
     }
     night.waker.close()
     assert len(night.waker) == 0
-
-
-CHOICES = (
-    a_node("n1").with_cards(H200, 8),
-    a_node("n2").with_cards(H800, 8),
-    a_queue("red").with_quota({H200: 1}),
-    a_pod("r").in_queue("red").asking_for(1).stamped("red", {H200: 1}).on_node("n1"),
-)
-
-
-def choosing(name: str, *cards: str) -> PodBody:
-    pod = a_pod(name).in_queue("red").naming("|".join(cards)).asking_for(1)
-    return pod.claiming("red", 1, *cards)
-
-
-async def raised(night: Night, quota: dict[str, int]) -> list[str]:
-    """Who is woken after the quota was raised."""
-    await asyncio.sleep(20)
-    assert night.patches.sent == []
-    see(night.ledger, a_queue("red").with_quota(quota))
-    night.notifier.notify()
-    await asyncio.sleep(3)
-    return [path.rpartition("/")[2] for path, _ in night.patches.sent]
-
-
-async def test_e7_a_pod_with_a_choice_is_woken_when_quota_opens_one_of_its_cards() -> None:
-    pod = choosing("p", H200, H800)
-    night = Night(*CHOICES, pod)
-    night.waker.refused(pod.facts(), ["n1", "n2"])
-    assert await raised(night, {H200: 1, H800: 1}) == ["p"]
-
-
-async def test_e7_a_card_that_no_offered_node_has_wakes_nobody() -> None:
-    pod = choosing("p", H200, H800)
-    night = Night(*CHOICES, pod)
-    night.waker.refused(pod.facts(), ["n1"])
-    assert await raised(night, {H200: 1, H800: 1}) == []
-
-
-async def test_e7_where_many_nodes_were_offered_any_open_card_counts() -> None:
-    pod = choosing("p", H200, H800)
-    night = Night(*CHOICES, pod)
-    night.waker.refused(pod.facts(), [f"x{i}" for i in range(20)])
-    assert await raised(night, {H200: 1, H800: 1}) == ["p"]
-
-
-async def test_e7_of_very_many_choices_some_are_asked_about_at_a_time() -> None:
-    """The others a second later: no claim is left out, and none asked about for nothing."""
-    pods = [choosing(f"p{i}", H200, H800, f"C{i}") for i in range(50)]
-    night = Night(*CHOICES, *pods)
-    for pod in pods:
-        night.waker.refused(pod.facts(), ["n1", "n2"])
-    first = await raised(night, {H200: 1, H800: 50})
-    assert 0 < len(first) <= 12  # four a second
-    await asyncio.sleep(30)
-    asked = [path.rpartition("/")[2] for path, _ in night.patches.sent]
-    assert {*asked} == {f"p{i}" for i in range(50)}
-
-
-async def test_e7_choices_that_stay_closed_keep_nobody_from_being_asked_about() -> None:
-    closed = [choosing(f"p{i}", f"A{i}", f"B{i}") for i in range(6)]
-    last = choosing("last", H200, H800)
-    night = Night(*CHOICES, *closed, last)
-    for pod in (*closed, last):
-        night.waker.refused(pod.facts(), ["n1", "n2"])
-    assert await raised(night, {H200: 1, H800: 1}) == ["last"]

@@ -10,7 +10,6 @@ from builders.plain_memory_rows import PlainMemoryNode, PlainMemoryPod
 from builders.pod import PodBody
 
 A10, TESLA, V100 = "NVIDIA-A10/gpu-mem", "Tesla-T4/gpu-mem", "Tesla-V100/gpu-mem"
-KUBE = "default-scheduler"
 QUEUES, NODES = ("red", "blue"), ("n1", "n2", "n3")
 CARDS = (A10, TESLA, V100)
 
@@ -48,16 +47,12 @@ nodes = st.sampled_from(NODES)
 def body_of(pod: PlainMemoryPod) -> PodBody:
     """As it stands in the API server."""
     names = "|".join(pod.names) if pod.names is not None else None
-    body = a_pod(pod.uid.removeprefix("uid-")).in_queue(pod.own_queue).naming(names).bound_by(KUBE)
+    body = a_pod(pod.uid.removeprefix("uid-")).in_queue(pod.own_queue).naming(names)
     body = body.asking_for_memory(pod.amount)
     if pod.state == "gated":
         body = body.gated()
     elif pod.stamp is not None:
-        queue, cards = pod.stamp
-        if pod.choice:
-            body = body.claiming(queue, pod.amount, *pod.choice)
-        else:
-            body = body.stamped(queue, cards)
+        body = body.stamped(*pod.stamp)
     if pod.state == "bound":
         body = body.on_card(pod.node, 0, pod.amount)
     return body.terminating() if pod.terminating else body

@@ -92,10 +92,7 @@ def lives(draw: st.DrawFn, name: str, uid: str) -> list[ToldEvent]:
             steps.append(pod.gated())
     if draw(st.booleans()):
         card = draw(st.sampled_from(CARDS))
-        if draw(st.integers(0, 3)):
-            pod = pod.stamped(draw(st.sampled_from(QUEUES)), {card: draw(amounts)})
-        else:
-            pod = pod.claiming(draw(st.sampled_from(QUEUES)), draw(amounts), card, *CARDS)
+        pod = pod.stamped(draw(st.sampled_from(QUEUES)), {card: draw(amounts)})
     steps.append(pod)
     if draw(st.booleans()):
         at = f"2026-01-01T01:0{draw(st.integers(0, 9))}:00Z"

@@ -1,5 +1,7 @@
 """A queue at whose gate pods and gangs wait, and what a pass over it opens and tells."""
 
+from typing import Any
+
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota.ledger.ledger import Ledger
@@ -13,7 +15,7 @@ FIVE = QUEUE.with_quota({H200: 5})
 GANG = a_group().in_queue("red").of(2)
 
 
-def a_cluster(*things: Body, **settings: int) -> Ledger:
+def a_cluster(*things: Body, **settings: Any) -> Ledger:
     return a_ledger(*CARDS, QUEUE, *things, **settings)
 
 

@@ -29,7 +29,6 @@ from cardquota_webhooks.refused.refused_write_reviews import RefusedWriteReviews
 from cardquota_webhooks.resizes import ResizeReviews
 from cardquota_webhooks.reviews.queue_answers import QueueAnswers
 from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
-from cardquota_webhooks.scaling.recent_scale_ups import RecentScaleUps
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
@@ -147,10 +146,7 @@ class Endpoint:
         resizes = ResizeReviews(self.ledger, lambda: self.synced and not self.late)
         queues = QueueReviews(self.ledger, known=lambda: self.synced and not self.late)
         targets = ScaleTargets(self.ledger, self.pod)
-        self.recent = RecentScaleUps(self.ledger, targets, lambda: self.now)
-        workloads = WorkloadReviews(
-            self.ledger, self.settings, self.notifier, self.exists, self.recent
-        )
+        workloads = WorkloadReviews(self.ledger, self.settings, self.notifier, self.exists)
         self.events: list[tuple[ObjectReference, str]] = []
         """Of autoscalers that got a part."""
         scales = self.scales = ScaleReviews(
@@ -159,10 +155,8 @@ class Endpoint:
             self.notifier,
             self.exists,
             targets,
-            self.recent,
             lambda about, text, _: self.events.append((about, text)),
             lambda: self.synced and not self.late,
-            lambda: self.now,
         )
         groups = PodGroupReviews(
             self.ledger,
@@ -176,7 +170,6 @@ class Endpoint:
             self.settings,
             self.notifier,
             self.exists,
-            self.recent,
             lambda: self.synced and not self.late,
         )
         self.server = AdmissionServer(

@@ -46,10 +46,6 @@ class ScaleTarget(NamedTuple):
     """The pod that each replica will be."""
     makers: Makers | None
     """What makes its pods. None if that is not known."""
-    counted: tuple[tuple[str, str], ...] = ()
-    """Kinds and names under which its pods are counted; none if that is not known."""
-    follow: frozenset[str] = frozenset()
-    """Uids of what it owns, or is owned by: what these want is what it wants."""
 
 
 class ScaleTargets:
@@ -86,8 +82,6 @@ class ScaleTargets:
             name=found.name,
             pod=pod,
             makers=makers,
-            counted=((found.kind, found.name),),
-            follow=frozenset([found.owner] if found.owner else ()),
         )
 
     def _of_owned(self, request: Request, uid: str) -> ScaleTarget | None:
@@ -103,15 +97,9 @@ class ScaleTargets:
         for one in owned:
             names.setdefault(one.kind, set()).add(one.name)
         makers: Makers = {kind: found.__contains__ for kind, found in names.items()}
-        # The pods of a Deployment are counted under its name, whatever its ReplicaSets are.
-        of_deployments = {one.uid for one in owned if one.kind == "Deployment"}
-        makes = [one for one in owned if one.owner not in of_deployments]
-        counted = tuple((one.kind, one.name) for one in makes)
         kind = next((one.owner_kind for one in owned if one.owner == uid), "")
         found = _other(request, uid, pod, makers)
-        return found._replace(
-            counted=counted, what=kind or found.what, follow=frozenset(one.uid for one in owned)
-        )
+        return found._replace(what=kind or found.what)
 
     async def _of_pods(self, request: Request, scale: Scale) -> ScaleTarget | None:
         """An object whose pods are found by their labels. Its next pod asks for the same as one of
@@ -154,6 +142,6 @@ def _template(pod: Pod) -> PodTemplate:
         task=notes.task,
     )
     spec = msgspec.structs.replace(pod.spec, node_name=None, scheduling_gates=())
-    if notes.allocated is not None or notes.claim is not None:
+    if notes.allocated is not None:
         spec = msgspec.structs.replace(spec, affinity=None)
     return PodTemplate(metadata=PodMeta(annotations=asked), spec=spec)

@@ -41,8 +41,6 @@ from ..large_bodies import is_large
 from ..review import AdmissionResponse, Request, deny, json_patch, try_again
 from ..visibility_wait import Exists, VisibilityWait
 from .own_pods import OwnPods, PodCount
-from .recent_scale_ups import RecentScaleUps
-from .refused_autoscalers import RefusedAutoscalers
 from .scale_objects import Scale
 from .scale_targets import ScaleTarget, ScaleTargets
 
@@ -96,21 +94,17 @@ class ScaleReviews:
         notifier: ChangeNotifier,
         exists: Exists,
         targets: ScaleTargets,
-        recent: RecentScaleUps,
         cut: Cut,
         known: Callable[[], bool],
-        clock: Callable[[], float],
     ) -> None:
         """`cut`: writes an event. `known`: whether the cluster was read, and what is known of it is
-        not old. `clock`: seconds, monotonic.
+        not old.
         """
         self._ledger = ledger
         self._autoscalers = frozenset(settings.scale.autoscalers)
         self._require_queue = settings.require_queue
         self._visibility = VisibilityWait(ledger, settings, notifier, exists)
         self._targets = targets
-        self._recent = recent
-        self._refused = RefusedAutoscalers(clock)
         self._cut = cut
         self._known = known
         self._own_pods = OwnPods(ledger)
@@ -179,35 +173,17 @@ class ScaleReviews:
         kept = own.holding if asks.kept is None else asks.kept
         room = self._room(target, account, asks.asked, kept, own)
         grants = asks.grants and effect is Effect.DENY
-        fits = self._part(target, account, asks, room) if grants else room.fits
-        partly = grants and fits > asks.before
-        if not asks.dry_run and (fits >= asks.asked or partly):
-            self._recent.add(target, account.name, fits)
-        if fits >= asks.asked:
+        partly = grants and room.fits > asks.before
+        if room.fits >= asks.asked:
             return AdmissionResponse(warnings=verdict.warnings)
         why, held = self._why(target, account.name, asks.asked, room)
         told = holder_messages.shortly_with_held(why, held)
         if partly:
-            return self._grant(target, asks, fits, told)
+            return self._grant(target, asks, room.fits, told)
         text = scale_messages.scale_refused(why, target.what, target.name, asks.asked, room.fits)
         text = holder_messages.with_held(text, held)
         parts = self._partly_fits(target, effect, asks.asked, room.fits, told)
         return self._answer_by(effect, verdict, text, parts)
-
-    def _part(self, target: ScaleTarget, account: AccountReader, asks: _Asks, room: _Room) -> int:
-        """How many replicas an autoscaler may have beside those that were refused before it."""
-        fits = room.fits
-        if fits > asks.before:
-            base = max(asks.before, room.kept)
-            lacks = asks.asked - base
-            fits = base + self._refused.part(account.name, target.uid, lacks, fits - base)
-        if asks.dry_run:
-            return fits
-        if fits > asks.before:
-            self._refused.got(target.uid)
-        else:
-            self._refused.refused(account.name, target.uid, asks.asked - asks.before)
-        return fits
 
     def _effect(self, target: ScaleTarget, verdict: Verdict) -> Effect:
         policy = self._ledger.policy_of(target.pod, verdict.queue)
@@ -243,14 +219,13 @@ class ScaleReviews:
         own: WorkloadUsage,
     ) -> _Room:
         """How many replicas it may have."""
-        queue, facts = account.name, target.pod
-        to_come = self._recent.to_come(queue, target)
-        way = on_the_way(self._ledger, account, but=own.waiting, to_come=to_come)
+        facts = target.pod
+        way = on_the_way(self._ledger, account, but=own.waiting)
         group = self._ledger.groups.get(facts.group) if facts.group else None
         # Its pods replace what was reserved before they came (E2).
         with set_aside(group, account):
             missing = max(0, group.missing) if group is not None and group.gang else 0
-            pods = self._ledger.request_of(facts, queue)
+            pods = self._ledger.request_of(facts, account.name)
             number, charged = room_for(account, pods, max(1, asked - kept, missing), on_the_way=way)
         # If the minimum of a gang has no room, none of its pods starts.
         fits = kept if number < missing else kept + number

@@ -30,7 +30,6 @@ from cardquota.settings import Settings
 
 from ..large_bodies import too_large
 from ..review import AdmissionResponse, Request, deny
-from ..scaling.recent_scale_ups import RecentScaleUps
 from ..unknown_keys import key_warnings, task_key_warnings
 from ..visibility_wait import Exists
 
@@ -62,17 +61,15 @@ class VolcanoJobReviews:
         settings: Settings,
         notifier: ChangeNotifier,
         exists: Exists,
-        recent: RecentScaleUps,
         known: Callable[[], bool],
     ) -> None:
-        """`exists`: looks up a queue that was not seen. `recent`: what workloads were scaled to a
-        moment ago. `known`: whether the cluster was read, recently enough for a refusal.
+        """`exists`: looks up a queue that was not seen. `known`: whether the cluster was read,
+        recently enough for a refusal.
         """
         self._ledger = ledger
         self._wait = settings.webhook.unseen_wait
         self._notifier = notifier
         self._exists = exists
-        self._recent = recent
         self._known = known
         self._judging = asyncio.Lock()
 
@@ -130,7 +127,6 @@ class VolcanoJobReviews:
                 job,
                 before if request.operation == "UPDATE" else None,
                 namespace=request.namespace,
-                to_come=self._recent.to_come,
             )
         )
         mode = self._ledger.mode_in(request.namespace)

@@ -108,6 +108,13 @@ GROUP_WARNINGS: Final = (
         "of the group are still to come that ask for less.",
     ),
     _warning(
+        "A PodGroup names a PriorityClass that begins with `system-`, or that is not in "
+        "`release.groupPriorityClasses`.",
+        say(group_messages.priority_class_not_counted, "system-node-critical"),
+        "E6",
+        "Nothing, if its pods name the class that they may use: theirs counts once they are there.",
+    ),
+    _warning(
         "`spec.minResources` of a PodGroup without `card.request` has more of a card's resource "
         "than its queue has quota for, of all its cards of that resource together.",
         say(group_messages.minimum_never_fits, "vision", _GPU, 16, 8),

@@ -93,7 +93,8 @@ async def read_cluster(
         free_cpu_memory=settings.card_unlimited_cpu_memory,
         audit=settings.mode is InstallationMode.AUDIT,
         enqueues=settings.scheduler == "standalone",
-        late_binding=settings.extender.late_bound_schedulers,
+        group_priority_classes=settings.release.group_priority_classes,
+        memory_by_row=settings.memory_by_row,
     )
     found = CheckedCluster(ledger, namespace, look_at_pod)
     kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)

@@ -15,7 +15,7 @@ from ...install.policies.gate_setting import gate_is_set_by_policy
 from ...quota import vocabulary as v
 from ...quota.accounts.account import OUTSIDE
 from ...quota.accounts.queue_facts import QueueError, check_queue, queue_facts
-from ...quota.amounts import Charge, is_card
+from ...quota.amounts import is_card
 from ...quota.decisions.audited_card import card_not_steered
 from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.groups.group_write import judge_group_write
@@ -42,7 +42,6 @@ from ...quota.release.release_judge import Opening
 from ...quota.release.release_order import QueueOrder
 from ...quota.release.starvation import Starvation
 from ...quota.reports.queue_report import report
-from ...quota.scheduling.card_choice import card_choice, open_cards
 from ...quota.stamp import Stamp
 from ...quota.steps import to_its_end
 from ...quota.verdict import Verdict
@@ -81,7 +80,8 @@ class Simulation:
             free_cpu_memory=settings.card_unlimited_cpu_memory,
             audit=settings.mode is InstallationMode.AUDIT,
             enqueues=settings.scheduler == "standalone",
-            late_binding=settings.extender.late_bound_schedulers,
+            group_priority_classes=settings.release.group_priority_classes,
+            memory_by_row=settings.memory_by_row,
         )
         self._settings = settings
         self._inventory = inventory
@@ -452,19 +452,8 @@ class Simulation:
 
     def shape_of(self, uid: str) -> PodShape:
         """What decides which node an ungated pod may get."""
-        facts, cards = self._facts(uid), tuple(self._by_uid[uid].cards.items())
-        return shape_of(self._cluster.pods[uid].spec, facts, self._chosen_late(facts) or cards)
-
-    def _chosen_late(self, facts: PodFacts) -> Charge:
-        """The cards that a pod may still get whose card is chosen when it is bound (E3); none of
-        any other pod.
-        """
-        choice = card_choice(self.ledger, facts)
-        if choice is None or facts.node:
-            return ()
-        return tuple(
-            (card, choice.amount) for card in sorted(open_cards(self.ledger, facts, choice))
-        )
+        cards = tuple(self._by_uid[uid].cards.items())
+        return shape_of(self._cluster.pods[uid].spec, self._facts(uid), cards)
 
     def may_have_room(self, shape: PodShape) -> bool:
         """Whether `try_to_bind` is worth a call for pods of this shape."""
@@ -483,8 +472,6 @@ class Simulation:
             answer.pending = sentences.other_gates(facts.foreign_gates)
             return False
         node = facts.node or self._nodes.bind(shape_of(pod.spec, facts, cards))
-        if node is None and (others := self._chosen_late(facts)):
-            node = self._nodes.bind(shape_of(pod.spec, facts, others))
         if node is None:
             answer.pending = sentences.NO_ROOM
             return False

@@ -10,11 +10,13 @@ from ...metrics import Metrics
 from ...quota.accounts.account import OUTSIDE
 from ...quota.accounts.account_reader import AccountReader
 from ...quota.accounts.row import Row, sum_of
+from ...quota.amounts import is_card
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.moments import seconds_of
 from ...quota.reports.cluster_report import cards_of, cluster_report_in_steps
 from ...quota.reports.drift import Drift, compare
 from ...quota.scheduling.memory_report import unlimited_use
+from ...quota.stamp import choice_of
 from ...quota.vocabulary import CPU, MEMORY
 
 _ROUNDS: Final = 3
@@ -64,9 +66,22 @@ async def refresh(
         rows["unlimited_memory_pods"][unit,] = pods
         rows["unlimited_memory"][unit,] = held
     await _cluster(ledger, rows)
+    await _reserved(ledger, rows)
     if leads:
         _keep_reasons(ledger, metrics, rows)
     metrics.totals.show({gauge: list(found.items()) for gauge, found in rows.items()})
+
+
+async def _reserved(ledger: LedgerReader, rows: _Rows) -> None:
+    """Of a choice of cards the first."""
+    slice_ = TimeSlice()
+    for key, queue in list(ledger.reserved_groups.all()):
+        await slice_.give_way()
+        group = ledger.groups.get(key)
+        for dimension, amount in group.rest_in(queue) if group is not None else ():
+            if is_card(dimension):
+                label = _label_of(ledger, choice_of(dimension)[0])
+                rows["queue_card_reserved"][queue, key.partition("/")[0], label] += amount
 
 
 def _waits(account: AccountReader, queue: str, rows: _Rows, now: float) -> None:

@@ -20,7 +20,7 @@ from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.selectors.selector import decode
-from ...quota.stamp import Stamp, allocated_text, choice_of, is_choice
+from ...quota.stamp import Stamp, allocated_text
 from ...quota.words import logged
 
 _LOG = logging.getLogger(__name__)
@@ -192,12 +192,9 @@ def _opened_at(read: bytes, facts: PodFacts, stamp: Stamp) -> int:
 
 
 def gate_patch(ledger: Ledger, facts: PodFacts, stamp: Stamp, resource: str) -> dict[str, Any]:
-    """The merge patch that opens a gate: stamps, the other gates, affinity to the card (P5), or to
-    all cards of a pod whose card is chosen when it is bound.
-    """
+    """The merge patch that opens a gate: stamps, the other gates, affinity to the card (P5)."""
     spec: dict[str, Any] = {"schedulingGates": [{"name": name} for name in facts.foreign_gates]}
-    names = [one for name, amount in stamp.cards if amount for one in choice_of(name)]
-    cards = [ledger.known_card(name, resource) for name in names]
+    cards = [ledger.known_card(name, resource) for name, amount in stamp.cards if amount]
     if cards:
         terms = decode(facts.selector).narrowed(cards)
         spec["affinity"] = {
@@ -209,7 +206,7 @@ def gate_patch(ledger: Ledger, facts: PodFacts, stamp: Stamp, resource: str) -> 
     before = {} if facts.labelled else dict.fromkeys(v.STAMP)
     annotations = {
         **before,
-        v.CLAIM if is_choice(stamp.cards) else v.ALLOCATED: allocated_text(stamp.cards),
+        v.ALLOCATED: allocated_text(stamp.cards),
         v.CHARGED_QUEUE: stamp.queue,
         v.TERM: stamp.term,
     }

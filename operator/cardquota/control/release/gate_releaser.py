@@ -42,6 +42,7 @@ from .groups.mixed_cards import MixedCards
 from .groups.pod_group_writer import PodGroupWriter
 from .groups.quota_conditions import QuotaConditions
 from .groups.reservation_timeouts import ReservationTimeouts
+from .groups.unused_reservations import UnusedReservations
 from .groups.vacancy_timeouts import VacancyTimeouts
 from .namespace_circuit_breaker import NamespaceCircuitBreaker, Start
 from .retries import Retries
@@ -107,8 +108,13 @@ class GateReleaser:
         self._groups = groups
         self._events = events
         self._metrics = metrics
+        self._unused = UnusedReservations(ledger, self.wake, later=later)
         self._timeouts = ReservationTimeouts(
-            reservation_timeout, self._expired, waits=partial(waits_for_room, ledger), later=later
+            reservation_timeout,
+            self._expired,
+            waits=partial(waits_for_room, ledger),
+            unused=self._unused.note,
+            later=later,
         )
         self._vacancies = VacancyTimeouts(replacement_wait, self._nobody_came, later=later)
         self._quota_conditions = quota_conditions
@@ -234,6 +240,7 @@ class GateReleaser:
                 await asyncio.sleep(0)
         finally:
             self._vacancies.stop()
+            self._unused.stop()
             self._timeouts.stop()  # first: the tasks cancelled below did not end in time, or at all
             await ended(self._tasks)
             retries = chain(

@@ -12,7 +12,6 @@ from typing import Final
 from ...quota.vocabulary import (
     ALLOCATED,
     CHARGED_QUEUE,
-    CLAIM,
     GATE,
     LEASE,
     MANAGED,
@@ -81,8 +80,7 @@ def gate_owner(settings: Settings) -> Clause:
         else f"{mode} == {literal(NAMESPACE_AUDIT)}"
     )
     charged = f"object.metadata.?annotations[?{literal(CHARGED_QUEUE)}]"
-    cards = any_of(*(f"{annotation('object', key)} != ''" for key in (ALLOCATED, CLAIM)))
-    stamped = [_LABELLED, f"{annotation('object', TERM)} != ''", cards]
+    stamped = [_LABELLED, *(f"{annotation('object', key)} != ''" for key in (TERM, ALLOCATED))]
     to_a_queue = f"{charged}.orValue('') != ''"
     written = all_of(*stamped, any_of(to_a_queue, f"{charged}.hasValue() && {audited}"))
     return Clause(
@@ -101,10 +99,9 @@ def gate_owner(settings: Settings) -> Clause:
             Check(
                 written,
                 f"the scheduling gate {GATE} is removed only together with the label {MANAGED} and "
-                f"the annotations {TERM}, {CHARGED_QUEUE} and {ALLOCATED} (or {CLAIM}, if its card "
-                "is chosen when it is bound), which say whose decision it was and "
-                "what the pod is charged; write all of them in the same patch (the queue may be "
-                "empty in audit mode alone)",
+                f"the annotations {TERM}, {CHARGED_QUEUE} and {ALLOCATED}, which say whose "
+                "decision it was and what the pod is charged; write all of them in the same patch "
+                "(the queue may be empty in audit mode alone)",
                 surely=all_of(*stamped, to_a_queue),
             ),
         ),

@@ -8,14 +8,14 @@ from ..assignment.claim import Claim
 from ..steps import Steps
 
 CARDS_AT_A_TIME: Final = 64
-"""Cards that one step looks at, where no pod gets its card when it is bound."""
+"""Cards that one step looks at, where no pod without a node may use several cards."""
 
 
 def quota_left(account: AccountReader, card: str) -> int:
-    """Cards. 0 also where the queue is over its quota. Where pods get their card only when they are
-    bound, it is what is left if they make room as far as they can (T3): so it is not what the
-    quota exceeds the totals by, and not to be had of several cards at once. That costs a search
-    with a bound; then more may be left.
+    """Cards. 0 also where the queue is over its quota. Where pods without a node may use several
+    cards, it is what is left if they make room as far as they can (T3): so it is not what the quota
+    exceeds the totals by, and not to be had of several cards at once. That costs a search with a
+    bound; then more may be left.
     """
     quota, claims = account.quota.get(card, 0), account.flexible_claims
     if claims is None:

@@ -106,7 +106,9 @@ class WaitingOrder:
             self._pods += len(pod_class.sort_keys)
         elif gang not in self._account.pending.groups:
             key = precedence.key_of(pod_class.sort_keys[0], lost_place=gang.lost_place)
-            self._groups[gang.key] = min(key, self._groups.get(gang.key, key))
+            other = self._groups.get(gang.key, key)
+            lowest = max(pod_class.sort_keys[-1].negated_priority, other.negated_priority)
+            self._groups[gang.key] = min(key, other)._replace(negated_priority=lowest)
 
     def precedence(self, pod_class: PodClass) -> Precedence:
         """What all members of its gang have in common, as to their place."""

@@ -266,29 +266,6 @@ class Assignment:
         self._steps.begin()
         self._exchanges = MOST_EXCHANGES
 
-    def can_keep(self, claim: Claim, card: str) -> bool:
-        """Whether one of these added claims could keep to this card for good while all others that
-        have a card keep one of theirs. No for a claim that has no card itself.
-
-        As with `fix`, only the first `MOST_EXCHANGES` attempts of a question move others. Amounts
-        that are unequal are searched, with the bound of the question.
-        """
-        self.settle()
-        if not any(self._placements.at(one).get(claim, 0) for one in claim.cards):
-            return False
-        one = Claim((card,), claim.amount)
-        if self.fix(claim, card, 1):
-            self._placements.take(one, card)
-            self._placements.put(claim, card)
-            return True
-        if len(self._amounts) < 2 or not self._steps.left:
-            return False
-        before = self._placements.copy()
-        self.give_back(claim)
-        found = self.place(one)
-        self._placements.restore(before)
-        return found
-
     def _exchange(self, claim: Claim, other: Claim, number: int) -> bool:
         """Replace claims by others if all of these fit. Else every claim that had a card still has
         one, perhaps another.

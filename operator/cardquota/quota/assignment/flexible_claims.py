@@ -3,7 +3,7 @@
 The totals count a pod without a stamp that may use several cards with the first of them that has a
 quota, and what a group reserves with a choice with its first card. Whether there is room for one
 more is another question: each may end up on any of its cards, so all such claims are assigned
-together. A pod whose gate we opened has one card (E10), or gets it when it is bound.
+together. A pod whose gate we opened has one card (E10).
 
 Nothing bounds how many kinds of such pods pass no gate of ours. Beyond `FLEXIBLE_KINDS`, a claim
 counts with the card that the totals show, until other claims are gone. So there is never more room
@@ -183,22 +183,6 @@ class FlexibleClaims:
             return False
         self._assignment.settle()
         return self.held(card) <= limit
-
-    def cards_to_bind(self, claim: Claim, shown: str) -> frozenset[str]:
-        """Of one of the claims that were added, which counts with `shown`: the cards that it may
-        take for good, all others being assigned beside it (E3).
-
-        If it has no place, since a quota was lowered: the cards of which enough is left by what has
-        no choice any more. So those that still fit do not wait for each other for ever.
-        """
-        room, least = self._room, claim.amount
-        if claim in self._fixed:
-            with self.beside() as others:
-                free = (c for c in claim.cards if others.leave_room(c, least))
-                return frozenset([*free, *([shown] if room(shown) >= 0 else [])])
-        with self._assignment.one_question():
-            found = frozenset(c for c in claim.cards if self._assignment.can_keep(claim, c))
-        return found or frozenset(card for card in claim.cards if room(card) >= least)
 
     def reach(self, cards: tuple[str, ...]) -> set[str]:
         """Cards whose room can matter to a claim for one of `cards`."""

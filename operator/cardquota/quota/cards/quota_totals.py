@@ -10,7 +10,11 @@ from .card import is_memory
 class QuotaTotals:
     """Kept up to date as quotas change. A change costs in proportion to the rows of that quota."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, memory_by_row: bool = False) -> None:
+        """`memory_by_row`: whether the memory of cards counts without any row, too: then no queue
+        may have some (B9).
+        """
+        self._memory_by_row = memory_by_row
         self._queues: dict[str, set[str]] = {}
         """By card: the queues that have a row for it."""
         self._cards: Counter[str] = Counter()
@@ -44,8 +48,8 @@ class QuotaTotals:
 
     @property
     def limits_memory(self) -> bool:
-        """Whether some queue has a row for the memory of cards. Only then it is counted (B10)."""
-        return self._memory_rows > 0
+        """Whether the memory of cards is counted (B9, B10)."""
+        return self._memory_by_row or self._memory_rows > 0
 
     def of(self, card: str) -> int:
         """All quotas of this card together, cards."""

@@ -11,7 +11,6 @@ from ..pods.charge_state import ChargeState
 from ..pods.pod_facts import State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import card_devices
-from ..stamp import choice_of
 from ..vocabulary import GPU_MEMORY, Mode
 from ..workloads.live_holdings import part_of
 from .groups.pod_group_state import PodGroupState
@@ -121,7 +120,7 @@ class Charges:
         """
         state = self._state
         stamp, card = record.stamp, state.catalog.card
-        cards = [(c, n) for name, n in stamp.cards for c in choice_of(name)] if stamp else ()
+        cards = stamp.cards if stamp else ()
         names = [name for name, n in cards if n and card(name) is None]
         if not names:
             return ()

@@ -18,7 +18,7 @@ Everything is keyed as Kubernetes does: pods by uid, nodes, queues and namespace
 by `namespace/name`.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 
 from ..accounts.account import Account
 from ..accounts.queue_facts import QueueFacts
@@ -49,7 +49,8 @@ class Ledger(LedgerState):
         free_cpu_memory: bool = False,
         audit: bool = False,
         enqueues: bool = True,
-        late_binding: Iterable[str] = (),
+        group_priority_classes: Collection[str] = (),
+        memory_by_row: bool = False,
         at_once: int | None = None,
     ) -> None:
         """`at_once`: how many pods one event re-reads, a large one counting as several; the others
@@ -61,7 +62,8 @@ class Ledger(LedgerState):
             free_cpu_memory=free_cpu_memory,
             audit=audit,
             enqueues=enqueues,
-            late_binding=late_binding,
+            group_priority_classes=group_priority_classes,
+            memory_by_row=memory_by_row,
         )
         self._charges = Charges(self)
         self.card_metering = CardMetering(self.accounts_by_queue, self.pods)
@@ -274,12 +276,22 @@ class Ledger(LedgerState):
         """A priority class was added or changed; pod groups may name it."""
         if self.priorities.get(name) != value:
             self.priorities[name] = value
-            self.reassessment.reassess_priority_class(name)
+            self.reassessment.ask_groups_of_class(name)
 
     def priority_class_gone(self, name: str) -> None:
         """A priority class was deleted."""
         if self.priorities.pop(name, None) is not None:
-            self.reassessment.reassess_priority_class(name)
+            self.reassessment.ask_groups_of_class(name)
+
+    def put_last(self, queue: str, namespace: str, *, held: bool | None) -> None:
+        """What groups of a namespace ask a queue for in advance goes after all others (E8); `held`:
+        none of it is reserved at all. None: they have their places again. For the leader alone.
+        """
+        if held is None:
+            self.last.pop((queue, namespace), None)
+        else:
+            self.last[queue, namespace] = held
+        self.reassessment.ask_again(self.requesting.get(namespace, ()))
 
     def device_class_seen(self, name: str, resource: str) -> None:
         """A DeviceClass was added or changed; `resource`: its extended resource name, or empty."""
@@ -435,17 +447,15 @@ def _start_of(group: PodGroupState) -> Hashable:
 
 
 def _as_read(group: PodGroupState) -> Hashable:
-    """The part of a group that its members are read by: queue, policy, priority, class, tasks."""
+    """The part of a group that its members are read by: queue, policy, tasks."""
     facts = group.facts
     if facts is None:
         return None
-    return facts.queue, group.gang, facts.priority_class, group.reservation is None, *group.tasks
+    return facts.queue, group.gang, group.reservation is None, *group.tasks
 
 
 def _still_under_way(record: PodRecord, facts: PodFacts) -> bool:
     """Whether what was decided on a pod, and charged, is not shown by these new facts either."""
-    if facts.state is State.OPEN and record.facts.state is State.OPEN:
-        return True  # its binding
     return facts.state is State.GATED and not facts.revision > record.settled_revision > 0
 
 

@@ -132,8 +132,8 @@ class LedgerReader(Protocol):
         """Whether pods with cards are charged no cpu and memory (P6)."""
 
     @property
-    def late_binding(self) -> AbstractSet[str]:
-        """Names of the schedulers whose pods get their card when they are bound (E7)."""
+    def memory_by_row(self) -> bool:
+        """Whether only queues with a row for card memory may have some (B9)."""
 
     @property
     def overdue(self) -> bool:
@@ -164,6 +164,9 @@ class LedgerReader(Protocol):
 
     def cluster_quota(self, card: str) -> int:
         """The quotas of all queues for one card, cards (Q3)."""
+
+    def counts_for_groups(self, priority_class: str) -> bool:
+        """Whether a group without pods has the priority of this class, if it names it (E6)."""
 
     def priority_of(self, priority_class: str) -> int:
         """The value of a priority class; 0 for one that is not known, or none."""

@@ -1,6 +1,6 @@
 """What the ledger knows, and what can be asked of it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from ..accounts.account import OUTSIDE, Account
@@ -25,9 +25,19 @@ from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord, SortKey
 from ..pods.pod_request import PodRequest, card_devices
 from ..pods.reading import Reading, Readings
+from ..quantity import LARGEST
 from ..shares.shares import Shares
 from ..stamp import Reservation
-from ..vocabulary import CPU, GPU_MEMORY, MEMORY, NAMESPACE_OFF, Mode, Policy, QueueState
+from ..vocabulary import (
+    CPU,
+    GPU_MEMORY,
+    MEMORY,
+    NAMESPACE_OFF,
+    SYSTEM_CLASSES,
+    Mode,
+    Policy,
+    QueueState,
+)
 from ..workloads.live_holdings import LiveHoldings, UpdatePart
 from ..workloads.workload_cache import WorkloadCache
 from ..workloads.workload_facts import WorkloadFacts
@@ -49,9 +59,9 @@ class LedgerState:
 
     `default_queue`, `free_cpu_memory` and `audit` are settings (section 2, P6, mode). `enqueues`:
     whether groups are enqueued before their pods are there (E1). Where Volcano runs, only those
-    are that it asks about (V3).
-    `late_binding`: names of schedulers that ask us for each pod by card; the card of a pod of
-    theirs that has a choice is chosen when it is bound (E7).
+    are that it asks about (V3). `group_priority_classes`: that count for groups without pods; none:
+    all but those of the system (E6). `memory_by_row`: whether only queues with a row for card
+    memory may have some (B9).
 
     For the ledger's own parts, which change it. Who only asks takes a `LedgerReader`.
     """
@@ -64,9 +74,11 @@ class LedgerState:
         free_cpu_memory: bool = False,
         audit: bool = False,
         enqueues: bool = True,
-        late_binding: Iterable[str] = (),
+        group_priority_classes: Collection[str] = (),
+        memory_by_row: bool = False,
     ) -> None:
-        self.late_binding = frozenset(late_binding)
+        self.memory_by_row = memory_by_row
+        self._group_priority_classes = frozenset(group_priority_classes)
         self.catalog = Catalog()
         self.nodes = NodeCache(self.catalog)
         self.card_memory = CardMemory()
@@ -88,11 +100,14 @@ class LedgerState:
         """By name: the accounts in which pods wait, or groups to be enqueued."""
         self.priorities: dict[str, int] = {}
         """Values of priority classes."""
+        self.last: dict[tuple[str, str], bool] = {}
+        """Queues and namespaces of which reservations ended unused (E8): whether nothing is
+        reserved for groups there now; else they go after all others."""
         self.requesting: dict[str, set[str]] = {}
         """By namespace: the keys of groups that say what their minimum will ask for (E1)."""
         self.vacant: dict[str, dict[str, None]] = {}
         """By queue: the keys of gangs that run and have lost members of their minimum (E6)."""
-        self.quotas = QuotaTotals()
+        self.quotas = QuotaTotals(memory_by_row=memory_by_row)
         """Of all queues together."""
         self._readings = Readings()
         self.unstamped = UnstampedPodIndex()
@@ -393,9 +408,23 @@ class LedgerState:
             return None
         if self.mode_in(facts.namespace) is not Mode.ENFORCE:
             return None
-        priority = self.priorities.get(facts.priority_class, 0)
+        last = self.last.get((facts.queue, facts.namespace))
+        if last:
+            return None
+        priority = group.priority if last is None else -LARGEST
+        if priority is None:
+            counts = self.counts_for_groups(facts.priority_class)
+            priority = self.priorities.get(facts.priority_class, 0) if counts else 0
         place = SortKey.alone(-priority, facts.created, facts.name, facts.key)
         return Asks(facts.queue, place, request)
+
+    def counts_for_groups(self, priority_class: str) -> bool:
+        """Whether a group without pods has the priority of this class, if it names it (E6). No
+        admission asks whether its writer may use the class.
+        """
+        if priority_class.startswith(SYSTEM_CLASSES):
+            return False
+        return not self._group_priority_classes or priority_class in self._group_priority_classes
 
     def needs_nothing_yet(self, group: PodGroupState) -> bool:
         """Whether the pods of a group may be created without anything being reserved (E1): they are

@@ -10,7 +10,7 @@ from ..pods.charge_state import ChargeState
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
-from ..stamp import Stamp, choice_of, is_choice
+from ..stamp import Stamp
 from ..vocabulary import Policy
 from .ledger_state import JOB, LedgerState
 
@@ -22,7 +22,7 @@ class PodAssessor:
         self._state = state
 
     def assess(self, record: PodRecord) -> None:
-        """Sets the pod's queue, charge, charge state, request, claim, priority and place.
+        """Sets the pod's queue, charge, charge state, request, claim and place.
 
         A stamp of ours decides queue and cards (E10); without one, the pod and its node do.
         """
@@ -31,15 +31,13 @@ class PodAssessor:
         if stamp is not None:
             record.queue, record.request, record.claim = stamp.queue, None, None
             record.elsewhere = False
-            choice = is_choice(stamp.cards)
-            cards = (self._chosen if choice else self._stamped_cards)(record, stamp)
+            cards = self._stamped_cards(record, stamp)
             record.charge = state.with_cpu_memory(facts, stamp.queue, cards)
         else:
             record.queue = state.queue_of(facts)
             record.charge = self._unstamped_charge(record, bound=bound)
         record.charge_state = self._charge_state(record, bound=bound)
         record.offline = bound and state.policy_by_controller(facts) is Policy.GATE
-        record.priority = self._priority(facts)
         record.place = self._place(facts)
 
     def _stamped_cards(self, record: PodRecord, stamp: Stamp) -> Amounts:
@@ -62,25 +60,6 @@ class PodAssessor:
                 (r, card) for r, card in found if models and model_of(card) not in models
             )
         return record.on_node if record.node_cards else cards
-
-    def _chosen(self, record: PodRecord, stamp: Stamp) -> Amounts:
-        """What a pod holds whose card is chosen when it is bound (E7): one of its cards, and which
-        one is open (T3); the totals show it with the first. If somebody else bound it: the card of
-        its node, which stays (D8).
-        """
-        facts = record.facts
-        if facts.state is State.BOUND:
-            record.node_cards = record.node_cards or self._cards_on_node(facts)
-            record.compared = bool(record.node_cards)
-            if record.node_cards:
-                return record.on_node
-        cards: MutableAmounts = {}
-        for name, amount in stamp.cards:
-            names = choice_of(name)
-            cards[names[0]] = cards.get(names[0], 0) + amount
-            if len(names) > 1:
-                record.claim = (claim_of(names, amount), names[0])
-        return cards
 
     def _cards_on_node(self, facts: PodFacts) -> tuple[tuple[str, str], ...]:
         """For each resource name that a bound pod asks for: the card that its node shows."""
@@ -139,14 +118,6 @@ class PodAssessor:
         policy = self._state.policy_of(record.facts, record.queue)
         waits = policy is Policy.GATE or record.elsewhere
         return ChargeState.GATED_GATE if waits else ChargeState.GATED_DENY
-
-    def _priority(self, facts: PodFacts) -> int:
-        """The pod's own, or its group's if that is higher."""
-        group = self._state.groups.get(facts.group) if facts.group else None
-        if group is None or group.facts is None:
-            return facts.priority
-        named = self._state.priorities.get(group.facts.priority_class, facts.priority)
-        return max(facts.priority, named)
 
     def _place(self, facts: PodFacts) -> tuple[str, str]:
         """Of a gang, and of what a Job made, the group's: controllers make the pods of several jobs

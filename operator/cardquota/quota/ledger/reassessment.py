@@ -111,11 +111,10 @@ class Reassessment:
         self._charges.charge(record)
         return _weight(record.facts)
 
-    def reassess_priority_class(self, name: str) -> None:
-        """Re-read the members of the groups that name a priority class."""
+    def ask_groups_of_class(self, name: str) -> None:
+        """Find another place for the groups that name a priority class and ask for something."""
         groups = self._state.groups.values()
-        named = [g for g in groups if g.facts and g.facts.priority_class == name]
-        self.reassess(set().union(*(group.members for group in named)))
+        named = (g for g in groups if g.facts and g.facts.priority_class == name)
         self.ask_again([group.key for group in named if group.request])
 
     def ask_again(self, keys: Collection[str]) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 
 from ..amounts import Charge
-from ..pods.pod_facts import State
 from ..stamp import Reservation, Stamp
 from .charges import Charges
 from .groups.group_request import GroupRequest
@@ -20,9 +19,7 @@ class ReleaseDecisions:
         self._charges = charges
 
     def assume(self, uid: str, stamp: Stamp) -> None:
-        """Charge a gated pod before its gate is opened, or before it is bound, if its card is
-        chosen then.
-        """
+        """Charge a gated pod before its gate is opened."""
         record = self._state.pods[uid]
         self._charges.uncharge(record)
         record.assumed = stamp
@@ -49,14 +46,6 @@ class ReleaseDecisions:
             record.assumed, record.settled_revision = None, 0
             record.held_back = hold_back
             self._charges.charge(record)
-
-    def take_back_binding(self, uid: str) -> None:
-        """The pod was not bound, and cannot be any more by what was decided: it holds its choice of
-        cards again (E7). Does nothing for a pod whose card was not chosen at its binding.
-        """
-        record = self._state.pods.get(uid)
-        if record is not None and record.facts.state is State.OPEN and record.assumed is not None:
-            self.retract(uid, record.assumed)
 
     def hold_back(self, uid: str) -> None:
         """Do not try a gated pod before it changes or is `put_back`."""

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from .. import vocabulary as v
 from ..amounts import Amount
-from ..stamp import allocated_text, is_choice
+from ..stamp import allocated_text
 from ..words import show
-from .phrases import Asked, asked_text, held_text
+from .phrases import Asked, held_text
 
 
 def gate_refused(answer: str) -> str:
@@ -53,7 +53,4 @@ def released_unasked(queue: str, namespace: str, mode: str, cards: Asked) -> str
 
 
 def _charged(cards: Asked) -> str:
-    if is_choice(tuple(cards)):
-        asked = asked_text(tuple(cards))
-        return f"{asked}: it gets the first of these that is free when it is bound"
     return allocated_text(tuple(cards)) if cards else "cpu and memory"

@@ -1,6 +1,6 @@
 """What the ledger holds of nodes: their cards, the totals, and the pods that wait for a node."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from ..amounts import Amounts, MutableAmounts
@@ -185,14 +185,8 @@ class NodeCache:
 
     def card_of(self, node: str, resource: str) -> str | None:
         """The card that a node offers, or last offered, under a resource name that counts it."""
-        card = self._remembered.get(node, resource)
+        card = self._remembered.on(node).get(resource)
         return card if card is not None and self._catalog.resource(card) == resource else None
-
-    def cards_of(self, nodes: Sequence[str], resource: str) -> list[str | None]:
-        """`card_of` of each of these nodes: thousands, for every call of a scheduler."""
-        found, counted_as = list(self._remembered.of_all(nodes, resource)), self._catalog.resource
-        others = {card for card in {*found} if card is not None and counted_as(card) != resource}
-        return [None if card in others else card for card in found] if others else found
 
     def get(self, node: str) -> NodeFacts | None:
         """What is kept of a node; None if it is not there."""

@@ -24,7 +24,6 @@ class PodAnnotations(Wire):
     group: str | None = field(default=None, name=v.GROUP_NAME)
     task: str | None = field(default=None, name=v.TASK)
     allocated: str | None = field(default=None, name=v.ALLOCATED)
-    claim: str | None = field(default=None, name=v.CLAIM)
     charged_queue: str | None = field(default=None, name=v.CHARGED_QUEUE)
     term: str | None = field(default=None, name=v.TERM)
     bound: str | None = field(default=None, name=v.BOUND)

@@ -177,11 +177,15 @@ class Candidate:
         return self.key_of(self.sort_key)
 
     def key_of(self, sort_key: SortKey) -> ReleaseKey:
-        """The place of one of its pods. A gang that did not use its reservation in time comes after
-        all others of its priority (E8).
+        """The place of one of its pods. A gang that starts whole has the lowest priority of its
+        pods; one that did not use its reservation in time comes after all others of its priority
+        (E8).
         """
         group = self.whole or self.enqueues
         lost_place = group is not None and group.lost_place
+        if self.whole is not None:
+            lowest = max(one.sort_keys[-1].negated_priority for one in self.classes)
+            sort_key = sort_key._replace(negated_priority=lowest)
         return self.precedence.key_of(sort_key, lost_place=lost_place)
 
 

@@ -124,8 +124,6 @@ class PodFacts:
     """Why its amounts or annotations cannot be read; empty if they can."""
     placement: CardPlacement | None = None
     """Which card it holds memory of, if it asks for memory and is bound."""
-    scheduler: str = ""
-    """Who binds it; only while it is gated: then we decide whether its card is chosen now (E7)."""
     oversized: bool = False
     """Whether it exceeds a limit, which `problem` names (P8). Then it is not known where it may run
     or what it names, and its gate must stay shut."""
@@ -229,7 +227,6 @@ def pod_facts(pod: Pod) -> PodFacts:
         mirror=notes.mirror is not None,
         problem=problem,
         placement=_placement(devices, notes) if bound and devices else None,
-        scheduler=intern(kept_name(spec.scheduler_name)) if state is _GATED else "",
         oversized=beyond is not None,
         gone_by=seconds_of(meta.deletion_timestamp) if meta.deletion_timestamp else None,
     )
@@ -268,11 +265,11 @@ def _placement(devices: Devices, notes: PodAnnotations) -> CardPlacement | None:
 
 def _carries_no_decision(notes: PodAnnotations) -> bool:
     """Whether our term on a pod says neither what it was let through for nor that we bound it."""
-    return notes.allocated is None and notes.claim is None and notes.bound is None
+    return notes.allocated is None and notes.bound is None
 
 
 def _bears_a_charge(notes: PodAnnotations) -> bool:
-    return not (notes.allocated is None and notes.claim is None and notes.charged_queue is None)
+    return not (notes.allocated is None and notes.charged_queue is None)
 
 
 def _own_queue(notes: PodAnnotations) -> tuple[str, str]:
@@ -321,7 +318,7 @@ def _selector(spec: PodSpec) -> bytes:
 
 
 def _stamp(notes: PodAnnotations) -> Stamp | None:
-    text = notes.claim if notes.allocated is None else notes.allocated
+    text = notes.allocated
     if text is None or notes.charged_queue is None or not notes.term:
         return None
     if len(notes.charged_queue) > LONGEST_OBJECT_NAME or len(notes.term) > TERM_TEXT.most:

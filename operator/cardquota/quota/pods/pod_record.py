@@ -16,7 +16,7 @@ class SortKey(NamedTuple):
     """A pod's place in the order of release (E6): the smallest goes first."""
 
     negated_priority: int
-    """Of its class or its group's."""
+    """Of its class; of a group without pods, of the class that the group names."""
     created: str
     """When its job was, as far as that is known, or else when it was created itself."""
     first_name: str
@@ -51,7 +51,6 @@ class PodRecord:
         "node_cards",
         "offline",
         "place",
-        "priority",
         "queue",
         "request",
         "settled_revision",
@@ -91,8 +90,6 @@ class PodRecord:
         """Cards, with resource name, that it was let through for when no node had shown them."""
         self.place = facts.created, facts.name
         """Creation time and name by which it has its place: its own, or its group's."""
-        self.priority = facts.priority
-        """Its own, or its group's if that is higher."""
         self.node_cards: tuple[tuple[str, str], ...] = ()
         """By resource name: the cards of its node when it was bound (D8), if it has no stamp or if
         they are not those of its stamp (E3)."""
@@ -148,5 +145,5 @@ class PodRecord:
         """Its place in the order of release (E6)."""
         facts = self.facts
         # To call the class takes several times as long, and this is asked with every event.
-        key = (-self.priority, *self.place, facts.created, facts.name, facts.uid)
+        key = (-facts.priority, *self.place, facts.created, facts.name, facts.uid)
         return tuple.__new__(SortKey, key)

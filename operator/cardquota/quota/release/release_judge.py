@@ -12,7 +12,6 @@ from ..decisions.fit.borrowing import MOST_LENT, with_borrowing
 from ..decisions.groups.enqueue_judgement import judge_enqueue
 from ..decisions.groups.gang_judgement import judge_gang
 from ..decisions.judgement import judge_presence, judge_release
-from ..decisions.late_binding import charged_for
 from ..decisions.room_together import room_together
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
@@ -85,16 +84,13 @@ class ReleaseJudge:
             return self._judge_gang(candidate, first, self._ledger.groups[candidate.whole.key])
         verdict = judge_release(self._ledger, first)
         if verdict.fits:
-            cards = charged_for(self._ledger, first, verdict.cards)
-            return Opening(first.queue, ((first, cards),))
+            return Opening(first.queue, ((first, verdict.cards),))
         if verdict.outcome is not Outcome.WAITS:
             return Wait(verdict)
         return Wait(verdict, None, self.signature(candidate), self._needs(verdict))
 
     def borrow(self, uid: str) -> Opening | None:
-        """Whether a pod goes now with cards that its queue lends (R6). Its cards are these, also
-        where others keep a choice: what is borrowed of one card is given back of that card.
-        """
+        """Whether a pod goes now with cards that its queue lends (R6)."""
         record = self._ledger.pods[uid]
         asked = record.request.amount if record.request is not None else 0
         cards = record.request.cards[:MOST_LENT] if record.request is not None else ()

@@ -8,7 +8,6 @@ there to preempt others. What pods that end would cure is *failed*.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import compress
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -17,10 +16,8 @@ from ..card_memory.fit_key import UNHEARD, least_key, reason_of
 from ..card_memory.memory_node import MemoryNode, NodeKind
 from ..ledger.ledger_reader import LedgerReader
 from ..messages.nodes import scheduling_messages as m
-from ..nodes.node_cache import NodeCache
 from ..pods.pod_facts import PodFacts, memory_of
-from ..vocabulary import GPU_MEMORY
-from .card_choice import CardChoice, card_choice, open_cards
+from ..vocabulary import GPU_MEMORY, Mode
 
 
 class NodeFit(NamedTuple):
@@ -34,16 +31,12 @@ class NodeFit(NamedTuple):
 
 
 def fit_nodes(ledger: LedgerReader, facts: PodFacts, names: Sequence[str]) -> NodeFit:
-    """Costs one lookup for each node, and one more for each if the pod has a choice of cards."""
+    """Costs one lookup for each node."""
     problem, need = request_problem(ledger, facts), memory_of(facts.devices)
     if problem:
         return NodeFit([], {}, dict.fromkeys(names, problem))
     memory = ledger.card_memory
-    fit = _by_memory(memory, need, names) if need else _by_card(memory, names)
-    choice = card_choice(ledger, facts)
-    if choice is None:
-        return fit
-    return _of_choice(ledger.nodes, choice, open_cards(ledger, facts, choice), fit)
+    return _by_memory(memory, need, names) if need else _by_card(memory, names)
 
 
 def _by_memory(memory: CardMemory, need: int, names: Sequence[str]) -> NodeFit:
@@ -86,6 +79,10 @@ def request_problem(ledger: LedgerReader, facts: PodFacts) -> str:
         return m.request_unreadable(facts.problem) if facts.problem else ""
     if not memory_of(facts.devices):
         return ""
+    # Without a decision of ours no row allows it. Where nothing is enforced, none is needed.
+    undecided = ledger.memory_by_row and facts.stamp is None
+    if undecided and ledger.mode_in(facts.namespace) is Mode.ENFORCE:
+        return m.NO_MEMORY_ROW
     others = any(name != GPU_MEMORY and ledger.counts(name) for name, _ in facts.devices)
     return m.BOTH_ASKED if others else ""
 
@@ -114,26 +111,6 @@ def why_no_cards(node: MemoryNode | None) -> tuple[str, bool]:
         return m.NODE_UNKNOWN, False
     curable = bool(node.whole)
     return (m.MIXED if node.kind is NodeKind.MIXED else m.BY_MEMORY), curable
-
-
-def _of_choice(
-    nodes: NodeCache, choice: CardChoice, is_open: frozenset[str], fit: NodeFit
-) -> NodeFit:
-    """Of these nodes, those with a card that is open to the pod (E3). Pods that end elsewhere could
-    open others, but whose they are kube-scheduler does not know: it shall end none for that.
-    """
-    cards = nodes.cards_of(fit.names, choice.resource)
-    closed = {*cards} - is_open
-    if not closed:
-        return fit
-    taken = {card: m.quota_taken(card) for card in choice.cards}
-    why = {card: taken.get(card or "", m.NO_CARD_OF_CHOICE) for card in closed}
-    names = list(compress(fit.names, map(is_open.__contains__, cards)))
-    others = compress(fit.names, map(why.__contains__, cards))
-    texts = map(why.__getitem__, filter(why.__contains__, cards))
-    return fit._replace(
-        names=names, unresolvable={**fit.unresolvable, **dict(zip(others, texts, strict=True))}
-    )
 
 
 def _by_card(memory: CardMemory, names: Sequence[str]) -> NodeFit:

@@ -6,7 +6,6 @@ or is here as it was a moment ago, lets nothing past the quota.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import islice
 from sys import intern
 from typing import Final
@@ -21,10 +20,6 @@ _MOST_OWNED: Final = 64
 """How many workloads of one owner are looked at. Honest ones have a handful."""
 
 _NOBODY: Final[dict[str, None]] = {}
-
-Scaled = Callable[[WorkloadFacts, int], None]
-"""Called with a workload that wants more pods than before, or fewer, and how many these were; with
-0 wanted if it is gone."""
 
 
 Wishes = Callable[[WorkloadFacts], None]
@@ -48,7 +43,6 @@ class WorkloadCache:
         self._size = 0
         """Bytes of all templates, and by namespace. Equal ones are kept once, and count each."""
         self._sizes = Counter[str]()
-        self._scaled: list[Scaled] = []
         self._wishes: list[Wishes] = []
         self._asked = False
         """Whether somebody asks for news."""
@@ -56,15 +50,9 @@ class WorkloadCache:
     def __len__(self) -> int:
         return len(self._found)
 
-    def listen(self, scaled: Scaled) -> None:
-        """Call `scaled` whenever a known workload is seen to want another number of pods. It must
-        be quick.
-        """
-        self._scaled.append(scaled)
-
     def listen_to_wishes(self, wishes: Wishes) -> None:
-        """As `listen`, also for workloads that are new, and where the Deployment of a ReplicaSet
-        wants another number. It must be quick.
+        """Call `wishes` whenever a workload is seen to want another number of pods, is new or gone,
+        or the Deployment of a ReplicaSet wants another number. It must be quick.
         """
         self._wishes.append(wishes)
 
@@ -90,9 +78,6 @@ class WorkloadCache:
             self._note(facts.uid)
         elif self._refused.pop(facts.uid, None) is not None:
             self._note(facts.uid)
-        if before is not None and facts.replicas != before.replicas:
-            for scaled in self._scaled:
-                scaled(facts, before.replicas)
         wanted = (facts.replicas, facts.desired)
         if before is None or wanted != (before.replicas, before.desired):
             self._tell_wishes(facts)
@@ -112,8 +97,6 @@ class WorkloadCache:
         self._weigh(facts, -1)
         if self._refused.pop(uid, None) is not None:
             self._note(uid)
-        for scaled in self._scaled:
-            scaled(replace(facts, replicas=0), facts.replicas)
         self._tell_wishes(facts)
         self._disown(facts)
         names, key = self._names[facts.namespace], (facts.kind, facts.name)

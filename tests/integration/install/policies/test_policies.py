@@ -13,7 +13,6 @@ from cardquota.quota.vocabulary import (
     CARD_NAME,
     CARD_NAME_ALIAS,
     CHARGED_QUEUE,
-    CLAIM,
     GROUP_NAME,
     MANAGED,
     OURS_ON_PODS,
@@ -203,18 +202,6 @@ class TestGate:
         assert not result.ok
         by = ("cardquota-pods'", "cardquota-gate-term'")
         assert any(policy in result.said for policy in by), result.said
-
-    def test_a_choice_of_cards_is_a_decision_too(self, api: PolicyApi) -> None:
-        """E7: the card is written with the Binding. Nobody but the operator writes the choice."""
-        api.hold_lease("t6")
-        allowed(api.create(pod("choosing", QUEUE, gated=True)))
-        late = opening("t6")
-        del late["metadata"]["annotations"][ALLOCATED]
-        late["metadata"]["annotations"][CLAIM] = '{"A|B": 1}'
-        eventually(lambda: api.patch("choosing", late, US, dry=True).ok)
-        allowed(api.patch("choosing", late, US))
-        forged = {"metadata": {"annotations": {CLAIM: '{"A": 1}'}}}
-        refused(api.patch("choosing", forged), "pods", CLAIM)
 
     def test_only_in_audit_mode_a_pod_may_be_charged_to_no_queue(self, api: PolicyApi) -> None:
         """There it must get out of the gate all the same: audit mode holds up nobody."""

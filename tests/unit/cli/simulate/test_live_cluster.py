@@ -12,7 +12,7 @@ from builders.body import Body
 from builders.pod import PodBody
 from cardquota.cli.simulate.answers import Answer, Answers, PodAnswer, WorkloadAnswer
 from cardquota.cli.simulate.simulate import lines
-from cardquota.settings import Extender, InstallationMode, Settings
+from cardquota.settings import InstallationMode, Settings
 
 Simulate = Callable[..., Answers]
 ADMITTED, GATED, DENIED, HELD = Answer.ADMITTED, Answer.GATED, Answer.DENIED, Answer.HELD
@@ -365,37 +365,6 @@ def test_e6_who_has_waited_too_long_is_not_passed(simulate: Simulate) -> None:
     assert "keeps what is free" in found.text
     sooner = datetime(2026, 3, 1, 0, 5, tzinfo=UTC).timestamp()
     assert only(simulate(text=text, edit=edited, now=sooner), "new").answer is ADMITTED
-
-
-def test_e7_a_card_that_is_chosen_late_is_one_that_is_free(simulate: Simulate) -> None:
-    late = Settings.model_construct(extender=Extender(enabled=True, late_binding=True))
-    others = a_pod("full").asking_for(8).on_node("rtx4090-a").in_phase("Running")
-    pod = a_pod("a").in_queue("vision").naming(f"{RTX4090}|{RTX4090}-D").asking_for(1)
-    through = pod.claiming("vision", 1, RTX4090, f"{RTX4090}-D").bound_by("default-scheduler")
-    answers = simulate(text=exported(others, through.in_phase("Pending")), settings=late)
-    found = only(answers, "a")
-    assert (found.answer, found.node, found.cards) == (HELD, "rtx4090d-a", {f"{RTX4090}-D": 1})
-
-
-@pytest.mark.parametrize(("late", "answer"), [(True, ADMITTED), (False, DENIED)])
-def test_t3_who_keeps_his_choice_leaves_room_for_who_has_none(
-    simulate: Simulate, late: bool, answer: Answer
-) -> None:
-    """As long as no node has room for the first two."""
-    settings = Settings.model_construct(extender=Extender(enabled=True, late_binding=late))
-    full = [
-        a_pod("a").asking_for(8).on_node("rtx4090-a").in_phase("Running"),
-        a_pod("b").asking_for(4).on_node("rtx4090d-a").in_phase("Running"),
-    ]
-    new = a_pod("x").in_queue("vision").asking_for(1).bound_by("default-scheduler").with_uid("")
-    either = new.naming(f"{RTX4090}|{RTX4090}-D")
-    pods = [
-        either.put("c", "metadata", "name"),
-        either.put("d", "metadata", "name"),
-        new.naming(RTX4090).put("e", "metadata", "name"),
-    ]
-    answers = simulate(text=exported(*full, *pods), settings=settings)
-    assert [only(answers, name).answer for name in "cde"] == [ADMITTED, ADMITTED, answer]
 
 
 @pytest.mark.parametrize(("scheduler", "reserved"), [("standalone", 2), ("volcano", 0)])

@@ -139,22 +139,9 @@ def test_i3_with_the_label_nothing_remains_that_others_wrote() -> None:
     assert patch["labels"] == {v.MANAGED: v.IS_MANAGED}
     assert patch["annotations"] == {
         v.ALLOCATED: json.dumps({H200: 2}),
-        v.CLAIM: None,
         v.CHARGED_QUEUE: "queue",
         v.TERM: TERM,
     }
-
-
-def test_e7_a_choice_is_kept_as_what_it_holds_until_it_is_bound() -> None:
-    patch = patch_of(POD.naming("NVIDIA-H200|NVIDIA-H800"), "NVIDIA-H200|NVIDIA-H800")
-    notes = patch["metadata"]["annotations"]
-    assert notes == {
-        v.CLAIM: '{"NVIDIA-H200|NVIDIA-H800": 2}',
-        v.CHARGED_QUEUE: "queue",
-        v.TERM: TERM,
-    }
-    asked = [("nvidia.com/gpu.product", "In", ["NVIDIA-H200", "NVIDIA-H800"])]
-    assert terms_of(patch) == [asked]
 
 
 def test_foreign_gates_are_kept() -> None:

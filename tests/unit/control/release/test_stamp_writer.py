@@ -128,7 +128,6 @@ async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
                 "resourceVersion": "5",
                 "annotations": {
                     v.ALLOCATED: None,
-                    v.CLAIM: None,
                     v.CHARGED_QUEUE: None,
                     v.TERM: TERM,
                 },
@@ -200,7 +199,7 @@ async def test_i3_a_pod_that_came_past_us_gets_the_label_once() -> None:
             "metadata": {
                 "uid": PAST_US.uid,
                 "resourceVersion": "5",
-                "annotations": dict.fromkeys((v.ALLOCATED, v.CLAIM, v.CHARGED_QUEUE, v.TERM)),
+                "annotations": dict.fromkeys((v.ALLOCATED, v.CHARGED_QUEUE, v.TERM)),
                 "labels": {v.MANAGED: "true"},
             }
         }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import H200, H800, a_namespace, a_pod, a_queue, see
+from builders import H200, H800, a_group, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.control.queues.queue_metrics import UNDECIDED, UNKNOWN, measure_drift, refresh
 from cardquota.control.reports.audit import report_unadmitted
@@ -354,3 +354,15 @@ async def test_t7_queues_that_do_not_exist_share_a_label() -> None:
     assert values(metrics, "queue_oldest_wait_seconds") == {(UNKNOWN,): 9}
     assert values(metrics, "queue_median_wait_seconds") == {}
     assert values(metrics, "waiting_pods") == {(UNKNOWN, v.Reason.QUEUE_NOT_FOUND): 3}
+
+
+async def test_e8_what_groups_reserve_and_do_not_use_by_namespace() -> None:
+    metrics = Metrics()
+    group = a_group("gang").in_queue("queue").of(3).reserving("queue", {H200: 3, "cpu": 1})
+    member = a_pod("a").in_group("gang").asking_for(1).stamped("queue", {H200: 1})
+    ledger = a_world(THREE, group, member)
+    await refresh(ledger, metrics)
+    assert list(metrics.totals.shown("queue_card_reserved")) == [(("queue", "team", H200), 2)]
+    ledger.group_gone("team/gang")
+    await refresh(ledger, metrics)
+    assert list(metrics.totals.shown("queue_card_reserved")) == []

@@ -451,7 +451,7 @@ def test_f6_who_lacks_cpu_or_memory_gets_in_with_no_other_card_of_his_queue() ->
     assert [one.queue for one in found.other_queues] == ["b"]
     see(ledger, a_queue().with_quota({H200: 3, H800: 6}).limited_to("8"))
     late = a_pod("late").with_uid("late").in_queue("d").naming(f"{H200}|{H800}").asking_for(2)
-    see(ledger, late.claiming("d", 2, H200, H800), a_queue("d").with_quota({H200: 4, H800: 1}))
+    see(ledger, late, a_queue("d").with_quota({H200: 4, H800: 1}))
     found = explained(ledger, "Pod", "w")
     assert [one.amount for one in found.fewer] == [3]
     assert [one.name for one in found.other_cards] == [H800]
@@ -495,9 +495,9 @@ def test_f6_the_next_pod_of_a_workload_would_come_last_in_a_fifo_queue() -> None
     assert (found.state, found.fewer, found.other_queues) == (WorkloadState.REFUSED, (), ())
 
 
-def test_f6_what_is_left_is_what_pods_that_are_bound_later_leave() -> None:
+def test_f6_what_is_left_is_what_pods_leave_that_may_use_several_cards() -> None:
     late = a_pod("late").with_uid("late").in_queue("queue").naming(f"{H200}|{H800}")
-    ledger = a_cluster(late.asking_for(2).claiming("queue", 2, H200, H800), waiting("w", 3))
+    ledger = a_cluster(late.asking_for(2), waiting("w", 3))
     see(ledger, a_queue().with_quota({H200: 2, H800: 2}))
     found = explained(ledger, "Pod", "w")
     assert [(one.name, one.amount) for one in found.fewer] == [(H200, 2)]
@@ -514,7 +514,7 @@ def test_f6_of_very_many_alternatives_some_are_searched_for_in_another_queue() -
         *(a_node(f"n{n}").with_cards(name, 8) for n, name in enumerate(names)),
         a_queue().with_quota(dict.fromkeys(names, 1)),
         a_queue("b").with_quota(dict.fromkeys(names, 2)),
-        late.claiming("b", 1, *names[:2]),
+        late,
     )
     found = explained(ledger, "Pod", "w").other_queues
     assert [(one.queue, one.card) for one in found] == [("b", names[MOST_SEARCHED - 1])]

@@ -30,6 +30,8 @@ from builders.node import NodeBody
 from builders.queue import QueueBody
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.charge_state import ChargeState
+from cardquota.quota.release.openings import openings
+from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.reports.recount import Totals
 
@@ -128,15 +130,20 @@ def test_a_group_made_after_its_members_are_bound_has_its_minimum_and_its_elasti
     }
 
 
-def test_a_groups_priority_class_counts_whichever_is_seen_first() -> None:
-    urgent = a_group("gang-a").put("urgent", "spec", "priorityClassName").of(1).in_queue("red")
-    early = a_pod("a-early").in_queue("red").naming(H200).asking_for(1).gated()
-    late = a_pod("b-urgent").in_group("gang-a").naming(H200).asking_for(1).gated()
+def test_e6_a_groups_priority_class_counts_whichever_is_seen_first() -> None:
+    early = a_group("a-early").in_queue("red").of(2).requesting({H200: 1})
+    late = a_group("b-urgent").put("urgent", "spec", "priorityClassName").in_queue("red").of(2)
     queue = a_queue("red").with_quota({H200: 1})
-    things: tuple[Body | Class, ...] = (urgent, Class("urgent", 100), early, late)
+    things: tuple[Body | Class, ...] = (
+        late.requesting({H200: 1}),
+        Class("urgent", 100),
+        early,
+    )
     for order in permutations(things):
-        opened, _ = releases(a_ledger_of(FIXED["h200-1"], queue, *order))
-        assert opened == [("red", [(late.uid, ((H200, 1),))], ())]
+        first = next(openings(a_ledger_of(FIXED["h200-1"], queue, *order), "red"))
+        assert isinstance(first, Opening)
+        assert first.gang is not None
+        assert first.gang.key == "team/b-urgent"
 
 
 def a_ledger_of(*things: Body | Class) -> Ledger:

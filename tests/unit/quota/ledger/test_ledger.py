@@ -23,6 +23,7 @@ from cardquota.quota.pods.charge_state import ChargeState
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.reports.recount import Totals
 from cardquota.quota.stamp import Reservation, Stamp
+from cardquota.quota.vocabulary import CHARGED_QUEUE, TERM
 
 from ..red_queue import POD, RED, UNNAMED, a_cluster, totals, waiting
 
@@ -252,6 +253,23 @@ def test_e10_a_node_that_says_nothing_of_another_model_changes_nothing(node: Bod
     """How it divides its cards may have changed while the pod ran and nobody looked."""
     shared = POD.asking_for(2, SHARED).stamped("red", {H200: 2}).on_node("n")
     assert totals(a_cluster(node, shared)) == (2, 0, 2, 0)
+
+
+def test_e10_a_pod_let_through_with_a_choice_counts_with_its_first_card_until_it_has_a_node() -> (
+    None
+):
+    """As an earlier release did it: queue and term are on it, and no card."""
+    pod = a_pod("old").in_queue("red").naming(f"{H200}|{H800}").asking_for(1)
+    pod = pod.annotated(CHARGED_QUEUE, "red").annotated(TERM, "term-1").managed()
+    ledger = a_cluster(RED.with_quota({H200: 2, H800: 2}), pod)
+    assert totals(ledger) == (1, 1, 0, 0)
+    account = ledger.account("red")
+    assert account is not None
+    assert not account.unadmitted
+    see(ledger, pod.on_node("h800-a").at_revision(2))
+    assert totals(ledger) == (0, 0, 0, 0)
+    assert totals(ledger, H800) == (1, 0, 1, 0)
+    assert drift(ledger) == {}
 
 
 def test_e10_a_stamp_without_cards_stays_so() -> None:

@@ -12,12 +12,10 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.release.openings import openings
 from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.reports.queue_report import report
-from cardquota.quota.scheduling.card_choice import CardChoice, card_choice, open_cards
 from cardquota.quota.scheduling.memory_report import memory_report, unlimited_use
-from cardquota.quota.scheduling.node_filter import fit_nodes
 from cardquota.quota.steps import to_its_end
 from cardquota.quota.verdict import Outcome, Verdict
-from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT
+from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT, Reason
 
 from ..events import totals as all_totals
 
@@ -221,6 +219,20 @@ def test_b10_without_a_row_a_pod_is_told_so() -> None:
     assert created(asking(card=None).in_queue(None), FREE).outcome is Outcome.UNMANAGED
 
 
+def test_b9_memory_needs_a_queue_with_a_row() -> None:
+    """Whether any other queue has one."""
+    for queues in ((FREE,), (FREE, a_queue("blue").with_quota({A10: 9_999}))):
+        ledger = a_ledger(a_shared(), *queues, memory_by_row=True)
+        verdict = judge_create(ledger, asking(card=None).facts())
+        assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.CARD_NOT_IN_QUOTA)
+        without = judge_create(ledger, asking(card=None).in_queue(None).facts())
+        assert (without.outcome, without.reason) == (Outcome.NEVER, Reason.QUEUE_NOT_FOUND)
+        assert "requests aliyun.com/gpu-mem and has no queue: name one whose" in without.text
+    assert judge_create(a_ledger(a_shared(), RED, memory_by_row=True), asking().facts()).fits
+    plain = a_pod("plain").in_queue(None)
+    assert judge_create(ledger, plain.facts()).outcome is Outcome.UNMANAGED
+
+
 def test_e1_b10_a_group_asks_for_memory_or_for_cards() -> None:
     """Of cards that no node has shown the form tells."""
     queue = a_queue("red").with_quota({V100: 9, "Tesla-V100": 9, "Tesla-V100/mps-16g*1/2": 9})
@@ -228,26 +240,6 @@ def test_e1_b10_a_group_asks_for_memory_or_for_cards() -> None:
         group = a_group("g").in_queue("red").of(1).requesting({V100: 1, other: 1})
         verdict = judge_group(a_ledger(queue), group.facts())
         assert "different resource" in verdict.text, verdict
-
-
-# --- the scheduler extender -------------------------------------------------------------------
-
-
-def test_e7_b10_a_choice_of_memory_until_it_is_bound() -> None:
-    """Also when the last row went meanwhile: the pod holds its claim, and nodes stay those."""
-    pod = asking(card=f"{A10}|{V100}").claiming("red", PART, A10, V100)
-    both = a_queue("red").with_quota({A10: PART, V100: PART})
-    other = a_shared("t4-1", "Tesla-T4")
-    ledger = a_ledger(a_shared(), a_shared("v100-1", "Tesla-V100"), other, both, pod)
-    choice = card_choice(ledger, pod.facts())
-    assert choice is not None
-    assert choice == CardChoice(GPU_MEMORY, PART, frozenset({A10, V100}))
-    assert open_cards(ledger, pod.facts(), choice) == {A10, V100}
-    assert fit_nodes(ledger, pod.facts(), ["a10-1", "t4-1", "v100-1"]).names == ["a10-1", "v100-1"]
-    see(ledger, FREE)
-    choice = card_choice(ledger, pod.facts())
-    assert choice is not None
-    assert choice.cards == {A10, V100}
 
 
 # --- what is told -----------------------------------------------------------------------------

@@ -24,12 +24,6 @@ from cardquota.quota.pods.pod_request import PodRequest
 from cardquota.quota.release.openings import openings
 from cardquota.quota.release.refusals import Refusal
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.scheduling.card_choice import (
-    CardChoice,
-    card_choice,
-    cards_to_bind,
-    open_cards,
-)
 from cardquota.quota.scheduling.memory_report import unlimited_use
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT
@@ -38,7 +32,6 @@ from harness.card_memory_count import CardHolder, CardMemoryCount, SharingNode
 from ..any_memory_rows import (
     CARDS,
     KINDS,
-    KUBE,
     NODES,
     QUEUES,
     amounts,
@@ -69,14 +62,11 @@ class MemoryRows(RuleBasedStateMachine):
 
     @initialize(
         default=st.sampled_from(("", "red")),
-        late=st.sampled_from(((), (KUBE,))),
         at_once=st.sampled_from((None, 1)),
     )
-    def settings_of_the_installation(
-        self, default: str, late: tuple[str, ...], at_once: int | None
-    ) -> None:
+    def settings_of_the_installation(self, default: str, at_once: int | None) -> None:
         self.plain = PlainMemoryRows(default)
-        self.ledger = a_ledger(default_queue=default, late_binding=late, at_once=at_once)
+        self.ledger = a_ledger(default_queue=default, at_once=at_once)
 
     def next(self) -> int:
         self.revision += 1
@@ -141,10 +131,10 @@ class MemoryRows(RuleBasedStateMachine):
 
     @rule(pick=picks, node=nodes)
     def somebody_else_binds_a_pod(self, pick: int, node: str) -> None:
-        """To whatever node: what we had decided of its binding, if anything, did not land."""
+        """To whatever node."""
         pod = self.one(pick, state="open")
         if pod is not None:
-            pod.state, pod.node, pod.assumed = "bound", node, None
+            pod.state, pod.node = "bound", node
             self.tell(pod)
 
     @rule(pick=picks)
@@ -204,31 +194,6 @@ class MemoryRows(RuleBasedStateMachine):
             uid = sorted(charged)[pick % len(charged)]
             self.plain.pods[uid].assumed = None
             self.ledger.decisions.retract(uid, self.stamps[uid])
-
-    @rule(pick=picks, node=nodes, end=st.sampled_from(("lands", "is refused", "is not known yet")))
-    def a_pod_with_a_choice_is_bound_by_us(self, pick: int, node: str, end: str) -> None:
-        """To a node whose card is open to it: whatever becomes of that, all others keep theirs."""
-        pod = self.one(pick, state="open", assumed=None)
-        if pod is None or not pod.choice:
-            return
-        facts = self.ledger.pods[pod.uid].facts
-        choice = card_choice(self.ledger, facts)
-        assert choice is not None
-        assert choice == CardChoice(GPU_MEMORY, pod.amount, frozenset(pod.choice))
-        card = self.ledger.nodes.card_of(node, GPU_MEMORY)
-        assert card == self.plain.remembered.get(node)
-        if card is None or card not in open_cards(self.ledger, facts, choice):
-            return
-        queue, fitted = self.plain.queue_of(pod), self.plain.all_fit(self.plain.queue_of(pod))
-        pod.assumed = queue, {card: pod.amount}
-        self.ledger.decisions.assume(pod.uid, Stamp(queue, ((card, pod.amount),), "term-1"))
-        assert self.plain.all_fit(queue) or not fitted
-        if end == "is refused":
-            pod.assumed = None
-            self.ledger.decisions.take_back_binding(pod.uid)
-        elif end == "lands":
-            pod.state, pod.node, pod.stamp, pod.assumed = "bound", node, pod.assumed, None
-            self.tell(pod)
 
     @rule()
     def our_term_ends(self) -> None:
@@ -315,8 +280,6 @@ class MemoryRows(RuleBasedStateMachine):
                 held = self.ledger.pods[uid].claim
                 assert held is not None
                 assert held[0] == Claim(tuple(sorted(cards)), pod.amount)
-                may = {c for c in cards if self.plain.all_fit(name, (c, pod.amount), without=uid)}
-                assert cards_to_bind(self.ledger, name, *held) == may, (uid, cards)
 
     @invariant()
     def what_nodes_have_is_counted(self) -> None:

@@ -336,9 +336,6 @@ def test_a_gate_that_opens_without_room_does_not_claim_any() -> None:
     )
     assert gate_messages.released_unasked("", "team", "off", []).endswith("(mode off)")
     assert gate_messages.released("red", []).endswith("gate opened, charged cpu and memory")
-    assert gate_messages.released("red", [("A|B", 2)]).endswith(
-        "charged <2> of <A|B>: it gets the first of these that is free when it is bound"
-    )
 
 
 def test_q4_what_is_stored_and_unreadable_is_told_with_its_consequence() -> None:

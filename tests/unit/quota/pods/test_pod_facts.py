@@ -128,7 +128,7 @@ def test_i3_the_label_counts_whatever_its_value(value: str) -> None:
     assert not stamped.facts().forged
 
 
-@pytest.mark.parametrize("key", [v.ALLOCATED, v.CLAIM, v.CHARGED_QUEUE])
+@pytest.mark.parametrize("key", [v.ALLOCATED, v.CHARGED_QUEUE])
 def test_i3_part_of_a_stamp_without_the_label_is_forged(key: str) -> None:
     assert a_pod().annotated(key, "").facts().forged
     assert not a_pod().annotated(v.TERM, "t").facts().forged

@@ -9,6 +9,7 @@ from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pending.candidate import Candidate, PodClass
 from cardquota.quota.pods.pod_record import SortKey
+from cardquota.quota.release.openings import openings
 from cardquota.quota.release.release_judge import Opening, ReleaseJudge, Wait
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.stamp import Stamp
@@ -45,6 +46,62 @@ def elastic_pods(number: int, cards: int = 1) -> list[PodBody]:
 
 
 SERVICE = a_group("service").in_queue("red").of(1)
+
+
+# --- E6: whose turn is first ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("named", "listed", "first"),
+    [
+        ("high", (), "team/z"),
+        ("high", ("high",), "team/z"),
+        ("high", ("other",), "team/a"),
+        ("system-node-critical", (), "team/a"),
+        ("system-node-critical", ("system-node-critical",), "team/a"),
+        ("unknown", (), "team/a"),
+    ],
+)
+def test_e6_a_group_without_pods_has_the_priority_of_the_class_it_names_if_that_counts(
+    named: str, listed: tuple[str, ...], first: str
+) -> None:
+    late = asking("z", 3).put(named, "spec", "priorityClassName")
+    ledger = a_cluster(asking("a", 3), late, group_priority_classes=listed)
+    ledger.priority_class_seen("high", 100)
+    ledger.priority_class_seen("system-node-critical", 2_000_001_000)
+    assert release(ledger)[0] == [[first]]
+
+
+def test_e6_once_it_has_pods_their_priority_counts_and_not_its_class() -> None:
+    late = asking("z", 3).of(2).put("high", "spec", "priorityClassName")
+    pod = a_pod("p").in_group("z").in_queue("red").naming(H200).asking_for(1).gated()
+    ledger = a_cluster(asking("a", 3), late, pod.with_priority(-1))
+    ledger.priority_class_seen("high", 100)
+    assert release(ledger)[0] == [["team/a"]]
+    ledger = a_cluster(asking("a", 3), late, pod)
+    ledger.priority_class_seen("high", 100)
+    ledger.pod_gone(pod.uid)
+    assert release(ledger)[0] == [["team/z"]]
+
+
+def test_e8_a_namespace_that_goes_last_asks_after_all_others_and_while_it_is_held_not_at_all() -> (
+    None
+):
+    high = asking("a", 3).put("high", "spec", "priorityClassName")
+    other = asking("z", 3).in_namespace("other")
+    ledger = a_cluster(high, other)
+    ledger.priority_class_seen("high", 100)
+    for held, first in ((True, "other/z"), (False, "other/z"), (None, "team/a")):
+        ledger.put_last("red", "team", held=held)
+        found = next(openings(ledger, "red"))
+        assert isinstance(found, Opening)
+        assert found.gang is not None
+        assert found.gang.key == first
+    ledger.group_gone("other/z")
+    ledger.put_last("red", "team", held=True)
+    assert release(ledger)[0] == []
+    ledger.put_last("red", "team", held=False)
+    assert release(ledger)[0] == [["team/a"]]
 
 
 # --- E1 -------------------------------------------------------------------------------------------

@@ -179,15 +179,3 @@ def test_r6_two_replicas_that_let_it_by_give_it_once() -> None:
     assert judge_create(ledger, pod("b").facts()).borrows
     see(ledger, pod("a").gated(), pod("b").gated())
     assert opened(ledger) == [["a"]]
-
-
-def test_r6_it_gets_its_card_when_its_gate_opens_where_others_keep_their_choice() -> None:
-    ledger = full(queue=QUEUE.with_quota({H200: 3, H800: 1}))
-    ledger.late_binding = frozenset({"default-scheduler"})
-    for name in ("other", "new"):
-        body = pod(name, card=f"{H200}|{H800}").bound_by("default-scheduler").gated()
-        see(ledger, body if name == "new" else body.owned_by("Job"))
-        assert opened(ledger) == [[name]]
-    assert ledger.pods["other"].claim is not None
-    assert ledger.pods["new"].claim is None
-    assert dict(ledger.pods["new"].charge) == {H200: 1}

@@ -10,7 +10,7 @@ from cardquota.quota.release.release_judge import Opening, ReleaseJudge, Wait
 from cardquota.quota.stamp import Stamp
 from cardquota.quota.vocabulary import Reason
 
-from ..releasing import QUEUE, a_cluster, names, release, retract, waiting
+from ..releasing import QUEUE, a_cluster, names, release, waiting
 
 
 def test_gates_open_in_order_while_they_fit() -> None:
@@ -134,23 +134,25 @@ def test_one_that_has_been_told_is_not_told_again() -> None:
     assert release(ledger)[1] == []
 
 
-def test_e6_a_group_lends_its_priority_class_to_its_pods() -> None:
+def test_e6_the_class_that_a_group_names_lifts_none_of_its_pods() -> None:
     urgent = a_group("urgent").in_queue("red").put("high", "spec", "priorityClassName")
-    ledger = a_cluster(urgent, waiting("a", 3), waiting("b", 3).in_group("urgent"))
-    ledger.priority_class_seen("high", 100)
-    ledger.priority_class_seen("high", 100)
-    assert release(ledger)[0] == [["b"]]
-    retract(ledger, "b")
-    ledger.priority_class_gone("high")
-    ledger.priority_class_gone("high")
-    assert release(ledger)[0] == [["a"]]
+    urgent = urgent.created("2027-01-01T00:00:00Z")
+    for minimum in (1, 2):
+        ledger = a_cluster(waiting("a", 3), urgent.of(minimum))
+        see(ledger, *(waiting(f"b{n}", 1).in_group("urgent") for n in range(minimum)))
+        ledger.priority_class_seen("high", 100)
+        assert release(ledger)[0] == [["a"]]
 
 
-def test_e6_the_higher_of_a_pods_and_its_groups_priority_counts() -> None:
-    group = a_group("low").in_queue("red").put("low", "spec", "priorityClassName")
-    ledger = a_cluster(group, waiting("a", 3), waiting("b", 3).in_group("low").with_priority(5))
-    ledger.priority_class_seen("low", -10)
-    assert release(ledger)[0] == [["b"]]
+def test_e6_a_gang_has_the_lowest_priority_of_its_pods() -> None:
+    """One that may use a high class lifts no others."""
+    gang = a_group("gang").in_queue("red").of(2)
+    mine = [waiting(f"m{n}", 1).in_group("gang") for n in range(2)]
+    other = waiting("z", 3).with_priority(5)
+    ledger = a_cluster(gang, mine[0].with_priority(9), mine[1], other)
+    assert release(ledger)[0] == [["z"]]
+    both = [one.with_priority(9) for one in mine]
+    assert release(a_cluster(gang, *both, other))[0] == [["m0", "m1"]]
 
 
 def test_a_namespace_that_goes_to_audit_lets_those_who_wait_go() -> None:

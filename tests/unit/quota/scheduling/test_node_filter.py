@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import GPU, H200, Body, a_ledger, a_node, a_pod
+from builders import GPU, H200, Body, a_ledger, a_namespace, a_node, a_pod, a_queue
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
@@ -179,3 +179,37 @@ def test_b4_each_node_has_its_own_reason() -> None:
         },
         unknown=True,
     )
+
+
+# --- B9: memory needs a queue with a row ----
+
+ROW = a_queue("red").with_quota({"NVIDIA-A10/gpu-mem": 99_999})
+NO_ROW = "pod asks for aliyun.com/gpu-mem and has no queue with a quota of card memory"
+
+
+@pytest.mark.parametrize("queue", [None, "red", "none"])
+def test_b9_a_pod_that_we_did_not_let_through_has_no_card_memory(queue: str | None) -> None:
+    pod = POD.in_queue(queue)
+    ledger = a_ledger(*THREE, ROW, pod, memory_by_row=True)
+    found = fit_nodes(ledger, pod.facts(), ["n3"])
+    assert found == NodeFit([], {}, {"n3": NO_ROW})
+    assert fit_nodes(a_ledger(*THREE, ROW, pod), pod.facts(), ["n3"]).names == ["n3"]
+
+
+def test_b9_one_that_we_let_through_has() -> None:
+    pod = POD.in_queue("red").stamped("red", {"NVIDIA-A10/gpu-mem": 8138})
+    ledger = a_ledger(*THREE, ROW, pod, memory_by_row=True)
+    assert fit_nodes(ledger, pod.facts(), ["n3"]).names == ["n3"]
+
+
+@pytest.mark.parametrize("mode", ["audit", "off"])
+def test_b9_where_nothing_is_enforced_none_is_needed(mode: str) -> None:
+    namespace = a_namespace("team").in_mode(mode)
+    ledger = a_ledger(*THREE, namespace, POD, memory_by_row=True)
+    assert fit_nodes(ledger, POD.facts(), ["n3"]).names == ["n3"]
+
+
+def test_b9_whole_cards_need_no_row() -> None:
+    pod = a_pod("w").asking_for(1)
+    ledger = a_ledger(a_node("n9").with_cards(H200, 8), pod, memory_by_row=True)
+    assert fit_nodes(ledger, pod.facts(), ["n9"]).names == ["n9"]

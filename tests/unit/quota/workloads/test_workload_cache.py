@@ -91,17 +91,6 @@ def test_of_very_many_those_that_were_seen_last() -> None:
     assert (found[0], len(found)) == ("r99", 64)
 
 
-def test_another_number_of_pods_is_announced() -> None:
-    cache, scaled = WorkloadCache(), list[tuple[int, int]]()
-    cache.listen(lambda facts, before: scaled.append((before, facts.replicas)))
-    cache.see(workload("a", replicas=3))
-    cache.see(workload("a", replicas=3))
-    cache.see(workload("a", replicas=1))
-    cache.see(workload("a", replicas=2))
-    cache.gone("a")
-    assert scaled == [(3, 1), (1, 2), (2, 0)]
-
-
 def test_what_is_kept_of_all_templates_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     most = limits.TEMPLATE_TEXTS_OF_ONE._replace(most=250)
     monkeypatch.setattr(workload_cache, "TEMPLATE_TEXTS_OF_ONE", most)
@@ -154,7 +143,7 @@ def test_nothing_is_left_of_what_is_gone() -> None:
     cache.gone("a")
     cache.gone("a")
     kept = [one for one in vars(cache).values() if not isinstance(one, int)]
-    assert [len(one) for one in kept] == [0] * 8
+    assert [len(one) for one in kept] == [0] * 7
 
 
 def test_r6_a_refused_replica_set_is_news_when_its_deployment_wants_another_number() -> None:

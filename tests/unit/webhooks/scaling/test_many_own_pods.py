@@ -32,7 +32,7 @@ def reviewed(
 ) -> list[asyncio.Task[AdmissionResponse]]:
     """So many reviews of a Deployment at once."""
     reviews = WorkloadReviews(
-        endpoint.ledger, endpoint.settings, endpoint.notifier, endpoint.exists, endpoint.recent
+        endpoint.ledger, endpoint.settings, endpoint.notifier, endpoint.exists
     )
     request = decode(review_of(asked("deployments", pod(), stored(pod()), replicas=replicas)))
     return [asyncio.create_task(reviews.validate(request)) for _ in range(number)]

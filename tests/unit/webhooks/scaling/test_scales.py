@@ -11,7 +11,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.limits import TEMPLATE_TEXT
 from cardquota.quota.objects.pod import Pod
 from cardquota_webhooks.review import decode
-from cardquota_webhooks.scaling import recent_scale_ups, remembered, scales
+from cardquota_webhooks.scaling import scales
 
 from ..endpoint import Endpoint, request_of, review_of
 from ..workload_review import THREE, made, own, own_gated, pod, running
@@ -230,7 +230,6 @@ async def test_r2_a_dry_run_says_the_same_and_leaves_nothing_behind() -> None:
         assert granted(await by_autoscaler(endpoint, 1, 10, dryRun=True)) == 3
         assert (await by_people(endpoint, 1, 2, dryRun=True)).allowed
         assert endpoint.events == []
-        assert len(endpoint.recent) == 0
 
 
 async def test_r2_who_only_claims_to_be_an_autoscaler_is_refused() -> None:
@@ -250,37 +249,6 @@ async def test_r2_the_settings_say_who_is_an_autoscaler() -> None:
         asked = scaling(1, 10, by="system:serviceaccount:keda:scaler")
         assert granted(await endpoint.review("/mutate", asked)) == 3
         assert not (await by_autoscaler(endpoint, 1, 10)).allowed
-
-
-async def test_r2_what_is_given_back_is_divided_among_those_who_lack() -> None:
-    """When four are given back, each of two gets two, whoever asks first."""
-    queue = a_queue().with_quota({H200: 6})
-    others = [running(f"other-{n}") for n in range(4)]
-    first, second = own(1), [made(running("b-0")).owned_by("ReplicaSet", name="second-7c5f8bd9c")]
-    async with Endpoint(queue, *others, *first, *second) as endpoint:
-        watches = Watches(endpoint)
-        for name in ("web", "second"):
-            watches.show(name=name, replicas=1)
-            assert not (await by_autoscaler(endpoint, 1, 10, name=name)).allowed
-        for other in others:
-            endpoint.ledger.pod_gone(other.uid)
-        assert granted(await by_autoscaler(endpoint, 1, 10)) == 3
-        assert granted(await by_autoscaler(endpoint, 1, 10, name="second")) == 3
-
-
-async def test_r2_what_others_do_not_lack_is_not_kept_for_them() -> None:
-    queue = a_queue().with_quota({H200: 6})
-    others = [running(f"other-{n}") for n in range(6)]
-    async with Endpoint(queue, *others) as endpoint:
-        watches = Watches(endpoint)
-        watches.show(name="web", replicas=0)
-        watches.show(name="second", replicas=0)
-        assert not (await by_autoscaler(endpoint, 0, 10)).allowed
-        assert not (await by_autoscaler(endpoint, 0, 1, name="second")).allowed
-        for other in others:
-            endpoint.ledger.pod_gone(other.uid)
-        assert granted(await by_autoscaler(endpoint, 0, 10)) == 5
-        assert granted(await by_autoscaler(endpoint, 0, 1, name="second")) is None
 
 
 async def test_r3_a_custom_resource_is_known_by_what_it_owns() -> None:
@@ -334,92 +302,6 @@ async def test_r3_a_template_that_is_too_large_to_be_kept_scales_freely() -> Non
         assert (await by_people(endpoint, 1, 10)).allowed
 
 
-async def test_r4_two_autoscalers_get_together_what_fits() -> None:
-    """The pods of the first do not exist yet when the second asks."""
-    async with Endpoint(a_queue().with_quota({H200: 5})) as endpoint:
-        watches = Watches(endpoint)
-        watches.show(name="web", replicas=0)
-        watches.show(name="second", replicas=0)
-        assert granted(await by_autoscaler(endpoint, 0, 4)) is None
-        assert granted(await by_autoscaler(endpoint, 0, 10, name="second")) == 1
-        assert not (await by_people(endpoint, 4, 5)).allowed
-        endpoint.see(*own(4))
-        assert "1 of 6 replicas" in (await by_people(endpoint, 0, 6, name="second")).text
-
-
-async def test_r4_what_another_replica_granted_is_seen_in_the_watch() -> None:
-    async with Endpoint(THREE) as endpoint:
-        watches = Watches(endpoint)
-        watches.show(name="web", replicas=0)
-        watches.show(name="second", replicas=0)
-        watches.show(name="second", replicas=2)
-        assert "1 of 3 replicas" in (await by_people(endpoint, 0, 3)).text
-        endpoint.now += recent_scale_ups.LIFETIME
-        assert (await by_people(endpoint, 0, 3)).allowed
-
-
-async def test_r4_what_was_granted_long_ago_and_never_came_hides_nothing() -> None:
-    """The write failed after our answer. Nobody asked since, so nothing was forgotten."""
-    async with Endpoint(THREE) as endpoint:
-        watches = Watches(endpoint)
-        watches.show(name="web", replicas=0)
-        watches.show(name="second", replicas=0)
-        assert (await by_people(endpoint, 0, 3, name="second")).allowed
-        endpoint.now += 10 * recent_scale_ups.LIFETIME
-        watches.show(name="second", replicas=2)  # granted by another replica
-        assert "1 of 3 replicas" in (await by_people(endpoint, 0, 3)).text
-
-
-async def test_r4_who_may_not_use_a_queue_takes_nothing_away() -> None:
-    """By a word in the template of a workload anybody could hold up all others."""
-    queue = THREE.open_to("team")
-    async with Endpoint(queue, a_namespace("evil")) as endpoint:
-        watches = Watches(endpoint)
-        watches.show(name="web", replicas=0)
-        for name, template, namespace in (
-            ("evil", pod(), "evil"),
-            ("large", pod(50), "team"),
-        ):
-            watches.show(name=name, template=template, replicas=0, namespace=namespace)
-            watches.show(name=name, template=template, replicas=1000, namespace=namespace)
-        assert (await by_people(endpoint, 0, 3)).allowed
-
-
-@pytest.mark.parametrize("mode", ["off", "audit"])
-async def test_r4_what_is_not_enforced_takes_nothing_away(mode: str) -> None:
-    async with Endpoint(THREE, a_namespace("other").in_mode(mode)) as endpoint:
-        watches = Watches(endpoint)
-        watches.show(name="web", replicas=0)
-        watches.show(name="other", replicas=0, namespace="other")
-        watches.show(name="other", replicas=9, namespace="other")
-        assert (await by_people(endpoint, 0, 3)).allowed
-
-
-async def test_r4_what_is_made_smaller_or_deleted_is_expected_no_more() -> None:
-    async with Endpoint(THREE) as endpoint:
-        watches = Watches(endpoint)
-        watches.show(name="web", replicas=0)
-        for after in (1, None):
-            watches.show(name="other", replicas=0)
-            watches.show(name="other", replicas=3)
-            assert not (await by_people(endpoint, 0, 1, dryRun=True)).allowed
-            if after is None:
-                watches.gone(name="other")
-            else:
-                watches.show(name="other", replicas=0)
-            assert (await by_people(endpoint, 0, 3, dryRun=True)).allowed
-
-
-async def test_r4_a_custom_resource_is_not_counted_beside_what_it_owns() -> None:
-    rollout = ("Rollout", "web", uid_of("web"))
-    mine = made(running("own-0")).owned_by("ReplicaSet", name="web-new")
-    async with Endpoint(a_queue().with_quota({H200: 4}), mine) as endpoint:
-        watches = Watches(endpoint)
-        watches.show("replicasets", name="web-new", owner=rollout, replicas=1)
-        watches.show("replicasets", name="web-new", owner=rollout, replicas=3)
-        assert (await by_people(endpoint, 3, 4, "rollouts", **CUSTOM)).allowed
-
-
 async def test_r3_nobody_speaks_for_a_custom_resource_of_another_namespace() -> None:
     rollout = ("Rollout", "web", uid_of("web"))
     async with Endpoint(THREE) as endpoint:
@@ -431,54 +313,34 @@ async def test_r3_nobody_speaks_for_a_custom_resource_of_another_namespace() -> 
         assert (await by_people(endpoint, 0, 3, "rollouts", **CUSTOM)).allowed
 
 
-async def test_r4_two_custom_resources_over_deployments_get_together_what_fits() -> None:
-    """As an autoscaler of that kind scales them from zero."""
-    async with Endpoint(THREE) as endpoint:
+async def test_r4_replicas_that_no_pod_follows_count_against_nobody() -> None:
+    """A paused Deployment that is scaled up and down costs its owner nothing."""
+    async with Endpoint(a_queue().with_quota({H200: 100})) as endpoint:
+        watches = Watches(endpoint)
+        for name in ("paused", "web"):
+            watches.show(name=name, replicas=0)
+        for _ in range(3):
+            assert (await by_people(endpoint, 0, 100, name="paused")).allowed
+            watches.show(name="paused", replicas=100)
+            assert (await by_people(endpoint, 0, 100)).allowed
+            assert granted(await by_autoscaler(endpoint, 0, 101)) == 100
+            watches.show(name="paused", replicas=0)
+
+
+async def test_r2_each_autoscaler_gets_what_fits_now() -> None:
+    """Whoever was refused before: only pods that exist take room."""
+    queue = a_queue().with_quota({H200: 6})
+    others = [running(f"other-{n}") for n in range(6)]
+    async with Endpoint(queue, *others) as endpoint:
         watches = Watches(endpoint)
         for name in ("web", "second"):
-            owner = ("Scaled", name, uid_of(name))
-            watches.show(name=f"{name}-of", owner=owner, replicas=0)
-        asked = {"group": "example.com"}
-        assert granted(await by_autoscaler(endpoint, 0, 2, "scaleds", **asked)) is None
-        second = await by_autoscaler(endpoint, 0, 3, "scaleds", name="second", **asked)
-        assert granted(second) == 1
-
-
-async def test_r4_pods_that_came_are_not_counted_twice() -> None:
-    async with Endpoint(THREE) as endpoint:
-        watches = Watches(endpoint)
-        watches.show(name="web", replicas=0)
-        watches.show(name="second", replicas=0)
-        assert (await by_people(endpoint, 0, 2)).allowed
-        assert "1 of 2 replicas" in (await by_people(endpoint, 0, 2, name="second")).text
-        endpoint.see(*own(2))
-        assert "1 of 2 replicas" in (await by_people(endpoint, 0, 2, name="second")).text
-        assert (await by_people(endpoint, 0, 1, name="second")).allowed
-
-
-async def test_r4_a_replica_set_is_not_counted_beside_the_deployment_that_makes_it() -> None:
-    async with Endpoint(THREE) as endpoint:
-        watches = Watches(endpoint)
-        deployment = ("Deployment", "web", uid_of("web"))
-        watches.show(name="second", replicas=0)
-        watches.show(name="web", replicas=0)
-        watches.show("replicasets", name="web-7c5f8bd9c", owner=deployment, replicas=1)
-        watches.show(name="web", replicas=2)
-        watches.show("replicasets", name="web-7c5f8bd9c", owner=deployment, replicas=2)
-        assert (await by_people(endpoint, 0, 1, name="second")).allowed
-
-
-async def test_what_is_remembered_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of each queue; and in queues that are not there it is nothing."""
-    monkeypatch.setattr(remembered, "MOST_OF_QUEUE", 5)
-    async with Endpoint(*(a_queue(q).with_quota({H200: 100}) for q in ("a", "b"))) as endpoint:
-        watches = Watches(endpoint)
-        for queue, many in (("a", 2), ("b", 9), ("c", 9)):
-            for number in range(many):
-                name, template = f"web-{queue}-{number}", pod().in_queue(queue)
-                watches.show(name=name, template=template, replicas=0)
-                watches.show(name=name, template=template, replicas=1)
-        assert len(endpoint.recent) == 2 + 5
+            watches.show(name=name, replicas=0)
+            assert not (await by_autoscaler(endpoint, 0, 10, name=name)).allowed
+        for other in others[:4]:
+            endpoint.ledger.pod_gone(other.uid)
+        assert granted(await by_autoscaler(endpoint, 0, 10, name="second")) == 4
+        endpoint.see(*own(3))
+        assert granted(await by_autoscaler(endpoint, 0, 10, name="second")) == 1
 
 
 BAD: list[tuple[object, bool]] = [

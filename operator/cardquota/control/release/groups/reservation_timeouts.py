@@ -28,6 +28,8 @@ class _Running:
     told: bool = False
     moved: bool = False
     """Whether the group has another queue than the reservation."""
+    written: bool = False
+    """Whether it is known to be stored."""
     waits_for: set[int] = field(default_factory=set)
     """Openings that had begun when it was over, or earlier, when the group moved."""
 
@@ -41,16 +43,20 @@ class ReservationTimeouts:
         expired: Callable[[str], None],
         *,
         waits: Callable[[str], bool] = lambda _: False,
+        unused: Callable[[str, str], None] = lambda _, __: None,
         later: Later = in_loop_later,
     ) -> None:
         """`timeout`: seconds. `expired` is called with the group's key, once per reservation.
 
         `waits`: whether a group's pods are all there and wait for room. Then its time begins anew.
+        `unused`: is called with queue and namespace when a stored reservation of a group that was
+        enqueued has ended, and none of its pods was let through.
         `later` calls a function after a number of seconds.
         """
         self._timeout = timeout
         self._waits = waits
         self._expired = expired
+        self._unused = unused
         self._later = later
         self._running: dict[str, _Running] = {}
         self._opening: dict[str, set[int]] = {}
@@ -72,14 +78,19 @@ class ReservationTimeouts:
         running = self._running.get(key)
         if running is not None:
             if facts is not None and (running.uid, running.reservation) == (facts.uid, reservation):
+                running.written = running.written or _is_written(group)
                 self._look_where(key, running, moved=group is not None and group.reserved_elsewhere)
                 return
             if running.timer is not None:
                 running.timer.cancel()
             del self._running[key]
+            begun = group is not None and group.let_through > 0
+            if running.written and running.reservation.request and not begun:
+                self._unused(running.reservation.queue, key.partition("/")[0])
         if facts is not None and reservation is not None:
             timer = None if key in self._starting else self._timer(key)
             running = self._running[key] = _Running(facts.uid, reservation, timer)
+            running.written = _is_written(group)
             self._look_where(key, running, moved=group is not None and group.reserved_elsewhere)
 
     def over(self, key: str) -> bool:
@@ -179,3 +190,7 @@ class ReservationTimeouts:
         if running is not None and self.over(key) and not running.told:
             running.told = True
             self._expired(key)
+
+
+def _is_written(group: PodGroupState | None) -> bool:
+    return group is not None and group.reservation not in group.unwritten

@@ -70,6 +70,11 @@ def judge_group_write(
     minimum_changed = before is not None and _minimum(group) != _minimum(before)
     if enters or minimum_changed:
         warnings += _members_never_start(ledger, facts)
+    named = facts.priority_class
+    if (before is None or group.spec.priority_class_name != before.spec.priority_class_name) and (
+        named and not ledger.counts_for_groups(named)
+    ):
+        warnings += (group_messages.priority_class_not_counted(named),)
     if before is not None:
         warnings += _meaning(ledger, facts, moved=enters, minimum_changed=minimum_changed)
     return verdict._replace(warnings=warnings)
@@ -86,7 +91,8 @@ def _queue_before(before: WrittenPodGroup, default_queue: str) -> str:
 def _says(group: WrittenPodGroup) -> tuple[object, ...]:
     """All of a group that is judged."""
     spec = group.spec
-    return spec.queue or "", spec.min_member, spec.min_task_member, *_asks(group)
+    minimum = spec.min_member, spec.min_task_member
+    return spec.queue or "", *minimum, spec.priority_class_name, *_asks(group)
 
 
 def _asks(group: WrittenPodGroup) -> tuple[str | None, ResourceList | None]:

@@ -29,7 +29,7 @@ from ...steps import Steps
 from ...verdict import Outcome, Verdict
 from ...vocabulary import CPU, MEMORY, Reason
 from ...words import MOST_LISTED
-from ..create_judgement import ToCome, on_the_way
+from ..create_judgement import on_the_way
 from ..groups.group_write import judge_group_write
 from ..judgement import judge_new
 from ..probably_meant import queue_meant
@@ -117,13 +117,11 @@ def judge_job_write(
     before: Callable[[], WrittenVolcanoJob] | None = None,
     *,
     namespace: str,
-    to_come: Callable[[str], ToCome] = lambda queue: (),
 ) -> Steps[JobVerdict]:
     """The verdict on a Job of not too many tasks that is created, or, with `before`, changed; that
     is called only if it matters. Changes their templates.
 
-    `to_come`: what else will come into a queue. Raises ValueError for a template that cannot be
-    read, and whatever `before` does.
+    Raises ValueError for a template that cannot be read, and whatever `before` does.
     """
     state = job.status.state if job.status is not None else None
     if before is not None and state is not None and state.phase in _OVER:
@@ -147,7 +145,7 @@ def judge_job_write(
         said = volcano_job_messages.job_stays_wrong(found.job.name, fault.text)
         found.warnings[said] = None
     if not found.faults and not found.waits:
-        verdict.fit = yield from _fit(ledger, found, to_come, stands=before is not None)
+        verdict.fit = yield from _fit(ledger, found, stands=before is not None)
     verdict.warnings = tuple(found.warnings)[:MOST_LISTED]
     return verdict
 
@@ -312,9 +310,7 @@ def _kinds(found: _Findings, start: Starting) -> list[JobKind]:
 # --- what fits now --------------------------------------------------------------------------------
 
 
-def _fit(
-    ledger: LedgerReader, found: _Findings, to_come: Callable[[str], ToCome], *, stands: bool
-) -> Steps[JobFit | None]:
+def _fit(ledger: LedgerReader, found: _Findings, *, stands: bool) -> Steps[JobFit | None]:
     """`stands`: the Job is there already, and may have pods."""
     job, held = found.job, Counter[str]()
     if len(found.requests) < len(job.tasks) or _too_many_alternatives(found):
@@ -337,7 +333,7 @@ def _fit(
         return None
     group = ledger.groups.get(job.group)
     with set_aside(group, account):
-        way = on_the_way(ledger, account, to_come=to_come(job.queue))
+        way = on_the_way(ledger, account)
         room = room_for_job(account, pods, way)
     fits = kept + room.number
     if fits >= job.number:

@@ -1,6 +1,7 @@
 """What the ledger holds of one pod group: reservation, members, elastic part (T2, section 6)."""
 
 from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final, NamedTuple, cast
@@ -63,6 +64,7 @@ class PodGroupState:
         "_leaving_members",
         "_posted",
         "_posted_leaving",
+        "_priorities",
         "_replaced",
         "_tasks",
         "_unwritten",
@@ -139,6 +141,8 @@ class PodGroupState:
         """The queue in which its vacancy is noted; empty: in none."""
         self._vacancy: Vacancy | None = None
         """Of its last loss, whether anything lacks by now or not."""
+        self._priorities = Counter[int]()
+        """How many unfinished members have which priority."""
         self._cut_short: set[str] = set()
         """Uids of members that succeeded while they were being deleted, and still exist."""
 
@@ -155,6 +159,11 @@ class PodGroupState:
         written = self.facts.reservation if self.facts else None
         unsure = any(one is self.assumed for one in self._unwritten)
         return written if unsure and written != self.assumed else None
+
+    @property
+    def priority(self) -> int | None:
+        """The lowest of its unfinished pods: one of a high class lifts no others. None without."""
+        return min(self._priorities, default=None)
 
     @property
     def minimum(self) -> int:
@@ -472,6 +481,7 @@ class PodGroupState:
     def join(self, record: PodRecord) -> None:
         """An unfinished pod is a member."""
         self.members[record.facts.uid] = record
+        self._priorities[record.facts.priority] += 1
         self._tasks.come(record.facts.task)
 
     def succeed(self, uid: str, task: str) -> None:
@@ -485,6 +495,9 @@ class PodGroupState:
         record = self.members.pop(uid, None)
         if record is not None:
             self._tasks.come(record.facts.task, -1)
+            self._priorities[record.facts.priority] -= 1
+            if not self._priorities[record.facts.priority]:
+                del self._priorities[record.facts.priority]
         if uid in self.succeeded:
             self._cut_short.discard(uid)
         task = self.succeeded.pop(uid, "")

@@ -49,6 +49,13 @@ def minimum_too_small(minimum: int) -> str:
     )
 
 
+def priority_class_not_counted(name: str) -> str:
+    """A group names a class that counts for no group (E6)."""
+    return (
+        f"spec.priorityClassName <{show(name)}> does not count for a PodGroup: name it in its pods"
+    )
+
+
 def task_minimum_negative(task: str, minimum: int) -> str:
     """A value of `spec.minTaskMember` is negative."""
     return (

@@ -14,14 +14,9 @@ BY_CARD = "node gives out whole cards"
 BY_MEMORY = "node gives out card memory"
 MIXED = "node has pods with whole cards and pods with card memory"
 NO_MEMORY = "node shares no card memory"
+NO_MEMORY_ROW = f"pod asks for {v.GPU_MEMORY} and has no queue with a quota of card memory"
 CARDS_UNREADABLE = f"node does not say what cards it has ({v.GPU_MEMORY}, {v.GPU_COUNT})"
 BOTH_ASKED = f"pod asks for {v.GPU_MEMORY} and for whole cards: it can have only one of them"
-NO_CARD_OF_CHOICE = "node has none of the pod's cards"
-
-
-def quota_taken(card: str) -> str:
-    """The queue has no more of this card for the pod (E3)."""
-    return f"the queue's quota of {show(card)} is taken"
 
 
 def no_card_free(amount: int, unit: SharedUnit) -> str:

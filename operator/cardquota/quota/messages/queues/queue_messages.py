@@ -82,6 +82,14 @@ def _no_growth(queue: str, why: str, grown: Sequence[Growth], ask: str) -> str:
     )
 
 
+def memory_without_queue(namespace: str) -> str:
+    """A pod asks for card memory and has no queue (B9)."""
+    return (
+        f"the pod requests {v.GPU_MEMORY} and has no queue: name one whose quota has card memory, "
+        f"in the annotation {v.QUEUE_NAME} of the pod or of namespace <{show(namespace)}>"
+    )
+
+
 def no_queue(namespace: str, asked: Asked = (), *, everywhere: bool = False) -> str:
     """A pod asks for cards without a queue where one is required: by the namespace's label, or
     everywhere by the configuration.

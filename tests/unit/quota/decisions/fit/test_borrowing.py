@@ -273,7 +273,8 @@ def test_r6_pods_that_may_still_get_any_of_several_cards_keep_their_place() -> N
     """T3: what is borrowed of one card must leave each of them a card within the quota."""
     quota: Mapping[str, int] = {H200: 3, H800: 1}
     ledger = full(queue=QUEUE.with_quota(quota))
-    see(ledger, a_pod("c").with_uid("c").in_queue("queue").claiming("queue", 1, H200, H800))
+    either = f"{H200}|{H800}"
+    see(ledger, a_pod("c").with_uid("c").in_queue("queue").naming(either).asking_for(1))
     assert created(ledger).borrows
     see(ledger, pod("x", "some-other", H800).stamped("queue", {H800: 1}).on_node("h800-a"))
     assert not created(ledger).fits
@@ -283,7 +284,8 @@ def test_r6_what_they_may_need_is_borrowed_beside_them() -> None:
     """T3: the card that they may have to use is within the quota, what is borrowed is not."""
     ledger = full(queue=QUEUE.with_quota({H200: 4, H800: 1}))
     see(ledger, pod("x", "some-other", H800).stamped("queue", {H800: 1}).on_node("h800-a"))
-    see(ledger, a_pod("c").with_uid("c").in_queue("queue").claiming("queue", 1, H200, H800))
+    either = f"{H200}|{H800}"
+    see(ledger, a_pod("c").with_uid("c").in_queue("queue").naming(either).asking_for(1))
     assert created(ledger).borrows
 
 

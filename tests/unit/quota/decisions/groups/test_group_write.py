@@ -142,6 +142,15 @@ def test_v5_one_that_volcano_made_for_pods_is_not_judged_in_its_default_queue() 
     assert judge_group_write(ledger, changed, made.written(), default_queue="default").fits
 
 
+def test_e6_a_class_that_does_not_count_is_told_when_it_is_named() -> None:
+    named = GANG.put("system-cluster-critical", "spec", "priorityClassName")
+    told = group_messages.priority_class_not_counted("system-cluster-critical")
+    assert write(named, None, RED).warnings == (told,)
+    assert write(named, GANG, RED).warnings == (told,)
+    assert write(named.of(3), named, RED).warnings == ()
+    assert write(GANG.put("high", "spec", "priorityClassName"), GANG, RED).warnings == ()
+
+
 @pytest.mark.parametrize(
     ("resources", "told"),
     [
