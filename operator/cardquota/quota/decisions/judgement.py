@@ -249,7 +249,10 @@ def judge(
         text = request_messages.node_without_card(queue, card, request.amount)
         return Verdict(Outcome.UNSEEN, queue, Reason.NODE_WITHOUT_CARD, text, warnings=(text,))
     if wrong is not None:
-        return _invalid(ledger, facts, queue, wrong.reason, wrong.text)
+        found = _invalid(ledger, facts, queue, wrong.reason, wrong.text)
+        if wrong.reason is Reason.CARD_UNCLEAR:
+            return found._replace(outcome=Outcome.UNSEEN, warnings=(found.text,))
+        return found
     group = ledger.groups.get(facts.group) if facts.group else None
     with set_aside(group, account):
         check = QuotaCheck(account, group, beside, on_the_way=on_the_way)

@@ -6,7 +6,7 @@ from typing import Final
 from .. import vocabulary as v
 from ..cards.card import memory_card, model_of
 from ..limits import Limit
-from ..words import listed, show
+from ..words import first_of, listed, show
 from .phrases import Asked, asked_text, choice_text, did_you_mean, who_asks
 
 _MOST_OF_SELECTOR: Final = 400
@@ -143,6 +143,14 @@ def node_without_card(queue: str, card: str, amount: int) -> str:
     return (
         f"Queue <{show(queue)}>, requested <{amount}> of <{choice_text(card)}>: no node it may use "
         "has such a card; it waits; add a node selector"
+    )
+
+
+def card_unclear(cards: Sequence[str]) -> str:
+    """The pod may use several cards, and none of the nodes that it picks is there (P3)."""
+    return (
+        "no node with such a card is there that the pod may use, so nothing tells which card it "
+        f"means; name one in {v.CARD_NAME} ({first_of([show(card) for card in cards], ' or ')})"
     )
 
 

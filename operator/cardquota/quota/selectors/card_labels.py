@@ -1,8 +1,7 @@
 """Which of many cards a requirement leaves, for all of them at once (P5).
 
-For every label, the cards that show a value are a set of bits in one whole number, like the nodes
-in `label_index`. A requirement then costs a step for each value that it names, not one for each
-value and card.
+For every label, the cards that show a value are a set of bits in one whole number. A requirement
+then costs a step for each value that it names, not one for each value and card.
 """
 
 from collections import Counter

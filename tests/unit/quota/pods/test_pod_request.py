@@ -119,9 +119,18 @@ def test_p3_cards_without_quota_are_taken_only_where_no_other_is_allowed() -> No
     assert cards_of(pod.on_nodes_labelled({PRODUCT: R4090})) == (R4090,)
 
 
-def test_p3_a_selector_of_other_labels_says_nothing_of_cards() -> None:
-    pod = a_pod().asking_for(1).on_nodes_labelled({"zone": "a"})
-    assert cards_of(pod) == (H800, H200, R4090)
+@pytest.mark.parametrize("pod", [a_pod(), a_pod().naming(f"{H200}|{H800}")])
+def test_p3_a_pod_whose_nodes_are_all_to_come_has_no_card_unless_there_is_one(pod: PodBody) -> None:
+    pod = pod.asking_for(1).on_nodes_labelled({"zone": "a"})
+    assert cards_of(pod) == ()
+    assert (found := objection_to(pod)) is not None
+    assert found.reason is Reason.CARD_UNCLEAR
+    assert cards_of(pod.requiring([(PRODUCT, "In", [H200, R4090])])) == (H200,)
+
+
+def test_p3_the_operating_system_tells_no_card() -> None:
+    pod = a_pod().asking_for(1).on_nodes_labelled({"kubernetes.io/os": "linux"})
+    assert cards_of(pod) == (H800, H200)
 
 
 def test_p3_where_no_card_is_left_it_is_refused_with_the_queues_cards() -> None:
