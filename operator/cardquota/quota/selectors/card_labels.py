@@ -126,9 +126,8 @@ class _UnderKey:
         found, of = 0, self._values.get
         for value in values:
             found |= of(value, 0)
-        for barred, bits in self._barred.items():
-            if any(value != barred for value in values):
-                found |= bits
+        for value in values:
+            found |= self.may_lack & ~self._barred.get(value, 0)
         for unit in self._units:
             for value in values:
                 mib = mib_of(value, unit)
