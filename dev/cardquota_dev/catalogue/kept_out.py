@@ -263,9 +263,17 @@ OTHER: Final = (
             [(_GPU, 1)],
             say(request_messages.card_unclear, [_H200, "NVIDIA-H800"]),
         ),
-        where=(Where.REFUSAL, Where.WARNING, Where.POD_EVENT),
+        where=(Where.REFUSAL, Where.POD_EVENT),
         rule="P3",
         do="Name the one card that these nodes have. Then the pod is let through, and an "
         "autoscaler sees it.",
+    ),
+    Entry(
+        under=Reason.CARD_UNCLEAR,
+        when="The same, in short.",
+        says=say(request_messages.card_unclear_yet),
+        where=(Where.WARNING, Where.WORKLOAD),
+        rule="P3",
+        do="The same.",
     ),
 )

@@ -502,6 +502,22 @@ NOTES: Final = (
     ),
     Entry(
         under=WARNINGS,
+        when="Nodes have the card, but none that the pod's own node selector and affinity pick.",
+        says=say(request_messages.card_of_no_node, "NVIDIA-H200", selects=True),
+        where=(Where.WARNING, Where.WORKLOAD),
+        rule="P4",
+        do="Nothing, where nodes are added on demand; else correct the selector.",
+    ),
+    Entry(
+        under=WARNINGS,
+        when="The pod asks for more of a card than any node has, or for more memory than any card.",
+        says=say(request_messages.more_than_a_node, "NVIDIA-H200", 16, 8),
+        where=(Where.WARNING, Where.WORKLOAD),
+        rule="P4",
+        do="Ask for less in one pod, unless nodes with as many are added on demand.",
+    ),
+    Entry(
+        under=WARNINGS,
         when="The quota of a Queue has a row that can never be used.",
         says=say(queue_write_messages.row_impossible, "NVIDIA H200", "NVIDIA-H200"),
         where=(Where.QUEUE_WARNING,),

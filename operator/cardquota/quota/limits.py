@@ -227,5 +227,8 @@ def is_object_name(text: str) -> bool:
 
 
 def kept_name(text: str) -> str:
-    """A name as it is kept: one that is too long is cut, and its end marks it as no valid name."""
+    """A name as it is kept: without space around it, as a line's end that a template left. One that
+    is too long is cut, and its end marks it as no valid name.
+    """
+    text = text.strip()
     return text if len(text) <= LONGEST_OBJECT_NAME else text[:_SHOWN] + "..."

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from .. import vocabulary as v
-from ..cards.card import memory_card, model_of
+from ..cards.card import is_memory, memory_card, model_of
 from ..limits import Limit
 from ..words import first_of, listed, show
 from .phrases import Asked, asked_text, choice_text, did_you_mean, who_asks
@@ -154,6 +154,11 @@ def card_unclear(cards: Sequence[str]) -> str:
     )
 
 
+def card_unclear_yet() -> str:
+    """Warning: the same, in short."""
+    return f"no node that the pod picks shows which card it means: name one in {v.CARD_NAME}"
+
+
 def node_named(node: str) -> str:
     """The pod names its node and cannot be gated (E9)."""
     return (
@@ -180,12 +185,22 @@ def memory_not_limited(queue: str) -> str:
     return f"Queue <{show(queue)}>: {v.GPU_MEMORY} is not limited: no quota has a row for it"
 
 
-def card_of_no_node(card: str, *, of_group: bool = False, waits: bool = True) -> str:
-    """Warning: the pool of this card is scaled to zero (P4). `waits`: not in audit mode, where the
-    name of a card keeps nobody from other nodes (P5).
+def card_of_no_node(
+    card: str, *, of_group: bool = False, selects: bool = False, waits: bool = True
+) -> str:
+    """Warning: the pool of this card is scaled to zero (P4), or `selects`: no node that the pod
+    selects has it. `waits`: not in audit mode, where the name of a card keeps nobody from other
+    nodes (P5).
     """
-    told = f"no node has card <{show(card)}> at present"
+    told = f"no node{' that the pod selects' if selects else ''} has card <{show(card)}> at present"
     return f"{told}: {who_asks(of_group=of_group)} waits until one has" if waits else told
+
+
+def more_than_a_node(card: str, amount: int, most: int, *, waits: bool = True) -> str:
+    """Warning: nodes have the card, but none as many; of card memory, no card has as much (P4)."""
+    what = "card" if is_memory(card) else "node"
+    told = f"no {what} has <{amount}> of <{show(card)}>, the most is <{most}>"
+    return f"{told}: the pod waits until one has" if waits else told
 
 
 def disagree(one: str, text: str, other: str, other_text: str) -> str:

@@ -15,7 +15,7 @@ from ..vocabulary import GPU_PRODUCT
 from .free_cards import FreeCards
 from .node_facts import NodeFacts, label_of
 from .node_selection import NodeSelection
-from .node_totals import NodeTotals, Offer
+from .node_totals import NodeTotals
 from .remembered_cards import RememberedCards
 
 Choice = Mapping[str, list[str]]
@@ -149,7 +149,8 @@ class NodeCache:
                 learned.append(card.resource)
             counted.append((card, amount))
             remembered.put(facts.name, card.resource, card.name)
-        self._recount(facts.name, tuple(counted))
+        largest = max(facts.memory.sizes, default=0) if facts.memory is not None else 0
+        self._totals.put(facts.name, tuple(counted), largest)
         self.free.offer(facts.name, tuple(counted) if facts.takes_pods else (), facts.taints)
         self._facts[facts.name] = facts
         offers = any(amount > 0 for _, amount in counted)
@@ -174,7 +175,7 @@ class NodeCache:
 
     def drop(self, name: str) -> list[str]:
         """A node is gone. Its kinds of cards stay known. Returns the same as `see`."""
-        self._recount(name, ())
+        self._totals.put(name, ())
         self.free.offer(name, ())
         self._facts.pop(name, None)
         self._remembered.forget_node(name)
@@ -220,6 +221,12 @@ class NodeCache:
     def total(self, card: str) -> int:
         """Allocatable of a card in the whole cluster."""
         return self._totals.total(card)
+
+    def most(self, card: str) -> int:
+        """The most of a card that a pod could have on one node, whatever is in use there; of card
+        memory on one card.
+        """
+        return self._totals.most(card)
 
     def has(self, card: str) -> bool:
         """Whether some node has the card, even if none offers it at present, as while a device
@@ -379,6 +386,3 @@ class NodeCache:
             more = decode(selector).says_more_than(self._catalog.product_labels)
             found = self._picks.put(selector, more, len(selector))
         return found
-
-    def _recount(self, name: str, cards: Offer) -> None:
-        self._totals.put(name, cards)

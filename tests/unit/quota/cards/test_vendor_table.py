@@ -211,15 +211,6 @@ def test_d9_a_label_that_anybody_may_use_says_nothing_without_the_resource() -> 
             ),
         ),
         (
-            {
-                "hygon.com/dcu.name": "K100",
-                "hygon.com/dcu.vram": "064",
-                "hygon.com/dcu.replicas": "2",
-            },
-            {"hygon.com/dcu": "0", "hygon.com/dcu.shared": "8"},
-            "label hygon.com/dcu.vram: <064> is not a number above zero with its unit, such as 64G",
-        ),
-        (
             {"nvidia.com/gpu.product": "A100-MIG-INVALID", "nvidia.com/gpu.memory": "0"},
             {"nvidia.com/gpu": "0"},
             "label nvidia.com/gpu.product: <A100-MIG-INVALID> says that slices are wrong",
