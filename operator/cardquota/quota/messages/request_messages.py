@@ -1,6 +1,6 @@
 """What is wrong with what a pod, or a group, asks for: it cannot be read, or never be met."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from .. import vocabulary as v
@@ -101,6 +101,16 @@ def other_resource(card: str, behind: str, asked: str) -> str:
         f"card <{show(card)}> is counted as {show(behind)}, but the containers ask for "
         f"{show(asked)}; ask for {show(behind)}, or name only cards that are counted as "
         f"{show(asked)}"
+    )
+
+
+def resources_differ(resources: Mapping[str, str]) -> str:
+    """The cards that a pod names are counted by different resource names, which these are (P2)."""
+    each = [f"<{show(card)}> is {show(resource)}" for card, resource in resources.items()]
+    return (
+        f"{v.CARD_NAME} names cards of different resource names ({first_of(each, ', ')}), and a "
+        "pod cannot ask for one or the other; name cards of one resource name, and ask for that "
+        "alone"
     )
 
 

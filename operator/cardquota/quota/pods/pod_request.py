@@ -299,6 +299,9 @@ def invalid_request(
         said = facts.problem if facts.oversized else request_messages.unreadable(facts.problem)
         return _invalid(said)
     devices = card_devices(facts, known)
+    differ = _resources_differ(facts.card_text, known) if devices else ""
+    if differ:
+        return _invalid(differ)
     if len(devices) > 1:
         return _invalid(request_messages.several_resources([resource for resource, _ in devices]))
     if facts.card_text is None:
@@ -318,6 +321,21 @@ def invalid_request(
         if wrong is not None:
             return wrong
     return _without_card(facts, request, quota, known)
+
+
+def _resources_differ(text: str | None, known: Knowledge) -> str:
+    """What is wrong with alternatives of different resource names; empty if nothing is."""
+    if text is None or "|" not in text:
+        return ""
+    try:
+        names = read_alternatives(text)
+    except CardNameError:
+        return ""
+    behind = {name: next(filter(None, _behind(name, known)), None) for name in names}
+    resources = {name: resource for name, resource in behind.items() if resource is not None}
+    if len(set(resources.values())) < 2:
+        return ""
+    return request_messages.resources_differ(resources)
 
 
 def _without_card(
