@@ -216,7 +216,7 @@ EVENTS: Final = (
         says=say(
             report_messages.not_counted,
             "hopper-1",
-            ["label nvidia.com/gpu.memory: <lots> is not a number above zero"],
+            ["label nvidia.com/gpu.product: a card name is empty"],
             others=False,
         ),
         where=(Where.NODE_EVENT,),
@@ -242,7 +242,7 @@ EVENTS: Final = (
         says=say(
             report_messages.not_counted,
             "hopper-2",
-            ["label nvidia.com/gpu.replicas: <0> is not a number above zero"],
+            ["label nvidia.com/gpu.replicas: <0> is not a number above one"],
             others=True,
         ),
         where=(Where.NODE_EVENT,),
