@@ -20,7 +20,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from .quota.cards.vendor_table import CollisionError, VendorTable
+from .quota.cards.vendor_table import VendorTable
 from .quota.vocabulary import OPERATOR_NAMESPACE, SERVICE_ACCOUNT
 from .section import Section
 from .setting_problem import setting_problem
@@ -423,10 +423,6 @@ class Settings(BaseSettings):
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"vendors: two rows for {name}: keep one")
-        try:
-            VendorTable(row.vendor() for row in self.vendors)
-        except CollisionError as error:
-            raise ValueError(f"vendors: {error}") from None
         return self
 
     @property

@@ -1,13 +1,12 @@
 """A row that an administrator adds to the vendor table (D6), and its validation."""
 
 import re
-import warnings
+from collections.abc import Mapping
 from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, model_validator
 
 from .quota.cards.card_memory import MemoryUnit
-from .quota.cards.resource_pattern import Matcher, PatternError, common_name, read_pattern
 from .quota.cards.vendor import Shown, Vendor
 from .quota.words import show
 from .section import Section
@@ -23,10 +22,6 @@ _NO_WHOLE: Final = {
 }
 """By the plain rule (D1, D3), names with these ends are not whole cards."""
 _MIG: Final = "mig-"
-_NO_WHOLE_PATTERNS: Final = tuple(
-    read_pattern(text) for text in (*(f".+[.]{end[1:]}" for end in _NO_WHOLE), f"{_MIG}[0-9].*")
-)
-"""The same for an expression. A MIG profile begins with a number of slices."""
 
 
 def _resource_part(text: str) -> str:
@@ -48,23 +43,9 @@ def _resource_name(text: str) -> str:
     return text
 
 
-def _types(text: str) -> str:
-    """The API server also reads it, by RE2, whose syntax is smaller than Python's."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # where Python warns, RE2 may read it differently
-            re.compile(text)
-    except (re.error, Warning, OverflowError, RecursionError) as error:
-        raise ValueError(f"is no regular expression: {error}") from None
-    try:
-        matcher = Matcher(text)
-    except PatternError as error:
-        raise ValueError(
-            "may hold letters, digits, hyphens, dots and [ ] ( ) | * + ? alone, no (?...), nothing "
-            f"repeated twice, and of a group no more than a ? behind it: {error}"
-        ) from None
-    if text and matcher.matches(""):
-        raise ValueError("must not match the empty text")
+def _beginning(text: str) -> str:
+    if text and (not _PART.fullmatch(text) or text.startswith(_MIG)):
+        raise ValueError("must be the beginning of names such as npu for npu310, not an expression")
     return text
 
 
@@ -86,8 +67,9 @@ class VendorRow(Section):
     """The part of the resource name after the slash: `gpu`."""
     resources: tuple[Annotated[str, AfterValidator(_resource_name)], ...] = ()
     """More resource names of whole cards, beside `<prefix>/<type>`."""
-    resource_types: Annotated[str, AfterValidator(_types)] = ""
-    """More resource names, as a regular expression for the part after `<prefix>/`: `mlu[0-9]+`."""
+    resource_prefix: Annotated[str, AfterValidator(_beginning)] = ""
+    """More resource names: those that begin with `<prefix>/` and this, and go on with letters,
+    digits, hyphens and underscores. `mlu` stands for `mlu370`."""
     product_labels: tuple[Annotated[str, AfterValidator(_label_key)], ...] = ()
     """Labels whose value is the name of the card. The first one that a node has counts. After them,
     `<prefix>/<type>.product` counts, which needs the label `.memory` beside it."""
@@ -96,6 +78,16 @@ class VendorRow(Section):
     memory_unit: MemoryUnit = MemoryUnit.MIB
     """`MiB`: a whole number of MiB. `written`: a number with its unit, `64G`."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _no_expression(cls, row: object) -> object:
+        if isinstance(row, Mapping) and "resourceTypes" in row:
+            raise ValueError(
+                "resourceTypes, a regular expression, is not read any more: write resourcePrefix, "
+                "what the names begin with (npu for npu310), or each name in resources"
+            )
+        return row
+
     def vendor(self) -> Vendor:
         """The row as the domain knows it."""
         return Vendor(
@@ -103,7 +95,7 @@ class VendorRow(Section):
             self.prefix,
             self.type,
             self.resources,
-            self.resource_types,
+            self.resource_prefix,
             tuple(Shown(key, self.memory_label, self.memory_unit) for key in self.product_labels),
             own_first=True,
         )
@@ -117,15 +109,6 @@ class VendorRow(Section):
                 raise ValueError(
                     f"<{show(self.name)}>: {key} <{show(name)}> names {what}: write the name of "
                     "whole cards, such as gpu, or leave it out; shares and slices need no row"
-                )
-        for pattern in _NO_WHOLE_PATTERNS if self.resource_types else ():
-            found = common_name(read_pattern(self.resource_types), pattern)
-            if found is not None:
-                what = _no_whole_card(found)
-                raise ValueError(
-                    f"<{show(self.name)}>: resourceTypes <{show(self.resource_types)}> matches "
-                    f"<{found}>, {what}: write an expression for whole cards alone, such as "
-                    "gpu[0-9]+; shares and slices need no row"
                 )
         return self
 

@@ -84,6 +84,16 @@ STANDINGS: Final = (
         "As it says.",
     ),
     _stands(
+        "The same, and no node that takes pods has as many cards.",
+        say(standing_messages.no_node_ready, _H200, 8, 4),
+        "As it says.",
+    ),
+    _stands(
+        "The same, and no node has as many cards, or no card as much memory.",
+        say(standing_messages.no_node_large, _H200, 16, 8),
+        "As it says.",
+    ),
+    _stands(
         "The same, and it has scheduling gates that others set.",
         say(standing_messages.other_gates_shut, ["example.com/data"]),
         "Ask whoever set them.",

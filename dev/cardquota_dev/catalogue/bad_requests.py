@@ -160,6 +160,22 @@ BAD_REQUESTS: Final = (
     ),
     Entry(
         under=Reason.INVALID_CARD,
+        when="Cards that are named as alternatives have different resource names.",
+        says=say(
+            request_messages.invalid_request,
+            _QUEUE,
+            [("NVIDIA-H200|NVIDIA-H200/mig-1g.18gb-mixed", 1)],
+            say(
+                request_messages.resources_differ,
+                {"NVIDIA-H200": _GPU, "NVIDIA-H200/mig-1g.18gb-mixed": "nvidia.com/mig-1g.18gb"},
+            ),
+        ),
+        where=POD,
+        rule="P2",
+        do="Name cards of one resource name.",
+    ),
+    Entry(
+        under=Reason.INVALID_CARD,
         when="The containers ask for the memory of a card, and a whole card is named.",
         says=say(
             request_messages.invalid_request,

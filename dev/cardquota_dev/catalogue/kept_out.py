@@ -261,4 +261,27 @@ OTHER: Final = (
         rule="P3",
         do="Set a node selector to nodes with this card. The pod holds no quota while it waits.",
     ),
+    Entry(
+        under=Reason.CARD_UNCLEAR,
+        when="The pod picks nodes by a label of which no node with such a card is there, as of a "
+        "pool at zero, and it may use several cards of the quota.",
+        says=say(
+            request_messages.invalid_request,
+            _QUEUE,
+            [(_GPU, 1)],
+            say(request_messages.card_unclear, [_H200, "NVIDIA-H800"]),
+        ),
+        where=(Where.REFUSAL, Where.POD_EVENT),
+        rule="P3",
+        do="Name the one card that these nodes have. Then the pod is let through, and an "
+        "autoscaler sees it.",
+    ),
+    Entry(
+        under=Reason.CARD_UNCLEAR,
+        when="The same, in short.",
+        says=say(request_messages.card_unclear_yet),
+        where=(Where.WARNING, Where.WORKLOAD),
+        rule="P3",
+        do="The same.",
+    ),
 )

@@ -208,7 +208,7 @@ EVENTS: Final = (
         says=say(
             report_messages.not_counted,
             "hopper-1",
-            ["label nvidia.com/gpu.memory: <lots> is not a number above zero"],
+            ["label nvidia.com/gpu.product: a card name is empty"],
             others=False,
         ),
         where=(Where.NODE_EVENT,),
@@ -234,7 +234,7 @@ EVENTS: Final = (
         says=say(
             report_messages.not_counted,
             "hopper-2",
-            ["label nvidia.com/gpu.replicas: <0> is not a number above zero"],
+            ["label nvidia.com/gpu.replicas: <0> is not a number above one"],
             others=True,
         ),
         where=(Where.NODE_EVENT,),
@@ -491,6 +491,22 @@ NOTES: Final = (
         where=(Where.WARNING, Where.WORKLOAD, Where.GROUP_WARNING),
         rule="P4",
         do="Nothing, where nodes are added on demand; else correct the name.",
+    ),
+    Entry(
+        under=WARNINGS,
+        when="Nodes have the card, but none that the pod's own node selector and affinity pick.",
+        says=say(request_messages.card_of_no_node, "NVIDIA-H200", selects=True),
+        where=(Where.WARNING, Where.WORKLOAD),
+        rule="P4",
+        do="Nothing, where nodes are added on demand; else correct the selector.",
+    ),
+    Entry(
+        under=WARNINGS,
+        when="The pod asks for more of a card than any node has, or for more memory than any card.",
+        says=say(request_messages.more_than_a_node, "NVIDIA-H200", 16, 8),
+        where=(Where.WARNING, Where.WORKLOAD),
+        rule="P4",
+        do="Ask for less in one pod, unless nodes with as many are added on demand.",
     ),
     Entry(
         under=WARNINGS,

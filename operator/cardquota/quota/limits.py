@@ -46,13 +46,13 @@ RESOURCES: Final = Limit("resource names", 64)
 """Different names, cpu and memory included. A pod is indexed by each device that it asks for."""
 RESOURCE_TEXT: Final = Limit("the name of a resource", 317, sized=True)
 """Kubernetes' own bound: a prefix of 253, a slash and 63."""
-TERMS: Final = Limit("node affinity terms", 128)
+TERMS: Final = Limit("node affinity terms", 32)
 """Each is matched against the cards and the labels of nodes."""
-EXPRESSIONS: Final = Limit("requirements in its node selector and affinity", 512)
+EXPRESSIONS: Final = Limit("requirements in its node selector and affinity", 128)
 """Of all terms together, and the labels of the node selector."""
 COMPARISONS: Final = Limit("requirements with Gt or Lt in its affinity", 16)
-"""Each searches the numbers that nodes have under its label, in blocks."""
-VALUES: Final = Limit("values in its node affinity", 4_096)
+"""Each reads the numbers that nodes have under its label."""
+VALUES: Final = Limit("values in its node affinity", 1_024)
 """Of all terms together."""
 SELECTOR_TEXT: Final = Limit("the text of its node selector and affinity", 48 * KIB, sized=True)
 """Keys, operators and values together. Kept as long as the pod waits."""
@@ -226,5 +226,8 @@ def is_object_name(text: str) -> bool:
 
 
 def kept_name(text: str) -> str:
-    """A name as it is kept: one that is too long is cut, and its end marks it as no valid name."""
+    """A name as it is kept: without space around it, as a line's end that a template left. One that
+    is too long is cut, and its end marks it as no valid name.
+    """
+    text = text.strip()
     return text if len(text) <= LONGEST_OBJECT_NAME else text[:_SHOWN] + "..."

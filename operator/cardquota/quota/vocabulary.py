@@ -156,6 +156,7 @@ class Reason(StrEnum):
     GANG_INCOMPLETE = "PodGroupIncomplete"
     BEHIND = "BehindInQueue"
     NODE_WITHOUT_CARD = "NodeWithoutCard"
+    CARD_UNCLEAR = "CardUnclear"
 
 
 RELEASED: Final = "QuotaReleased"

@@ -122,14 +122,14 @@ def test_d9_event_metric_and_command_tell_the_same_of_a_node_with_bad_labels(tea
     name = f"{team.prefix}-bad"
     card = f"{team.prefix}-card"
     node = a_node(name).with_cards(card, "4").offering("8", f"{GPU}.shared")
-    node = node.labelled(f"{GPU}.replicas", "0").showing("X", None, AMD).offering("1", AMD)
+    node = node.labelled(f"{GPU}.replicas", "0").showing("X", None, AMD).offering("1.5", AMD)
     before = metric(team.cluster, "cardquota_uncounted_nodes")
     with a_node_of(team, node):
         found = listed(team.cluster.kubeconfig)
         problems = not_counted(found, name)
         assert problems == [
-            f"label {AMD}.product is set without {AMD}.memory",
-            f"label {GPU}.replicas: <0> is not a number above zero",
+            f"allocatable {AMD}: <1.5> is not a whole number",
+            f"label {GPU}.replicas: <0> is not a number above one",
         ]
         assert line(found, card)["allocatable"] == 4
         event = eventually(lambda: node_events(team, name), f"event on {name}")[0]

@@ -128,13 +128,12 @@ ROW = "{name: A, prefix: a.example, type: xpu%s}"
 BAD_VENDORS = {
     "an unknown key": (ROW % ", colour: red", "vendors.0.colour: "),
     "a missing key": ("{name: A, prefix: a.example}", "vendors.0.type: "),
-    "a bad pattern": (ROW % ', resourceTypes: "xpu["', "vendors.0.resourceTypes: "),
+    "a pattern": (
+        ROW % ', resourceTypes: "xpu["',
+        "vendors.0: resourceTypes, a",
+    ),
     "no list": (ROW % ", resources: a.example/xpu", "vendors.0.resources: "),
     "two rows of a resource": (f"{ROW % ''}, {ROW % ''}", "vendors: two rows for a.example/xpu"),
-    "rows that collide": (
-        f"{ROW % ''}, {{name: B, prefix: b.example, type: x, resources: [a.example/xpu]}}",
-        "vendors: <A> and <B> both count <a.example/xpu>",
-    ),
 }
 
 

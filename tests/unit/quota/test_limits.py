@@ -312,7 +312,7 @@ def test_however_many_devices_a_pod_asks_for_it_is_read_anew_when_its_card_is_kn
 ) -> None:
     amounts = {f"a.io/r{n}": "1" for n in range(others)} | {"nvidia.com/gpu": "2"}
     pod = STOCK.with_spec(containers=[{"name": "main", "resources": {"limits": amounts}}])
-    ledger = a_ledger(RED, pod)
+    ledger = a_ledger(a_queue("red").with_quota({H200: 4, "NVIDIA-H20": 4}), pod)
     account = ledger.account("red")
     assert account is not None
     assert account.row(H200).inqueue == 0

@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 from ...quota.amounts import Charge
 from ...quota.cards.vendor_table import VendorTable
 from ...quota.nodes.node_facts import node_facts
-from ...quota.nodes.selector_index import label_of
 from ...quota.objects.node import Node
 from ...quota.objects.pod import PodSpec
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.quantity import QuantityError, milli, whole
+from ...quota.selectors.picking import LabelledNode, picked
 from ...quota.selectors.selector import Selector, decode, encode
 from ...quota.selectors.taints import Tolerations, tolerates, tolerations_of
 from ...quota.vocabulary import COMPUTE_RESOURCES, CPU, MEMORY
@@ -57,6 +57,7 @@ class _SimulatedNode:
     def __init__(self, node: Node, vendors: VendorTable) -> None:
         self.facts = node_facts(node, vendors)
         self.cards = {card.name for card, _ in self.facts.cards}
+        self._labelled = LabelledNode(self.facts.name, dict(self.facts.labels))
         self._free: dict[str, int] = {}
         for resource, value in (node.status.allocatable or {}).items():
             try:
@@ -66,7 +67,7 @@ class _SimulatedNode:
 
     def selected_by(self, selector: Selector) -> bool:
         """Whether a pod's node selector and required affinity allow it."""
-        return selector.selects(self.facts.name, lambda key: label_of(self.facts.labels, key))
+        return bool(picked(selector, (self._labelled,)))
 
     def has(self, needs: Iterable[tuple[str, int]]) -> bool:
         """Whether all these amounts are free."""

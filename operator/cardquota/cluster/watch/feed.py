@@ -119,7 +119,7 @@ def watched_kinds(
             ledger.group_seen(facts)
 
     def workload_seen(name: str, workload: Workload) -> None:
-        facts = workload_facts(name, workload)
+        facts = workload_facts(name, workload, ledger.defaults)
         if facts is None:
             ledger.workloads.gone(workload.metadata.uid)
         else:

@@ -140,7 +140,7 @@ def queue_facts(queue: Queue) -> QueueFacts:
     except QuotaTextError as error:
         problem = str(error)
     spec = queue.spec
-    own = own_status(queue)
+    own, policy = own_status(queue), (notes.policy or "").strip()
     recorded = {row.name: (row.resource or "", row.quota) for row in own.cards or ()}
     return QueueFacts(
         name=queue.metadata.name,
@@ -156,7 +156,7 @@ def queue_facts(queue: Queue) -> QueueFacts:
         deserved=_amounts(spec.deserved),
         weight=_weight(spec.weight),
         card_guarantee=_card_guarantee(queue),
-        policy=v.Policy(notes.policy) if notes.policy in tuple(v.Policy) else None,
+        policy=v.Policy(policy) if policy in tuple(v.Policy) else None,
         namespaces=_stored_namespaces(notes.namespaces),
         state=_state(queue, notes.state, "" if ours else queue.status.state),
         state_is_ours=state_is_ours(queue),
@@ -279,7 +279,7 @@ def _within(limit: Limit, found: int) -> None:
 
 
 def _one_of(key: str, value: str | None, allowed: tuple[str, ...]) -> None:
-    if value is not None and value not in allowed:
+    if value is not None and value.strip() not in allowed:
         raise QueueError(queue_write_messages.not_one_of(key, value, allowed))
 
 
@@ -400,7 +400,7 @@ def _state(queue: Queue, annotation: str | None, status: str | None) -> v.QueueS
     """
     if queue.metadata.deletion_timestamp is not None:
         return v.QueueState.CLOSING
-    for text in (annotation, status):
+    for text in ((annotation or "").strip(), status):
         if text in _SHUT:
             return v.QueueState(text)
     return v.QueueState.OPEN

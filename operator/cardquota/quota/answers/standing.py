@@ -67,6 +67,7 @@ _BY_REASON: Final[Mapping[str, WaitsFor]] = {
     Reason.GANG_INCOMPLETE: WaitsFor.GROUP,
     Reason.BEHIND: WaitsFor.ORDER,
     Reason.NODE_WITHOUT_CARD: WaitsFor.NODE,
+    Reason.CARD_UNCLEAR: WaitsFor.NODE,
     v.GATE_REFUSED: WaitsFor.WEBHOOK,
     v.MIXED_CARDS: WaitsFor.SCHEDULER,
     "": WaitsFor.OPERATOR,
@@ -101,12 +102,25 @@ def past_gate(ledger: LedgerReader, record: PodRecord) -> Standing:
     cards = [(card, n) for card, n in record.charge if is_card(card) and n]
     if len(cards) == 1 and record.claim is None:
         ((card, amount),) = cards
-        most = ledger.nodes.free.most_on_node_now(card)
-        if most < amount:
-            text = standing_messages.no_node_free(card, amount, most, why)
+        text = _lacks_node(ledger, card, amount, why)
+        if text:
             return Standing(WorkloadState.LET_THROUGH, WaitsFor.NODE, message=text)
     text = standing_messages.let_through(record.charge, why)
     return Standing(WorkloadState.LET_THROUGH, WaitsFor.SCHEDULER, message=text)
+
+
+def _lacks_node(ledger: LedgerReader, card: str, amount: int, why: str) -> str:
+    """Why no node has a pod's cards free; empty if one has."""
+    nodes = ledger.nodes
+    if nodes.most(card) < amount:
+        return standing_messages.no_node_large(card, amount, nodes.most(card), why)
+    free = nodes.free.most_on_node_now(card)
+    if free >= amount:
+        return ""
+    offered = nodes.free.most_offered(card)
+    if offered < amount:
+        return standing_messages.no_node_ready(card, amount, offered, why)
+    return standing_messages.no_node_free(card, amount, free, why)
 
 
 def why_held(ledger: LedgerReader, record: PodRecord) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ..quantity import Quantity, QuantityError, count
@@ -10,10 +10,28 @@ from ..words import first_of, show
 from .card import Card, CardNameError, Labels, check_name
 from .card_memory import MemoryLabel, MemoryUnit, gib_of, mib_of
 from .node_problems import some_of
-from .vendor import MIG, MPS, SLICED, TIME_SLICING, Shown, Vendor, plain_vendor, plain_way
+from .vendor import (
+    MIG,
+    MPS,
+    PARTITIONS,
+    REPLICAS,
+    SHARED,
+    SHARING,
+    SLICED,
+    SLICED_TYPE,
+    TIME_SLICING,
+    WHOLE_PARTITION,
+    Shown,
+    Vendor,
+    plain_vendor,
+    plain_way,
+)
 from .vendor_table import VendorTable
 
 _MOST_DIGITS = 18
+_MIG_INVALID: Final = "-MIG-INVALID"
+"""NVIDIA's labeller ends a product with this where the cards of a node are not all divided alike.
+"""
 _NOBODY: Final[AbstractSet[Vendor | None]] = frozenset()
 
 
@@ -48,33 +66,49 @@ def discover(
 ) -> NodeCards:
     """Read a node. Never raises: what is wrong is not counted and is in `problems` (D9)."""
     products, problems = _products(labels, allocatable, vendors)
-    if len(products) > 1:
-        keys = [found.way.product for found in products]
-        names = first_of([f"{key}={show(labels[key])}" for key in keys], ", ")
-        return NodeCards((), (f"the node has labels of {len(products)} products ({names})",))
+    # One name alone counts whole cards: plugins leave the names of earlier versions behind.
+    by_name = {one: found for found in products for one in (found.resource, found.vendor.shared)}
+    of_slices = _of_slices(products, vendors)
     cards: list[tuple[Card, int]] = []
-    for found in products:
-        for resource in sorted(allocatable):
-            vendor = found.vendor
-            # One name alone counts whole cards: plugins leave the names of earlier versions behind.
-            other = vendor.counts_whole(resource) and resource != found.resource
-            if other or not vendors.counts_for(vendor, resource):
-                continue
-            try:
-                amount = _amount(resource, allocatable[resource])
-                if resource == vendor.shared and not amount:
+    for resource in sorted(allocatable):
+        prefix, _, kind = resource.partition("/")
+        product = of_slices.get(prefix) if kind.startswith(MIG) else by_name.get(resource)
+        if product is None:
+            continue
+        try:
+            amount = _amount(resource, allocatable[resource])
+            if resource == product.vendor.shared:
+                if not amount:
                     continue
-                cards.append((_card(found, resource, labels), amount))
-            except _NotCountedError as error:
-                problems.append(str(error))
-    label = products[0].way.product if products else ""
+                _check_shares(product.vendor, labels, allocatable)
+            cards.append((_card(product, resource, labels), amount))
+        except _NotCountedError as error:
+            problems.append(str(error))
+    label = products[0].way.product if len(products) == 1 else ""
     return NodeCards(tuple(cards), some_of(list(dict.fromkeys(problems))), label)
+
+
+def _of_slices(products: list[_Product], vendors: VendorTable) -> dict[str, _Product]:
+    """By prefix: the product whose slices have it (D4)."""
+    by_prefix: dict[str, list[_Product]] = {}
+    for product in products:
+        by_prefix.setdefault(product.vendor.prefix, []).append(product)
+    found = {}
+    for prefix, some in by_prefix.items():
+        owner = vendors.owner(f"{prefix}/{MIG}")
+        if owner is not None:
+            some = [one for one in some if one.vendor == owner]
+        elif len(some) > 1:
+            some = [one for one in some if one.vendor.type == SLICED_TYPE]
+        if some:
+            found[prefix] = some[0]
+    return found
 
 
 def _products(
     labels: Mapping[str, str], allocatable: Mapping[str, Quantity], vendors: VendorTable
 ) -> tuple[list[_Product], list[str]]:
-    """What the node shows, offered or not. A product without memory does not count (D1)."""
+    """What the node shows. What it does not offer must have its memory shown to count (D1)."""
     problems: list[str] = []
     found: dict[str, _Product] = {}
     """By the resource name of whole cards."""
@@ -89,10 +123,8 @@ def _products(
         if plain is None or plain.usual in found:
             continue
         vendor, way = vendors.owner(plain.usual) or plain, plain_way(plain.usual)
-        if _is_shown(way, labels):
+        if way.memory in labels or offered.counts_for(vendor):
             found[plain.usual] = _Product(vendor, way, plain.usual)
-        elif offered.counts_for(vendor):
-            problems.append(f"label {label} is set without {way.memory}")
     return list(found.values()), problems or _nameless(found, allocatable, vendors)
 
 
@@ -100,7 +132,7 @@ class _Offered:
     """Whether anything that a node offers counts cards of a vendor. Called for many of its labels.
 
     Costs a few lookups for each vendor. The offered resources are read once, and once more for each
-    row with an expression.
+    row whose names may have any ends.
     """
 
     def __init__(self, allocatable: Mapping[str, Quantity], vendors: VendorTable) -> None:
@@ -108,7 +140,7 @@ class _Offered:
         self._vendors = vendors
         self._slices: dict[str, set[Vendor | None]] = {}
         """By prefix: the vendors whose slices are offered."""
-        self._by_expression: dict[Vendor, bool] = {}
+        self._by_beginning: dict[Vendor, bool] = {}
         for resource in allocatable:
             prefix, _, kind = resource.partition("/")
             if kind.startswith(MIG):
@@ -121,16 +153,12 @@ class _Offered:
         for one in (vendor.usual, vendor.shared, *vendor.others):
             if one in self._names and self._vendors.counts_for(vendor, one):
                 return True
-        if not vendor.other_types:
+        if not vendor.kinds:
             return False
-        if vendor not in self._by_expression:
+        if vendor not in self._by_beginning:
             found = any(self._vendors.counts_for(vendor, one) for one in self._names)
-            self._by_expression[vendor] = found
-        return self._by_expression[vendor]
-
-
-def _is_shown(way: Shown, labels: Mapping[str, str]) -> bool:
-    return way.product in labels and (not way.needs_memory or way.memory in labels)
+            self._by_beginning[vendor] = found
+        return self._by_beginning[vendor]
 
 
 def _product_of(
@@ -149,9 +177,9 @@ def _product_of(
     for resource in offered or whole or [vendor.usual]:
         ways = vendor.ways(resource) if len(offered) == 1 else (plain_way(resource),)
         for way in ways:
-            if _is_shown(way, labels):
+            if way.product in labels:
                 return _Product(vendor, way, resource)
-    if len(offered) > 1 and any(_is_shown(way, labels) for way in vendor.own):
+    if len(offered) > 1 and any(way.product in labels for way in vendor.own):
         problems.append(
             f"the node offers {first_of(offered, ' and ')}, but its labels name one product: it is "
             "not known which of them that is"
@@ -204,28 +232,59 @@ def _card(found: _Product, resource: str, labels: Mapping[str, str]) -> Card:
         check_name(product)
     except CardNameError as error:
         raise _NotCountedError(f"label {way.product}: {error}") from None
-    memory = _memory(way, labels)
+    if product.endswith(_MIG_INVALID):
+        raise _NotCountedError(f"label {way.product}: <{show(product)}> says that slices are wrong")
     shown: Labels = ((way.product, product),)
     if vendor.counts_whole(resource):
-        return Card(product, resource, shown)
+        return _whole(vendor, Card(product, resource, shown), labels)
     profile = vendor.mig_profile(resource)
     if profile is not None:
-        return Card(f"{product}/{profile}-mixed", resource, shown)
-    replicas = _positive(labels, vendor.replicas)
-    if memory is None:
-        label = f"label {way.memory}" if way.memory else "any label"
-        raise _NotCountedError(f"the memory of one card is missing: it is not said by {label}")
-    size = gib_of(memory)
-    sliced = labels.get(vendor.sharing) == TIME_SLICING
-    shown += ((vendor.replicas, labels[vendor.replicas]),)
-    sharing: Labels = ((vendor.sharing, TIME_SLICING),)
-    share = SLICED if sliced else MPS
-    values = (labels[way.memory],) if way.unit is MemoryUnit.WRITTEN else ()
-    written = MemoryLabel(way.memory, size, way.unit, values)
-    name = f"{product}/{share}{size}g*1/{replicas}"
-    if sliced:
-        return Card(name, resource, shown + sharing, written)
-    return Card(name, resource, shown, written, barred=sharing)
+        of = f"{vendor.prefix}/{profile.removesuffix(SHARED)}"
+        if not profile.endswith(SHARED) and labels.get(f"{of}{REPLICAS}", "1") in ("0", "1"):
+            return Card(f"{product}/{profile}-mixed", resource, shown)
+        size, label = profile.removesuffix(SHARED), None
+    else:
+        memory = _memory(way, labels)
+        if memory is None:
+            name = f"label {way.memory}" if way.memory else "any label"
+            raise _NotCountedError(f"the memory of one card is missing: it is not said by {name}")
+        of, size = vendor.usual, f"{gib_of(memory)}g"
+        values = (labels[way.memory],) if way.unit is MemoryUnit.WRITTEN else ()
+        label = MemoryLabel(way.memory, gib_of(memory), way.unit, values)
+    replicas = _shares(labels, f"{of}{REPLICAS}")
+    shown += ((f"{of}{REPLICAS}", labels[f"{of}{REPLICAS}"]),)
+    sharing: Labels = ((f"{of}{SHARING}", TIME_SLICING),)
+    if labels.get(f"{of}{SHARING}") == TIME_SLICING:
+        name = f"{product}/{SLICED}{size}*1/{replicas}"
+        return Card(name, resource, shown + sharing, label)
+    return Card(f"{product}/{MPS}{size}*1/{replicas}", resource, shown, label, barred=sharing)
+
+
+def _whole(vendor: Vendor, card: Card, labels: Mapping[str, str]) -> Card:
+    """A whole card, or the parts into which the node divides its cards."""
+    if not vendor.partition:
+        return card
+    value = labels.get(vendor.partition, WHOLE_PARTITION)
+    if value.startswith(WHOLE_PARTITION):
+        return vendor.divided(card, "")
+    if value not in PARTITIONS:
+        raise _NotCountedError(f"label {vendor.partition}: <{show(value)}> is no known partition")
+    return vendor.divided(replace(card, name=f"{card.name}/{value}"), value)
+
+
+def _check_shares(
+    vendor: Vendor, labels: Mapping[str, str], allocatable: Mapping[str, Quantity]
+) -> None:
+    """Raises if slices may be offered as the shares of whole cards: their sizes would be mixed."""
+    for key in labels:
+        of = key.removesuffix(REPLICAS)
+        if of == key or vendor.mig_profile(of) is None or labels[key] in ("0", "1"):
+            continue
+        if of not in allocatable and f"{of}{SHARED}" not in allocatable:
+            raise _NotCountedError(
+                f"{vendor.shared} also counts shares of slices, as label {key} says: leave the "
+                "slices their own resource name"
+            )
 
 
 def _memory(way: Shown, labels: Mapping[str, str]) -> int | None:
@@ -242,10 +301,11 @@ def _memory(way: Shown, labels: Mapping[str, str]) -> int | None:
     return memory
 
 
-def _positive(labels: Mapping[str, str], label: str) -> int:
+def _shares(labels: Mapping[str, str], label: str) -> int:
+    """How many share one card: at least two, or the label is about something else."""
     text = labels.get(label)
     if text is None:
         raise _NotCountedError(f"label {label} is missing")
-    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS) or int(text) == 0:
-        raise _NotCountedError(f"label {label}: <{show(text)}> is not a number above zero")
+    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS) or int(text) < 2:
+        raise _NotCountedError(f"label {label}: <{show(text)}> is not a number above one")
     return int(text)

@@ -5,14 +5,12 @@ rows of the makers that we know.
 """
 
 import re
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ..vocabulary import GPU_MEMORY, GPU_PRODUCT
 from .card import Card, Labels, is_memory
 from .card_memory import MemoryLabel, MemoryUnit
-from .resource_pattern import LONGEST_NAME, Matcher
 
 PRODUCT: Final = ".product"
 MPS: Final = "mps-"
@@ -26,8 +24,16 @@ TIME_SLICING: Final = "time-slicing"
 SLICED_TYPE: Final = "gpu"
 """The type that MIG slices belong to, if a prefix has several types. The only maker of such slices
 uses this name, and the name of a slice does not tell the type."""
+PARTITIONS: Final = tuple(f"{how}px_nps{n}" for how in "dtqc" for n in (1, 2, 4, 8))
+"""Values of the label `Vendor.partition` that stand for parts of a card."""
+WHOLE_PARTITION: Final = "spx_"
+"""With this such a value begins where a card is not divided."""
+_REST: Final = re.compile(r"[A-Za-z0-9_-]+")
+"""What may follow `Vendor.kinds`: what has a dot is a part of a card, or a label."""
+REPLICAS: Final = ".replicas"
+SHARING: Final = ".sharing-strategy"
 _SHARE: Final = re.compile(rf"(?:{MPS}|{SLICED})([0-9]{{1,9}})g\*1/[0-9]+")
-_SHARED: Final = ".shared"
+SHARED: Final = ".shared"
 _NO_CARDS: Final = re.compile(
     r"(^|[^a-z])(rdma|hca|roce|ib|infiniband|mlx|mlnx|nic|net|eth|eni|efa|sriov|hostdev|switchdev"
     r"|vhost|tun|tap|kvm|fuse|tpm|uinput|snd|video)([^a-z]|$)"
@@ -44,13 +50,11 @@ class Shown:
     memory: str = ""
     """Label with the memory of one card. Empty if the maker writes none."""
     unit: MemoryUnit = MemoryUnit.MIB
-    needs_memory: bool = False
-    """Whether the label `product` names a card only if the label `memory` is set (D1)."""
 
 
 def plain_way(resource: str) -> Shown:
     """The labels of the plain rule for the cards behind a resource name (D1)."""
-    return Shown(f"{resource}{PRODUCT}", f"{resource}.memory", needs_memory=True)
+    return Shown(f"{resource}{PRODUCT}", f"{resource}.memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +71,16 @@ class Vendor:
     type: str
     others: tuple[str, ...] = ()
     """More resource names of whole cards."""
-    other_types: str = ""
-    """Further resource names, as a regular expression of `resource_pattern` for the part after
-    `<prefix>/`."""
+    kinds: str = ""
+    """Further resource names of whole cards: `<prefix>/`, this, and letters, digits, `-` and `_`.
+    """
     own: tuple[Shown, ...] = ()
     """How the maker's own software shows its cards, if not by the plain rule; best first."""
     own_first: bool = False
     """Whether `own` comes before a label by the plain rule."""
+    partition: str = ""
+    """Label that says into what each card of a node is divided (`PARTITIONS`): the resource name of
+    whole cards then counts the parts."""
 
     @property
     def usual(self) -> str:
@@ -88,26 +95,26 @@ class Vendor:
     @property
     def replicas(self) -> str:
         """Label with the number of shares of one card."""
-        return f"{self.usual}.replicas"
+        return f"{self.usual}{REPLICAS}"
 
     @property
     def sharing(self) -> str:
         """Label that tells MPS from time slicing."""
-        return f"{self.usual}.sharing-strategy"
+        return f"{self.usual}{SHARING}"
 
     @property
     def shared(self) -> str:
         """Resource name of shares (D3)."""
-        return f"{self.usual}{_SHARED}"
+        return f"{self.usual}{SHARED}"
 
     def counts_whole(self, resource: str) -> bool:
         """Whether this resource name counts whole cards of this vendor."""
         if resource == self.usual or resource in self.others:
             return True
         prefix, slash, kind = resource.partition("/")
-        if not self.other_types or not slash or prefix != self.prefix:
+        if not (self.kinds and slash and prefix == self.prefix and kind.startswith(self.kinds)):
             return False
-        return len(kind) <= LONGEST_NAME and _matcher(self.other_types).matches(kind)
+        return bool(_REST.fullmatch(kind, len(self.kinds)))
 
     def mig_profile(self, resource: str) -> str | None:
         """The profile in a MIG slice's resource name (D4), as `mig-1g.18gb`; else None."""
@@ -132,29 +139,37 @@ class Vendor:
         whole = resource if self.counts_whole(resource) and not part else self.usual
         way = self.ways(whole)[0]
         labels: Labels = ((way.product, product),)
+        if self.partition and whole == resource:
+            return self.divided(Card(name, resource, labels), part)
         replicas = part.rpartition("*1/")[2]
         if not part.startswith(MIG) and replicas.isdecimal():
-            labels += ((self.replicas, replicas),)
-        sharing: Labels = ((self.sharing, TIME_SLICING),)
+            labels += ((f"{self._of_share(part)}{REPLICAS}", replicas),)
+        sharing: Labels = ((f"{self._of_share(part)}{SHARING}", TIME_SLICING),)
         if part.startswith(SLICED):
             labels += sharing
         size = _SHARE.fullmatch(part)
         memory = MemoryLabel(way.memory, int(size[1]), way.unit) if size and way.memory else None
         return Card(name, resource, labels, memory, sharing if part.startswith(MPS) else ())
 
+    def divided(self, card: Card, partition: str) -> Card:
+        """A whole card, or a part of one, with the label that tells the two from each other."""
+        if partition:
+            return replace(card, labels=(*card.labels, (self.partition, partition)))
+        return replace(card, barred=tuple((self.partition, value) for value in PARTITIONS))
+
+    def _of_share(self, part: str) -> str:
+        """What the labels of a share begin with: the name of the resource that is shared."""
+        kind = part.partition("-")[2].partition("*")[0]
+        return f"{self.prefix}/{kind}" if kind.startswith(MIG) else self.usual
+
     def pattern(self) -> str:
         """A regular expression (RE2 and Python) that matches exactly its resource names."""
         kind = re.escape(self.type)
         kinds = [kind, rf"{kind}\.shared", f"{MIG}.+"]
-        if self.other_types:
-            kinds.append(f"({self.other_types})")
+        if self.kinds:
+            kinds.append(rf"{re.escape(self.kinds)}{_REST.pattern}")
         own = rf"{re.escape(self.prefix)}/({'|'.join(kinds)})"
         return "|".join([own, *map(re.escape, self.others)])
-
-
-@lru_cache(maxsize=1024)  # of expressions that an administrator wrote
-def _matcher(expression: str) -> Matcher:
-    return Matcher(expression)
 
 
 def plain_vendor(label: str) -> Vendor | None:
@@ -182,7 +197,7 @@ def vendor_behind(resource: str) -> Vendor:
     if resource == GPU_MEMORY:
         return SHARED_MEMORY
     prefix, _, kind = resource.partition("/")
-    kind = SLICED_TYPE if kind.startswith(MIG) else kind.removesuffix(_SHARED)
+    kind = SLICED_TYPE if kind.startswith(MIG) else kind.removesuffix(SHARED)
     return Vendor(resource, prefix, kind)
 
 
@@ -206,15 +221,18 @@ def resource_by_name(card: str) -> str | None:
 def counts_form(resource: str, card: str) -> bool:
     """Whether a resource name can count a card of this name: a slice is never a whole card.
 
-    `product` is whole, `product/mig-<profile>-mixed` that profile (D4), `product/gpu-mem` card
-    memory (B10), any other a share (D3).
+    `product` and its partitions are whole (D6), `product/mig-<profile>-mixed` is that profile (D4),
+    `product/gpu-mem` card memory (B10), any other a share (D3).
     """
     if is_memory(card) or resource == GPU_MEMORY:
         return is_memory(card) and resource == GPU_MEMORY
     kind = resource.partition("/")[2]
     _, slash, part = card.partition("/")
-    if not slash:
-        return not kind.startswith(MIG) and not kind.endswith(_SHARED)
+    if not slash or part in PARTITIONS:
+        return not kind.startswith(MIG) and not kind.endswith(SHARED)
     if part.startswith(MIG):
-        return kind == part.removesuffix("-mixed")
-    return kind.endswith(_SHARED)
+        return kind == part.removesuffix("-mixed") and not kind.endswith(SHARED)
+    of_slice = part.partition("-")[2].partition("*")[0]
+    if of_slice.startswith(MIG):
+        return kind.removesuffix(SHARED) == of_slice
+    return kind.endswith(SHARED) and not kind.startswith(MIG)

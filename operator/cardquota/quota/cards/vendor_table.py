@@ -10,13 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from .card_memory import MemoryUnit
-from .resource_pattern import common_name, read_pattern
 from .vendor import SLICED_TYPE, Shown, Vendor
-
-
-class CollisionError(ValueError):
-    """Two rows claim the same resource name; the text names both."""
-
 
 _WRITTEN: Final = MemoryUnit.WRITTEN
 
@@ -24,14 +18,16 @@ DEFAULT_VENDORS: Final = (
     # NVIDIA/k8s-device-plugin v0.16, internal/lm/resource.go and docs/gpu-feature-discovery.
     Vendor("NVIDIA", "nvidia.com", "gpu"),
     # ROCm/k8s-device-plugin, cmd/k8s-node-labeller/main.go at 14316e20. The plain key is there
-    # if all cards of the node are of one product. Partitions (`amd.com/cpx_nps4`) are not whole
-    # cards and are not counted.
+    # if all cards of the node are of one product. `amd.com/gpu` counts partitions where there are
+    # any; with `-resource_naming_strategy mixed` they have names of their own (`amd.com/cpx_nps4`),
+    # which are not counted.
     Vendor(
         "AMD",
         "amd.com",
         "gpu",
         own=(Shown("amd.com/gpu.product-name", "amd.com/gpu.vram", _WRITTEN),),
         own_first=True,
+        partition="amd.com/compute-memory-partition",
     ),
     # Ascend/mind-cluster, ascend-device-plugin/pkg/server/labelers.go at e64ad446 writes both keys
     # (the older one, here the first, will be removed). The resources are in
@@ -95,7 +91,7 @@ DEFAULT_VENDORS: Final = (
         "Cambricon",
         "cambricon.com",
         "mlu",
-        other_types="mlu[0-9]+(-x5k)?",
+        kinds="mlu",
         own=(Shown("Model"),),
         own_first=True,
     ),
@@ -109,12 +105,8 @@ class VendorTable:
     """
 
     def __init__(self, configured: Iterable[Vendor] = ()) -> None:
-        """A configured row replaces the built-in one of its `<prefix>/<type>`.
-
-        Raises CollisionError if two configured rows count the same resource name.
-        """
+        """A configured row replaces the built-in one of its `<prefix>/<type>`."""
         rows = tuple(configured)
-        _check(rows)
         replaced = {row.usual for row in rows}
         self._rows = (*rows, *(row for row in DEFAULT_VENDORS if row.usual not in replaced))
         self._by_prefix: dict[str, list[Vendor]] = {}
@@ -152,28 +144,6 @@ class VendorTable:
 
 def _is_slice(row: Vendor, resource: str) -> bool:
     return row.mig_profile(resource) is not None
-
-
-def _check(rows: tuple[Vendor, ...]) -> None:
-    for place, row in enumerate(rows):
-        for other in rows[:place]:
-            resource = _both_count(row, other)
-            if resource is not None:
-                raise CollisionError(
-                    f"<{other.name}> and <{row.name}> both count <{resource}>: "
-                    "take it out of one of the two rows"
-                )
-
-
-def _both_count(row: Vendor, other: Vendor) -> str | None:
-    """A resource name that both rows count as whole cards, by name or by regular expression."""
-    for resource in (row.usual, *row.others, other.usual, *other.others):
-        if row.counts_whole(resource) and other.counts_whole(resource):
-            return resource
-    if row.prefix != other.prefix or not (row.other_types and other.other_types):
-        return None
-    kind = common_name(read_pattern(row.other_types), read_pattern(other.other_types))
-    return None if kind is None else f"{row.prefix}/{kind}"
 
 
 DEFAULT_TABLE: Final = VendorTable()

@@ -252,7 +252,11 @@ def judge(
         text = request_messages.node_without_card(queue, card, request.amount)
         return Verdict(Outcome.UNSEEN, queue, Reason.NODE_WITHOUT_CARD, text, warnings=(text,))
     if wrong is not None:
-        return _invalid(ledger, facts, queue, wrong.reason, wrong.text)
+        found = _invalid(ledger, facts, queue, wrong.reason, wrong.text)
+        if wrong.reason is Reason.CARD_UNCLEAR:
+            told = (request_messages.card_unclear_yet(),)
+            return found._replace(outcome=Outcome.UNSEEN, warnings=told)
+        return found
     group = ledger.groups.get(facts.group) if facts.group else None
     with set_aside(group, account):
         check = QuotaCheck(account, group, beside, on_the_way=on_the_way)
@@ -323,11 +327,19 @@ def _memory_warning(ledger: LedgerReader, facts: PodFacts, queue: str) -> tuple[
 
 
 def _warnings(ledger: LedgerReader, facts: PodFacts, request: PodRequest) -> tuple[str, ...]:
-    """A warning if no node has any of the cards, as of a pool scaled to zero (P4)."""
-    for card in request.cards:
-        if ledger.nodes.total(card):
-            return ()
+    """A warning if no node has any of the cards, as of a pool scaled to zero, or none that the pod
+    selects, or none as many on one node (P4).
+    """
     if not request.cards:
         return ()
-    waits = ledger.mode_in(facts.namespace) is not Mode.AUDIT
+    nodes = ledger.nodes
+    card = max(request.cards, key=nodes.most)
+    most, waits = nodes.most(card), ledger.mode_in(facts.namespace) is not Mode.AUDIT
+    if most >= request.amount:
+        selects = nodes.picks_by_node(facts.selector)
+        if selects and set(request.cards).isdisjoint(nodes.picked(facts.selector)):
+            return (request_messages.card_of_no_node(card, selects=True, waits=waits),)
+        return ()
+    if most:
+        return (request_messages.more_than_a_node(card, request.amount, most, waits=waits),)
     return (request_messages.card_of_no_node(request.cards[0], waits=waits),)

@@ -1,12 +1,12 @@
 """What is wrong with what a pod, or a group, asks for: it cannot be read, or never be met."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from .. import vocabulary as v
-from ..cards.card import memory_card, model_of
+from ..cards.card import is_memory, memory_card, model_of
 from ..limits import Limit
-from ..words import listed, show
+from ..words import first_of, listed, show
 from .phrases import Asked, asked_text, choice_text, did_you_mean, who_asks
 
 _MOST_OF_SELECTOR: Final = 400
@@ -104,6 +104,16 @@ def other_resource(card: str, behind: str, asked: str) -> str:
     )
 
 
+def resources_differ(resources: Mapping[str, str]) -> str:
+    """The cards that a pod names are counted by different resource names, which these are (P2)."""
+    each = [f"<{show(card)}> is {show(resource)}" for card, resource in resources.items()]
+    return (
+        f"{v.CARD_NAME} names cards of different resource names ({first_of(each, ', ')}), and a "
+        "pod cannot ask for one or the other; name cards of one resource name, and ask for that "
+        "alone"
+    )
+
+
 def memory_by_product(cards: Sequence[str]) -> str:
     """The pod asks for card memory and names whole cards, or slices or shares (B10)."""
     names = listed(cards, " | ")
@@ -146,6 +156,19 @@ def node_without_card(queue: str, card: str, amount: int) -> str:
     )
 
 
+def card_unclear(cards: Sequence[str]) -> str:
+    """The pod may use several cards, and none of the nodes that it picks is there (P3)."""
+    return (
+        "no node with such a card is there that the pod may use, so nothing tells which card it "
+        f"means; name one in {v.CARD_NAME} ({first_of([show(card) for card in cards], ' or ')})"
+    )
+
+
+def card_unclear_yet() -> str:
+    """Warning: the same, in short."""
+    return f"no node that the pod picks shows which card it means: name one in {v.CARD_NAME}"
+
+
 def node_named(node: str) -> str:
     """The pod names its node and cannot be gated (E9)."""
     return (
@@ -172,12 +195,22 @@ def memory_not_limited(queue: str) -> str:
     return f"Queue <{show(queue)}>: {v.GPU_MEMORY} is not limited: no quota has a row for it"
 
 
-def card_of_no_node(card: str, *, of_group: bool = False, waits: bool = True) -> str:
-    """Warning: the pool of this card is scaled to zero (P4). `waits`: not in audit mode, where the
-    name of a card keeps nobody from other nodes (P5).
+def card_of_no_node(
+    card: str, *, of_group: bool = False, selects: bool = False, waits: bool = True
+) -> str:
+    """Warning: the pool of this card is scaled to zero (P4), or `selects`: no node that the pod
+    selects has it. `waits`: not in audit mode, where the name of a card keeps nobody from other
+    nodes (P5).
     """
-    told = f"no node has card <{show(card)}> at present"
+    told = f"no node{' that the pod selects' if selects else ''} has card <{show(card)}> at present"
     return f"{told}: {who_asks(of_group=of_group)} waits until one has" if waits else told
+
+
+def more_than_a_node(card: str, amount: int, most: int, *, waits: bool = True) -> str:
+    """Warning: nodes have the card, but none as many; of card memory, no card has as much (P4)."""
+    what = "card" if is_memory(card) else "node"
+    told = f"no {what} has <{amount}> of <{show(card)}>, the most is <{most}>"
+    return f"{told}: the pod waits until one has" if waits else told
 
 
 def disagree(one: str, text: str, other: str, other_text: str) -> str:

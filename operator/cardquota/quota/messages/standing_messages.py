@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..amounts import Amount
+from ..cards.card import is_memory
 from ..words import counted, listed, show
 from .phrases import did_you_mean, held_text
 
@@ -32,10 +33,29 @@ def let_through(held: Sequence[Amount], why: str = FITS_QUOTA) -> str:
 
 
 def no_node_free(card: str, amount: int, most: int, why: str = FITS_QUOTA) -> str:
-    """No node has as many of its card free."""
+    """No node has as many of its card free, and pods hold what is missing."""
     return (
         f"{why}, and it waits for a node: no node that takes pods has <{amount}> of "
         f"<{show(card)}> free, the most is <{most}>; wait until other pods end, or ask for a node"
+    )
+
+
+def no_node_ready(card: str, amount: int, most: int, why: str = FITS_QUOTA) -> str:
+    """Of the nodes that take pods none has as many of its card at all; others have."""
+    return (
+        f"{why}, and it waits for a node: no node that takes pods has <{amount}> of "
+        f"<{show(card)}>, the most is <{most}>; wait until one is ready and not cordoned, or ask "
+        "for a node"
+    )
+
+
+def no_node_large(card: str, amount: int, most: int, why: str = FITS_QUOTA) -> str:
+    """No node has as many of its card at all; of card memory, no card has as much."""
+    what = "card" if is_memory(card) else "node"
+    less = f"ask for at most <{most}>, or for" if most else "ask for"
+    return (
+        f"{why}, and it waits for a node: no {what} has <{amount}> of <{show(card)}>, the most is "
+        f"<{most}>; {less} a node with as many"
     )
 
 

@@ -13,10 +13,10 @@ from ..selectors.selector import decode
 from ..sized_cache import SizedCache
 from ..vocabulary import GPU_PRODUCT
 from .free_cards import FreeCards
-from .node_facts import NodeFacts
-from .node_totals import NodeTotals, Offer
+from .node_facts import NodeFacts, label_of
+from .node_selection import NodeSelection
+from .node_totals import NodeTotals
 from .remembered_cards import RememberedCards
-from .selector_index import SelectorIndex, label_of
 
 Choice = Mapping[str, list[str]]
 """By card: those of the picked nodes that have it."""
@@ -39,7 +39,7 @@ class NodeCache:
         disagree (D7)."""
         self._resource_changes: tuple[set[str], set[str]] = set(), set()
         self._unresolved: dict[str, set[str]] = {}
-        self._selectors = SelectorIndex()
+        self._selection = NodeSelection()
         self._chosen = SizedCache[bytes, Choice](8 * 1024 * KIB)
         """The nodes that selectors pick. Cleared when a node changes."""
         self._chosen_at = 0
@@ -149,14 +149,15 @@ class NodeCache:
                 learned.append(card.resource)
             counted.append((card, amount))
             remembered.put(facts.name, card.resource, card.name)
-        self._recount(facts.name, tuple(counted))
+        largest = max(facts.memory.sizes, default=0) if facts.memory is not None else 0
+        self._totals.put(facts.name, tuple(counted), largest)
         self.free.offer(facts.name, tuple(counted) if facts.takes_pods else (), facts.taints)
         self._facts[facts.name] = facts
         offers = any(amount > 0 for _, amount in counted)
         wrong = *facts.problems, *some_of(problems)
         self._problems.put(facts.name, wrong, offers_others=offers)
         had = (self._catalog.card(name) for name in self._cards_had(facts.name))
-        self._selectors.put(facts.name, facts.labels, tuple(card for card in had if card))
+        self._selection.put(facts.name, facts.labels, tuple(card for card in had if card))
         return learned, changed
 
     def _other_unit(self, card: Card) -> str | None:
@@ -174,12 +175,12 @@ class NodeCache:
 
     def drop(self, name: str) -> list[str]:
         """A node is gone. Its kinds of cards stay known. Returns the same as `see`."""
-        self._recount(name, ())
+        self._totals.put(name, ())
         self.free.offer(name, ())
         self._facts.pop(name, None)
         self._remembered.forget_node(name)
         self._problems.drop(name)
-        self._selectors.drop(name)
+        self._selection.drop(name)
         self._put_together(name)
         return self._find_again()
 
@@ -214,6 +215,12 @@ class NodeCache:
     def total(self, card: str) -> int:
         """Allocatable of a card in the whole cluster."""
         return self._totals.total(card)
+
+    def most(self, card: str) -> int:
+        """The most of a card that a pod could have on one node, whatever is in use there; of card
+        memory on one card.
+        """
+        return self._totals.most(card)
 
     def has(self, card: str) -> bool:
         """Whether some node has the card, even if none offers it at present, as while a device
@@ -282,7 +289,7 @@ class NodeCache:
 
         Empty if it picks no node, or asks only for products.
         """
-        return self._selectors.picked(selector) if self._picks_nodes(selector) else ()
+        return self._selection.cards_of(selector) if self.picks_by_node(selector) else ()
 
     def choice(self, selector: bytes) -> Choice | None:
         """The nodes that a pod picks by more than a product label (E7); None if it does not.
@@ -290,14 +297,17 @@ class NodeCache:
         Called for pods that also have a choice of cards. Costs in proportion to the nodes with
         cards, once for all pods with the same selector, until a node with cards changes.
         """
-        if not self._picks_nodes(selector):
+        if not self.picks_by_node(selector):
             return None
-        if self._chosen_at != self._selectors.version:
+        if self._chosen_at != self._selection.version:
             self._chosen.clear()
-            self._chosen_at = self._selectors.version
+            self._chosen_at = self._selection.version
         found = self._chosen.get(selector)
         if found is None:
-            found = self._selectors.nodes_by_card(selector)
+            found = {}
+            for node in self._selection.nodes(selector):
+                if node.card is not None:
+                    found.setdefault(node.card, []).append(node.name)
             size = sum(100 + 8 * len(nodes) for nodes in found.values())
             self._chosen.put(selector, found, len(selector) + size)
         return found
@@ -314,34 +324,35 @@ class NodeCache:
 
     def register_pod(self, facts: PodFacts) -> None:
         """Index a pod whose reading depends on which nodes its selector picks."""
-        depends = facts.card_text is None or self.named_by(facts.selector)
-        if depends and facts.devices and self._picks_nodes(facts.selector):
-            self._selectors.join(facts.selector, facts.uid)
+        named = facts.card_text is not None and "|" not in facts.card_text
+        depends = not named or self.named_by(facts.selector)
+        if depends and facts.devices and self.picks_by_node(facts.selector):
+            self._selection.join(facts.selector, facts.uid)
 
     def unregister_pod(self, facts: PodFacts) -> None:
         """The inverse of `register_pod`. May be called again."""
         if facts.selector:
-            self._selectors.leave(facts.selector, facts.uid)
+            self._selection.leave(facts.selector, facts.uid)
 
     @property
     def picks_version(self) -> int:
         """Changes whenever a selector may pick other cards."""
-        return self._selectors.version
+        return self._selection.version
 
     def take_moved(self) -> list[str]:
         """Registered pods whose selector picks other cards since the last call, sorted. At most a
         bounded number of them.
         """
-        return self._selectors.take_moved()
+        return self._selection.take_moved()
 
     @property
     def more_moved(self) -> bool:
         """Whether there may be more such pods."""
-        return self._selectors.more
+        return self._selection.more
 
     def look_for_moved(self) -> None:
         """Look for more such pods. Costs a few milliseconds at most."""
-        self._selectors.go_on()
+        self._selection.go_on()
 
     def count_selected(self, selector: bytes, cards: Collection[str]) -> int:
         """How many nodes with one of `cards` a pod's selector picks; if `cards` is empty, how many
@@ -350,14 +361,13 @@ class NodeCache:
         Taints are not known here. Costs O(nodes): for what people write, not for every pod.
         """
         wanted = frozenset(cards)
-        return sum(
-            1
-            for name in self._selectors.names(selector)
-            if not cards or self._totals.has_any(name, wanted)
-        )
+        names = {node.name for node in self._selection.nodes(selector)}
+        return sum(1 for name in names if not cards or self._totals.has_any(name, wanted))
 
-    def _picks_nodes(self, selector: bytes) -> bool:
-        """The answer is kept until another kind of card is known: most pods select nothing, or the
+    def picks_by_node(self, selector: bytes) -> bool:
+        """Whether a selector requires more of nodes than the products of their cards.
+
+        The answer is kept until another kind of card is known: most pods select nothing, or the
         same as thousands of other pods.
         """
         if not selector:
@@ -370,6 +380,3 @@ class NodeCache:
             more = decode(selector).says_more_than(self._catalog.product_labels)
             found = self._picks.put(selector, more, len(selector))
         return found
-
-    def _recount(self, name: str, cards: Offer) -> None:
-        self._totals.put(name, cards)

@@ -1,5 +1,6 @@
 """What is kept of a node: its cards, and its labels, by which pods pick it."""
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import lru_cache
 from sys import intern
@@ -114,6 +115,12 @@ def _beyond_limits(node: Node) -> str:
         if found is not None and len(found) > limit.most:
             return report_messages.node_beyond_limit(limit, len(found))
     return ""
+
+
+def label_of(labels: Labels, key: str) -> str | None:
+    """The value under a key among sorted labels."""
+    place = bisect_left(labels, (key,))
+    return labels[place][1] if place < len(labels) and labels[place][0] == key else None
 
 
 def _ready(node: Node) -> bool:

@@ -1,5 +1,6 @@
 """What nodes offer of the counted cards, by node and in sum. Amounts are cards."""
 
+from collections import Counter
 from collections.abc import Collection
 
 from ..amounts import Amounts, MutableAmounts
@@ -19,14 +20,24 @@ class NodeTotals:
         """Cards whose sum has changed: the sum at the last `take_changed`."""
         self._nodes: dict[str, int] = {}
         """By card: the number of nodes on which it is counted; never zero."""
+        self._largest: dict[str, int] = {}
+        """By node: the memory of its largest card, in its unit; only where cards share it."""
+        self._most: dict[str, Counter[int]] = {}
+        """By card: how much one pod may have on a node, and the number of nodes."""
         self.version = 0
         """Goes up whenever a card is counted on its first node, or on none any more."""
 
-    def put(self, node: str, offer: Offer) -> None:
-        """Set what a node offers now; nothing if it is gone."""
-        before = self._by_node.get(node, ())
-        if before == offer:
+    def put(self, node: str, offer: Offer, largest: int = 0) -> None:
+        """Set what a node offers now; nothing if it is gone. `largest`: the memory of its largest
+        card, in its unit, if it shares any.
+        """
+        before, before_largest = self._by_node.get(node, ()), self._largest.pop(node, 0)
+        if largest and offer:
+            self._largest[node] = largest
+        if before == offer and before_largest == largest:
             return
+        self._count_most(before, before_largest, -1)
+        self._count_most(offer, largest, 1)
         names = {card.name for card, _ in (*before, *offer)}
         had = names & self._nodes.keys()
         for sign, cards in ((-1, before), (1, offer)):
@@ -38,6 +49,22 @@ class NodeTotals:
         self._by_node[node] = offer
         if not offer:
             del self._by_node[node]
+
+    def _count_most(self, offer: Offer, largest: int, sign: int) -> None:
+        for card, amount in offer:
+            most = self._most.setdefault(card.name, Counter())
+            amount = largest if card.unit else amount
+            most[amount] += sign
+            if not most[amount]:
+                del most[amount]
+                if not most:
+                    del self._most[card.name]
+
+    def most(self, card: str) -> int:
+        """The most of a card that one pod may have, on the node that offers most of it; of card
+        memory on the largest card.
+        """
+        return max(self._most.get(card, ()), default=0)
 
     def take_changed(self) -> Amounts:
         """Cards whose sum has changed since the last call, with the former sum."""

@@ -31,7 +31,10 @@ _SLACK: Final = 64
 """Outdated entries that are allowed beyond the number of valid ones."""
 AT_A_TIME: Final = 64
 """Candidates that one step activates."""
-_REASONS_OF_CARDS: Final = (Reason.INVALID_CARD, Reason.CARD_NOT_IN_QUOTA, Reason.NODE_WITHOUT_CARD)
+_REASONS_OF_CARDS: Final = (
+    *(Reason.INVALID_CARD, Reason.CARD_NOT_IN_QUOTA),
+    *(Reason.NODE_WITHOUT_CARD, Reason.CARD_UNCLEAR),
+)
 """Reasons that may end when another card becomes known."""
 
 

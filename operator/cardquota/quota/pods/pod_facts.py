@@ -180,8 +180,9 @@ def pod_facts(pod: Pod) -> PodFacts:
         devices, cpu, memory = pod_totals(spec) if beyond is None else oversized_totals(spec)
     except QuantityError as error:
         devices, cpu, memory, problem = (), 0, 0, problem or str(error)
-    if notes.group and "/" in notes.group:
-        problem = problem or group_messages.group_elsewhere(notes.group)
+    group = (notes.group or "").strip()
+    if "/" in group:
+        problem = problem or group_messages.group_elsewhere(group)
     if cpu < 0 or memory < 0:
         cpu, memory, problem = 0, 0, problem or "cpu or memory is negative in total"
     if beyond is None and (beyond := long_name(devices)) is not None:
@@ -202,8 +203,8 @@ def pod_facts(pod: Pod) -> PodFacts:
         node=intern(node),
         card_text=card_text(notes) if beyond is None else None,
         own_queue=intern(kept_name(queue)),
-        group=_group(namespace, notes.group) if notes.group else "",
-        task=_task(notes.task) if notes.group and notes.task and beyond is None else "",
+        group=_group(namespace, group) if group else "",
+        task=_task(notes.task) if group and notes.task and beyond is None else "",
         devices=devices,
         cpu=cpu,
         memory=memory,
@@ -274,7 +275,7 @@ def _bears_a_charge(notes: PodAnnotations) -> bool:
 
 def _own_queue(notes: PodAnnotations) -> tuple[str, str]:
     """The queue that a pod names itself (Volcano's Jobs use their own key), and what is wrong."""
-    one, other = notes.queue or "", notes.queue_volcano_job or ""
+    one, other = (notes.queue or "").strip(), (notes.queue_volcano_job or "").strip()
     if one and other and one != other:
         return one, request_messages.disagree(v.QUEUE_NAME, one, v.QUEUE_NAME_VOLCANO_JOB, other)
     return one or other, ""

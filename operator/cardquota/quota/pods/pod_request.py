@@ -7,9 +7,9 @@ the known cards and the nodes.
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from ..amounts import Amounts, Charge
+from ..amounts import Amounts, Charge, is_card
 from ..cards.card import (
     Card,
     CardNameError,
@@ -36,6 +36,9 @@ class Nodes(Protocol):
 
     def named_by(self, selector: bytes) -> bool:
         """Whether a selector names single nodes."""
+
+    def picks_by_node(self, selector: bytes) -> bool:
+        """Whether a selector requires more of nodes than the products of their cards."""
 
     def has(self, card: str) -> bool:
         """Whether some node has the card."""
@@ -101,12 +104,7 @@ def read_request(
     """The request of an unbound pod. Never raises."""
     devices = card_devices(facts, known)
     resource, amount = devices[0] if len(devices) == 1 else ("", 0)
-    cards: tuple[str, ...] = ()
-    if resource:
-        if facts.card_text is not None:
-            cards = _named(facts.card_text, resource, facts.selector, known)
-        else:
-            cards = _derived(resource, facts.selector, quota, known)
+    cards = _cards(facts, resource, quota, known).usable if resource else ()
     free = free_cpu_memory and amount > 0
     return PodRequest(
         cards, resource, amount, 0 if free else facts.cpu, 0 if free else facts.memory
@@ -128,17 +126,71 @@ def card_devices(facts: PodFacts, known: Knowledge) -> list[tuple[str, int]]:
     return possible if len(possible) == 1 else []
 
 
-def _named(text: str, resource: str, selected: bytes, known: Knowledge) -> tuple[str, ...]:
-    """The cards of `card.name` that the pod's own selector and affinity leave (P5).
+class _Cards(NamedTuple):
+    """The cards that a pod may use, best first, or between which of them nothing decides."""
 
-    If it names single nodes, as pods of a DaemonSet do, only the cards of those nodes: it could use
-    no other, and would hold it for ever.
+    usable: tuple[str, ...]
+    unclear: tuple[str, ...] = ()
+
+
+def _cards(facts: PodFacts, resource: str, quota: Amounts, known: Knowledge) -> _Cards:
+    """What a pod's text leaves by the labels of cards, and if it requires other labels too, of that
+    the cards of the nodes that it picks (P3, P5).
+
+    If it picks no node with a card, its nodes are still to come, as in a pool at zero. That tells
+    no card from another, so it is the only one with a quota, or unclear. But if it names single
+    nodes, as pods of a DaemonSet do, there is no card for it elsewhere; and one card by name stays.
     """
-    allowed = _allowed(text, resource, selected, known)
-    if not known.nodes.named_by(selected):
-        return allowed
-    picked = known.nodes.picked(selected)
-    return tuple(name for name in allowed if name in picked)
+    selected, text = facts.selector, facts.card_text
+    by_node, single = known.nodes.picks_by_node(selected), known.nodes.named_by(selected)
+    unseen: tuple[str, ...] = ()
+    if text is not None:
+        seen = others = _allowed(text, resource, selected, known)
+        if not by_node or (len(seen) < 2 and not single):
+            return _Cards(seen)
+    else:
+        models = models_in(quota, resource, known)
+        if models and not selected:
+            return _Cards(models)
+        selector, behind = decode(selected), _cards_behind(resource, quota, known)
+        maybe = [known.known_card(n, resource) for n in quota if _may_count(resource, n, known)]
+        seen, unseen = (_left(cards, selector, quota) for cards in (behind, maybe))
+        keys = {key for card in behind for key in card.keys}
+        others = models if keys.isdisjoint(selector.keys()) else seen
+    if by_node:
+        on_nodes = known.nodes.picked(selected)
+        here = tuple(name for name in seen if name in on_nodes)
+        if here or single:
+            return _Cards((text is None and _with_quota(here, quota)) or here)
+        rows = _with_quota((*seen, *unseen), quota)
+    else:
+        rows = _with_quota(seen, quota)
+        if rows:
+            return _Cards(rows)
+        rows = _with_quota(unseen, quota)
+    return _Cards((), rows) if len(rows) > 1 else _Cards(rows or others)
+
+
+def _with_quota(cards: tuple[str, ...], quota: Amounts) -> tuple[str, ...]:
+    return tuple(name for name in cards if quota.get(name))
+
+
+def _left(cards: list[Card], selector: Selector, quota: Amounts) -> tuple[str, ...]:
+    """The cards that a selector leaves by their labels. See `_in_named_order`."""
+    left = _in_named_order(selector.allowed(cards), selector, quota)
+    return tuple(card.name for card in left)
+
+
+def _may_count(resource: str, name: str, known: Knowledge) -> bool:
+    """Whether a resource name may count a card that no node has shown, by the form of both (P4)."""
+    return (
+        is_card(name)
+        and not any(_behind(name, known))
+        and known.catalog.held_as(name) in (None, resource)
+        and can_exist(name)
+        and counts_form(resource, name)
+        and not known.catalog.shows_product(model_of(name))
+    )
 
 
 def _allowed(text: str, resource: str, selected: bytes, known: Knowledge) -> tuple[str, ...]:
@@ -173,30 +225,6 @@ def _as_shown(name: str, resource: str, known: Knowledge) -> Card:
     if card is not None and card.resource != resource:
         return known.vendor_of(resource).card(name, resource)
     return known.known_card(name, resource)
-
-
-def _derived(resource: str, selected: bytes, quota: Amounts, known: Knowledge) -> tuple[str, ...]:
-    """The alternatives of a pod that names no card (P3).
-
-    Requirements on labels other than the cards' are checked on the existing nodes. If they select
-    none of these, a pool is at zero and such labels say nothing. But if the pod names single nodes,
-    as pods of a DaemonSet do, there is no card for it elsewhere.
-    """
-    if selected:
-        selector = decode(selected)
-        cards = _cards_behind(resource, quota, known)
-        picked = {card.name for card in cards} & set(known.nodes.picked(selected))
-        label_keys = {key for card in cards for key in card.keys}
-        if picked or selector.keys() & label_keys:
-            if picked:
-                left = [card for card in cards if card.name in picked]
-            else:
-                left = selector.allowed(cards)
-            allowed = [card.name for card in _in_named_order(left, selector, quota)]
-            return tuple(name for name in allowed if quota.get(name)) or tuple(allowed)
-        if known.nodes.named_by(selected):
-            return ()
-    return models_in(quota, resource, known)
 
 
 def models_in(quota: Amounts, resource: str, known: Knowledge) -> tuple[str, ...]:
@@ -240,13 +268,17 @@ def _in_named_order(cards: list[Card], selector: Selector, quota: Amounts) -> li
 def named_elsewhere(
     facts: PodFacts, request: PodRequest, quota: Amounts, known: Knowledge
 ) -> tuple[str, ...] | None:
-    """The cards that a pod asks for, if the nodes that it names have none of them; else None.
+    """The cards that a pod asks for, if it can use none of them so far: nothing decides between
+    them, or the nodes that it names have none of them. Else None.
 
-    These are the cards that it names, or else those of the quota, most first, as far as its
-    selector leaves them by the labels of the cards alone. Empty if it leaves none of the quota.
+    In the latter case these are the cards that it names, or else those of the quota, most first, as
+    far as its selector leaves them by the labels of the cards alone; empty if that is none.
     """
-    if request.cards or request.amount <= 0 or not known.nodes.named_by(facts.selector):
+    if request.cards or request.amount <= 0:
         return None
+    unclear = _cards(facts, request.resource, quota, known).unclear
+    if unclear or not known.nodes.named_by(facts.selector):
+        return unclear or None
     if facts.card_text is not None:
         return _allowed(facts.card_text, request.resource, facts.selector, known) or None
     selector = decode(facts.selector)
@@ -263,7 +295,7 @@ def lacks_node(
     `elsewhere`: the result of `named_elsewhere`. Faults that do not depend on the nodes, such as an
     unknown card, do not count here.
     """
-    if elsewhere is None:
+    if elsewhere is None or not known.nodes.named_by(facts.selector):
         return False
     names = read_alternatives(facts.card_text) if facts.card_text is not None else ()
     return all(_unfit(name, request.resource, {}, known) is None for name in names)
@@ -277,10 +309,13 @@ def invalid_request(
         said = facts.problem if facts.oversized else request_messages.unreadable(facts.problem)
         return _invalid(said)
     devices = card_devices(facts, known)
+    differ = _resources_differ(facts.card_text, known) if devices else ""
+    if differ:
+        return _invalid(differ)
     if len(devices) > 1:
         return _invalid(request_messages.several_resources([resource for resource, _ in devices]))
     if facts.card_text is None:
-        return _without_name(request, quota, known) if devices else None
+        return _without_card(facts, request, quota, known) if devices else None
     try:
         names = read_alternatives(facts.card_text)
     except CardNameError as error:
@@ -295,14 +330,34 @@ def invalid_request(
         wrong = _unfit(name, request.resource, quota, known)
         if wrong is not None:
             return wrong
-    if not request.cards:
-        return _excluded(facts, request.resource, names, known)
-    return None
+    return _without_card(facts, request, quota, known)
 
 
-def _without_name(request: PodRequest, quota: Amounts, known: Knowledge) -> InvalidRequest | None:
+def _resources_differ(text: str | None, known: Knowledge) -> str:
+    """What is wrong with alternatives of different resource names; empty if nothing is."""
+    if text is None or "|" not in text:
+        return ""
+    try:
+        names = read_alternatives(text)
+    except CardNameError:
+        return ""
+    behind = {name: next(filter(None, _behind(name, known)), None) for name in names}
+    resources = {name: resource for name, resource in behind.items() if resource is not None}
+    if len(set(resources.values())) < 2:
+        return ""
+    return request_messages.resources_differ(resources)
+
+
+def _without_card(
+    facts: PodFacts, request: PodRequest, quota: Amounts, known: Knowledge
+) -> InvalidRequest | None:
     if request.cards:
         return None
+    unclear = _cards(facts, request.resource, quota, known).unclear
+    if unclear:
+        return InvalidRequest(Reason.CARD_UNCLEAR, request_messages.card_unclear(unclear))
+    if facts.card_text is not None:
+        return _excluded(facts, request.resource, read_alternatives(facts.card_text), known)
     rows, has = sorted(quota), known.nodes.has
     offered = [card for card in rows if has(card)]
     others = [card for card in rows if not has(card)]

@@ -1,5 +1,5 @@
 """What a pod says about the nodes that it may use: selector, affinity, tolerations (P3, P5).
 
 In: the spec of a pod, labels and taints. Out: `Selector`, which tells which cards it leaves and can
-be narrowed to some of them, `Tolerations`, and an index of the selectors that a node's labels meet.
+be narrowed to some of them, `Tolerations`, and which of many nodes a selector picks.
 """

@@ -1,8 +1,7 @@
 """Which of many cards a requirement leaves, for all of them at once (P5).
 
-For every label, the cards that show a value are a set of bits in one whole number, like the nodes
-in `label_index`. A requirement then costs a step for each value that it names, not one for each
-value and card.
+For every label, the cards that show a value are a set of bits in one whole number. A requirement
+then costs a step for each value that it names, not one for each value and card.
 """
 
 from collections import Counter
@@ -127,9 +126,8 @@ class _UnderKey:
         found, of = 0, self._values.get
         for value in values:
             found |= of(value, 0)
-        for barred, bits in self._barred.items():
-            if any(value != barred for value in values):
-                found |= bits
+        for value in values:
+            found |= self.may_lack & ~self._barred.get(value, 0)
         for unit in self._units:
             for value in values:
                 mib = mib_of(value, unit)

@@ -1,11 +1,11 @@
 """What a pod's node selector and required node affinity say about cards (P3, P5).
 
 For a card, only the card's labels are checked; of every other label we assume that some node fits.
-For an existing node, the scheduler's own rule is applied. When the gate opens, affinity may only
+Which existing nodes it picks says `picking`. When the gate opens, affinity may only
 become narrower, never wider: Kubernetes allows nothing else.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 import msgspec
@@ -15,13 +15,14 @@ from ..objects.node_affinity import Expression, Term
 from ..objects.pod import PodSpec
 from .card_labels import CardLabels
 from .memory_affinity import memory_asked_for
-from .number_comparison import compares
 
 NODE_SELECTOR_IN: Final = "In"
 NODE_SELECTOR_NOT_IN: Final = "NotIn"
 NODE_NAME: Final = "metadata.name"
 """The only field of a node that affinity can name."""
 HOST_NAME: Final = "kubernetes.io/hostname"
+_OS: Final = frozenset({"kubernetes.io/os", "beta.kubernetes.io/os"})
+"""Stock charts ask for them. They tell no card from another, also where its pool is at zero."""
 
 Place = tuple[str, str]
 """NODE_NAME or HOST_NAME, and its value."""
@@ -60,19 +61,11 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
             left &= _meeting_one(self.terms, shown)
         return shown.cards(left)
 
-    def selects(self, name: str, label: Callable[[str], str | None]) -> bool:
-        """Whether it selects a node of this name. `label` returns the node's label under a key."""
-        if any(label(key) != value for key, value in self.labels):
-            return False
-        if self.terms is None:
-            return True
-        return any(_term_selects(term, name, label) for term in self.terms)
-
     def says_more_than(self, keys: Collection[str]) -> bool:
-        """Whether it requires anything beyond these labels (those that show cards)."""
+        """Whether it requires anything of nodes beyond these labels (those that show cards)."""
         if any(term.match_fields for term in self.terms or ()):
             return True
-        return any(key not in keys for key in self.keys())
+        return any(key not in keys and key not in _OS for key in self.keys())
 
     def places(self) -> frozenset[Place] | None:
         """Names of nodes; a selected node must have one of them. None: it names no nodes."""
@@ -102,6 +95,15 @@ class Selector(msgspec.Struct, frozen=True, array_like=True):
         for term in self.terms or ():
             keys.update(e.key for e in term.match_expressions or ())
         return frozenset(keys)
+
+    @property
+    def requirements(self) -> int:
+        """How many it has."""
+        of_terms = (
+            len(term.match_expressions or ()) + len(term.match_fields or ())
+            for term in self.terms or ()
+        )
+        return len(self.labels) + sum(of_terms)
 
     def narrowed(self, cards: Collection[Card]) -> tuple[Term, ...]:
         """The required terms narrowed to nodes that show one of `cards`. Adds to each own term.
@@ -155,21 +157,6 @@ def _places(term: Term) -> frozenset[Place] | None:
     return None
 
 
-def _term_selects(term: Term, name: str, label: Callable[[str], str | None]) -> bool:
-    if not term.match_expressions and not term.match_fields:
-        return False
-    return all(_is_true(e, label(e.key)) for e in term.match_expressions or ()) and all(
-        _is_true(e, name if e.key == NODE_NAME else None) for e in term.match_fields or ()
-    )
-
-
-def _is_true(expression: Expression, value: str | None) -> bool:
-    """`value`: the label or field of the node; None if the node has none."""
-    if value is None:
-        return expression.operator not in (NODE_SELECTOR_IN, "Exists", "Gt", "Lt")
-    return _fits(expression, value)
-
-
 def _meeting_one(terms: Iterable[Term], shown: CardLabels) -> int:
     """The cards that at least one of these terms leaves. An empty term leaves none."""
     found = 0
@@ -183,23 +170,6 @@ def _meeting_one(terms: Iterable[Term], shown: CardLabels) -> int:
                 break
         found |= left
     return found
-
-
-def _fits(expression: Expression, value: str) -> bool:
-    values = expression.values or ()
-    match expression.operator:
-        case "In":
-            return value in values
-        case "NotIn":
-            return value not in values
-        case "Exists":
-            return True
-        case "DoesNotExist":
-            return False
-        case "Gt" | "Lt":
-            return len(values) == 1 and compares(expression.operator, value, values[0])
-        case _:
-            return True  # an operator of a later Kubernetes: the scheduler decides
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()

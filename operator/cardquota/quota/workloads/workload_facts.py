@@ -69,10 +69,12 @@ class WorkloadFacts:
         return max(0, self.replicas - self.present)
 
 
-def workload_facts(kind: str, found: Workload) -> WorkloadFacts | None:
+def workload_facts(
+    kind: str, found: Workload, defaults: PodDefaults | None = None
+) -> WorkloadFacts | None:
     """Read a workload. None: its pods would not concern us, or nobody asks of it: a former
-    ReplicaSet of a Deployment, a Job that is over, what is being deleted. What a namespace's
-    LimitRange adds does not count here.
+    ReplicaSet of a Deployment, a Job that is over, what is being deleted. `defaults`: what the API
+    server adds to its pods; a LimitRange alone may give them cards.
 
     Raises ValueError for a template that cannot be read.
     """
@@ -85,7 +87,7 @@ def workload_facts(kind: str, found: Workload) -> WorkloadFacts | None:
         return None
     if isinstance(found, LargeWorkload):
         text = b""
-    elif pod_of_template(template, meta.namespace, "").concerns_us:
+    elif pod_of_template(template, meta.namespace, "", defaults).concerns_us:
         text = _kept(template)
     else:
         return None

@@ -63,7 +63,7 @@ def test_a_table_sorted_by_name(written: Written) -> None:
 
 
 def test_the_same_problem_of_many_nodes_is_one_line(written: Written) -> None:
-    bad = a_node().showing(H200, "lots").offering(8).body
+    bad = a_node().sharing(H200, 8, "lots").body
     nodes = [NodeBody({**bad, "metadata": {**bad["metadata"], "name": f"n-{i}"}}) for i in range(7)]
     result = called("-f", written(a_node("a").offering(1), *nodes))
     assert result.output.splitlines() == [

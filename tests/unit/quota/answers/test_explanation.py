@@ -94,6 +94,11 @@ def test_f5_a_pod_that_is_let_through_waits_for_the_scheduler_a_node_or_a_gate()
         WaitsFor.NODE,
         standing_messages.no_node_free(H200, 2, 1),
     )
+    found = explained(a_cluster(let_through(cards=9), quota=9), "Pod", "p")
+    assert found.message == standing_messages.no_node_large(H200, 9, 8)
+    shut = a_node("h200-a").with_cards(H200, 8).put(True, "spec", "unschedulable")
+    found = explained(a_cluster(let_through(), shut), "Pod", "p")
+    assert found.message == standing_messages.no_node_ready(H200, 1, 0)
     found = explained(a_cluster(let_through("p", 1, "example.com/wait")), "Pod", "p")
     assert (found.waits_for, found.gates) == (WaitsFor.GATE, ("example.com/wait",))
     assert found.message == standing_messages.other_gates_shut(["example.com/wait"])

@@ -8,13 +8,15 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import GPU, H200, H800, SHARED, a_node
+from builders import GPU, H200, H200_MIG, H800, SHARED, a_node
 from builders.node import NodeBody
+from cardquota.quota.cards.card import can_exist
 from cardquota.quota.cards.discovery import discover
-from cardquota.quota.cards.vendor import Vendor, plain_vendor, vendor_behind
-from cardquota.quota.cards.vendor_table import DEFAULT_TABLE, CollisionError, VendorTable
+from cardquota.quota.cards.vendor import Vendor, counts_form, vendor_behind
+from cardquota.quota.cards.vendor_table import DEFAULT_TABLE, VendorTable
 from cardquota.quota.nodes.node_facts import node_facts
 from cardquota.quota.objects.node import Node
+from cardquota.quota.selectors.selector import Selector
 
 SAMPLE = {
     node["metadata"]["name"]: node
@@ -165,26 +167,33 @@ def test_d9_an_amount_may_be_as_large_as_kubernetes_can_hold() -> None:
 @pytest.mark.parametrize(
     ("node", "why"),
     [
-        (a_node().showing(H200, memory="143771 MiB").offering(8), "not a number above zero"),
-        (a_node().showing(H200, memory="").offering(8), "not a number above zero"),
-        (a_node().showing(H200, memory="-1").offering(8), "not a number above zero"),
-        (a_node().showing(H200, memory="1٣").offering(8), "not a number above zero"),
-        (a_node().showing(H200, memory="9" * 5_000).offering(8), "not a number above zero"),
-        (a_node().sharing(H800, 8, "81559", replicas="0"), "not a number above zero"),
-        (a_node().sharing(H800, 8, "81559", replicas="two"), "not a number above zero"),
+        (a_node().sharing(H800, 8, "143771 MiB"), "not a number above zero"),
+        (a_node().sharing(H800, 8, ""), "not a number above zero"),
+        (a_node().sharing(H800, 8, "-1"), "not a number above zero"),
+        (a_node().sharing(H800, 8, "1٣"), "not a number above zero"),
+        (a_node().sharing(H800, 8, "9" * 5_000), "not a number above zero"),
+        (a_node().sharing(H800, 8, "81559", replicas="0"), "not a number above one"),
+        (a_node().sharing(H800, 8, "81559", replicas="1"), "not a number above one"),
+        (a_node().sharing(H800, 8, "81559", replicas="two"), "not a number above one"),
         (
             a_node().sharing(H800, 8, "81559").labelled(f"{GPU}.replicas", None),
             "replicas is missing",
         ),
-        (a_node().showing(H200, memory=None).offering(8), "is set without"),
+        (
+            a_node().sharing(H800, 8, "81559").labelled("nvidia.com/mig-1g.10gb.replicas", "4"),
+            "nvidia.com/gpu.shared also counts shares of slices",
+        ),
+        (a_node().with_cards("A100-MIG-INVALID", 8), "slices are wrong"),
+        (
+            a_node().showing(H200).with_slices("1g.18gb.shared", 8),
+            "label nvidia.com/mig-1g.18gb.replicas is missing",
+        ),
         (a_node().showing("").offering(8), "empty"),
         (a_node().showing("A|B").offering(8), "choice of cards"),
         (a_node().with_cards(H200, "eight"), "not a quantity"),
         (a_node().with_cards(H200, "7500m"), "not a whole number"),
         (a_node().with_cards(H200, "-1"), "negative"),
         (a_node().with_cards(H200, "1e30"), "more than can be counted"),
-        (a_node().with_cards(H200, 8).with_cards("B", 1, "nvidia.com/vgpu"), "2 products"),
-        (a_node().with_cards(H200, 8).with_cards("MI300", 8, "amd.com/gpu"), "2 products"),
     ],
 )
 def test_d9_bad_labels_are_reported_and_not_counted(node: NodeBody, why: str) -> None:
@@ -205,12 +214,66 @@ def test_d1_a_product_without_memory_and_without_cards_is_no_problem() -> None:
     assert a_node().showing(H200, memory=None).facts().problems == ()
 
 
-@pytest.mark.parametrize("offered", [GPU, SHARED, "nvidia.com/mig-1g.18gb"])
-def test_d1_a_product_without_memory_is_a_problem_where_only_one_form_of_it_is_offered(
-    offered: str,
+@pytest.mark.parametrize("memory", [{}, {f"{GPU}.memory": "0"}, {f"{GPU}.memory": "shared"}])
+def test_d1_without_a_memory_all_are_counted_but_shares(memory: dict[str, str]) -> None:
+    """As of cards that share the memory of their node."""
+    labels = {f"{GPU}.product": H200, f"{GPU}.replicas": "2", **memory}
+    found = discover(labels, {GPU: 1, "nvidia.com/mig-1g.18gb": 2, SHARED: 3}, DEFAULT_TABLE)
+    assert [(card.name, n) for card, n in found.cards] == [(H200, 1), (H200_MIG, 2)]
+    (problem,) = found.problems
+    assert f"{GPU}.memory" in problem
+
+
+SLICE = "nvidia.com/mig-1g.18gb"
+
+
+@pytest.mark.parametrize("resource", [SLICE, f"{SLICE}.shared"])
+@pytest.mark.parametrize(
+    ("strategy", "how"), [({f"{SLICE}.sharing-strategy": "time-slicing"}, "shared"), ({}, "mps")]
+)
+def test_d4_shares_of_a_slice_have_their_own_name(
+    resource: str, strategy: dict[str, str], how: str
 ) -> None:
-    found = discover({f"{GPU}.product": H200}, {offered: 1}, DEFAULT_TABLE)
-    assert found.problems == (f"label {GPU}.product is set without {GPU}.memory",)
+    labels = {f"{GPU}.product": H200, f"{SLICE}.replicas": "4", **strategy}
+    ((card, amount),) = discover(labels, {resource: 8}, DEFAULT_TABLE).cards
+    assert (card.name, amount) == (f"{H200}/{how}-mig-1g.18gb*1/4", 8)
+    assert can_exist(card.name)
+    assert counts_form(resource, card.name)
+    assert not counts_form(SHARED, card.name)
+    assert vendor_behind(resource).card(card.name, resource) == card
+
+
+PARTITION = "amd.com/compute-memory-partition"
+
+
+@pytest.mark.parametrize("value", [None, "spx_nps1"])
+def test_d6_a_card_that_is_not_divided_is_not_looked_for_on_nodes_that_divide_theirs(
+    value: str | None,
+) -> None:
+    labels = {"amd.com/gpu.product-name": "MI300X"} | ({PARTITION: value} if value else {})
+    ((card, amount),) = discover(labels, {"amd.com/gpu": 8}, DEFAULT_TABLE).cards
+    assert (card.name, amount) == ("MI300X", 8)
+    assert (PARTITION, "cpx_nps4") in card.barred
+    assert not Selector(labels=((PARTITION, "cpx_nps4"),)).allows(card)
+    assert Selector(labels=((PARTITION, "spx_nps1"),)).allows(card)
+    amd = DEFAULT_TABLE.owner("amd.com/gpu")
+    assert amd is not None
+    assert amd.card("MI300X", "amd.com/gpu") == card
+
+
+def test_d6_parts_of_cards_under_the_name_of_whole_ones_are_cards_of_their_own() -> None:
+    labels = {"amd.com/gpu.product-name": "MI300X", PARTITION: "cpx_nps4"}
+    ((card, amount),) = discover(labels, {"amd.com/gpu": 64}, DEFAULT_TABLE).cards
+    assert (card.name, amount) == ("MI300X/cpx_nps4", 64)
+    assert card.labels == (("amd.com/gpu.product-name", "MI300X"), (PARTITION, "cpx_nps4"))
+    assert can_exist(card.name)
+    assert counts_form("amd.com/gpu", card.name)
+    amd = DEFAULT_TABLE.owner("amd.com/gpu")
+    assert amd is not None
+    assert amd.card(card.name, "amd.com/gpu") == card
+    found = discover({**labels, PARTITION: "zpx_nps9"}, {"amd.com/gpu": 64}, DEFAULT_TABLE)
+    assert found.cards == ()
+    assert found.problems == (f"label {PARTITION}: <zpx_nps9> is no known partition",)
 
 
 class _Counting(VendorTable):
@@ -240,36 +303,6 @@ def test_i5_a_node_of_many_labels_and_resources_costs_by_their_sum(
     assert table.asked <= 3 * many
 
 
-kinds = st.sampled_from(("gpu", "gpu.shared", "npu", "npu7", "mig-1g", "mig-", "x", ""))
-resources = st.builds("{}/{}".format, st.sampled_from(("a.example", "b.example", "c.x")), kinds)
-rows = st.builds(
-    Vendor,
-    st.sampled_from("AB"),
-    st.sampled_from(("a.example", "b.example")),
-    st.sampled_from(("gpu", "npu")),
-    others=st.lists(resources, max_size=2).map(tuple),
-    other_types=st.sampled_from(("", "npu[0-9]+", "x?")),
-)
-
-
-@given(st.lists(rows, max_size=2), st.sets(resources), resources)
-def test_d1_a_product_without_memory_is_a_problem_where_any_of_its_cards_is_offered(
-    rows: list[Vendor], offered: set[str], resource: str
-) -> None:
-    """Whoever's the label is: as if every name that is offered were held against it."""
-    try:
-        table = VendorTable(rows)
-    except CollisionError:
-        return
-    plain = plain_vendor(f"{resource}.product")
-    if plain is None or any(row.own for row in table if row.owns(resource)):
-        return
-    vendor = table.owner(resource) or plain
-    found = discover({f"{resource}.product": "X"}, dict.fromkeys(offered, 1), table)
-    said = f"label {resource}.product is set without {resource}.memory" in found.problems
-    assert said == any(table.counts_for(vendor, one) for one in offered)
-
-
 def test_d9_of_very_many_problems_the_first_are_named_and_the_others_counted() -> None:
     """An event of a node is for people to read."""
     node = a_node().showing(H200)
@@ -282,13 +315,13 @@ def test_d9_of_very_many_problems_the_first_are_named_and_the_others_counted() -
     assert last == "and 30 more"
 
 
-def test_d9_of_very_many_products_the_first_are_named() -> None:
+def test_d9_a_node_of_several_makers_has_the_cards_of_each() -> None:
     node = a_node()
     for n in range(8):
-        node = node.with_cards("X", 1, f"x{n}.example/gpu")
-    (problem,) = node.facts().problems
-    assert problem.startswith("the node has labels of 8 products (x0.example/gpu.product=X, ")
-    assert problem.endswith("x4.example/gpu.product=X and 3 more)")
+        node = node.with_cards(f"X{n}", n, f"x{n}.example/gpu")
+    facts = node.facts()
+    assert {card.name: amount for card, amount in facts.cards} == {f"X{n}": n for n in range(8)}
+    assert facts.problems == ()
 
 
 texts = st.text(max_size=20)

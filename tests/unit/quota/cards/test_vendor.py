@@ -36,7 +36,6 @@ def test_d1_a_product_label_names_a_maker_and_a_type() -> None:
     (way,) = found.ways("example.com/big-xpu")
     assert way.product == "example.com/big-xpu.product"
     assert way.memory == "example.com/big-xpu.memory"
-    assert way.needs_memory
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def large(number: int) -> PodBody:
     """As large as a pod may be in alternatives, or in what it selects."""
     if number % 2:
         return plain(number).naming("|".join([H200, *(f"X{n}y{number}" for n in range(255))]))
-    return plain(number).requiring([("zone", "In", [f"{number:026}{n:04}" for n in range(1_300)])])
+    return plain(number).requiring([("zone", "In", [f"{number:036}{n:04}" for n in range(1_000)])])
 
 
 @pytest.mark.parametrize("number", [3, 60, 200])

@@ -37,10 +37,8 @@ NAMED = on_node_named("small")
 
 @pytest.mark.parametrize("pod", [POOL, NAMED, POOL.gated(), NAMED.gated()])
 def test_p3_a_waiting_pod_follows_the_nodes_that_are_there(pod: PodBody) -> None:
-    # At zero: labels of a pool say nothing, while a node that is named is the only one. At the
-    # gate what is asked for is shown all the same.
-    unadmitted = "schedulingGates" not in pod.body["spec"]
-    none = {} if unadmitted and "affinity" in pod.body["spec"] else {H200: 1}
+    # At zero nothing tells which card it is. At the gate what is asked for is shown all the same.
+    none = {H200: 1} if "schedulingGates" in pod.body["spec"] else {}
     ledger = a_ledger(BIG, SPARE, QUEUE, pod)
     assert dict(ledger.pods[pod.uid].charge) == none
     see(ledger, SMALL)
@@ -198,7 +196,7 @@ def test_so_are_those_that_may_use_a_card_that_no_node_had_before() -> None:
     stock = a_pod().in_queue("red").asking_for(1)
     waiting = [stock.gated().with_uid(f"p{n}") for n in range(300)]
     unadmitted = stock.with_uid("past-us")
-    queue = a_queue("red").with_quota({H800: 2})
+    queue = a_queue("red").with_quota({H800: 2, H200: 4})
     ledger = a_ledger(queue, *waiting, unadmitted, at_once=100)
     account = ledger.account("red")
     assert account is not None

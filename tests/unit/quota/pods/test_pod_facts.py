@@ -75,6 +75,14 @@ def test_two_queue_annotations_that_disagree_are_a_problem() -> None:
     assert "<blue>" in pod.facts().problem
 
 
+def test_p2_space_around_a_name_is_no_part_of_it() -> None:
+    notes = {v.QUEUE_NAME: "red\n", v.GROUP_NAME: " ours\n", v.TASK: "worker\n"}
+    facts = a_pod().put(notes, "metadata", "annotations").facts()
+    assert (facts.own_queue, facts.group, facts.task) == ("red", "team/ours", "worker")
+    facts = a_pod().put({v.GROUP_NAME: "\n"}, "metadata", "annotations").facts()
+    assert facts.group == ""
+
+
 def test_a_group_is_of_the_pods_own_namespace() -> None:
     assert a_pod().in_group("gang").in_namespace("other").facts().group == "other/gang"
 

@@ -88,7 +88,7 @@ def test_p7_other_devices_beside_a_card_are_not_counted() -> None:
 def test_p2_all_alternatives_must_have_one_resource_name() -> None:
     ledger = a_cluster(a_node("mps").sharing(H800, 8, "81559"))
     pod = a_pod().naming(f"{H200}|{H800_MPS}").asking_for(1)
-    assert_refused(pod, H800_MPS, SHARED, GPU, f"ask for {SHARED}", ledger=ledger)
+    assert_refused(pod, H800_MPS, SHARED, GPU, "one or the other", ledger=ledger)
 
 
 def test_p2_a_card_is_asked_for_by_its_own_resource() -> None:
@@ -119,9 +119,18 @@ def test_p3_cards_without_quota_are_taken_only_where_no_other_is_allowed() -> No
     assert cards_of(pod.on_nodes_labelled({PRODUCT: R4090})) == (R4090,)
 
 
-def test_p3_a_selector_of_other_labels_says_nothing_of_cards() -> None:
-    pod = a_pod().asking_for(1).on_nodes_labelled({"zone": "a"})
-    assert cards_of(pod) == (H800, H200, R4090)
+@pytest.mark.parametrize("pod", [a_pod(), a_pod().naming(f"{H200}|{H800}")])
+def test_p3_a_pod_whose_nodes_are_all_to_come_has_no_card_unless_there_is_one(pod: PodBody) -> None:
+    pod = pod.asking_for(1).on_nodes_labelled({"zone": "a"})
+    assert cards_of(pod) == ()
+    assert (found := objection_to(pod)) is not None
+    assert found.reason is Reason.CARD_UNCLEAR
+    assert cards_of(pod.requiring([(PRODUCT, "In", [H200, R4090])])) == (H200,)
+
+
+def test_p3_the_operating_system_tells_no_card() -> None:
+    pod = a_pod().asking_for(1).on_nodes_labelled({"kubernetes.io/os": "linux"})
+    assert cards_of(pod) == (H800, H200)
 
 
 def test_p3_where_no_card_is_left_it_is_refused_with_the_queues_cards() -> None:

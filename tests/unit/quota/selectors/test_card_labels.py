@@ -14,6 +14,7 @@ from cardquota.quota.selectors.number_comparison import bound_of, whole_number
 from cardquota.quota.selectors.selector import Selector
 
 from ...steps import steps_of
+from ..asked_node import selects
 
 PRODUCT, SIZE = "gpu.product", "gpu.memory"
 
@@ -30,7 +31,7 @@ def leaves(card: Card, key: str, operator: str, values: Sequence[str]) -> bool:
             return bound_of(values) is not None
         return operator != "In" or barred is None or any(value != barred for value in values)
     expression = Expression(key=key, operator=operator, values=tuple(values))
-    return Selector(terms=(Term(match_expressions=(expression,)),)).selects("n", {key: shown}.get)
+    return selects(Selector(terms=(Term(match_expressions=(expression,)),)), "n", {key: shown})
 
 
 def _memory_can(memory: MemoryLabel, operator: str, values: Sequence[str]) -> bool:

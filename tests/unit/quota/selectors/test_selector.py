@@ -234,24 +234,6 @@ def test_p3_an_empty_term_names_no_node() -> None:
     assert Selector(terms=(Term(),)).places() == frozenset()
 
 
-@pytest.mark.parametrize(
-    ("pod", "selected"),
-    [
-        (a_pod(), True),
-        (a_pod().on_nodes_labelled({"zone": "a"}), True),
-        (a_pod().on_nodes_labelled({"zone": "b"}), False),
-        (a_pod().requiring([("rank", "Gt", ["2"])]), True),
-        (a_pod().requiring([("rank", "Lt", ["-2"])]), False),
-        (a_pod().requiring([("rank", "Lt", ["3" * 64])]), False),
-        (a_pod().requiring([("zone", "Lt", ["3"])]), False),
-        (a_pod().requiring([("rank", "Gt", [])]), False),
-        (a_pod().requiring([("zone", "Later", [])]), True),
-    ],
-)
-def test_a_node_at_hand_is_asked_as_the_scheduler_would(pod: PodBody, selected: bool) -> None:
-    assert of(pod).selects("n", {"zone": "a", "rank": "+3"}.get) is selected
-
-
 def test_of_several_cards_those_stay_that_can_fit_where_each_shows_other_labels() -> None:
     selector = of(a_pod().on_nodes_labelled({REPLICAS: "4"}))
     assert selector.allowed([CARD_H200, CARD_SHARE]) == [CARD_H200, CARD_SHARE]

@@ -50,6 +50,23 @@ def test_what_its_pods_will_ask_for() -> None:
     assert (pod.namespace, pod.controller) == ("team", "ReplicaSet")
 
 
+def test_p1_a_workload_whose_pods_get_cards_from_a_limit_range_alone_is_kept() -> None:
+    """So its scale is judged as its pods are."""
+    found = Workload.decode(
+        json.dumps(body(a_pod().with_spec(containers=[{"name": "main"}]))).encode()
+    )
+    defaults = PodDefaults()
+    item = LimitRangeItem(type="Container", default={GPU: 2})
+    meta = Meta(name="l", namespace="team")
+    assert workload_facts("Deployment", found, defaults) is None
+    defaults.limit_range_seen(LimitRange(metadata=meta, spec=LimitRangeSpec(limits=(item,))))
+    facts = workload_facts("Deployment", found, defaults)
+    assert facts is not None
+    pod = pod_of(facts, "ReplicaSet", defaults)
+    assert pod is not None
+    assert pod.devices == ((GPU, 2),)
+
+
 def test_what_the_namespace_adds_is_added_when_it_is_asked() -> None:
     facts, defaults = kept(body()), PodDefaults()
     item = LimitRangeItem(type="Container", default_request={"cpu": "2"})

@@ -12,7 +12,7 @@ from ...amounts import Amounts
 from ...assignment.assignment import Assignment
 from ...assignment.claim import claim_of
 from ...cards.card import can_exist, is_memory, model_of
-from ...cards.vendor import counts_form
+from ...cards.vendor import PARTITIONS, counts_form
 from ...ledger.groups.group_facts import GroupFacts
 from ...ledger.groups.group_request import AskedCards, GroupRequest
 from ...ledger.ledger_reader import LedgerReader
@@ -111,10 +111,12 @@ def _differ(card: str, resource: str, other: str, behind: str) -> bool:
 
 
 def _form(card: str) -> str:
-    """What a resource name depends on beside the vendor: empty for a whole card, the profile of a
-    slice, and one word each for all shares, and for card memory (D2-D4, B10).
+    """What a resource name depends on beside the vendor: empty for a whole card or its partitions,
+    the profile of a slice, and one word each for all shares, and for card memory (D2-D6, B10).
     """
     part = card.partition("/")[2]
+    if part in PARTITIONS:
+        return ""
     return part if part.endswith("-mixed") or is_memory(card) or not part else "share"
 
 

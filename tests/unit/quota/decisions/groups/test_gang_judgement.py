@@ -228,7 +228,11 @@ def test_thousands_alike_with_a_choice_are_one_kind() -> None:
 def test_e7_of_very_many_selectors_some_are_looked_at() -> None:
     """Each costs a walk over the nodes; who picks by another gets the first card with quota."""
     pools = range(MOST_SELECTORS + 1)
-    nodes = [a_node(f"n{n}").with_cards(H800, 8).labelled(POOL, str(n)) for n in pools]
+    nodes = [
+        a_node(f"{card}-{n}").with_cards(card, amount).labelled(POOL, str(n))
+        for n in pools
+        for card, amount in ((H800, 8), (H200, 0))
+    ]
     gang = a_gang(*(member(f"m{n}").on_nodes_labelled({POOL: str(n)}) for n in pools))
     queue = a_queue("red").with_quota({H200: 99, H800: 99})
     ledger = a_ledger(*CARDS, queue, *nodes, *gang)

@@ -1,17 +1,16 @@
-"""Nodes are found by their labels as if each were asked (P3), at no cost of each (P8)."""
+"""Nodes are picked by their labels as if each were asked (P3)."""
 
 from collections.abc import Mapping
-from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import a_pod
-from cardquota.quota.selectors.label_index import LabelIndex
+from cardquota.quota.selectors.picking import LabelledNode, picked
 from cardquota.quota.selectors.selector import NODE_NAME, Selector
 
-from ...steps import steps_of
+from ..asked_node import selects
 
 NODES: Mapping[str, Mapping[str, str]] = {
     "n0": {"zone": "a", "rank": "1"},
@@ -19,13 +18,6 @@ NODES: Mapping[str, Mapping[str, str]] = {
     "n2": {"zone": "b", "rank": "x"},
     "n3": {},
 }
-
-
-def an_index() -> LabelIndex:
-    index = LabelIndex()
-    for place, (name, labels) in enumerate(NODES.items()):
-        index.add(1 << place, name, labels)
-    return index
 
 
 def selector(*terms: list[tuple[str, str, list[str]]]) -> Selector:
@@ -38,11 +30,6 @@ def selector(*terms: list[tuple[str, str, list[str]]]) -> Selector:
         )
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": found}}
     return Selector.of(a_pod().with_spec(affinity={"nodeAffinity": required}).wire().spec)
-
-
-def names(index: LabelIndex, wanted: Selector) -> list[str]:
-    bits = index.selected(wanted)
-    return [name for place, name in enumerate(NODES) if bits & (1 << place)]
 
 
 @pytest.mark.parametrize(
@@ -76,19 +63,8 @@ def names(index: LabelIndex, wanted: Selector) -> list[str]:
     ],
 )
 def test_the_nodes_that_are_picked(wanted: Selector, found: list[str]) -> None:
-    assert names(an_index(), wanted) == found
-    if not any(term.match_fields for term in wanted.terms or ()):
-        asked = [name for name, labels in NODES.items() if wanted.selects(name, labels.get)]
-        assert asked == found
-
-
-def test_numbers_are_put_in_order_anew_when_a_label_changes() -> None:
-    index, above = an_index(), selector([("rank", "Gt", ["10"])])
-    assert names(index, above) == ["n1"]
-    index.relabel(1, {"rank": "1"}, {"rank": "11"})
-    assert names(index, above) == ["n0", "n1"]
-    index.discard(2, "n1", NODES["n1"])
-    assert names(index, above) == ["n0"]
+    nodes = [LabelledNode(name, labels) for name, labels in NODES.items()]
+    assert [node.name for node in picked(wanted, nodes)] == found
 
 
 _VALUES = st.sampled_from(("1", "2", "-3", "007", "+5", "x", "", " 1", str(2**63), "1_0", "٣"))
@@ -102,37 +78,13 @@ _ASKED = st.tuples(
 
 @given(
     st.lists(_LABELS, min_size=1, max_size=6),
-    st.lists(st.tuples(st.integers(0, 5), _LABELS), max_size=4),
-    st.lists(
-        st.lists(st.lists(_ASKED, min_size=1, max_size=2), min_size=1, max_size=2), min_size=1
-    ),
+    st.lists(st.lists(_ASKED, min_size=1, max_size=2), min_size=1, max_size=2),
 )
 def test_nodes_are_picked_as_if_each_were_asked(
-    nodes: list[dict[str, str]],
-    changes: list[tuple[int, dict[str, str]]],
-    asked: list[list[list[tuple[str, str, list[str]]]]],
+    nodes: list[dict[str, str]], terms: list[list[tuple[str, str, list[str]]]]
 ) -> None:
-    index, wanted = LabelIndex(), [selector(*terms) for terms in asked]
-    for place, labels in enumerate(nodes):
-        index.add(1 << place, f"n{place}", labels)
-    for number, labels in [(0, nodes[0]), *changes]:
-        place = number % len(nodes)
-        index.relabel(1 << place, nodes[place], labels)
-        nodes[place] = labels
-        for one in wanted:
-            found = [n for n in range(len(nodes)) if index.selected(one) & (1 << n)]
-            assert found == [
-                n for n, labels in enumerate(nodes) if one.selects(f"n{n}", labels.get)
-            ]
-
-
-def test_p8_a_label_that_no_node_has_takes_nobodys_place() -> None:
-    """As many of them as one pod may compare would push out what all others are compared with."""
-    index = LabelIndex()
-    for place in range(2_000):
-        index.add(1 << place, f"n{place}", {"rank": f"{place}"})
-    one = selector([("rank", "Gt", ["1998"])])
-    assert index.selected(one) == 1 << 1_999
-    none = selector(*[[(f"none{number}", "Gt", ["1"])] for number in range(15)])
-    assert steps_of(partial(index.selected, none)) < 200
-    assert steps_of(partial(index.selected, one)) < 200
+    wanted = selector(*terms)
+    found = picked(wanted, [LabelledNode(f"n{n}", labels) for n, labels in enumerate(nodes)])
+    assert {node.name for node in found} == {
+        f"n{n}" for n, labels in enumerate(nodes) if selects(wanted, f"n{n}", labels)
+    }
