@@ -66,6 +66,10 @@ ADD_VENDOR: Final = "add a row to `vendors` in the configuration"
 CORRECT_LABEL: Final = "write enforced, audit or off, or remove the label"
 DELETE_PODS: Final = "delete what should not run"
 SEE_DRIFT: Final = "see whether a replica leads, and what its log says of this queue's status"
+OLD_WHILE_CLOSING: Final = (
+    "Volcano's webhook refuses every update of a queue that is Closing: its numbers are right again "
+    "once it is Closed or Open"
+)
 QUEUES_NOT_KNOWN: Final = "faults of queues may be missed"
 NODES_NOT_KNOWN: Final = "cards that are not counted may be missed"
 NAMESPACES_NOT_KNOWN: Final = "labels with an unknown value may be missed"
@@ -149,6 +153,11 @@ def nothing_published(queues: str) -> str:
         f"no numbers are published for {queues}: see whether a replica leads (metric "
         "cardquota_leader), and what its log says"
     )
+
+
+def numbers_old(queues: str) -> str:
+    """Nobody can write the numbers of these queues."""
+    return f"the numbers of {queues} may be old: {OLD_WHILE_CLOSING}"
 
 
 def exempt(namespace: str) -> str:

@@ -229,6 +229,7 @@ class Leadership:
             told=lambda report, change: _in_loop(
                 loop, lambda: tell_condition(self._events, report, change)
             ),
+            unwritten=self._metrics.unwritten_queues.set,
         )
         self._definition.listen(operator.restart)
         try:
