@@ -294,8 +294,8 @@ class Volcano(Section):
     configuration: str = Field(
         default="volcano-system/volcano-scheduler-configmap", pattern=r"^[^/]{1,63}/[^/]{1,253}$"
     )
-    """Namespace and name of the ConfigMap with the configuration of its scheduler: whether it binds
-    tasks on several cards (V7)."""
+    """Namespace and name of the ConfigMap with the configuration of its scheduler, which `check`
+    reads (V7)."""
 
 
 class Settings(BaseSettings):
@@ -361,11 +361,6 @@ class Settings(BaseSettings):
     def enqueues_for_volcano(self) -> bool:
         """Whether Volcano's scheduler may ask us which pod groups to enqueue."""
         return self.scheduler == "volcano" and self.volcano.enqueue.enabled
-
-    @property
-    def volcano_configuration(self) -> str:
-        """Namespace and name of the ConfigMap of Volcano's scheduler; empty: it binds no pods."""
-        return self.volcano.configuration if self.scheduler == "volcano" else ""
 
     @property
     def hazards(self) -> tuple[str, ...]:

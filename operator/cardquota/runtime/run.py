@@ -208,6 +208,7 @@ class Operator:
                 lambda: all(reflector.synced for reflector in self._reflectors),
                 lambda group, verdict: self._leadership.tell_group(group, verdict),
                 lambda: self._endpoint.bundle,
+                client.get,
                 grace=_GRACE,
                 strangers=strangers,
             )

@@ -68,7 +68,6 @@ _BY_REASON: Final[Mapping[str, WaitsFor]] = {
     Reason.BEHIND: WaitsFor.ORDER,
     Reason.NODE_WITHOUT_CARD: WaitsFor.NODE,
     v.GATE_REFUSED: WaitsFor.WEBHOOK,
-    v.MIXED_CARDS: WaitsFor.SCHEDULER,
     "": WaitsFor.OPERATOR,
 }
 

@@ -132,6 +132,10 @@ class LedgerReader(Protocol):
         """Whether pods with cards are charged no cpu and memory (P6)."""
 
     @property
+    def with_volcano(self) -> bool:
+        """Whether Volcano schedules here."""
+
+    @property
     def late_binding(self) -> AbstractSet[str]:
         """Names of the schedulers whose pods get their card when they are bound (E7)."""
 

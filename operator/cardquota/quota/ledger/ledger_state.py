@@ -397,6 +397,11 @@ class LedgerState:
         place = SortKey.alone(-priority, facts.created, facts.name, facts.key)
         return Asks(facts.queue, place, request)
 
+    @property
+    def with_volcano(self) -> bool:
+        """Whether Volcano schedules here."""
+        return not self._enqueues
+
     def needs_nothing_yet(self, group: PodGroupState) -> bool:
         """Whether the pods of a group may be created without anything being reserved (E1): they are
         not all there, and it says nothing of what they will ask for, or nothing here would hold

@@ -59,10 +59,8 @@ class ReleaseJudge:
     """Judges the candidates of one queue. Charges nothing."""
 
     def __init__(
-        self, ledger: LedgerReader, account: AccountReader, *, mixtures: bool = True
+        self, ledger: LedgerReader, account: AccountReader
     ) -> None:
-        """`mixtures`: whether a gang may as well start with pods of one task on several cards."""
-        self._mixtures = mixtures
         self._ledger = ledger
         self._account = account
 
@@ -131,7 +129,7 @@ class ReleaseJudge:
         if not_ready is not None:
             return Wait(not_ready, group)
         members = self.starting(candidate, group)
-        verdict, cards = judge_gang(self._ledger, members, mixtures=self._mixtures)
+        verdict, cards = judge_gang(self._ledger, members)
         chosen = list(zip(members, cards, strict=False))
         runs_already = group.missing < group.minimum
         if not verdict.fits and runs_already:
@@ -177,7 +175,7 @@ class ReleaseJudge:
                 chosen, _ = self._smallest(candidate, group, dimension)
         if len(chosen) < need:
             return []
-        _, cards = judge_gang(self._ledger, chosen, mixtures=self._mixtures)
+        _, cards = judge_gang(self._ledger, chosen)
         return list(zip(chosen, cards, strict=False))
 
     def _alternatives(self, pod_class: PodClass) -> int:

@@ -58,6 +58,8 @@ class Installed:
     deployment: Answer = None
     certificates: Mapping[str, bytes | NotRead | None] = field(default_factory=dict)
     """By name of the Secret: the certificate in it, PEM. None: there is no Secret."""
+    volcano_scheduler: Answer = None
+    """The ConfigMap with the configuration of Volcano's scheduler, beside Volcano."""
     missing_rights: tuple[Right, ...] | NotRead = ()
     """What the operator's account may not do."""
 
@@ -90,6 +92,7 @@ async def read_installed(
         leases=await _leases(client, settings, clock, sleep),
         deployment=deployment,
         certificates=dict(zip(secrets, certificates, strict=True)),
+        volcano_scheduler=await _volcano_scheduler(client, settings),
         missing_rights=await _missing_rights(client, settings),
     )
 
@@ -165,6 +168,14 @@ async def _certificate(client: Client, namespace: str, name: str) -> bytes | Not
         return base64.b64decode(text)
     except (binascii.Error, ValueError):
         return b""
+
+
+async def _volcano_scheduler(client: Client, settings: Settings) -> Answer:
+    if settings.scheduler != "volcano":
+        return None
+    namespace, _, name = settings.volcano.configuration.partition("/")
+    path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
+    return await read_object(client, path, f"ConfigMap <{namespace}/{name}>")
 
 
 async def _missing_rights(client: Client, settings: Settings) -> tuple[Right, ...] | NotRead:
