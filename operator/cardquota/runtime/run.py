@@ -129,6 +129,7 @@ class Operator:
             free_cpu_memory=settings.card_unlimited_cpu_memory,
             audit=settings.mode is InstallationMode.AUDIT,
             enqueues=settings.scheduler == "standalone",
+            makes_groups=settings.scheduler == "volcano",
             late_binding=settings.extender.late_bound_schedulers,
             at_once=AT_ONCE,
         )

@@ -93,6 +93,7 @@ async def read_cluster(
         free_cpu_memory=settings.card_unlimited_cpu_memory,
         audit=settings.mode is InstallationMode.AUDIT,
         enqueues=settings.scheduler == "standalone",
+        makes_groups=settings.scheduler == "volcano",
         late_binding=settings.extender.late_bound_schedulers,
     )
     found = CheckedCluster(ledger, namespace, look_at_pod)

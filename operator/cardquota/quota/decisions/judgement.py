@@ -186,6 +186,9 @@ def judge_presence(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
     Costs a few steps. Its text has no guess which group was meant (`with_group_meant`).
     """
     facts = record.facts
+    if ledger.gets_group(facts):
+        text = gang_messages.group_to_come()
+        return Verdict(Outcome.UNSEEN, record.queue, Reason.GROUP_NOT_FOUND, text)
     if not facts.group or facts.oversized:
         return None
     group = ledger.groups[facts.group]

@@ -49,6 +49,7 @@ class Ledger(LedgerState):
         free_cpu_memory: bool = False,
         audit: bool = False,
         enqueues: bool = True,
+        makes_groups: bool = False,
         late_binding: Iterable[str] = (),
         at_once: int | None = None,
     ) -> None:
@@ -61,6 +62,7 @@ class Ledger(LedgerState):
             free_cpu_memory=free_cpu_memory,
             audit=audit,
             enqueues=enqueues,
+            makes_groups=makes_groups,
             late_binding=late_binding,
         )
         self._charges = Charges(self)

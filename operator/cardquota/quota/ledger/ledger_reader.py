@@ -135,6 +135,9 @@ class LedgerReader(Protocol):
     def with_volcano(self) -> bool:
         """Whether Volcano schedules here."""
 
+    def gets_group(self, facts: PodFacts) -> bool:
+        """Whether Volcano will give the pod a group, which may be a gang (V8)."""
+
     @property
     def late_binding(self) -> AbstractSet[str]:
         """Names of the schedulers whose pods get their card when they are bound (E7)."""

@@ -27,10 +27,19 @@ from ..pods.pod_request import PodRequest, card_devices
 from ..pods.reading import Reading, Readings
 from ..shares.shares import Shares
 from ..stamp import Reservation
-from ..vocabulary import CPU, GPU_MEMORY, MEMORY, NAMESPACE_OFF, Mode, Policy, QueueState
+from ..vocabulary import (
+    CPU,
+    GPU_MEMORY,
+    MEMORY,
+    NAMESPACE_OFF,
+    VOLCANO_SCHEDULER,
+    Mode,
+    Policy,
+    QueueState,
+)
 from ..workloads.live_holdings import LiveHoldings, UpdatePart
 from ..workloads.workload_cache import WorkloadCache
-from ..workloads.workload_facts import WorkloadFacts
+from ..workloads.workload_facts import KINDS, WorkloadFacts
 from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
 from .groups.group_names import GroupNames
@@ -50,6 +59,7 @@ class LedgerState:
     `default_queue`, `free_cpu_memory` and `audit` are settings (section 2, P6, mode). `enqueues`:
     whether groups are enqueued before their pods are there (E1). Where Volcano runs, only those
     are that it asks about (V3).
+    `makes_groups`: whether Volcano's controllers run, which give a group to pods without one (V8).
     `late_binding`: names of schedulers that ask us for each pod by card; the card of a pod of
     theirs that has a choice is chosen when it is bound (E7).
 
@@ -64,6 +74,7 @@ class LedgerState:
         free_cpu_memory: bool = False,
         audit: bool = False,
         enqueues: bool = True,
+        makes_groups: bool = False,
         late_binding: Iterable[str] = (),
     ) -> None:
         self.late_binding = frozenset(late_binding)
@@ -133,6 +144,7 @@ class LedgerState:
         self.free_cpu_memory = free_cpu_memory
         self._audit = audit
         self._enqueues = enqueues
+        self._makes_groups = makes_groups
         self.silent_groups = SilentGroups()
         self.queue_names = KnownNames()
         """Of the Queues that exist."""
@@ -401,6 +413,14 @@ class LedgerState:
     def with_volcano(self) -> bool:
         """Whether Volcano schedules here."""
         return not self._enqueues
+
+    def gets_group(self, facts: PodFacts) -> bool:
+        """Whether Volcano will give the pod a group, which may be a gang (V8): a pod of a workload,
+        as only the workload says how many start together. Whoever waits for it is told after a
+        while.
+        """
+        of_volcano = self._makes_groups and facts.scheduler == VOLCANO_SCHEDULER
+        return of_volcano and not facts.group and facts.controller in KINDS
 
     def needs_nothing_yet(self, group: PodGroupState) -> bool:
         """Whether the pods of a group may be created without anything being reserved (E1): they are

@@ -134,6 +134,14 @@ def gang_incomplete(group: str, there: int, minimum: int) -> str:
     )
 
 
+def group_to_come() -> str:
+    """A pod of a workload that Volcano schedules: only its group says how many start together."""
+    return (
+        "Volcano has not given the pod its pod group yet, so it is not known how many pods start "
+        "together: see whether volcano-controllers runs"
+    )
+
+
 def waits_for_minimum(group: str, on_nodes: int, minimum: int) -> str:
     """A pod beyond the minimum of a gang, beside Volcano: it would get another card (V7)."""
     return (
