@@ -289,7 +289,8 @@ class Volcano(Section):
         "system:serviceaccount:kube-system:volcano-controllers",
     )
     """User names of Volcano's scheduler, which repeats a pod's annotations when it binds the pod,
-    and of its controllers, which give a group to an existing pod. No other user may do either."""
+    and of its controllers, which give a group to an existing pod. No other user may do either.
+    Without effect unless `scheduler` is `volcano`. Their namespaces must exist: `check` says so."""
     enqueue: Enqueue = Enqueue()
     configuration: str = Field(
         default="volcano-system/volcano-scheduler-configmap", pattern=r"^[^/]{1,63}/[^/]{1,253}$"
@@ -356,6 +357,13 @@ class Settings(BaseSettings):
                 f"<{least:g}>, or no gate could ever be opened in time"
             )
         return self
+
+    @property
+    def volcano_accounts(self) -> tuple[str, ...]:
+        """Who may do what Volcano does; nobody where it does not schedule, since a tenant may be
+        able to make the namespace of these accounts there.
+        """
+        return self.volcano.accounts if self.scheduler == "volcano" else ()
 
     @property
     def enqueues_for_volcano(self) -> bool:

@@ -11,7 +11,7 @@ from cardquota.quota.vocabulary import (
     RefusedWrite,
 )
 
-from .entry import Entry, Where, constant, say
+from .entry import Entry, Where, say
 
 _SCHEDULER: Final = "system:serviceaccount:batch:volcano-scheduler"
 _CONTROLLERS: Final = "system:serviceaccount:batch:volcano-controllers"

@@ -74,6 +74,14 @@ SET_PREDICATE_CACHE: Final = (
     "set predicateErrorCacheEnable: false for allocate, as in manifests/components/volcano/"
     "volcano-scheduler.conf"
 )
+ACCOUNTS_OF_NOBODY: Final = (
+    "volcano.accounts names accounts in this namespace, and it does not exist: whoever may create it "
+    "may say what pods are charged"
+)
+NAME_ACCOUNTS: Final = (
+    "name the accounts of your Volcano alone in volcano.accounts, and apply the output of "
+    "`cardquota manifests`"
+)
 NO_VOLCANO_MAP: Final = "the configuration of Volcano's scheduler is not there"
 NAME_THE_MAP: Final = "name its ConfigMap in the setting volcano.configuration"
 OLD_WHILE_CLOSING: Final = (

@@ -84,7 +84,9 @@ def test_t6_numbers_are_right_at_once_when_a_queue_opens_that_could_not_be_writt
     assert ask(team.cluster, "DELETE", f"{jobs}/goes").ok
     team.until(lambda: not running(team, "goes"), "one is gone")
     # Each try that is refused makes the pause before the next one longer.
-    team.until(lambda: metric(team.cluster, "cardquota_unwritten_queues") > 0, "nobody can write it")
+    team.until(
+        lambda: metric(team.cluster, "cardquota_unwritten_queues") > 0, "nobody can write it"
+    )
     assert allocated(team) == 3
     assert command(team, "OpenQueue").ok
     team.until(lambda: allocated(team) == 2, "its numbers are right", 3)

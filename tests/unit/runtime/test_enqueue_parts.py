@@ -8,8 +8,8 @@ import aiohttp
 from builders import H200, a_group, a_node, a_queue
 from builders.certificates import issue
 from builders.cluster import a_ledger
-from cardquota.cluster.serving.tls import server_context, trusting_context
 from cardquota.cluster.api.api_error import ApiError
+from cardquota.cluster.serving.tls import server_context, trusting_context
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.extender.enqueue.enqueue_ask import PATH, EnqueueAsk
 from cardquota.metrics import Metrics

@@ -87,9 +87,7 @@ class JobRequests:
         mark = account.quota_mark if account is not None else None
         return facts.uid, facts.queue, facts.min_member, facts.request, mark
 
-    async def _look(
-        self, facts: GroupFacts, version: Hashable, found: EnqueueRequest
-    ) -> None:
+    async def _look(self, facts: GroupFacts, version: Hashable, found: EnqueueRequest) -> None:
         jobs = f"/apis/batch.volcano.sh/v1alpha1/namespaces/{facts.namespace}/jobs"
         request: EnqueueRequest | None = found._replace(exact=False)
         try:

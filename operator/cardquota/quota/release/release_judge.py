@@ -58,9 +58,7 @@ class Wait:
 class ReleaseJudge:
     """Judges the candidates of one queue. Charges nothing."""
 
-    def __init__(
-        self, ledger: LedgerReader, account: AccountReader
-    ) -> None:
+    def __init__(self, ledger: LedgerReader, account: AccountReader) -> None:
         self._ledger = ledger
         self._account = account
 

@@ -67,7 +67,9 @@ class QueueServer:
             return web.json_response(DISCOVERY[request.path])
         if request.method == "PATCH":
             self.patches += 1
-            return web.json_response({"message": "queue state must be in [Open Closed]"}, status=403)
+            return web.json_response(
+                {"message": "queue state must be in [Open Closed]"}, status=403
+            )
         if "watch" not in request.query:
             items = self.queues if request.path.endswith("/queues") else []
             return web.json_response({"metadata": {"resourceVersion": "5"}, "items": items})

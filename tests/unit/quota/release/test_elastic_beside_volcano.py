@@ -1,7 +1,5 @@
 """V7: beside Volcano members beyond a gang's minimum do not hold up those that it starts with."""
 
-import pytest
-
 from builders import H200, H800, Body, a_pod, see
 from builders.pod import PodBody
 from cardquota.quota.ledger.ledger import Ledger

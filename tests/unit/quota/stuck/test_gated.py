@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
+from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.groups.gang_judgement import judge_gang
 from cardquota.quota.ledger.ledger import Ledger

@@ -61,6 +61,10 @@ def _findings(installed: Installed, settings: Settings, now: float) -> Iterator[
     yield from definition_findings(installed.definitions, standalone=standalone)
     yield from _of_admission(installed, settings, now)
     yield from _of_volcano(installed.volcano_scheduler, settings)
+    for name, namespace in installed.volcano_namespaces.items():
+        if namespace is None:
+            why, advice = sentences.ACCOUNTS_OF_NOBODY, sentences.NAME_ACCOUNTS
+            yield fault(("Namespace", "", name), "AccountsMissing", why, advice)
     missing = installed.missing_rights
     if missing and not isinstance(missing, NotRead):
         about = ("ServiceAccount", settings.namespace, settings.service_account)
@@ -85,7 +89,11 @@ def _of_volcano(found: Answer, settings: Settings) -> Iterator[StuckFinding]:
     namespace, _, name = settings.volcano.configuration.partition("/")
     about = ("ConfigMap", namespace, name)
     data = inner(found, "data")
-    texts = [text for text in data.values() if isinstance(text, str)] if isinstance(data, Mapping) else []
+    texts = (
+        [text for text in data.values() if isinstance(text, str)]
+        if isinstance(data, Mapping)
+        else []
+    )
     if found is None:
         yield fault(about, "ConfigurationMissing", sentences.NO_VOLCANO_MAP, sentences.NAME_THE_MAP)
     elif caches_errors(texts):

@@ -37,6 +37,9 @@ _PATIENCE: Final = 3.0
 """Seconds after which a Lease that seems to be old, or free, is read again."""
 _REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 _URL: Final = re.compile(r"https://[^/?#]{1,500}")
+_ACCOUNT: Final = ["system", "serviceaccount"]
+_PARTS: Final = 4
+"""Of the user name of a service account."""
 _LONGEST_CERTIFICATE: Final = 64 * 1024
 """Characters."""
 
@@ -60,6 +63,8 @@ class Installed:
     """By name of the Secret: the certificate in it, PEM. None: there is no Secret."""
     volcano_scheduler: Answer = None
     """The ConfigMap with the configuration of Volcano's scheduler, beside Volcano."""
+    volcano_namespaces: Mapping[str, Answer] = field(default_factory=dict)
+    """Those of the accounts that may do what Volcano does."""
     missing_rights: tuple[Right, ...] | NotRead = ()
     """What the operator's account may not do."""
 
@@ -92,6 +97,7 @@ async def read_installed(
         leases=await _leases(client, settings, clock, sleep),
         deployment=deployment,
         certificates=dict(zip(secrets, certificates, strict=True)),
+        volcano_namespaces=await _volcano_namespaces(client, settings),
         volcano_scheduler=await _volcano_scheduler(client, settings),
         missing_rights=await _missing_rights(client, settings),
     )
@@ -176,6 +182,16 @@ async def _volcano_scheduler(client: Client, settings: Settings) -> Answer:
     namespace, _, name = settings.volcano.configuration.partition("/")
     path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
     return await read_object(client, path, f"ConfigMap <{namespace}/{name}>")
+
+
+async def _volcano_namespaces(client: Client, settings: Settings) -> dict[str, Answer]:
+    accounts = (one.split(":") for one in settings.volcano_accounts)
+    names = dict.fromkeys(one[2] for one in accounts if one[:2] == _ACCOUNT and len(one) == _PARTS)
+
+    def read(name: str) -> Awaitable[Answer]:
+        return read_object(client, f"/api/v1/namespaces/{name}", f"Namespace <{name}>")
+
+    return dict(zip(names, await _at_once(read, names), strict=True))
 
 
 async def _missing_rights(client: Client, settings: Settings) -> tuple[Right, ...] | NotRead:

@@ -7,7 +7,6 @@ from ...amounts import Amount
 from ...words import first_of, show
 from ..phrases import held_text, not_written
 
-
 _MIXED = (
     "; its pods are on several cards: Volcano's scheduler needs predicateErrorCacheEnable: false for "
     "allocate to bind them"
@@ -130,7 +129,7 @@ def gang_incomplete(group: str, there: int, minimum: int) -> str:
     """The gang waits for members that have not been created."""
     return (
         f"pod group <{show(group)}> needs <{minimum}> pods to start together, but only <{there}> "
-        f"exist; create the others, or lower its minMember"
+        f"exist; create the others (or see why they are refused), or lower its minMember"
     )
 
 
