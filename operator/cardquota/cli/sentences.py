@@ -67,16 +67,16 @@ CORRECT_LABEL: Final = "write enforced, audit or off, or remove the label"
 DELETE_PODS: Final = "delete what should not run"
 SEE_DRIFT: Final = "see whether a replica leads, and what its log says of this queue's status"
 PREDICATE_CACHE: Final = (
-    "Volcano does not try the other pods of a Job's task once one of them fits no node, though they "
-    "may go to nodes with another card"
+    "Volcano does not try the other pods of a Job's task once one of them fits no node, though "
+    "they may go to nodes with another card"
 )
 SET_PREDICATE_CACHE: Final = (
     "set predicateErrorCacheEnable: false for allocate, as in manifests/components/volcano/"
     "volcano-scheduler.conf"
 )
 ACCOUNTS_OF_NOBODY: Final = (
-    "volcano.accounts names accounts in this namespace, and it does not exist: whoever may create it "
-    "may say what pods are charged"
+    "volcano.accounts names accounts in this namespace, and it does not exist: whoever may create "
+    "it may say what pods are charged"
 )
 NAME_ACCOUNTS: Final = (
     "name the accounts of your Volcano alone in volcano.accounts, and apply the output of "
@@ -85,8 +85,8 @@ NAME_ACCOUNTS: Final = (
 NO_VOLCANO_MAP: Final = "the configuration of Volcano's scheduler is not there"
 NAME_THE_MAP: Final = "name its ConfigMap in the setting volcano.configuration"
 OLD_WHILE_CLOSING: Final = (
-    "Volcano's webhook refuses every update of a queue that is Closing: its numbers are right again "
-    "once it is Closed or Open"
+    "Volcano's webhook refuses every update of a queue that is Closing: its numbers are right "
+    "again once it is Closed or Open"
 )
 QUEUES_NOT_KNOWN: Final = "faults of queues may be missed"
 NODES_NOT_KNOWN: Final = "cards that are not counted may be missed"

@@ -51,8 +51,8 @@ class EnqueueParts:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`bundle`: the CAs by which replicas know each other, PEM. `grace`: seconds for calls in
-        flight when the server closes. `read` gets an object by its path. `strangers`: told of refused writes by the other replicas
-        (V1). `clock`: seconds, monotonic.
+        flight when the server closes. `read` gets an object by its path. `strangers`: told of
+        refused writes by the other replicas (V1). `clock`: seconds, monotonic.
         """
         self._settings = settings.volcano.enqueue
         self._bundle = bundle

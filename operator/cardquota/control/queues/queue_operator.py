@@ -88,7 +88,7 @@ class QueueOperator:
                 _LOG.debug("the Kopf loop is closed already")
 
     def _end_now(self, end: asyncio.Event) -> None:
-        """Kopf waits up to 5 s for tasks that it finds in its loop: so first those end that write."""
+        """Kopf waits up to 5 s for tasks that it finds in its loop: those that write end first."""
         if self._writer is not None:
             self._writer.close()
         end.set()

@@ -1,5 +1,7 @@
 """V8: Volcano gives a workload's pods their group after it has seen them, and it may be a gang."""
 
+from itertools import chain
+
 from builders import Body, a_group, see
 from builders.pod import PodBody
 from cardquota.quota.ledger.ledger import Ledger
@@ -23,7 +25,7 @@ def test_v8_a_pod_of_a_workload_waits_for_its_group() -> None:
     ledger = beside_volcano(of_replicas("a"), of_replicas("b", "StatefulSet"))
     opened, refusals = release(ledger)
     assert opened == []
-    assert sorted(sum(names(refusals), [])) == ["a", "b"]
+    assert sorted(chain(*names(refusals))) == ["a", "b"]
     assert {one.verdict.reason for one in refusals} == {Reason.GROUP_NOT_FOUND}
     assert judge_member(ledger, ledger.pods["uid-a"]).text.startswith("Volcano has not given")
 
@@ -52,6 +54,6 @@ def test_v8_who_gets_no_gang_does_not_wait() -> None:
     alone = waiting("alone").bound_by("volcano")
     others = of_replicas("other").bound_by("default-scheduler"), of_replicas("own", "PyTorchJob")
     opened, _ = release(beside_volcano(alone, *others))
-    assert sorted(sum(opened, [])) == ["alone", "other", "own"]
+    assert sorted(chain(*opened)) == ["alone", "other", "own"]
     standalone = a_cluster(of_replicas("a"))
     assert release(standalone)[0] == [["a"]]

@@ -99,7 +99,7 @@ class JobController:
         """
         conditions = status(group or {}).get("conditions") or ()
         holds = [one for one in conditions if one.get("status") == "True"]
-        newest = max(holds, key=lambda one: one.get("lastTransitionTime") or "", default={})
+        newest: Json = max(holds, key=lambda one: one.get("lastTransitionTime") or "", default={})
         text = str(newest.get("message") or newest.get("reason") or "")
         if text and self._copied.get(uid(job)) != text:
             self._copied[uid(job)] = text

@@ -83,17 +83,13 @@ def _findings(installed: Installed, settings: Settings, now: float) -> Iterator[
 
 
 def _of_volcano(found: Answer, settings: Settings) -> Iterator[StuckFinding]:
-    """Whether Volcano's scheduler tries all pods of a task, though one of them fits nowhere (V7)."""
+    """Whether Volcano's scheduler tries all pods of a task, though one fits nowhere (V7)."""
     if settings.scheduler != "volcano" or isinstance(found, NotRead):
         return
     namespace, _, name = settings.volcano.configuration.partition("/")
     about = ("ConfigMap", namespace, name)
-    data = inner(found, "data")
-    texts = (
-        [text for text in data.values() if isinstance(text, str)]
-        if isinstance(data, Mapping)
-        else []
-    )
+    data = inner(found, "data") or {}
+    texts = [text for text in data.values() if isinstance(text, str)]
     if found is None:
         yield fault(about, "ConfigurationMissing", sentences.NO_VOLCANO_MAP, sentences.NAME_THE_MAP)
     elif caches_errors(texts):

@@ -8,8 +8,8 @@ from ...words import first_of, show
 from ..phrases import held_text, not_written
 
 _MIXED = (
-    "; its pods are on several cards: Volcano's scheduler needs predicateErrorCacheEnable: false for "
-    "allocate to bind them"
+    "; its pods have several cards: to bind them Volcano's scheduler needs "
+    "predicateErrorCacheEnable: false for allocate"
 )
 
 

@@ -69,8 +69,8 @@ def partitions_not_supported(task: str) -> str:
 def dependent_task(task: str, minimum: int) -> str:
     """Warning: pods that start together, of which some come only when others run."""
     return (
-        f"task <{show(task)}> has dependsOn, but all <{minimum}> pods must start together: they never "
-        "can; lower minAvailable"
+        f"task <{show(task)}> has dependsOn, but all <{minimum}> pods must start together: they "
+        "never can; lower minAvailable"
     )
 
 

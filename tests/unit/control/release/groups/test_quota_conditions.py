@@ -307,3 +307,23 @@ async def test_who_waited_keeps_his_condition_from_his_reservation_until_he_is_l
     see(term.ledger, runs("a"), runs("b"))
     ((_, _, change),) = await term.update()
     assert (change["op"], change["value"]["status"]) == ("replace", "False")
+
+
+def let_through(name: str) -> PodBody:
+    return waits(name).ungated().stamped("queue", {H200: 1})
+
+
+async def test_e8_who_holds_cards_and_does_not_run_is_told_for_as_long_as_it_lasts() -> None:
+    """Its gates are open, and Volcano does not bind its pods."""
+    term = ConditionTerm(with_conditions(THEIRS), let_through("a"), let_through("b"))
+    term.ledger.decisions.lose_place(KEY)
+    term.told(v.RESERVATION_EXPIRED, "no pod has a node")
+    ((_, _, change),) = await term.update()
+    told = change["value"]
+    assert (told["status"], told["reason"]) == ("True", v.RESERVATION_EXPIRED)
+    # A new leader does not know of it, and says nothing else.
+    later = ConditionTerm(with_conditions(told, THEIRS), let_through("a"), let_through("b"))
+    assert await later.update() == []
+    see(later.ledger, runs("a"), runs("b"))
+    ((_, _, change),) = await later.update()
+    assert (change["value"]["status"], change["value"]["reason"]) == ("False", v.RELEASED)

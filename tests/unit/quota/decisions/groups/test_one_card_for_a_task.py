@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from cardquota.quota.decisions.groups.mixture import mixture_in
 
 from builders import H200, H800, R4090, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota.decisions.groups.gang_judgement import judge_gang
 from cardquota.quota.decisions.groups.gang_trial import MOST_TRIED, GangTrial
-from cardquota.quota.decisions.groups.mixture import mixture_in
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import GANG_KINDS
 
