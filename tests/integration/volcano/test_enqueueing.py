@@ -326,3 +326,17 @@ def test_a_body_of_ten_megabytes_is_no_matter(team: Team, volcano: VolcanoCalls)
     task = {"UID": "u" * 36, "Resreq": {"MilliCPU": 1000}, "Pod": {"spec": {"x": "y" * 800}}}
     tasks = {str(number): task for number in range(10_000)}
     assert volcano.vote(found, Tasks=tasks) == PERMIT
+
+
+@pytest.mark.slow
+def test_v3_nothing_is_reserved_of_a_card_that_the_job_does_not_name(team: Team) -> None:
+    """Its group says two GPUs, and the queue has one card behind that name: another one."""
+    team.has_queue({T1000: 3})
+    assert submit(team, volcano_job(team, "other", 2, T2000)).ok
+    team.until(lambda: why(group_of(team, "other")).get("status") == "True", "it is told")
+    assert why(group_of(team, "other"))["reason"] == v.Reason.CARD_NOT_IN_QUOTA
+    assert submit(team, volcano_job(team, "honest", 3, T1000)).ok
+    team.until(lambda: running(team, "honest") == 3, "nothing is held for the other")
+    told = f"/api/v1/namespaces/{team.namespace}/events?fieldSelector=reason=PodGroupPending"
+    texts = [one["message"] for one in ask(team.cluster, "GET", told).body["items"]]
+    assert any("the card is not in the queue's quota" in text for text in texts)

@@ -27,16 +27,7 @@ from ..pods.pod_request import PodRequest, card_devices
 from ..pods.reading import Reading, Readings
 from ..shares.shares import Shares
 from ..stamp import Reservation
-from ..vocabulary import (
-    CPU,
-    GPU_MEMORY,
-    MEMORY,
-    NAMESPACE_OFF,
-    VOLCANO_SCHEDULER,
-    Mode,
-    Policy,
-    QueueState,
-)
+from ..vocabulary import CPU, GPU_MEMORY, MEMORY, NAMESPACE_OFF, Mode, Policy, QueueState
 from ..workloads.live_holdings import LiveHoldings, UpdatePart
 from ..workloads.workload_cache import WorkloadCache
 from ..workloads.workload_facts import KINDS, WorkloadFacts
@@ -419,8 +410,8 @@ class LedgerState:
         as only the workload says how many start together. Whoever waits for it is told after a
         while.
         """
-        of_volcano = self._makes_groups and facts.scheduler == VOLCANO_SCHEDULER
-        return of_volcano and not facts.group and facts.controller in KINDS
+        waits = self._makes_groups and facts.of_volcano and not facts.group
+        return waits and facts.controller in KINDS
 
     def needs_nothing_yet(self, group: PodGroupState) -> bool:
         """Whether the pods of a group may be created without anything being reserved (E1): they are

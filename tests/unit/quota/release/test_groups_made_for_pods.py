@@ -14,7 +14,7 @@ GROUP = "podgroup-11111111-2222-3333-4444-555555555555"
 
 
 def of_replicas(name: str, kind: str = "ReplicaSet") -> PodBody:
-    return waiting(name).owned_by(kind, "apps/v1").bound_by("volcano")
+    return waiting(name).owned_by(kind, "apps/v1").with_spec(schedulerName="volcano")
 
 
 def beside_volcano(*things: Body) -> Ledger:
@@ -51,8 +51,11 @@ def test_v8_a_group_of_one_lets_each_pod_go_by_itself() -> None:
 
 def test_v8_who_gets_no_gang_does_not_wait() -> None:
     """Pods by themselves, pods of other schedulers and of controllers that Volcano does not ask."""
-    alone = waiting("alone").bound_by("volcano")
-    others = of_replicas("other").bound_by("default-scheduler"), of_replicas("own", "PyTorchJob")
+    alone = waiting("alone").with_spec(schedulerName="volcano")
+    others = (
+        of_replicas("other").with_spec(schedulerName="default-scheduler"),
+        of_replicas("own", "PyTorchJob"),
+    )
     opened, _ = release(beside_volcano(alone, *others))
     assert sorted(chain(*opened)) == ["alone", "other", "own"]
     standalone = a_cluster(of_replicas("a"))
