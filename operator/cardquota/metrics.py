@@ -42,6 +42,10 @@ class Metrics:
             "other_scheduler",
             "1 while another scheduler writes phases of PodGroups beside `scheduler: standalone`",
         )
+        self.unwritten_queues = self._gauge(
+            "unwritten_queues",
+            "Queues whose numbers could not be written at the last try: what they show is old",
+        )
         self.ledger_drift = self._gauge(
             "ledger_drift", "Totals that differ between ledger and recount; 0 is right"
         )

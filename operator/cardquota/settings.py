@@ -284,13 +284,14 @@ class Volcano(Section):
         "system:serviceaccount:kube-system:volcano-controllers",
     )
     """User names of Volcano's scheduler, which repeats a pod's annotations when it binds the pod,
-    and of its controllers, which give a group to an existing pod. No other user may do either."""
+    and of its controllers, which give a group to an existing pod. No other user may do either.
+    Without effect unless `scheduler` is `volcano`. Their namespaces must exist: `check` says so."""
     enqueue: Enqueue = Enqueue()
     configuration: str = Field(
         default="volcano-system/volcano-scheduler-configmap", pattern=r"^[^/]{1,63}/[^/]{1,253}$"
     )
-    """Namespace and name of the ConfigMap with the configuration of its scheduler: whether it binds
-    tasks on several cards (V7)."""
+    """Namespace and name of the ConfigMap with the configuration of its scheduler, which `check`
+    reads (V7)."""
 
 
 class _Environment(EnvSettingsSource):
@@ -378,14 +379,16 @@ class Settings(BaseSettings):
         return self
 
     @property
+    def volcano_accounts(self) -> tuple[str, ...]:
+        """Who may do what Volcano does; nobody where it does not schedule, since a tenant may be
+        able to make the namespace of these accounts there.
+        """
+        return self.volcano.accounts if self.scheduler == "volcano" else ()
+
+    @property
     def enqueues_for_volcano(self) -> bool:
         """Whether Volcano's scheduler may ask us which pod groups to enqueue."""
         return self.scheduler == "volcano" and self.volcano.enqueue.enabled
-
-    @property
-    def volcano_configuration(self) -> str:
-        """Namespace and name of the ConfigMap of Volcano's scheduler; empty: it binds no pods."""
-        return self.volcano.configuration if self.scheduler == "volcano" else ""
 
     @property
     def hazards(self) -> tuple[str, ...]:

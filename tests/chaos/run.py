@@ -138,7 +138,7 @@ async def _asking(side: VolcanoSide | None, api: Api) -> AsyncIterator[None]:
     if side is None:
         yield
         return
-    await side.start(api)
+    await side.start()
     try:
         yield
     finally:

@@ -8,21 +8,10 @@ from cardquota_dev.plane.product.enqueue import volcano_block
 from cardquota_dev.testing import Cluster
 
 from .api import Api
-from .clients.volcano_objects import SCHEDULER_NAMESPACE, configuration_map
 from .vote_way import VoteWay
 
 PERIOD = 0.5
 """Seconds between two sessions of its scheduler. In each it writes about every group that waits."""
-_CONFIG_MAPS = f"/api/v1/namespaces/{SCHEDULER_NAMESPACE}/configmaps"
-_MIXTURES = """
-configurations:
-- name: allocate
-  arguments:
-    predicateErrorCacheEnable: false
-"""
-"""Gangs may start on several cards: by Volcano's default those that have room in no other way are
-looked at ever more seldom (V7), and who waits rightly could not be told from outside.
-"""
 
 
 class VolcanoSide:
@@ -32,14 +21,11 @@ class VolcanoSide:
         self.way = way
         self._folder = folder
 
-    async def start(self, api: Api) -> None:
+    async def start(self) -> None:
         """Lead its questions through our way."""
         await self.way.start()
-        text = volcano_block(f"https://127.0.0.1:{self.way.port}") + _MIXTURES
+        text = volcano_block(f"https://127.0.0.1:{self.way.port}")
         write_private(self._folder.volcano_config, text)
-        body = configuration_map(text)
-        while (await api.create(_CONFIG_MAPS, body)).code not in (201, 409):
-            await asyncio.sleep(0.2)
 
     async def stop(self) -> None:
         """Its way ends."""

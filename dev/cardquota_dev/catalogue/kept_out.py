@@ -171,6 +171,23 @@ OTHER: Final = (
         do="Create the PodGroup in the pod's own namespace, or correct the annotation.",
     ),
     Entry(
+        under=Reason.GROUP_NOT_FOUND,
+        when="Beside Volcano: a pod of a Deployment or another workload has no group after 10 s.",
+        says=say(gang_messages.group_to_come),
+        where=(Where.POD_EVENT,),
+        rule="V8",
+        do="See whether Volcano's controllers run, and the event `VolcanoNotKnown` on the pod.",
+    ),
+    Entry(
+        under=Reason.GANG_INCOMPLETE,
+        when="Beside Volcano: a pod beyond the minimum of a gang would get another card, and the "
+        "minimum is not on nodes for more than 10 s.",
+        says=say(gang_messages.waits_for_minimum, "research/train", 0, 2),
+        where=(Where.POD_EVENT,),
+        rule="V7",
+        do="See why the first pods do not run.",
+    ),
+    Entry(
         under=Reason.GANG_INCOMPLETE,
         when="Members of a gang are missing for more than 10 s.",
         says=say(gang_messages.gang_incomplete, "research/train", 2, 4),

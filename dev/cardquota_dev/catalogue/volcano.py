@@ -5,14 +5,13 @@ from typing import Final
 from cardquota.quota.messages import report_messages
 from cardquota.quota.messages.volcano import volcano_messages
 from cardquota.quota.vocabulary import (
-    MIXED_CARDS,
     OTHER_SCHEDULER,
     VOLCANO_UNKNOWN,
     Condition,
     RefusedWrite,
 )
 
-from .entry import Entry, Where, constant, say
+from .entry import Entry, Where, say
 
 _SCHEDULER: Final = "system:serviceaccount:batch:volcano-scheduler"
 _CONTROLLERS: Final = "system:serviceaccount:batch:volcano-controllers"
@@ -86,64 +85,6 @@ VOLCANO: Final = (
         where=(Where.QUEUE_EVENT,),
         rule="V1",
         do="Nothing.",
-    ),
-    Entry(
-        under=MIXED_CARDS,
-        when="A gang has room, but one of its tasks only on several cards together.",
-        says=say(
-            volcano_messages.mixed_cards,
-            "worker",
-            [("NVIDIA-H200", 1), ("NVIDIA-H800", 2)],
-            "volcano-system/volcano-scheduler-configmap",
-            says=constant("DOES_NOT_SAY"),
-        ),
-        where=(Where.GROUP_EVENT, Where.GROUP_CONDITION),
-        rule="V7, E7",
-        do="As it says. It is looked at again after some seconds, ever more rarely up to a minute.",
-    ),
-    Entry(
-        under=MIXED_CARDS,
-        when="The same, where the ConfigMap is not there, or may not be read.",
-        says=say(
-            volcano_messages.mixed_cards,
-            "worker",
-            [("NVIDIA-H200", 1), ("NVIDIA-H800", 2)],
-            "volcano-system/volcano-scheduler-configmap",
-            says=constant("NOT_READ"),
-        ),
-        where=(Where.GROUP_EVENT, Where.GROUP_CONDITION),
-        rule="V7, E7",
-        do="As it says, or name the ConfigMap in `volcano.configuration`.",
-    ),
-    Entry(
-        under=MIXED_CARDS,
-        when="Such a gang has waited for long. This message is written without reading the "
-        "ConfigMap.",
-        says=say(
-            volcano_messages.mixed_cards,
-            "worker",
-            [("NVIDIA-H200", 1), ("NVIDIA-H800", 2)],
-            "volcano-system/volcano-scheduler-configmap",
-            says=constant("NOT_LOOKED_AT"),
-        ),
-        where=(Where.STUCK_EVENT,),
-        rule="V7, R7",
-        do="As it says. Where it is set, the gang waits for something else: see its events.",
-    ),
-    Entry(
-        under=MIXED_CARDS,
-        when="The same for pods of one task that each name another card.",
-        says=say(
-            volcano_messages.mixed_cards,
-            "",
-            [("NVIDIA-H200", 1), ("NVIDIA-H800", 2)],
-            "volcano-system/volcano-scheduler-configmap",
-            says=constant("DOES_NOT_SAY"),
-            choice=False,
-        ),
-        where=(Where.GROUP_EVENT, Where.GROUP_CONDITION),
-        rule="V7",
-        do="As it says. No room makes it one card.",
     ),
     Entry(
         under=OTHER_SCHEDULER,

@@ -68,6 +68,28 @@ CORRECT_ITS_QUEUE: Final = (
 )
 DELETE_PODS: Final = "delete what should not run"
 SEE_DRIFT: Final = "see whether a replica leads, and what its log says of this queue's status"
+PREDICATE_CACHE: Final = (
+    "Volcano does not try the other pods of a Job's task once one of them fits no node, though "
+    "they may go to nodes with another card"
+)
+SET_PREDICATE_CACHE: Final = (
+    "set predicateErrorCacheEnable: false for allocate, as in manifests/components/volcano/"
+    "volcano-scheduler.conf"
+)
+ACCOUNTS_OF_NOBODY: Final = (
+    "volcano.accounts names accounts in this namespace, and it does not exist: whoever may create "
+    "it may say what pods are charged"
+)
+NAME_ACCOUNTS: Final = (
+    "name the accounts of your Volcano alone in volcano.accounts, and apply the output of "
+    "`cardquota manifests`"
+)
+NO_VOLCANO_MAP: Final = "the configuration of Volcano's scheduler is not there"
+NAME_THE_MAP: Final = "name its ConfigMap in the setting volcano.configuration"
+OLD_WHILE_CLOSING: Final = (
+    "Volcano's webhook refuses every update of a queue that is Closing: its numbers are right "
+    "again once it is Closed or Open"
+)
 QUEUES_NOT_KNOWN: Final = "faults of queues may be missed"
 NODES_NOT_KNOWN: Final = "cards that are not counted may be missed"
 NAMESPACES_NOT_KNOWN: Final = "faults of namespaces may be missed"
@@ -151,6 +173,11 @@ def nothing_published(queues: str) -> str:
         f"no numbers are published for {queues}: see whether a replica leads (metric "
         "cardquota_leader), and what its log says"
     )
+
+
+def numbers_old(queues: str) -> str:
+    """Nobody can write the numbers of these queues."""
+    return f"the numbers of {queues} may be old: {OLD_WHILE_CLOSING}"
 
 
 def exempt(namespace: str) -> str:

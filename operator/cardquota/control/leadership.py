@@ -38,7 +38,6 @@ from .release.gate import GateOpener
 from .release.gate_releaser import GateReleaser
 from .release.gate_reports import GateReports
 from .release.groups.group_conditions import GroupConditions
-from .release.groups.mixed_cards import MixedCards
 from .release.groups.pod_group_writer import PodGroupWriter
 from .release.groups.quota_conditions import QuotaConditions
 from .release.stamp_writer import StampWriter
@@ -229,6 +228,7 @@ class Leadership:
             told=lambda report, change: _in_loop(
                 loop, lambda: tell_condition(self._events, report, change)
             ),
+            unwritten=self._metrics.unwritten_queues.set,
         )
         self._definition.listen(operator.restart)
         try:
@@ -317,11 +317,9 @@ class Leadership:
             shared=not self._standalone,
             left_alone=self._phases_left_alone,
         )
-        beside, mixed = None, None
+        beside = None
         if not self._standalone:
             beside = QuotaConditions(self._ledger, writer(), conditions)
-            configuration = self._settings.volcano_configuration
-            mixed = MixedCards(self._client.get, configuration, self._clock)
         return GateReleaser(
             self._ledger,
             gate,
@@ -336,7 +334,6 @@ class Leadership:
             later=self._later,
             starvation_wait=release.starvation_wait,
             quota_conditions=beside,
-            mixed_cards=mixed,
             replacement_wait=release.replacement_wait,
             renew_after=self._settings.events.renew_after,
             renewals_per_second=self._settings.events.renewals_per_second,

@@ -125,8 +125,7 @@ def _of_secret(settings: Settings, name: str, keeper: str) -> Iterator[Right]:
 def _beside_others(settings: Settings) -> Iterator[Right]:
     if settings.scheduler == "volcano":
         yield Right("patch", API_GROUP, "queues")
-        namespace, _, name = settings.volcano.configuration.partition("/")
-        yield Right("get", "", "configmaps", name, namespace)
+        yield Right("get", "batch.volcano.sh", "jobs")
     if settings.extender.enabled:
         yield Right("create", "", "pods/binding")
         for verb in ("list", "watch"):

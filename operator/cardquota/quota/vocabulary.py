@@ -162,8 +162,6 @@ class Reason(StrEnum):
 RELEASED: Final = "QuotaReleased"
 GATE_REFUSED: Final = "GateNotOpened"
 RESERVATION_EXPIRED: Final = "ReservationExpired"
-MIXED_CARDS: Final = "MixedCards"
-"""Event on a PodGroup beside Volcano: one of its tasks would start on several cards."""
 ENQUEUED: Final = "Enqueued"
 NOT_COUNTED: Final = "CardsNotCounted"
 CARD_MEMORY_UNREADABLE: Final = "CardMemoryUnreadable"

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from ..cluster.election.elector import Elector
@@ -15,6 +15,7 @@ from ..cluster.serving.tls import trusting_context
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..extender.enqueue.enqueue_server import EnqueueServer, TakesRefusals
 from ..extender.enqueue.enqueue_votes import EnqueueVotes, Told
+from ..extender.enqueue.job_requests import JobRequests
 from ..extender.enqueue.leader_refusals import LeaderRefusals
 from ..extender.enqueue.leader_votes import LeaderVotes
 from ..extender.leader_client import LeaderClient
@@ -43,14 +44,15 @@ class EnqueueParts:
         synced: Callable[[], bool],
         told: Told,
         bundle: Callable[[], bytes],
+        read: Callable[[str], Awaitable[bytes]],
         *,
         grace: float,
         strangers: TakesRefusals | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`bundle`: the CAs by which replicas know each other, PEM. `grace`: seconds for calls in
-        flight when the server closes. `strangers`: told of refused writes by the other replicas
-        (V1). `clock`: seconds, monotonic.
+        flight when the server closes. `read` gets an object by its path. `strangers`: told of
+        refused writes by the other replicas (V1). `clock`: seconds, monotonic.
         """
         self._settings = settings.volcano.enqueue
         self._bundle = bundle
@@ -64,7 +66,8 @@ class EnqueueParts:
         )
         self._call = LeaderVotes(client)
         self.refusals: Final = LeaderRefusals(client, clock)
-        self.votes: Final = EnqueueVotes(ledger, notifier, self._call, synced, told)
+        jobs = JobRequests(ledger, notifier, read)
+        self.votes: Final = EnqueueVotes(ledger, notifier, self._call, synced, told, jobs)
         answers = EnqueueServer(self.votes, metrics, strangers)
         self._server, self._plain = answers.http(), answers.http()
 

@@ -130,6 +130,7 @@ class Operator:
             enqueues=settings.scheduler == "standalone",
             group_priority_classes=settings.release.group_priority_classes,
             memory_by_row=settings.memory_by_row,
+            makes_groups=settings.scheduler == "volcano",
             at_once=AT_ONCE,
         )
         OverdueReads(self._ledger, self._notifier)
@@ -208,6 +209,7 @@ class Operator:
                 lambda: all(reflector.synced for reflector in self._reflectors),
                 lambda group, verdict: self._leadership.tell_group(group, verdict),
                 lambda: self._endpoint.bundle,
+                client.get,
                 grace=_GRACE,
                 strangers=strangers,
             )

@@ -28,11 +28,8 @@ def run(report: Report) -> None:
     """Each in a ledger of its own."""
     for what, ledger in _starts():
         report(Figure(what, _longest_step(ledger), "ms", BOUND * 1000))
-    for mixtures in (True, False):
-        how = "" if mixtures else ", one card for each task first"
-        for what, ledger in _of_many_cards():
-            longest = _longest_step(ledger, mixtures=mixtures)
-            report(Figure(f"{what}{how}", longest, "ms", BOUND * 1000))
+    for what, ledger in _of_many_cards():
+        report(Figure(what, _longest_step(ledger), "ms", BOUND * 1000))
     new = _waiting("new", 1, H200).ungated().facts()
     for what, ledger in _behind():
         taken = min(_timed(partial(judge_create, ledger, new)) for _ in range(3))
@@ -157,11 +154,11 @@ def _product(node: int) -> str:
     return H200 if node % 2 else H800
 
 
-def _longest_step(ledger: Ledger, *, mixtures: bool = True) -> float:
+def _longest_step(ledger: Ledger) -> float:
     """Until the first opens, or all have been tried."""
     account = ledger.account("red")
     assert account is not None
-    steps, most = iter(ReleasePass(ledger, account, mixtures=mixtures)), 0.0
+    steps, most = iter(ReleasePass(ledger, account)), 0.0
     gc.collect()
     gc.disable()
     try:

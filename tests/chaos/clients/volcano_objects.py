@@ -86,13 +86,3 @@ def command(job: Object, action: str) -> Object:
         "target": target,
         "action": action,
     }
-
-
-def configuration_map(text: str) -> Object:
-    """Where the product reads what Volcano's scheduler is set to (V7)."""
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "volcano-scheduler-configmap", "namespace": SCHEDULER_NAMESPACE},
-        "data": {"volcano-scheduler.conf": text},
-    }

@@ -24,7 +24,8 @@ from cardquota_dev.testing import Cluster, eventually
 from . import request
 from .answer import WriteResponse, from_kubectl
 
-SETTINGS = Settings.model_construct()
+SETTINGS = Settings.model_construct(scheduler="volcano")
+"""Beside Volcano: elsewhere nobody may do what Volcano does."""
 WITH_EXTENDER = Settings.model_construct(extender=Extender(enabled=True))
 US = f"--as={SETTINGS.service_account_user}"
 NODE = ("--as=system:node:n1", "--as-group=system:nodes")

@@ -343,3 +343,59 @@ def told(team: Team, reason: str) -> list[str]:
     wanted = f"involvedObject.name={team.queue_name()},reason={reason}"
     path = f"/api/v1/namespaces/default/events?fieldSelector={wanted}"
     return sorted(str(event["type"]) for event in ask(team.cluster, "GET", path).body["items"])
+
+
+@pytest.mark.slow
+def test_v7_a_gang_and_its_elastic_part_on_two_cards_run(team: Team) -> None:
+    """By its defaults Volcano does not try a task's pods once one of them fits no node: and of one
+    second it tries them in any order.
+    """
+    team.has_queue({T1000: 2, T2000: 4})
+    names = [f"gang-{number}" for number in range(3)]
+    for name in names:
+        job = volcano_job(team, name, 3, f"{T1000}|{T2000}", runs=3)
+        job["spec"]["minAvailable"] = 2
+        assert submit(team, job).ok
+    team.until(lambda: all(phase(team, name) == "Completed" for name in names), "all have run", 120)
+
+
+def late_gang(team: Team, name: str, pods: int) -> dict[str, Any]:
+    """A Deployment whose pods start together, as Volcano says it."""
+    template = volcano_job(team, name, pods, T1000)["spec"]["tasks"][0]["template"]
+    template["metadata"]["annotations"][v.QUEUE_NAME] = team.queue_name()
+    template["metadata"]["labels"] = {"app": name}
+    template["spec"] = {
+        "schedulerName": "volcano",
+        "containers": template["spec"]["containers"],
+    }
+    minimum = {"scheduling.volcano.sh/group-min-member": str(pods)}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "annotations": minimum},
+        "spec": {
+            "replicas": pods,
+            "selector": {"matchLabels": {"app": name}},
+            "template": template,
+        },
+    }
+
+
+@pytest.mark.slow
+def test_v8_two_workloads_that_volcano_makes_gangs_of_do_not_hold_up_each_other(team: Team) -> None:
+    queue = team.a_queue({T1000: 5}).annotated(v.POLICY, "Gate")
+    team.has_queue(queue)
+    deployments = f"/apis/apps/v1/namespaces/{team.namespace}/deployments"
+    for name in ("one", "two"):
+        assert ask(team.cluster, "POST", deployments, late_gang(team, name, 4)).ok
+
+    def bound() -> dict[str, int]:
+        found = Counter(pod["metadata"]["labels"]["app"] for pod in team.pods() if let_through(pod))
+        return dict(found)
+
+    team.until(lambda: 4 in bound().values(), "one of them runs")
+    assert sum(bound().values()) == 4, "the other holds nothing"
+    (first,) = bound()
+    assert ask(team.cluster, "DELETE", f"{deployments}/{first}").ok
+    other = "two" if first == "one" else "one"
+    team.until(lambda: bound() == {other: 4}, "then the other")

@@ -139,7 +139,7 @@ def test_jobs_that_wait_have_no_pods_and_are_told_why(team: Team) -> None:
         # Volcano may ask about the second one before the first one is seen.
         team.until(lambda: running(team, "a") == 2, "the first runs")
     team.until(
-        lambda: all(why(group_of(team, name)).get("status") == "False" for name in ("b", "c")),
+        lambda: all(why(group_of(team, name)).get("status") == "True" for name in ("b", "c")),
         "the others are told why they wait",
     )
     assert {pod["metadata"]["labels"]["volcano.sh/job-name"] for pod in team.pods()} == {"a"}
@@ -154,7 +154,7 @@ def test_jobs_that_wait_have_no_pods_and_are_told_why(team: Team) -> None:
         most = max(most, by_job.total())
         seen.update(by_job)
         said = {name: why(group_of(team, name)).get("status") for name in names}
-        let_through.update(name for name, status in said.items() if status == "True")
+        let_through.update(name for name, status in said.items() if status == "False")
         return all(phase(team, name) == "Completed" for name in names)
 
     team.until(all_done, "all are completed", 120)
@@ -171,7 +171,7 @@ def test_a_job_that_names_no_cards_waits_where_its_queue_has_one_card(team: Team
     for name, runs in (("a", 15), ("b", 4)):
         assert submit(team, volcano_job(team, name, 2, T1000, runs=runs)).ok
         team.until(lambda: running(team, "a") == 2, "the first runs")
-    team.until(lambda: why(group_of(team, "b")).get("status") == "False", "the other waits")
+    team.until(lambda: why(group_of(team, "b")).get("status") == "True", "the other waits")
     assert running(team, "b") == 0
     team.until(lambda: phase(team, "b") == "Completed", "it has run too", 60)
 
@@ -326,3 +326,17 @@ def test_a_body_of_ten_megabytes_is_no_matter(team: Team, volcano: VolcanoCalls)
     task = {"UID": "u" * 36, "Resreq": {"MilliCPU": 1000}, "Pod": {"spec": {"x": "y" * 800}}}
     tasks = {str(number): task for number in range(10_000)}
     assert volcano.vote(found, Tasks=tasks) == PERMIT
+
+
+@pytest.mark.slow
+def test_v3_nothing_is_reserved_of_a_card_that_the_job_does_not_name(team: Team) -> None:
+    """Its group says two GPUs, and the queue has one card behind that name: another one."""
+    team.has_queue({T1000: 3})
+    assert submit(team, volcano_job(team, "other", 2, T2000)).ok
+    team.until(lambda: why(group_of(team, "other")).get("status") == "True", "it is told")
+    assert why(group_of(team, "other"))["reason"] == v.Reason.CARD_NOT_IN_QUOTA
+    assert submit(team, volcano_job(team, "honest", 3, T1000)).ok
+    team.until(lambda: running(team, "honest") == 3, "nothing is held for the other")
+    told = f"/api/v1/namespaces/{team.namespace}/events?fieldSelector=reason=PodGroupPending"
+    texts = [one["message"] for one in ask(team.cluster, "GET", told).body["items"]]
+    assert any("the card is not in the queue's quota" in text for text in texts)

@@ -1,8 +1,11 @@
 """Beside Volcano, by a stand-in for it: its own tools close and open queues (Q6)."""
 
+import json
+
 import pytest
 
 from cardquota.quota import vocabulary as v
+from integration.asking import ask, metric
 from integration.roomy_nodes import T1000
 from integration.team import Team, let_through, of_a_job
 
@@ -58,3 +61,32 @@ def test_q6_what_waits_at_the_gate_waits_on_while_it_is_closed(team: Team) -> No
     assert not let_through(team.pod("second"))
     assert command(team, "OpenQueue").ok
     team.until(lambda: let_through(team.pod("second")), "it goes on")
+
+
+def allocated(team: Team) -> int:
+    """What the queue shows, in the annotation."""
+    text = team.queue()["metadata"].get("annotations", {}).get(v.STATUS, "{}")
+    return sum(int(row["allocated"]) for row in json.loads(text).get("cards", ()))
+
+
+@pytest.mark.slow
+def test_t6_numbers_are_right_at_once_when_a_queue_opens_that_could_not_be_written(
+    team: Team,
+) -> None:
+    """Volcano's webhook refuses every update of a queue that is Closing, its annotation too."""
+    team.has_queue({T1000: 3})
+    for name, pods in (("stays", 2), ("goes", 1)):
+        assert submit(team, volcano_job(team, name, pods, T1000)).ok
+    team.until(lambda: allocated(team) == 3, "both are shown")
+    assert command(team, "CloseQueue").ok
+    team.until(lambda: state(team) == "Closing", "it closes")
+    jobs = f"/apis/batch.volcano.sh/v1alpha1/namespaces/{team.namespace}/jobs"
+    assert ask(team.cluster, "DELETE", f"{jobs}/goes").ok
+    team.until(lambda: not running(team, "goes"), "one is gone")
+    # Each try that is refused makes the pause before the next one longer.
+    team.until(
+        lambda: metric(team.cluster, "cardquota_unwritten_queues") > 0, "nobody can write it"
+    )
+    assert allocated(team) == 3
+    assert command(team, "OpenQueue").ok
+    team.until(lambda: allocated(team) == 2, "its numbers are right", 3)

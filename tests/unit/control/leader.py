@@ -12,7 +12,6 @@ from cardquota.control.release.gate import GateOpener
 from cardquota.control.release.gate_releaser import GateReleaser
 from cardquota.control.release.gate_reports import GateReports
 from cardquota.control.release.groups.group_conditions import GroupConditions
-from cardquota.control.release.groups.mixed_cards import MixedCards
 from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
 from cardquota.control.release.stamp_writer import StampWriter
 from cardquota.metrics import Metrics
@@ -49,7 +48,6 @@ class Leader:
         phases: bool = False,
         reservation_timeout: float = 300.0,
         later: Later = in_loop_later,
-        mixed_cards: MixedCards | None = None,
         replacement_wait: float = 0.0,
     ) -> None:
         self.ledger: Ledger = a_world(*things)
@@ -83,7 +81,6 @@ class Leader:
             reservation_timeout=reservation_timeout,
             clock=loop.time,
             later=later,
-            mixed_cards=mixed_cards,
             replacement_wait=replacement_wait,
         )
 
@@ -113,7 +110,6 @@ async def leading(
     phases: bool = False,
     reservation_timeout: float = 300.0,
     later: Later = in_loop_later,
-    mixed_cards: MixedCards | None = None,
     replacement_wait: float = 0.0,
 ) -> AsyncIterator[Leader]:
     leader = Leader(
@@ -122,7 +118,6 @@ async def leading(
         phases=phases,
         reservation_timeout=reservation_timeout,
         later=later,
-        mixed_cards=mixed_cards,
         replacement_wait=replacement_wait,
     )
     leader.script.answers, leader.left = list(answers), left

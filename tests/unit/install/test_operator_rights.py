@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from cardquota.install.rights import Right, in_words, rights
-from cardquota.settings import Extender, GateSetter, InstallationMode, Settings, Volcano, Webhook
+from cardquota.settings import Extender, GateSetter, InstallationMode, Settings, Webhook
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
 VOLCANO = Settings(scheduler="volcano")
@@ -31,13 +31,7 @@ def _of_role(role: dict[str, Any]) -> Iterator[Right]:
 
 
 def needed(settings: Settings) -> set[Right]:
-    """A ConfigMap of Volcano is in a namespace of the administrator's choice: its right is granted
-    in all.
-    """
-    return {
-        one._replace(namespace="") if one.name == "volcano-scheduler-configmap" else one
-        for one in rights(settings)
-    }
+    return set(rights(settings))
 
 
 BASE, BESIDE, BINDS = (
@@ -69,8 +63,6 @@ def test_a_secret_that_somebody_else_keeps_is_only_read() -> None:
 def test_names_are_those_of_the_settings() -> None:
     found = rights(Settings(namespace="quota", webhook=Webhook(secret="tls")))
     assert Right("get", "", "secrets", "tls", "quota") in found
-    elsewhere = Settings(scheduler="volcano", volcano=Volcano(configuration="mine/conf"))
-    assert Right("get", "", "configmaps", "conf", "mine") in rights(elsewhere)
 
 
 def test_in_words() -> None:

@@ -98,8 +98,8 @@ WITH_THE_EXTENDER = [
 ]
 BESIDE_VOLCANO = {
     ("scheduling.volcano.sh", "queues", "", "patch"),
-    # whether its scheduler binds tasks on several cards
-    ("", "configmaps", "volcano-scheduler-configmap", "get"),
+    # which cards the pods of a Job will ask for
+    ("batch.volcano.sh", "jobs", "", "get"),
     (
         "admissionregistration.k8s.io",
         "mutatingwebhookconfigurations",

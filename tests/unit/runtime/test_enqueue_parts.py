@@ -8,6 +8,7 @@ import aiohttp
 from builders import H200, a_group, a_node, a_queue
 from builders.certificates import issue
 from builders.cluster import a_ledger
+from cardquota.cluster.api.api_error import ApiError
 from cardquota.cluster.serving.tls import server_context, trusting_context
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.extender.enqueue.enqueue_ask import PATH, EnqueueAsk
@@ -36,6 +37,10 @@ class FixedElector:
         return self._address
 
 
+async def _no_job(path: str) -> bytes:
+    raise ApiError(404, "NotFound", path)
+
+
 def parts(port: int, plain: int | None, *, leader: str = "", bundle: bytes = b"") -> EnqueueParts:
     enqueue = Enqueue(host="127.0.0.1", port=port, plain_port=plain)
     settings = Settings.model_construct(scheduler="volcano", volcano=Volcano(enqueue=enqueue))
@@ -55,6 +60,7 @@ def parts(port: int, plain: int | None, *, leader: str = "", bundle: bytes = b""
         lambda: True,
         lambda group, verdict: None,
         lambda: bundle,
+        _no_job,
         grace=0.1,
     )
 

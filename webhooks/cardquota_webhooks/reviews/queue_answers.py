@@ -51,7 +51,6 @@ class QueueAnswers:
         `clock`: seconds, monotonic.
         """
         self._ledger = ledger
-        self._volcano_configuration = settings.volcano_configuration
         self._starvation_wait = settings.release.starvation_wait
         self._questions = Questions(known, clock, settings.webhook.timeout_seconds)
         self._wall_clock = wall_clock
@@ -85,7 +84,6 @@ class QueueAnswers:
                 spec.queue,
                 limit=limit,
                 time=time,
-                volcano_configuration=self._volcano_configuration,
                 starvation_wait=self._starvation_wait,
             )
         )

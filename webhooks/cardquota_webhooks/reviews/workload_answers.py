@@ -60,7 +60,6 @@ class WorkloadAnswers:
         self._explanations = Explanations(
             ledger,
             require_queue=settings.require_queue,
-            volcano_configuration=settings.volcano_configuration,
             starvation_wait=settings.release.starvation_wait,
         )
         self._questions = Questions(known, clock, settings.webhook.timeout_seconds)

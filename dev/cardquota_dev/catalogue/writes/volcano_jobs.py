@@ -40,7 +40,7 @@ VOLCANO_JOBS: Final = (
     _refused(
         "A Job of Volcano has a task whose pods would be refused, whatever becomes free. The "
         "reason of the refusal is the pod's.",
-        say(volcano_job_messages.task_never_fits, "worker", _SHORT),
+        say(volcano_job_messages.task_never_fits, ["worker", "master"], _SHORT),
         "What the pod's own sentence says, in the template of the task. Volcano would end such a "
         "Job after 15 refused pods.",
     ),
@@ -88,6 +88,18 @@ VOLCANO_JOBS: Final = (
             say(request_messages.beyond_limit, limits.JOB_TASKS, 10_000, of="the Job"),
         ),
         "Write fewer tasks, with more replicas each; or see what its pods are told.",
+    ),
+    _warned(
+        "A task of a Job of Volcano has a `partitionPolicy`. Its members are let through in any "
+        "order, and Volcano may never bind a minimum that spans two partitions.",
+        say(volcano_job_messages.partitions_not_supported, "worker"),
+        "Let all pods of the Job start together (`minAvailable`), or make a Job of each partition.",
+    ),
+    _warned(
+        "A task of a Job of Volcano waits for another one, and all pods are the minimum.",
+        say(volcano_job_messages.dependent_task, "worker", 4),
+        "Leave the pods of that task out of `minAvailable`. Until then cards are reserved for it "
+        "that it cannot use.",
     ),
     _warned(
         "A Job of Volcano has a shape that cannot be read.",

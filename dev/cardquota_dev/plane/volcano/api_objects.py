@@ -88,9 +88,14 @@ def within(collection: str, where: str) -> str:
     return f"{head}/namespaces/{where}/{plural}"
 
 
+def created(thing: Json) -> str:
+    """When it was created, to the second. Empty if that is not known."""
+    return str(thing["metadata"].get("creationTimestamp") or "")
+
+
 def oldest_first(things: Iterable[Json]) -> list[Json]:
     """In the order of creation; of one second, in the order of names."""
-    return sorted(things, key=lambda one: (one["metadata"].get("creationTimestamp", ""), key(one)))
+    return sorted(things, key=lambda one: (created(one), key(one)))
 
 
 def now() -> str:

@@ -95,7 +95,6 @@ def check(
         terminating_after=terminating_after,
         gated_after=gated_after,
         require_queue=settings.require_queue,
-        volcano_configuration=settings.volcano_configuration,
     )
     refused = refused_section(read.refused_events, now)
     outside = outside_section(read)

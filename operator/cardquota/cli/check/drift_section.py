@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from ...quota.amounts import is_card
 from ...quota.ledger.ledger import Ledger
 from ...quota.stuck.stuck_finding import StuckFinding, StuckKind
+from ...quota.vocabulary import QueueState
 from .. import sentences
 from .bounded_section import bounded_section
 from .checked_cluster import JUDGED_BY, CheckedCluster
@@ -26,6 +27,8 @@ class Difference(NamedTuple):
     card: str
     published: int
     counted: int
+    closing: bool = False
+    """Whether the queue is Closing: then Volcano's webhook lets nobody correct it."""
 
 
 async def lasting_differences(
@@ -63,7 +66,8 @@ def _differences(ledger: Ledger) -> Iterator[Difference]:
         for card in counted.keys() | published.keys():
             said, found = published.get(card, 0), counted.get(card, 0)
             if said != found:
-                yield Difference(account.name, card, said, found)
+                closing = facts.state is QueueState.CLOSING
+                yield Difference(account.name, card, said, found, closing)
 
 
 def drift_section(
@@ -81,12 +85,13 @@ def drift_section(
 
 def _finding(one: Difference) -> StuckFinding:
     why = sentences.totals_differ(one.card, one.published, one.counted)
+    reason = "NumbersOld" if one.closing else "TotalsDiffer"
     return timeless(
         StuckKind.DRIFT,
         ("Queue", "", one.queue),
-        "TotalsDiffer",
+        reason,
         why,
-        sentences.SEE_DRIFT,
+        sentences.OLD_WHILE_CLOSING if one.closing else sentences.SEE_DRIFT,
         what=sentences.TOTALS_WRONG,
         queue=one.queue,
         cards={one.card: one.counted},

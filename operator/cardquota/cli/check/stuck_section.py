@@ -22,14 +22,11 @@ def stuck_section(
     terminating_after: float,
     gated_after: float,
     require_queue: bool,
-    volcano_configuration: str = "",
 ) -> CheckSection:
-    """`now`: seconds since 1970. `terminating_after`, `gated_after`: seconds.
-    `volcano_configuration`: as for `GateReasons`.
-    """
+    """`now`: seconds since 1970. `terminating_after`, `gated_after`: seconds."""
     kinds = (
         _terminating(read, now, terminating_after),
-        _gated(read, now, gated_after, volcano_configuration),
+        _gated(read, now, gated_after),
         _denied(read, now, require_queue=require_queue),
     )
     return CheckSection(
@@ -57,10 +54,8 @@ def _terminating(read: CheckedCluster, now: float, after: float) -> Iterator[Stu
             yield describe_late(read.ledger, found, knows_nodes=knows)
 
 
-def _gated(
-    read: CheckedCluster, now: float, after: float, configuration: str
-) -> Iterator[StuckFinding]:
-    reasons = GateReasons(read.ledger, volcano_configuration=configuration)
+def _gated(read: CheckedCluster, now: float, after: float) -> Iterator[StuckFinding]:
+    reasons = GateReasons(read.ledger)
     for found in long_at_the_gate(read.ledger, now, after):
         if found is not None and read.namespace in ("", found.record.facts.namespace):
             yield describe_gated(found, reasons.of(found.record) if read.judges else NOT_SAID)

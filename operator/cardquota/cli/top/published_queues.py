@@ -16,6 +16,7 @@ from ...control.queues.published_status import PATH, StatusAnnotation, StatusFie
 from ...quota.moments import read_moment
 from ...quota.objects.meta import Meta
 from ...quota.objects.wire import Wire
+from ...quota.vocabulary import QueueState
 from .. import sentences
 from ..cluster_error import ClusterError
 
@@ -56,6 +57,13 @@ class PublishedQueue:
         quota has no cards.
         """
         return bool(self.published.get(_CARDS) or self.published.get(_COLUMNS))
+
+    @property
+    def cannot_be_written(self) -> bool:
+        """Whether what is published may be old: beside Volcano's definition of Queues it is in an
+        annotation, and Volcano's webhook refuses every update of a queue that is Closing.
+        """
+        return self.in_annotation and self.state == QueueState.CLOSING
 
     @property
     def note(self) -> str:

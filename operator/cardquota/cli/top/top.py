@@ -134,6 +134,9 @@ def notes(found: PublishedQueues, use: CardUse | str | None, unled: str = "") ->
         told.append(sentences.more_queues_left_out(len(found.unreadable) - MOST_NOTES))
     if silent:
         told.append(sentences.nothing_published(listed(silent, most=4)))
+    closing = [show(queue.name) for queue in found.queues if queue.cannot_be_written]
+    if closing:
+        told.append(sentences.numbers_old(listed(closing, most=4)))
     unknown = use.outside if isinstance(use, CardUse) else use
     if isinstance(unknown, str):
         told.append(sentences.outside_not_known(unknown))

@@ -42,11 +42,13 @@ class QueueOperator:
         definition: QueueDefinition,
         seconds_refresh: float = 300.0,
         told: Callable[[QueueReport, ConditionChange], None] = lambda _, __: None,
+        unwritten: Callable[[int], None] = lambda _: None,
     ) -> None:
         """`ask_all` is called in the Kopf thread when the reports of all queues are needed.
-        `definition`: of Queues, as it is known when Kopf is started. `seconds_refresh` and
-        `told`: as in StatusWriter; the latter is called in the Kopf thread, too.
+        `definition`: of Queues, as it is known when Kopf is started. `seconds_refresh`, `told` and
+        `unwritten`: as in StatusWriter; the latter two are called in the Kopf thread, too.
         """
+        self._unwritten = unwritten
         self._definition = definition
         self._standalone = standalone
         self._seconds_refresh = seconds_refresh
@@ -81,9 +83,15 @@ class QueueOperator:
         loop, end = self._loop, self._end
         if loop is not None and end is not None:
             try:
-                loop.call_soon_threadsafe(end.set)
+                loop.call_soon_threadsafe(self._end_now, end)
             except RuntimeError:
                 _LOG.debug("the Kopf loop is closed already")
+
+    def _end_now(self, end: asyncio.Event) -> None:
+        """Kopf waits up to 5 s for tasks that it finds in its loop: those that write end first."""
+        if self._writer is not None:
+            self._writer.close()
+        end.set()
 
     async def stop(self, timeout: float = 5.0) -> None:
         """End it. Returns when the thread has ended or after `timeout` seconds."""
@@ -136,6 +144,7 @@ class QueueOperator:
             place=self._definition.place,
             seconds_refresh=self._seconds_refresh,
             told=self._told,
+            unwritten=self._unwritten,
         )
         try:
             if self._stop.is_set():

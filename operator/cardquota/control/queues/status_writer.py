@@ -20,6 +20,7 @@ next one waits until the queue is seen again.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -65,6 +66,8 @@ class _QueueEntry:
     and they hold since when they held."""
     uid: str | None = None
     """The uid of the queue of which that is; None if not known."""
+    state: str = ""
+    """Its state as it was seen. While that is Closing, Volcano's webhook refuses every update."""
     version: str = ""
     """The resourceVersion with which the queue was seen, or written; empty if not known."""
     others_state: bool = False
@@ -84,6 +87,8 @@ class _QueueEntry:
     writing: bool = field(default=False)
     backoff: Backoff = field(default_factory=lambda: Backoff(INTERVAL, _LONGEST))
     """For writes that failed."""
+    retried: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a write that failed is to be tried at once."""
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when there is news that need not take turns."""
 
@@ -100,13 +105,18 @@ class StatusWriter:
         place: StatusPlace | None = None,
         seconds_refresh: float = 300.0,
         told: Callable[[QueueReport, ConditionChange], None] = lambda _, __: None,
+        unwritten: Callable[[int], None] = lambda _: None,
     ) -> None:
         """`now` returns the time of day, RFC 3339. `place`: where the numbers are published; the
         fields of the status if None. `seconds_refresh`: seconds after which the card-seconds of a
         queue that holds cards are written again, at the latest. `told` is called when a condition
         was published that is news, where no status can show it; not if that write is not answered.
+        `unwritten` is called with the number of queues of which the last write failed, when that
+        changes: what they show is old.
         """
         self._told = told
+        self._unwritten = unwritten
+        self._failing: set[str] = set()
         self._place = place or StatusFields()
         self._seconds_refresh = seconds_refresh
         self._applier = applier
@@ -114,6 +124,7 @@ class StatusWriter:
         self._standalone = standalone and self._place.has_state
         self._entries: dict[str, _QueueEntry] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
         self._next_turn = 0.0
         """On the loop's clock."""
         self.writes = 0
@@ -165,6 +176,13 @@ class StatusWriter:
             entry.counted = entry.conditions = None
         entry.conditions = seen.status.get("conditions") or entry.conditions
         entry.seen, entry.uid = seen, uid
+        state = _state(queue)
+        if state != entry.state and name in self._failing:
+            # What was refused for its state may be taken now.
+            entry.backoff.reset()
+            entry.next_write = 0.0
+            entry.retried.set()
+        entry.state = state
         entry.version, entry.others_state, entry.outdated = version, others_state, False
         self._start(name, entry)
 
@@ -186,16 +204,27 @@ class StatusWriter:
             entry.seen = None
         if entry.report is None and entry.seen is None:
             del self._entries[name]
+            self._note(name, failed=False)
 
     def close(self) -> None:
-        """Write no more."""
+        """Write no more, and wait for nothing: the next leader writes what is left."""
+        self._closed = True
         for task in self._tasks:
             task.cancel()
         self._entries.clear()
+        if self._failing:
+            self._failing.clear()
+            self._unwritten(0)
+
+    def _note(self, name: str, *, failed: bool) -> None:
+        """Whether the last write of a queue failed."""
+        if failed is not (name in self._failing):
+            (self._failing.add if failed else self._failing.discard)(name)
+            self._unwritten(len(self._failing))
 
     def _start(self, name: str, entry: _QueueEntry) -> None:
         entry.stale = True
-        if entry.writing or entry.report is None or entry.seen is None:
+        if self._closed or entry.writing or entry.report is None or entry.seen is None:
             return
         entry.writing = True
         task = asyncio.get_running_loop().create_task(self._write(name, entry))
@@ -251,7 +280,12 @@ class StatusWriter:
         loop = asyncio.get_running_loop()
         try:
             while entry.stale and self._entries.get(name) is entry:
-                await asyncio.sleep(max(0.0, entry.next_write - loop.time()))
+                entry.retried.clear()
+                await asyncio.sleep(0)
+                if entry.next_write > loop.time():
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout_at(entry.next_write):
+                            await entry.retried.wait()
                 entry.woken.clear()
                 if self._takes_turns(entry, self._difference(entry)):
                     await self._turn(entry)
@@ -292,15 +326,16 @@ class StatusWriter:
             if seen and error.moved:
                 entry.outdated = entry.outdated or entry.version == seen
                 return
-            self._failed(entry, error.retry_after)
+            self._failed(report.name, entry, error.retry_after)
             # What is there is seen before long, or somebody else leads.
             if not error.moved and not (write.tests and error.failed_test):
                 _LOG.warning("status of queue %s was refused: %s", report.name, error)
         except OutcomeUnknown as error:
-            self._failed(entry, error.retry_after)
+            self._failed(report.name, entry, error.retry_after)
             _LOG.warning("status of queue %s: %s", report.name, error)
         else:
             entry.backoff.reset()
+            self._note(report.name, failed=False)
             if not self._place.has_state:
                 for change in condition_changes(before.status, write.published.status):
                     self._told(report, change)
@@ -315,11 +350,17 @@ class StatusWriter:
                 entry.seen, entry.version = write.published, version
                 entry.outdated = not version
 
-    def _failed(self, entry: _QueueEntry, retry_after: float | None) -> None:
+    def _failed(self, name: str, entry: _QueueEntry, retry_after: float | None) -> None:
         """Retry after ever longer pauses, and not before the API server's Retry-After."""
         entry.stale, entry.counted = True, None
+        self._note(name, failed=True)
         now = asyncio.get_running_loop().time()
         entry.next_write = max(entry.next_write, now + entry.backoff.next(retry_after))
+
+
+def _state(queue: Mapping[str, Any]) -> str:
+    status = queue.get("status")
+    return str(status.get("state") or "") if isinstance(status, Mapping) else ""
 
 
 def _alike(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

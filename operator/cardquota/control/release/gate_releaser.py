@@ -19,7 +19,6 @@ from ...loop.ended import ended
 from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...metrics import Metrics
 from ...quota import vocabulary as v
-from ...quota.decisions.groups.mixture import mixture_in
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.groups.vacancy import Vacancy
 from ...quota.ledger.ledger import Ledger
@@ -38,7 +37,6 @@ from .gate import GateOpener, Opened
 from .groups.gang_reports import GangReports
 from .groups.gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending
 from .groups.group_enqueuer import GroupEnqueuer, waits_for_room
-from .groups.mixed_cards import MixedCards
 from .groups.pod_group_writer import PodGroupWriter
 from .groups.quota_conditions import QuotaConditions
 from .groups.reservation_timeouts import ReservationTimeouts
@@ -83,14 +81,12 @@ class GateReleaser:
         replacement_wait: float = 0.0,
         wall_clock: Callable[[], float] = time.time,
         quota_conditions: QuotaConditions | None = None,
-        mixed_cards: MixedCards | None = None,
         renew_after: float = math.inf,
         renewals_per_second: float = 20.0,
         told_before: str = "",
     ) -> None:
         """`clock`: seconds, monotonic. `later`: ends the time of reservations (E8).
-        `quota_conditions`: written where the status of groups is not ours. `mixed_cards`: which
-        gangs may start there.
+        `quota_conditions`: written where the status of groups is not ours.
 
         `starvation_wait`: seconds after which nobody behind takes what one needs who lacks room
         (E6); 0: everybody does. `wall_clock`: seconds since 1970, as the API server counts them:
@@ -118,9 +114,6 @@ class GateReleaser:
         )
         self._vacancies = VacancyTimeouts(replacement_wait, self._nobody_came, later=later)
         self._quota_conditions = quota_conditions
-        self._mixed_cards = mixed_cards
-        self._unread: dict[str, None] = {}
-        """Queues whose next gang waits until it is read whether it may start."""
         conditions = quota_conditions.conditions if quota_conditions else groups.conditions
         self._conditions = conditions
         self._reports = GangReports(ledger, events, conditions, timeout=reservation_timeout)
@@ -152,9 +145,8 @@ class GateReleaser:
         self._slots = Slots(in_flight, self._breaker, self.wake)
         """For gates whose first patch has not been answered yet."""
         self._put_off: dict[str, tuple[str, float]] = {}
-        """Queues whose next gang waits until starting gangs have most of their slots, or until it
-        is read whether it may start: its key, and when it is judged again in any case. It may no
-        longer fit then.
+        """Queues whose next gang waits until starting gangs have most of their slots: its key, and
+        when it is judged again in any case. It may no longer fit then.
         """
         self._pod_retries = Retries[tuple[str, str]](self._is_due, first=TRY_AGAIN, cap=AT_MOST)
         """By namespace and uid of the pod."""
@@ -318,8 +310,7 @@ class GateReleaser:
     def _look_at_put_off(self) -> None:
         now = self._clock()
         for queue, (_, again) in list(self._put_off.items()):
-            reading = queue in self._unread
-            if now >= again or (not reading and self._slots.may_start(queue)):
+            if now >= again or self._slots.may_start(queue):
                 del self._put_off[queue]
                 self._order.add((queue,))
 
@@ -336,10 +327,7 @@ class GateReleaser:
         starvation = None
         if self._starvation_wait:
             starvation = Starvation(self._wall_clock(), self._starvation_wait)
-        mixtures = self._mixed_cards is None or self._mixed_cards.are_as_good
-        release = ReleasePass(
-            self._ledger, account, before=put_off, starvation=starvation, mixtures=mixtures
-        )
+        release = ReleasePass(self._ledger, account, before=put_off, starvation=starvation)
         for found in release:
             if found is None:
                 pass
@@ -357,47 +345,13 @@ class GateReleaser:
         return True
 
     def _begin(self, queue: str, opening: Opening, since: float) -> bool:
-        """Open it, or hold it back. Returns False if it is put off, and whoever is behind it."""
+        """Open it. Returns False if it is put off, and whoever is behind it."""
         gang = opening.gang
         if gang is not None and not self._slots.may_start(queue):
             self._put_off[queue] = gang.key, self._clock() + TRY_AGAIN
             return False
-        why = self._obstacle(opening)
-        if gang is None or why is None:
-            self._open(opening, since)
-        elif why:
-            self._hold_back_mixed(queue, gang, why)
-        else:
-            self._read_first(queue, gang)
-            return False
+        self._open(opening, since)
         return True
-
-    def _obstacle(self, opening: Opening) -> str | None:
-        """Why a gang may not start as Volcano may never bind it (V7), as `MixedCards` says it."""
-        if self._mixed_cards is None or opening.gang is None:
-            return None
-        return self._mixed_cards.obstacle(mixture_in(opening.pods))
-
-    def _hold_back_mixed(self, queue: str, gang: PodGroupState, why: str) -> None:
-        self._ledger.decisions.hold_back_gang(gang.key)
-        self._gang_retries.failed((queue, gang.key))
-        self._reports.mixed(gang, why)
-
-    def _read_first(self, queue: str, gang: PodGroupState) -> None:
-        """Whether the gang may start is not known, or what is known is old. Until it is read nobody
-        behind it gets what it would take.
-        """
-        self._put_off[queue] = gang.key, self._clock() + TRY_AGAIN
-        if not self._unread and self._mixed_cards is not None:
-            self._start(self._read_configuration(self._mixed_cards))
-        self._unread[queue] = None
-
-    async def _read_configuration(self, mixed: MixedCards) -> None:
-        await mixed.look()
-        for queue in self._unread:
-            if self._put_off.pop(queue, None) is not None:
-                self._order.add((queue,))
-        self._unread.clear()
 
     def _may_open(self, opening: Opening) -> bool:
         """Whether the circuit breaker gives the opening's namespace more slots."""

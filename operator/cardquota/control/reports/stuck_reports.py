@@ -148,7 +148,6 @@ class StuckReports:
         self._metrics = metrics
         self._stuck = settings.stuck
         self._require_queue = settings.require_queue
-        self._volcano_configuration = settings.volcano_configuration
         self._clock = clock
         self._wall_clock = wall_clock
         self._lacking: dict[str, float] = {}
@@ -202,7 +201,7 @@ class StuckReports:
             if late is not None:
                 self._terminating(late, numbers)
             await slice_.give_way()
-        reasons = GateReasons(self._ledger, volcano_configuration=self._volcano_configuration)
+        reasons = GateReasons(self._ledger)
         for waits in long_at_the_gate(self._ledger, now, self._stuck.gated_after):
             if waits is not None:
                 self._gated(waits, reasons, numbers)

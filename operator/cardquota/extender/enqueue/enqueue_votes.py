@@ -24,6 +24,7 @@ from ...quota.ledger.ledger import Ledger
 from ...quota.verdict import Verdict
 from ...quota.vocabulary import GroupCondition
 from .enqueue_ask import EnqueueAsk
+from .job_requests import JobRequests
 from .wait_budget import WaitBudget
 
 UNSEEN: Final = 0.1
@@ -59,13 +60,17 @@ class EnqueueVotes:
         leader: AsksLeader,
         synced: Callable[[], bool],
         told: Told,
+        jobs: JobRequests | None = None,
         *,
         unseen: float = UNSEEN,
         reserving: float = RESERVING,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`unseen`, `reserving`: seconds. `clock`: the same, monotonic."""
+        """`unseen`, `reserving`: seconds. `clock`: the same, monotonic. `jobs`: what Jobs ask for;
+        None: what their groups say is all that is known.
+        """
         self._ledger = ledger
+        self._jobs = jobs
         self._notifier = notifier
         self._leader = leader
         self._synced = synced
@@ -88,6 +93,8 @@ class EnqueueVotes:
     async def end(self) -> None:
         """The term is over. The next leader is asked again within a second."""
         self._leads = False
+        if self._jobs is not None:
+            self._jobs.forget()
         slice_ = TimeSlice()
         groups = self._ledger.groups.items()
         for key in [key for key, group in groups if group.voted_on]:
@@ -122,7 +129,7 @@ class EnqueueVotes:
         if found is None:
             return Vote.ABSTAIN
         if self._leads:
-            return await self._decide(group, found)
+            return await self._decide_on_job(ask.key, group.facts, found)
         return Vote.REJECT if passed_on else await self._leader.ask(ask)
 
     async def _seen(self, key: str) -> PodGroupState | None:
@@ -132,6 +139,20 @@ class EnqueueVotes:
 
         await self._unseen.wait_for(there)
         return self._ledger.groups.get(key)
+
+    async def _decide_on_job(self, key: str, facts: GroupFacts, found: EnqueueRequest) -> Vote:
+        """With what its Job asks for, if it is of one: that may have to be read first."""
+        jobs = self._jobs
+        if jobs is None:
+            return await self._decide(self._ledger.groups[key], found)
+        jobs.look(facts, found)
+        await self._reserving.wait_for(lambda: not jobs.reads(key))
+        reading, group = jobs.of(facts, found), self._ledger.groups.get(key)
+        if reading is None or group is None or group.facts is None or not self._leads:
+            return Vote.REJECT
+        if reading.request is None:
+            return Vote.ABSTAIN
+        return await self._decide(group, reading.request)
 
     async def _decide(self, group: PodGroupState, found: EnqueueRequest) -> Vote:
         assert group.facts is not None  # noqa: S101 - for mypy

@@ -51,7 +51,8 @@ def by_volcano(settings: Settings) -> str:
     """The user is Volcano's scheduler or one of its controllers. These write the group of a pod
     after its creation, and the scheduler repeats all annotations of the pod in the Binding.
     """
-    return f"request.userInfo.username in {literals(settings.volcano.accounts)}"
+    accounts = settings.volcano_accounts
+    return f"request.userInfo.username in {literals(accounts)}" if accounts else "false"
 
 
 def group_given() -> str:

@@ -78,7 +78,7 @@ class _Explained(NamedTuple):
 
 class Explanations:
     """Explains what is asked about. `require_queue` and `starvation_wait` (seconds; 0: nothing is
-    set aside) are settings; `volcano_configuration` as for `GateReasons`.
+    set aside) are settings.
     """
 
     def __init__(
@@ -86,13 +86,11 @@ class Explanations:
         ledger: LedgerReader,
         *,
         require_queue: bool = False,
-        volcano_configuration: str = "",
         starvation_wait: float = 0.0,
     ) -> None:
         self._ledger = ledger
         self._starvation_wait = starvation_wait
         self._require_queue = require_queue
-        self._volcano_configuration = volcano_configuration
 
     def answer(self, asked: AskedWorkload, time: str) -> Steps[Explanation | None]:
         """None: there is nothing of this name that concerns us.
@@ -230,9 +228,7 @@ class Explanations:
 
     def _waiting(self, record: PodRecord, asked: PodGroupState | None) -> _Explained:
         ledger, facts, request = self._ledger, record.facts, record.request
-        reasons = GateReasons(
-            ledger, volcano_configuration=self._volcano_configuration, guesses=True
-        )
+        reasons = GateReasons(ledger, guesses=True)
         standing = at_gate(reasons.of(record))
         origin = origin_of(ledger, facts, record.queue)
         group = ledger.groups.get(facts.group) if facts.group else None

@@ -20,12 +20,10 @@ def queue_answer(
     *,
     limit: int,
     time: str,
-    volcano_configuration: str = "",
     starvation_wait: float = 0.0,
 ) -> Steps[QueueAnswer | None]:
     """None: there is no such queue. `limit`: holders and waiters to be told, each.
-    `volcano_configuration`: as for `GateReasons`. `starvation_wait`: seconds; 0: nothing is set
-    aside.
+    `starvation_wait`: seconds; 0: nothing is set aside.
 
     Costs by the queue's pods and its different waiting pods, and by one judgement for each waiter
     that is told.
@@ -39,7 +37,7 @@ def queue_answer(
     cards = [card_room(ledger, account, name, left, opened=opened) for left, name in lefts]
     yield
     holders = yield from holders_in(ledger, queue, limit)
-    reasons = GateReasons(ledger, volcano_configuration=volcano_configuration)
+    reasons = GateReasons(ledger)
     waiters = yield from waiters_in(
         ledger, account, limit, reasons, starvation_at(time, starvation_wait)
     )

@@ -69,7 +69,6 @@ _BY_REASON: Final[Mapping[str, WaitsFor]] = {
     Reason.NODE_WITHOUT_CARD: WaitsFor.NODE,
     Reason.CARD_UNCLEAR: WaitsFor.NODE,
     v.GATE_REFUSED: WaitsFor.WEBHOOK,
-    v.MIXED_CARDS: WaitsFor.SCHEDULER,
     "": WaitsFor.OPERATOR,
 }
 

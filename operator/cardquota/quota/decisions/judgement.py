@@ -9,7 +9,7 @@ from typing import Final
 
 from ..accounts.account import OUTSIDE
 from ..accounts.account_reader import AccountReader
-from ..amounts import NO_AMOUNTS, Amounts
+from ..amounts import NO_AMOUNTS, Amounts, is_card
 from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
@@ -123,6 +123,10 @@ def judge_release(ledger: LedgerReader, record: PodRecord) -> Verdict:
         return Verdict(Outcome.NEVER, OUTSIDE, Reason.QUEUE_NOT_FOUND, text)
     if _goes_with_others(ledger, record.facts):
         return Verdict(Outcome.UNSEEN, record.queue)
+    if ledger.with_volcano:
+        verdict = _judge_elastic(ledger, record)
+        if verdict is not None:
+            return verdict
     for card in _reserved_for(ledger, record):
         verdict = judge(ledger, record.facts, record.queue, only=card)
         if verdict.fits:
@@ -130,6 +134,25 @@ def judge_release(ledger: LedgerReader, record: PodRecord) -> Verdict:
     return judge(
         ledger, record.facts, record.queue, availability_of=Availabilities(ledger).of(record)
     )
+
+
+def _judge_elastic(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
+    """The verdict on a member beyond the minimum of a gang that Volcano has not bound yet (V7).
+
+    It gets the card that all others of the gang have, or waits until they are on nodes: of a task
+    of which one pod fits no node, Volcano may try no other pod. None: it is none, or has no cards.
+    """
+    group, request = ledger.groups.get(record.facts.group), record.request
+    if group is None or request is None or not request.amount or not group.waits_for_nodes:
+        return None
+    cards = {dimension for (_, dimension) in group.holds if is_card(dimension)}
+    if len(cards) == 1 and (common := cards.intersection(request.cards)):
+        verdict = judge(ledger, record.facts, record.queue, only=next(iter(common)))
+        if verdict.fits or len(request.cards) == 1:
+            return verdict
+    on_nodes = group.bound + len(group.succeeded)
+    text = gang_messages.waits_for_minimum(group.key, on_nodes, group.minimum)
+    return Verdict(Outcome.UNSEEN, record.queue, Reason.GANG_INCOMPLETE, text)
 
 
 def _reserved_for(ledger: LedgerReader, record: PodRecord) -> Iterator[str]:
@@ -163,6 +186,9 @@ def judge_presence(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
     Costs a few steps. Its text has no guess which group was meant (`with_group_meant`).
     """
     facts = record.facts
+    if ledger.gets_group(facts):
+        text = gang_messages.group_to_come()
+        return Verdict(Outcome.UNSEEN, record.queue, Reason.GROUP_NOT_FOUND, text)
     if not facts.group or facts.oversized:
         return None
     group = ledger.groups[facts.group]

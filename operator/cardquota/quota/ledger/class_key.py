@@ -25,6 +25,8 @@ class ClassKey(NamedTuple):
     """The queue that the pod itself names, where it is in another."""
     problem: str | None
     """What is wrong with the pod by itself."""
+    gets_group: bool
+    """Whether it waits for Volcano to give it a group."""
     unread: tuple[object, ...] | None
     """Where no card follows from it: what it says of cards, nodes and devices."""
 

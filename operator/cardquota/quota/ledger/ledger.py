@@ -51,6 +51,7 @@ class Ledger(LedgerState):
         enqueues: bool = True,
         group_priority_classes: Collection[str] = (),
         memory_by_row: bool = False,
+        makes_groups: bool = False,
         at_once: int | None = None,
     ) -> None:
         """`at_once`: how many pods one event re-reads, a large one counting as several; the others
@@ -64,6 +65,7 @@ class Ledger(LedgerState):
             enqueues=enqueues,
             group_priority_classes=group_priority_classes,
             memory_by_row=memory_by_row,
+            makes_groups=makes_groups,
         )
         self._charges = Charges(self)
         self.card_metering = CardMetering(self.accounts_by_queue, self.pods)

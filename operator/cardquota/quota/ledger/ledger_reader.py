@@ -136,6 +136,13 @@ class LedgerReader(Protocol):
         """Whether only queues with a row for card memory may have some (B9)."""
 
     @property
+    def with_volcano(self) -> bool:
+        """Whether Volcano schedules here."""
+
+    def gets_group(self, facts: PodFacts) -> bool:
+        """Whether Volcano will give the pod a group, which may be a gang (V8)."""
+
+    @property
     def overdue(self) -> bool:
         """Whether an event changed pods that are still to be re-read."""
 

@@ -40,7 +40,7 @@ from ..vocabulary import (
 )
 from ..workloads.live_holdings import LiveHoldings, UpdatePart
 from ..workloads.workload_cache import WorkloadCache
-from ..workloads.workload_facts import WorkloadFacts
+from ..workloads.workload_facts import KINDS, WorkloadFacts
 from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
 from .groups.group_names import GroupNames
@@ -62,6 +62,7 @@ class LedgerState:
     are that it asks about (V3). `group_priority_classes`: that count for groups without pods; none:
     all but those of the system (E6). `memory_by_row`: whether only queues with a row for card
     memory may have some (B9).
+    `makes_groups`: whether Volcano's controllers run, which give a group to pods without one (V8).
 
     For the ledger's own parts, which change it. Who only asks takes a `LedgerReader`.
     """
@@ -76,6 +77,7 @@ class LedgerState:
         enqueues: bool = True,
         group_priority_classes: Collection[str] = (),
         memory_by_row: bool = False,
+        makes_groups: bool = False,
     ) -> None:
         self.memory_by_row = memory_by_row
         self._group_priority_classes = frozenset(group_priority_classes)
@@ -148,6 +150,7 @@ class LedgerState:
         self.free_cpu_memory = free_cpu_memory
         self._audit = audit
         self._enqueues = enqueues
+        self._makes_groups = makes_groups
         self.silent_groups = SilentGroups()
         self.queue_names = KnownNames()
         """Of the Queues that exist."""
@@ -425,6 +428,19 @@ class LedgerState:
         if priority_class.startswith(SYSTEM_CLASSES):
             return False
         return not self._group_priority_classes or priority_class in self._group_priority_classes
+
+    @property
+    def with_volcano(self) -> bool:
+        """Whether Volcano schedules here."""
+        return not self._enqueues
+
+    def gets_group(self, facts: PodFacts) -> bool:
+        """Whether Volcano will give the pod a group, which may be a gang (V8): a pod of a workload,
+        as only the workload says how many start together. Whoever waits for it is told after a
+        while.
+        """
+        waits = self._makes_groups and facts.of_volcano and not facts.group
+        return waits and facts.controller in KINDS
 
     def needs_nothing_yet(self, group: PodGroupState) -> bool:
         """Whether the pods of a group may be created without anything being reserved (E1): they are

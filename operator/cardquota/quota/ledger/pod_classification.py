@@ -45,6 +45,7 @@ def class_key_of(state: LedgerState, record: PodRecord) -> tuple[ClassKey, Gang 
         gang is None,
         None if agrees else facts.own_queue,
         facts.problem,
+        state.gets_group(facts),
         unread,
     )
     return key, gang

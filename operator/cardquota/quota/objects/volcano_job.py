@@ -1,5 +1,7 @@
 """Jobs of Volcano (`batch.volcano.sh`): tasks of pods that start together."""
 
+from typing import Any
+
 from msgspec import field
 
 from .meta import Meta
@@ -14,6 +16,10 @@ class WrittenTask(Wire):
     name: str = ""
     replicas: int | None = None
     min_available: int | None = None
+    partition_policy: Any = None
+    """Members are scheduled by partition, which is not supported. Its content does not matter."""
+    depends_on: Any = None
+    """Tasks whose pods come first."""
     template: PodTemplate = field(default_factory=PodTemplate)
 
 

@@ -130,6 +130,8 @@ class PodFacts:
     gone_by: int | None = None
     """When it should be gone if it is being deleted, its grace period counted in, by the API
     server's clock; seconds since 1970. None if that cannot be read."""
+    of_volcano: bool = False
+    """Whether Volcano is to bind it; only while it is gated, for later it matters no more."""
 
     @property
     def workload_kind(self) -> str:
@@ -230,6 +232,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         placement=_placement(devices, notes) if bound and devices else None,
         oversized=beyond is not None,
         gone_by=seconds_of(meta.deletion_timestamp) if meta.deletion_timestamp else None,
+        of_volcano=state is _GATED and spec.scheduler_name == v.VOLCANO_SCHEDULER,
     )
 
 

@@ -57,11 +57,7 @@ class Wait:
 class ReleaseJudge:
     """Judges the candidates of one queue. Charges nothing."""
 
-    def __init__(
-        self, ledger: LedgerReader, account: AccountReader, *, mixtures: bool = True
-    ) -> None:
-        """`mixtures`: whether a gang may as well start with pods of one task on several cards."""
-        self._mixtures = mixtures
+    def __init__(self, ledger: LedgerReader, account: AccountReader) -> None:
         self._ledger = ledger
         self._account = account
 
@@ -127,7 +123,7 @@ class ReleaseJudge:
         if not_ready is not None:
             return Wait(not_ready, group)
         members = self.starting(candidate, group)
-        verdict, cards = judge_gang(self._ledger, members, mixtures=self._mixtures)
+        verdict, cards = judge_gang(self._ledger, members)
         chosen = list(zip(members, cards, strict=False))
         runs_already = group.missing < group.minimum
         if not verdict.fits and runs_already:
@@ -173,7 +169,7 @@ class ReleaseJudge:
                 chosen, _ = self._smallest(candidate, group, dimension)
         if len(chosen) < need:
             return []
-        _, cards = judge_gang(self._ledger, chosen, mixtures=self._mixtures)
+        _, cards = judge_gang(self._ledger, chosen)
         return list(zip(chosen, cards, strict=False))
 
     def _alternatives(self, pod_class: PodClass) -> int:

@@ -59,17 +59,15 @@ class ReleasePass:
         *,
         before: str | None = None,
         starvation: Starvation | None = None,
-        mixtures: bool = True,
     ) -> None:
         """`before`: the key of a gang. The pass ends where it would judge that gang: neither the
         gang nor anything behind it is judged. `starvation`: what wait is too long; None: none is.
-        `mixtures`: whether a gang may as well start with pods of one task on several cards (V7).
         """
         self._before = before
         self._ledger = ledger
         self._account = account
         self._pending = account.pending
-        self._judge = ReleaseJudge(ledger, account, mixtures=mixtures)
+        self._judge = ReleaseJudge(ledger, account)
         self._fifo = account.facts is not None and account.facts.fifo
         self._starvation = None if self._fifo else starvation
         self._set_aside = SetAside(ledger, account, self._judge)

@@ -8,14 +8,12 @@ from .. import vocabulary as v
 from ..accounts.account import OUTSIDE
 from ..accounts.account_reader import AccountReader
 from ..decisions.groups.gang_judgement import judge_gang
-from ..decisions.groups.mixture import mixture_in
 from ..decisions.held_up import HeldUp, held_up_in
 from ..decisions.judgement import judge_release
 from ..decisions.probably_meant import with_group_meant
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import order_messages, stuck_messages
-from ..messages.volcano import volcano_messages
 from ..moments import seconds_of
 from ..pending.first_members import first_members
 from ..pods.pod_record import PodRecord
@@ -68,15 +66,11 @@ class GateReasons:
     known of a fifo queue alone.
     """
 
-    def __init__(
-        self, ledger: LedgerReader, *, volcano_configuration: str = "", guesses: bool = False
-    ) -> None:
-        """`volcano_configuration`: namespace and name of the ConfigMap of Volcano's scheduler;
-        empty: it binds no pods (V7). Whether it lets mixtures be bound is not known here.
-        `guesses`: whether it is looked up which group was meant by a wrong name, for a few pods.
+    def __init__(self, ledger: LedgerReader, *, guesses: bool = False) -> None:
+        """`guesses`: whether it is looked up which group was meant by a wrong name, for a few
+        pods.
         """
         self._ledger = ledger
-        self._volcano_configuration = volcano_configuration
         self._guesses = guesses
         self._verdicts: dict[Hashable, Verdict | Why] = {}
         self._gangs: dict[tuple[str, str], Verdict | Why] = {}
@@ -131,20 +125,9 @@ class GateReasons:
         members = [self._ledger.pods[sort_key.uid] for sort_key in found]
         if group.started or group.being_reserved or not members:
             return None
-        configuration = self._volcano_configuration
-        verdict, cards = judge_gang(self._ledger, members, mixtures=not configuration)
+        verdict, _ = judge_gang(self._ledger, members)
         if not verdict.fits:
             return verdict
-        mixed = mixture_in(zip(members, cards, strict=True)) if configuration else None
-        if mixed is not None:
-            text = volcano_messages.mixed_cards(
-                mixed.task,
-                mixed.cards,
-                configuration,
-                says=volcano_messages.NOT_LOOKED_AT,
-                choice=mixed.choice,
-            )
-            return Why(v.MIXED_CARDS, text)
         return Why(v.GATE_REFUSED, stuck_messages.GATE_HELD_BACK) if group.held_back else verdict
 
     def _is_held_up(self, account: AccountReader, record: PodRecord) -> bool:

@@ -94,3 +94,13 @@ def test_why_nothing_is_compared() -> None:
     assert section.notes == ["pods are not all known: published totals are not compared"]
     (note,) = drift_section(seen(), [], nobody_publishes=True).notes
     assert note.startswith("no replica leads")
+
+
+def test_numbers_that_volcano_lets_nobody_write_are_old() -> None:
+    closing = saying(5).put("Closing", "status", "state")
+    found = differences(seen(closing, holding("a", 4)).ledger)
+    assert found == {Difference("q", H200, 5, 4, closing=True)}
+    read = seen(closing, holding("a", 4))
+    (one,) = drift_section(read, sorted(found), nobody_publishes=False).findings
+    assert one.reason == "NumbersOld"
+    assert "Volcano's webhook refuses every update of a queue that is Closing" in one.advice

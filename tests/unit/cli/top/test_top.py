@@ -16,7 +16,7 @@ from cardquota.cli.output import Output
 from cardquota.cli.plugin import plugin
 from cardquota.cli.top.card_use import MOST_PODS, CardUse
 from cardquota.cli.top.published_queues import PublishedQueue, PublishedQueues
-from cardquota.cli.top.top import lines
+from cardquota.cli.top.top import lines, notes
 from cardquota.cli.top.wide_lines import wide_lines
 from cardquota.quota import vocabulary as v
 from cardquota.quota.reports.cards_outside import OutsideUse
@@ -59,10 +59,10 @@ async def top(
 @pytest.mark.parametrize(
     "published",
     [
-        queue("q", {**STATUS, "state": "Closing"}),
-        queue("q", {"state": "Closing", "allocated": {"cpu": "1"}}, TEXT),
+        queue("q", {**STATUS, "state": "Closed"}),
+        queue("q", {"state": "Closed", "allocated": {"cpu": "1"}}, TEXT),
         # What the status says is newer: our definition took the place of Volcano's.
-        queue("q", {**STATUS, "state": "Closing"}, json.dumps({**STATUS, "columns": {}})),
+        queue("q", {**STATUS, "state": "Closed"}, json.dumps({**STATUS, "columns": {}})),
     ],
 )
 async def test_the_numbers_are_shown_wherever_they_are(
@@ -75,7 +75,7 @@ async def test_the_numbers_are_shown_wherever_they_are(
         *("NAME", "STATE", "CARDS", "INQUEUE", "ELASTIC", "REQUESTED", "CPU", "MEMORY"),
         *("WAITING", "NOTE", "AGE"),
     ]
-    assert row.split()[:4] == ["q", "Closing", H200, "2/3"]
+    assert row.split()[:4] == ["q", "Closed", H200, "2/3"]
     assert row.split()[-1].endswith("d")
 
 
@@ -353,3 +353,12 @@ async def test_the_default_answer_asks_for_each_kind_once_and_for_one_page_of_po
         assert query == {"labelSelector": v.MANAGED, "limit": "1001"}
     reviews = "/apis/cardquota.volcano.sh/v1alpha1/queuereviews"
     assert (set(paths[:2]), paths[2:]) == ({PATH, reviews}, ["/api/v1/pods"])
+
+
+def test_numbers_that_volcano_lets_nobody_write_are_said_to_be_old() -> None:
+    """Its webhook refuses every update of a queue that is Closing, and so of its annotation."""
+    closing = PublishedQueue("q", 0, "Closing", STATUS, in_annotation=True)
+    open_again = PublishedQueue("r", 0, "Open", STATUS, in_annotation=True)
+    in_status = PublishedQueue("s", 0, "Closing", STATUS, in_annotation=False)
+    (note,) = notes(PublishedQueues([closing, open_again, in_status], []), None)
+    assert note.startswith("the numbers of q may be old: ")

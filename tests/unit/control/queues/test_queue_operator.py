@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from builders import H200, a_queue
 from cardquota.control.queues import queue_operator as module
 from cardquota.control.queues.queue_definition import QueueDefinition
 from cardquota.control.queues.queue_operator import QueueOperator
 from cardquota.quota import vocabulary as v
 
-from ..fakes import until
+from ..fakes import a_world, until
+from .queue_numbers import numbers
 
 GROUP_VERSION = f"{v.API_GROUP}/{v.VERSION}"
 QUEUES = {
@@ -49,9 +51,11 @@ GRACE = 5.0
 
 
 class QueueServer:
-    """Has no queues; watches of them fail as long as `fails`."""
+    """Has no queues unless told; watches of them fail as long as `fails`; no patch is taken."""
 
     def __init__(self) -> None:
+        self.queues: list[dict[str, object]] = []
+        self.patches = 0
         self.watches = 0
         self.fails = True
         self.said: set[str | None] = set()
@@ -61,8 +65,14 @@ class QueueServer:
         self.said.add(request.headers.get("Authorization"))
         if request.path in DISCOVERY:
             return web.json_response(DISCOVERY[request.path])
+        if request.method == "PATCH":
+            self.patches += 1
+            return web.json_response(
+                {"message": "queue state must be in [Open Closed]"}, status=403
+            )
         if "watch" not in request.query:
-            return web.json_response({"metadata": {"resourceVersion": "5"}, "items": []})
+            items = self.queues if request.path.endswith("/queues") else []
+            return web.json_response({"metadata": {"resourceVersion": "5"}, "items": items})
         stream = web.StreamResponse()
         await stream.prepare(request)
         of_queues = request.path.endswith("/queues")
@@ -131,6 +141,32 @@ async def test_it_is_started_again_when_the_definition_of_queues_is_another(
     await until(lambda: server.watches == 2)
     assert len(asked) == 2
     await operator.stop(60)
+
+
+async def test_a_write_that_waits_for_another_try_does_not_delay_the_end(
+    server: QueueServer,
+) -> None:
+    """As of a queue that is Closing, of which Volcano's webhook lets nothing be written."""
+    meta = {"name": "queue", "uid": "uid-queue", "resourceVersion": "4"}
+    server.fails, server.queues = False, [{"metadata": meta, "status": {"state": "Closing"}}]
+    unwritten: list[int] = []
+    asked = threading.Event()
+    operator = QueueOperator(
+        standalone=True,
+        ask_all=asked.set,
+        definition=QueueDefinition(standalone=True),
+        unwritten=unwritten.append,
+    )
+    operator.start()
+    await until(asked.is_set)
+    operator.post("queue", numbers(a_world(a_queue().with_quota({H200: 1}))))
+    await until(lambda: server.patches and unwritten)
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    await operator.stop(60)
+    assert loop.time() - begun < GRACE / 2
+    assert unwritten == [1, 0], "of what is old, and that nobody knows it any more"
+    assert not [thread for thread in threading.enumerate() if thread.name == "kopf"]
 
 
 async def test_it_ends_at_once_when_the_term_does(server: QueueServer) -> None:

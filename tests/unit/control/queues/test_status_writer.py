@@ -306,6 +306,38 @@ async def test_a_write_that_fails_again_and_again_becomes_rare(
     assert pauses[3] >= 4 * INTERVAL - TICK, "at least half of eight times the first"
 
 
+async def test_another_state_of_the_queue_ends_the_pause_after_a_refusal(
+    server: StatusServer, ledger: Ledger
+) -> None:
+    """While it is Closing Volcano's webhook refuses every update: its numbers are old."""
+    old: list[int] = []
+    writer = StatusWriter(server, lambda: "now", standalone=False, unwritten=old.append)
+    server.answers = [refused(403)] * 6
+    writer.see("queue", {"status": {"state": "Closing"}})
+    writer.want(numbers(ledger))
+    await until(lambda: len(server.writes) == 6)
+    assert old == [1]
+    writer.see("queue", {"status": {"state": "Closing", "running": 2}})
+    await asyncio.sleep(INTERVAL)
+    assert len(server.writes) == 6, "that is no other state"
+    at = asyncio.get_running_loop().time()
+    writer.see("queue", {"status": {"state": "Open"}})
+    await until(lambda: len(server.writes) == 7)
+    assert server.writes[6][0] - at < INTERVAL / 2
+    await until(lambda: old == [1, 0])
+    server.answers = [refused(403)]
+    writer.want(one_more(ledger, "p"))
+    await until(lambda: old == [1, 0, 1])
+    writer.drop("queue")
+    writer.drop("queue", "")
+    assert old == [1, 0, 1, 0], "it is gone"
+    writer.close()
+    writer.see("queue", {"status": {"state": "Open"}})
+    writer.want(numbers(ledger))
+    await asyncio.sleep(INTERVAL / 2)
+    assert writer.writing == 0, "nothing is begun any more"
+
+
 async def test_a_queue_that_is_gone_is_written_no_more(
     writer: StatusWriter, server: StatusServer, ledger: Ledger
 ) -> None:

@@ -233,7 +233,7 @@ async def test_however_many_were_asked_about_the_end_of_a_term_gives_way(
 
 async def test_who_does_not_lead_passes_on_what_the_leader_has_told_whatever_he_knows() -> None:
     """The leader takes its condition back once it hears of a question."""
-    told = {"type": QUOTA_CONDITION, "status": "False", "reason": "InsufficientCardQuota"}
+    told = {"type": QUOTA_CONDITION, "status": "True", "reason": "InsufficientCardQuota"}
     group = GROUP.put([told], "status", "conditions")
     replica = VotingReplica(QUEUE, group, leads=False)
     replica.leader.says = Vote.ABSTAIN

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
+from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.groups.gang_judgement import judge_gang
 from cardquota.quota.ledger.ledger import Ledger
@@ -78,9 +78,9 @@ def test_r7_a_gang_of_which_no_two_are_alike_is_judged_once(
     members = [waiting(f"w{n}", 1).with_cpu(f"{n + 1}m").in_group("gang") for n in range(50)]
     ledger, judged = a_cluster(a_group("gang").in_queue("queue").of(50), *members), list[int]()
 
-    def counting(ledger: Ledger, pods: Sequence[PodRecord], *, mixtures: bool) -> object:
+    def counting(ledger: Ledger, pods: Sequence[PodRecord]) -> object:
         judged.append(len(pods))
-        return judge_gang(ledger, pods, mixtures=mixtures)
+        return judge_gang(ledger, pods)
 
     monkeypatch.setattr(gated, "judge_gang", counting)
     assert len({one.why for one in found(ledger).values()}) == 1
@@ -97,23 +97,6 @@ def test_r7_a_gang_that_lacks_members_or_is_about_to_start() -> None:
     ledger.groups["team/gang"].held_back = False
     ledger.decisions.reserve("team/gang", "queue", "term-1", ((H200, 2),))
     assert found(ledger)["a"].why.startswith("it is about to be let through")
-
-
-def test_v7_a_gang_that_volcano_could_not_bind_is_told_what_to_set() -> None:
-    """Whatever the leader has made of it: only Volcano's configuration helps."""
-    either = f"{H200}|{H800}"
-    members = [waiting(name, 1).naming(either).in_group("gang") for name in "ab"]
-    queue = a_queue().with_quota({H200: 1, H800: 1})
-    ledger = a_ledger(*CARDS, queue, a_group("gang").in_queue("queue").of(2), *members)
-    for held_back in (False, True):
-        ledger.groups["team/gang"].held_back = held_back
-        why = GateReasons(ledger, volcano_configuration="v/conf").of(ledger.pods["a"])
-        assert why.reason == v.MIXED_CARDS
-        assert "and ConfigMap <v/conf> may set that: see whether it does; set it, wait" in why.text
-    assert GateReasons(ledger).of(ledger.pods["a"]).reason == v.GATE_REFUSED
-    see(ledger, a_queue().with_quota({H200: 1, H800: 2}).at_revision(900))
-    why = GateReasons(ledger, volcano_configuration="v/conf").of(ledger.pods["a"])
-    assert why.reason == v.GATE_REFUSED
 
 
 def test_r7_whose_gate_could_not_be_opened() -> None:

@@ -14,8 +14,14 @@ def queue_fault(queue: Json) -> str:
     """Why the queue is refused. Empty: it is not.
 
     What is guaranteed of a resource must be deserved too, and what is deserved must be allowed.
+    While a queue is Closing every update of it is refused, of its annotations too; its status is
+    another resource, which is not asked about.
     """
     spec = queue.get("spec") or {}
+    state = (queue.get("status") or {}).get("state") or "Open"
+    if state not in ("Open", "Closed"):
+        why = "queue state must be in [Open Closed]"
+        return f'requestBody.status.state: Invalid value: "{state}": {why}'
     guarantee = amounts((spec.get("guarantee") or {}).get("resource"))
     deserved, capability = amounts(spec.get("deserved")), amounts(spec.get("capability"))
     if int(spec.get("weight", 1)) < 1:

@@ -49,6 +49,8 @@ class JobController:
         self._pauses = pauses
         self._refusals: dict[str, int] = {}
         self._not_before: dict[str, float] = {}
+        self._copied: dict[str, str] = {}
+        """By uid of a job: what it was last told of its group."""
 
     async def sync(self) -> None:
         """One step of each job that does not pause. Failures are logged; the next call retries."""
@@ -60,6 +62,8 @@ class JobController:
         for known in self._refusals.keys() - {uid(one) for one in jobs}:
             del self._refusals[known]
             self._not_before.pop(known, None)
+        for known in self._copied.keys() - {uid(one) for one in jobs}:
+            del self._copied[known]
         time = asyncio.get_running_loop().time()
         ready = (one for one in jobs if self._not_before.get(uid(one), 0.0) <= time)
         await asyncio.gather(*(self._sync(one, own[uid(one)]) for one in ready))
@@ -74,6 +78,7 @@ class JobController:
         group = self._groups.objects.get(f"{namespace(job)}/{group_name(job)}")
         step = next_step(job, group, own)
         try:
+            await self._copy_condition(job, group)
             await self._group(job, group, wanted=step.has_group)
             await asyncio.gather(*(self._delete(PODS, one) for one in step.delete))
             refused = await self._create(step)
@@ -86,6 +91,19 @@ class JobController:
         except ApiRefusalError as error:
             if error.status not in (CONFLICT, NOT_FOUND):
                 _log.warning("job %s: %s", key(job), error)
+
+    async def _copy_condition(self, job: Json, group: Json | None) -> None:
+        """Tell the job what the newest True condition of its group says, once for each text.
+
+        Volcano does so at each sync.
+        """
+        conditions = status(group or {}).get("conditions") or ()
+        holds = [one for one in conditions if one.get("status") == "True"]
+        newest: Json = max(holds, key=lambda one: one.get("lastTransitionTime") or "", default={})
+        text = str(newest.get("message") or newest.get("reason") or "")
+        if text and self._copied.get(uid(job)) != text:
+            self._copied[uid(job)] = text
+            await self._api.tell(job, "Job", "PodGroupPending", text, SOURCE)
 
     async def _group(self, job: Json, group: Json | None, *, wanted: bool) -> None:
         if not wanted and group is not None:

@@ -12,6 +12,7 @@ from ..api_objects import (
     GROUP_NAME,
     Json,
     annotations,
+    created,
     key,
     name,
     namespace,
@@ -104,7 +105,8 @@ class VolcanoSession:
     ) -> None:
         everyone = list(pods)
         members: dict[str, list[GangMember]] = defaultdict(list)
-        for pod in oldest_first(everyone):
+        # As Volcano orders the tasks of a job: of one second by uid, so in any order of names.
+        for pod in sorted(everyone, key=lambda one: (created(one), uid(one))):
             group = annotations(pod).get(GROUP_NAME)
             if group and pod["spec"].get("schedulerName") == "volcano":
                 found = member(pod, binding.get(uid(pod), ""))

@@ -17,8 +17,9 @@ from ....quota.stuck.stuck_finding import StuckFinding
 from ....settings import Settings
 from ... import sentences
 from ...leader.lease import is_renewed
-from ...object_answer import NotRead
+from ...object_answer import Answer, NotRead, inner
 from ..bounded_section import bounded_section
+from ..leftovers.scheduler_plugins import caches_errors
 from ..section import CheckSection
 from .certificate_findings import (
     bundle_findings,
@@ -67,6 +68,11 @@ def _findings(
     yield from lease_findings(installed.leases, settings.namespace, now)
     yield from definition_findings(installed.definitions, standalone=standalone)
     yield from _of_admission(installed, settings, now, known=known)
+    yield from _of_volcano(installed.volcano_scheduler, settings)
+    for name, namespace in installed.volcano_namespaces.items():
+        if namespace is None:
+            why, advice = sentences.ACCOUNTS_OF_NOBODY, sentences.NAME_ACCOUNTS
+            yield fault(("Namespace", "", name), "AccountsMissing", why, advice)
     missing = installed.missing_rights
     if missing and not isinstance(missing, NotRead):
         about = ("ServiceAccount", settings.namespace, settings.service_account)
@@ -82,6 +88,21 @@ def _findings(
         about = ("Deployment", settings.namespace, v.DEPLOYMENT)
         why = sentences.deployment_missing(f"{settings.namespace}/{v.DEPLOYMENT}")
         yield fault(about, "DeploymentMissing", why, sentences.APPLY_BASE)
+
+
+def _of_volcano(found: Answer, settings: Settings) -> Iterator[StuckFinding]:
+    """Whether Volcano's scheduler tries all pods of a task, though one fits nowhere (V7)."""
+    if settings.scheduler != "volcano" or isinstance(found, NotRead):
+        return
+    namespace, _, name = settings.volcano.configuration.partition("/")
+    about = ("ConfigMap", namespace, name)
+    data = inner(found, "data") or {}
+    texts = [text for text in data.values() if isinstance(text, str)]
+    if found is None:
+        yield fault(about, "ConfigurationMissing", sentences.NO_VOLCANO_MAP, sentences.NAME_THE_MAP)
+    elif caches_errors(texts):
+        why, advice = sentences.PREDICATE_CACHE, sentences.SET_PREDICATE_CACHE
+        yield fault(about, "PredicateCacheOn", why, advice)
 
 
 def _of_admission(
@@ -115,8 +136,9 @@ def _not_read(installed: Installed) -> Iterator[str]:
             by_kind.setdefault(kind, {})[one.why] = None
     for kind, (first, *others) in by_kind.items():
         yield sentences.the_same_for(first, len(others), kind)
-    if isinstance(installed.deployment, NotRead):
-        yield installed.deployment.why
+    for one in (installed.deployment, installed.volcano_scheduler):
+        if isinstance(one, NotRead):
+            yield one.why
     if isinstance(installed.missing_rights, NotRead):
         yield f"{installed.missing_rights.why}: {sentences.RIGHTS_NOT_KNOWN}"
 

@@ -35,6 +35,9 @@ _AT_ONCE: Final = 8
 """Requests in flight."""
 _REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 _URL: Final = re.compile(r"https://[^/?#]{1,500}")
+_ACCOUNT: Final = ["system", "serviceaccount"]
+_PARTS: Final = 4
+"""Of the user name of a service account."""
 _LONGEST_CERTIFICATE: Final = 64 * 1024
 """Characters."""
 
@@ -54,6 +57,10 @@ class Installed:
     deployment: Answer = None
     certificates: Mapping[str, bytes | NotRead | None] = field(default_factory=dict)
     """By name of the Secret: the certificate in it, PEM. None: there is no Secret."""
+    volcano_scheduler: Answer = None
+    """The ConfigMap with the configuration of Volcano's scheduler, beside Volcano."""
+    volcano_namespaces: Mapping[str, Answer] = field(default_factory=dict)
+    """Those of the accounts that may do what Volcano does."""
     missing_rights: tuple[Right, ...] | NotRead = ()
     """What the operator's account may not do."""
 
@@ -86,6 +93,8 @@ async def read_installed(
         leases=await read_leases(client, settings.namespace, clock, sleep),
         deployment=deployment,
         certificates=dict(zip(secrets, certificates, strict=True)),
+        volcano_namespaces=await _volcano_namespaces(client, settings),
+        volcano_scheduler=await _volcano_scheduler(client, settings),
         missing_rights=await _missing_rights(client, settings),
     )
 
@@ -146,6 +155,24 @@ async def _certificate(client: Client, namespace: str, name: str) -> bytes | Not
         return base64.b64decode(text)
     except (binascii.Error, ValueError):
         return b""
+
+
+async def _volcano_scheduler(client: Client, settings: Settings) -> Answer:
+    if settings.scheduler != "volcano":
+        return None
+    namespace, _, name = settings.volcano.configuration.partition("/")
+    path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
+    return await read_object(client, path, f"ConfigMap <{namespace}/{name}>")
+
+
+async def _volcano_namespaces(client: Client, settings: Settings) -> dict[str, Answer]:
+    accounts = (one.split(":") for one in settings.volcano_accounts)
+    names = dict.fromkeys(one[2] for one in accounts if one[:2] == _ACCOUNT and len(one) == _PARTS)
+
+    def read(name: str) -> Awaitable[Answer]:
+        return read_object(client, f"/api/v1/namespaces/{name}", f"Namespace <{name}>")
+
+    return dict(zip(names, await _at_once(read, names), strict=True))
 
 
 async def _missing_rights(client: Client, settings: Settings) -> tuple[Right, ...] | NotRead:

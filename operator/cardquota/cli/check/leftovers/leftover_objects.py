@@ -257,8 +257,8 @@ def _looks_like_ours(key: str) -> bool:
 
 
 async def _read_configurations(client: Client, found: Leftovers, settings: Settings) -> None:
-    """Those of the schedulers in `volcano.accounts`, by the names that Volcano's manifests and its
-    chart give them.
+    """The one in `volcano.configuration`, and those of the schedulers in `volcano.accounts`, by the
+    names that Volcano's manifests and its chart give them.
     """
     for namespace, name in islice(_configurations(settings), _MOST_CONFIGURATIONS):
         path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
@@ -282,7 +282,7 @@ async def _read_configurations(client: Client, found: Leftovers, settings: Setti
 
 
 def _configurations(settings: Settings) -> Iterator[tuple[str, str]]:
-    for account in settings.volcano.accounts:
-        found = _SCHEDULER.fullmatch(account)
-        if found is not None:
-            yield found["namespace"], f"{found['name']}-configmap"
+    named = tuple(settings.volcano.configuration.split("/"))
+    found = (_SCHEDULER.fullmatch(account) for account in settings.volcano.accounts)
+    others = ((one["namespace"], f"{one['name']}-configmap") for one in found if one is not None)
+    yield from dict.fromkeys(((named[0], named[1]), *others))

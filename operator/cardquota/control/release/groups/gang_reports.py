@@ -77,10 +77,6 @@ class GangReports:
         text = gang_messages.gang_held_back(namespace, failures)
         self._tell(gang, v.GATE_REFUSED, text, namespace, waits=True)
 
-    def mixed(self, gang: PodGroupState, text: str) -> None:
-        """It has room on several cards together, and Volcano may never bind it so (V7)."""
-        self._tell(gang, v.MIXED_CARDS, text, waits=True)
-
     def in_part(self, gang: PodGroupState, pod: PodFacts, opened: int) -> None:
         """A gate is refused after other pods of the gang were let through."""
         text = gang_messages.gang_in_part(pod.name, opened, gang.minimum, self._timeout)
@@ -97,7 +93,11 @@ class GangReports:
         if gang.enqueued:
             text = gang_messages.request_expired(queue, gang.there, least, self._timeout, rest)
         else:
-            text = gang_messages.reservation_expired(queue, running, least, self._timeout, rest)
+            cards = {dimension for _, dimension in gang.holds if is_card(dimension)}
+            mixed = self._ledger.with_volcano and len(cards) > 1
+            text = gang_messages.reservation_expired(
+                queue, running, least, self._timeout, rest, mixed=mixed
+            )
         if gang.facts is not None:
             self._events.forget(gang.facts.uid)  # each expiry is news
         self._tell(gang, v.RESERVATION_EXPIRED, text, waits=True)

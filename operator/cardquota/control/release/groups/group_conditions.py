@@ -241,6 +241,10 @@ class GroupConditions:
         if facts is None:
             return None
         wait = self._waits.get(group.key)
+        if self._holds_for_nothing(group, facts):
+            known = wait is not None and wait.reason == v.RESERVATION_EXPIRED
+            lost = WantedCondition(v.GroupCondition.UNSCHEDULABLE, v.RESERVATION_EXPIRED, None)
+            return lost if known else None
         if _is_let_through(group, phase, reserved=reserved):
             text = gang_messages.group_let_through(facts.queue)
             return WantedCondition(v.GroupCondition.SCHEDULED, v.RELEASED, text)
@@ -256,6 +260,14 @@ class GroupConditions:
             reason = v.Reason.GANG_INCOMPLETE
             return WantedCondition(v.GroupCondition.UNSCHEDULABLE, reason, text)
         return WantedCondition()
+
+    def _holds_for_nothing(self, group: PodGroupState, facts: GroupFacts) -> bool:
+        """Whether its minimum was let through and not bound in its time (E8): that stays true when
+        another leader comes.
+        """
+        if not group.waits_for_nodes or group.reservation is not None:
+            return False
+        return group.lost_place or self._stored(facts).reason == v.RESERVATION_EXPIRED
 
     def body(self, group: PodGroupState, wanted: WantedCondition) -> list[dict[str, Any]]:
         """The list of conditions to be written. Conditions of other types are not kept: where we

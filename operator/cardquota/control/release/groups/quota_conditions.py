@@ -1,8 +1,9 @@
 """The condition `CardQuota` of pod groups beside Volcano, which writes all else of their status.
 
 Volcano's own condition `Unschedulable` stays for ever, and it says the same of every group that
-waits. Ours is `False` with the reason and the sentence of the event while the group waits for
-quota, and `True` once it was let through; a group that never waited gets none.
+waits. Ours is `True` with the reason and the sentence of the event while the group waits for quota,
+so that Volcano copies it to the Job, and `False` once it was let through; a group that never waited
+gets none.
 """
 
 import logging
@@ -136,7 +137,7 @@ class QuotaConditions:
         body = {
             **self.conditions.body(group, wanted)[0],
             "type": QUOTA_CONDITION,
-            "status": "False" if waits else "True",
+            "status": str(waits),
         }
         if place >= 0:
             return [*tests, {"op": "replace", "path": where, "value": body}]

@@ -29,21 +29,17 @@ from .gang_trial import GangTrial, Served, cards_for_all
 from .member_kinds import Kind, kinds_of
 
 
-def judge_gang(
-    ledger: LedgerReader, members: Sequence[PodRecord], *, mixtures: bool = True
-) -> tuple[Verdict, list[Charge]]:
+def judge_gang(ledger: LedgerReader, members: Sequence[PodRecord]) -> tuple[Verdict, list[Charge]]:
     """The verdict on starting a gang: these members together, or none (E2).
 
     Also the cards that each member would be charged, in the same order; empty if they do not all
     fit. Kind by kind, each member gets the best of its cards that is left, unless a later member
-    needs that very card (T3). Without `mixtures` one card for all of a kind goes before several,
-    also if nodes have none of it free (V7).
+    needs that very card (T3).
 
     Costs by the number of kinds of members, and with a choice of cards by the nodes that they pick,
     not by the number of members. All searches together have one bound of steps.
     """
-    each_task = not mixtures and _may_mix(members)
-    kinds = kinds_of(members, GANG_KINDS.most, each_task=each_task)
+    kinds = kinds_of(members, GANG_KINDS.most)
     queue = members[0].queue
     if len(kinds) > GANG_KINDS.most:
         text = gang_messages.gang_too_unlike(members[0].facts.group, len(members), GANG_KINDS.most)
@@ -53,15 +49,11 @@ def judge_gang(
     with set_aside(group, account):
         flexible_claims = account.flexible_claims or account.no_flexible_claims()
         with flexible_claims.one_question() as steps_left:
-            verdict, served = _judge_kinds(ledger, kinds, flexible_claims, mixtures)
-            # The search for one card may have used up the steps: then this says nothing.
-            doubtful = not (verdict.fits or mixtures) and account.flexible_claims is not None
-            if not (verdict.fits or doubtful):
+            verdict, served = _judge_kinds(ledger, kinds, flexible_claims)
+            if not verdict.fits:
                 soon = group is None or not group.loses_members
                 outside = OutsideQuota(ledger, account)
                 return _of_gang(outside, verdict, kinds, steps_left(), soon=soon), []
-    if doubtful:
-        return judge_gang(ledger, members)
     disagreeing = _disagreeing(kinds, served)
     if disagreeing is not None:
         return disagreeing, []
@@ -74,19 +66,13 @@ def judge_gang(
     return Verdict(Outcome.FITS, queue), chosen
 
 
-def _may_mix(members: Sequence[PodRecord]) -> bool:
-    """Whether they may get different cards at all."""
-    cards = {record.request.cards for record in members if record.request is not None}
-    return len(cards) > 1 or any(len(some) > 1 for some in cards)
-
-
 def _judge_kinds(
-    ledger: LedgerReader, kinds: Sequence[Kind], flexible_claims: FlexibleClaims, mixtures: bool
+    ledger: LedgerReader, kinds: Sequence[Kind], flexible_claims: FlexibleClaims
 ) -> tuple[Verdict, list[Served]]:
     """The verdict on the first kind that does not fit beside those before it, else that all fit,
     and the cards of each kind.
     """
-    trial, served = GangTrial(ledger, mixtures=mixtures), list[Served]()
+    trial, served = GangTrial(ledger), list[Served]()
     verdict = Verdict(Outcome.FITS)
     for kind in kinds:
         if len(kind.cards) > 1:
@@ -96,53 +82,40 @@ def _judge_kinds(
             found = [(verdict.cards, kind.number)]
         if not verdict.fits:
             choice = any(len(kind.cards) > 1 for kind in kinds)
-            assigned = _assigned(ledger, flexible_claims, kinds, mixtures) if choice else None
+            assigned = _assigned(ledger, flexible_claims, kinds) if choice else None
             if assigned is None or not verdict.shortfalls:
                 return verdict, []
-            return Verdict(Outcome.FITS), _on_one_card_each(ledger, kinds, assigned, mixtures)
+            return Verdict(Outcome.FITS), _on_one_card_each(ledger, kinds, assigned)
         served.append(found)
-    return verdict, _on_one_card_each(ledger, kinds, served, mixtures)
+    return verdict, _on_one_card_each(ledger, kinds, served)
 
 
 def _on_one_card_each(
-    ledger: LedgerReader, kinds: Sequence[Kind], served: Sequence[Served], mixtures: bool
+    ledger: LedgerReader, kinds: Sequence[Kind], served: Sequence[Served]
 ) -> list[Served]:
     """Another way to serve them, each kind on one card, if some are on several: a kind that came
-    first may have taken what another one needs for all of its pods (E7). Without `mixtures` each
-    task, whatever its pods ask for besides (V7). Those that ask for most go first. As they are
-    served already if that is no need, or no way was found.
+    first may have taken what another one needs for all of its pods (E7). Those that ask for most go
+    first. As they are served already if that is no need, or no way was found.
     """
-    parts: list[list[int]] = [[place] for place in range(len(kinds))]
-    if not mixtures:
-        tasks: dict[str | int, list[int]] = {}
-        for place, kind in enumerate(kinds):
-            tasks.setdefault(kind.first.facts.task if kind.amount else place, []).append(place)
-        parts = list(tasks.values())
-    if not any(_is_mixed(served[place] for place in part) for part in parts):
+    if not any(map(_is_mixed, served)):
         return list(served)
-    trial, found_by_place = GangTrial(ledger, mixtures=mixtures), dict[int, Served]()
+    trial, found_by_place = GangTrial(ledger), dict[int, Served]()
 
-    def place_of(part: list[int]) -> tuple[bool, int]:
-        some = [kinds[place] for place in part]
-        fixed = any(len(kind.cards) <= 1 for kind in some)
-        return not fixed, -sum(kind.number * kind.amount for kind in some)
+    def place_of(place: int) -> tuple[bool, int]:
+        kind = kinds[place]
+        return len(kind.cards) > 1, -kind.number * kind.amount
 
-    for part in sorted(parts, key=place_of):
-        some = [kinds[place] for place in part]
-        if mixtures or not some[0].amount:
-            one = trial.judge_on_one_card(some[0])
-            found = [one] if one is not None else None
-        else:
-            found = trial.judge_task(some)
+    for place in sorted(range(len(kinds)), key=place_of):
+        found = trial.judge_on_one_card(kinds[place])
         if found is None:
             return list(served)
-        found_by_place.update(zip(part, found, strict=True))
+        found_by_place[place] = found
     return [found_by_place[place] for place in range(len(kinds))]
 
 
-def _is_mixed(served: Iterable[Served]) -> bool:
+def _is_mixed(served: Served) -> bool:
     """Whether they are on more than one card."""
-    return len({card for one in served for cards, _ in one for card, _ in cards}) > 1
+    return len({card for cards, _ in served for card, _ in cards}) > 1
 
 
 def _disagreeing(kinds: Sequence[Kind], served: Sequence[Served]) -> Verdict | None:
@@ -165,11 +138,11 @@ def _disagreeing(kinds: Sequence[Kind], served: Sequence[Served]) -> Verdict | N
 
 
 def _assigned(
-    ledger: LedgerReader, flexible_claims: FlexibleClaims, kinds: Sequence[Kind], mixtures: bool
+    ledger: LedgerReader, flexible_claims: FlexibleClaims, kinds: Sequence[Kind]
 ) -> list[Served] | None:
     """A card for each, found for all at once. None if no way was found to serve them all."""
     with flexible_claims.beside() as others:
-        served = _cards_of(ledger, kinds, others.assignment, mixtures)
+        served = _cards_of(ledger, kinds, others.assignment)
     # All other checks are made with these very cards.
     trial = GangTrial(ledger)
     for kind, found in zip(kinds, served or (), strict=False):
@@ -181,7 +154,7 @@ def _assigned(
 
 
 def _cards_of(
-    ledger: LedgerReader, kinds: Sequence[Kind], assignment: Assignment, mixtures: bool
+    ledger: LedgerReader, kinds: Sequence[Kind], assignment: Assignment
 ) -> list[Served] | None:
     """The cards of each kind. Nothing stays assigned. None if they cannot all be served."""
     placed, availabilities = Counter[Claim](), Availabilities(ledger)
@@ -193,7 +166,7 @@ def _cards_of(
             if number < kind.number:
                 return None
         return [
-            _fix(_Fixing(kind, assignment, availabilities, placed), mixtures)
+            _fix(_Fixing(kind, assignment, availabilities, placed))
             if kind.amount
             else [((), kind.number)]
             for kind in kinds
@@ -203,7 +176,7 @@ def _cards_of(
             assignment.give_back(claim, number)
 
 
-def _fix(fixing: "_Fixing", mixtures: bool) -> Served:
+def _fix(fixing: "_Fixing") -> Served:
     """Fix the best cards for the placed pods of a kind that all other claims leave: one for all of
     them where there is one, as `GangTrial.judge_each` does (E7).
     """
@@ -211,10 +184,8 @@ def _fix(fixing: "_Fixing", mixtures: bool) -> Served:
         return fixing.one_by_one()
     if fixing.on_one_card(at_once=True):
         return fixing.served
-    if not mixtures and fixing.on_one_card(at_once=False):
-        return fixing.served
     served = fixing.one_by_one()
-    if len(served) > 1 and not fixing.at_once and mixtures:
+    if len(served) > 1 and not fixing.at_once:
         fixing.undo()
         if not fixing.on_one_card(at_once=False):
             fixing.one_by_one()
@@ -246,7 +217,7 @@ class _Fixing:
         all_of_them = kind.number
         # That costs least: nodes are looked at for what is left.
         able = [card for card in kind.cards if assignment.fixable(claim, card) >= all_of_them]
-        for card in cards_for_all([kind], self._availabilities, able, at_once=at_once):
+        for card in cards_for_all(kind, self._availabilities, able, at_once=at_once):
             number = assignment.fix(claim, card, all_of_them)
             self._took(card, number)
             if number == all_of_them:

@@ -1,7 +1,6 @@
 """The pods of a gang that go together, kind by kind, and the card that each gets (E7)."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from ...accounts.account_reader import AccountReader
 from ...amounts import Charge, MutableAmounts
@@ -16,19 +15,13 @@ from .member_kinds import Kind
 
 Served = list[tuple[Charge, int]]
 """Cards, and how many pods in a row get them."""
-MOST_TRIED: Final = 256
-"""Kinds of one gang that are judged on cards which then have no room for all of their task: some
-ten milliseconds, beside pods that may still get any of several some more."""
 
 
 class GangTrial:
     """The pods that go together, so far: what they ask for, and which cards they get."""
 
-    def __init__(self, ledger: LedgerReader, *, mixtures: bool = True) -> None:
-        """`mixtures`: whether pods of one task start as well on several cards."""
+    def __init__(self, ledger: LedgerReader) -> None:
         self._ledger = ledger
-        self._mixtures = mixtures
-        self._tries = MOST_TRIED
         self.beside: MutableAmounts = {}
         """What all of them ask for together."""
         self.availabilities = Availabilities(ledger)
@@ -40,19 +33,15 @@ class GangTrial:
         All get one card if one has room for all of them: the first that nodes have free for all,
         or, where they cannot all start at once on several cards either, the first with quota (E7).
         """
-        if kind.number > 1 and (one_card := self._on_one_card([kind], at_once=True)):
-            return Verdict(Outcome.FITS, kind.queue), one_card[0]
-        if kind.number > 1 and not self._mixtures:
-            one_card = self._on_one_card([kind], at_once=False)
-            if one_card:
-                return Verdict(Outcome.FITS, kind.queue), one_card[0]
+        if kind.number > 1 and (one_card := self._on_one_card(kind, at_once=True)):
+            return Verdict(Outcome.FITS, kind.queue), one_card
         verdict, served, at_once = self._one_by_one(kind)
-        if verdict.fits and len(served) > 1 and not at_once and self._mixtures:
+        if verdict.fits and len(served) > 1 and not at_once:
             for cards, number in served:
                 self._add(kind.first, cards, -number)
-            one_card = self._on_one_card([kind], at_once=False)
+            one_card = self._on_one_card(kind, at_once=False)
             if one_card:
-                return Verdict(Outcome.FITS, kind.queue), one_card[0]
+                return Verdict(Outcome.FITS, kind.queue), one_card
             for cards, number in served:
                 self._add(kind.first, cards, number)
         return verdict, served
@@ -67,71 +56,32 @@ class GangTrial:
         if kind.number == 1:
             verdict, served, _ = self._one_by_one(kind)
             return served if verdict.fits else None
-        found = self._on_one_card([kind], at_once=True)
-        return found[0] if found else None
+        return self._on_one_card(kind, at_once=True)
 
-    def judge_task(self, kinds: Sequence[Kind]) -> list[Served] | None:
-        """One card for all pods of a task, whatever its pods ask for besides: of which nodes have
-        enough free, else one with quota. None if there is none.
+    def _on_one_card(self, kind: Kind, *, at_once: bool) -> Served | None:
+        """All pods of a kind on the first of its cards with room for all of them, without moving
+        anybody; `at_once`: and nodes that have it free for all. None: there is none, or others may
+        still get any of several cards, and to find one costs too much.
         """
-        found = self._on_one_card(kinds, at_once=True)
-        return found or self._on_one_card(kinds, at_once=False)
-
-    def _on_one_card(self, kinds: Sequence[Kind], *, at_once: bool) -> list[Served] | None:
-        """All pods of some kinds on the first of the cards that all of them may use with room for
-        all of them, without moving anybody; `at_once`: and nodes that have it free for all. None:
-        there is none, or to find one costs too much.
-        """
-        account = self._ledger.account(kinds[0].queue)
-        others_move = account is not None and account.flexible_claims is not None
-        if account is None or (others_move and self._mixtures):
+        account = self._ledger.account(kind.queue)
+        if account is None or account.flexible_claims is not None:
             return None
         # Sums cost least: nodes are looked at for what is left.
-        left = self._with_quota(account, kinds)
-        for card in cards_for_all(kinds, self.availabilities, left, at_once=at_once):
-            if self._tries <= 0:
-                return None
-            served = self._all_on(card, kinds, at_once=at_once)
-            if served is not None:
-                return served
-            if len(kinds) == 1 and not others_move:
-                return None  # it lacks cpu or memory, so it does with any card
+        left = self._with_quota(account, kind)
+        for card in cards_for_all(kind, self.availabilities, left, at_once=at_once):
+            verdict = self.judge_alike(kind.first, kind.number, only=card)
+            # If it lacks cpu or memory, it does with any card.
+            return [(verdict.cards, kind.number)] if verdict.fits else None
         return None
 
-    def _with_quota(self, account: AccountReader, kinds: Sequence[Kind]) -> list[str]:
-        """The cards that all of them may use and of which the quota has enough beside all that
-        cannot move to another.
-        """
-        first, *others = kinds
-        cards: Sequence[str] = first.cards
-        for kind in others:
-            allowed = set(kind.cards)
-            cards = [card for card in cards if card in allowed]
-        asked = sum(kind.amount * kind.number for kind in kinds)
-        claims, quota, beside = account.flexible_claims, account.quota, self.beside
-        found = []
-        for card in cards:
-            moves = claims.shown(card) if claims is not None else 0
-            held = account.row(card).charged - moves + beside.get(card, 0)
-            if quota.get(card, 0) - held >= asked:
-                found.append(card)
-        return found
-
-    def _all_on(self, card: str, kinds: Sequence[Kind], *, at_once: bool) -> list[Served] | None:
-        """Each kind on this card, one after the other; None, and nothing is kept, if one cannot."""
-        found = list[Served]()
-        for kind in kinds:
-            enough = not at_once or self.availabilities.all_at_once(
-                kind.first, card, kind.amount, kind.number
-            )
-            verdict = self.judge_alike(kind.first, kind.number, only=card) if enough else None
-            if verdict is None or not verdict.fits:
-                for before, served in zip(kinds, found, strict=False):
-                    self._add(before.first, served[0][0], -before.number)
-                self._tries -= 1 + len(found)
-                return None
-            found.append([(verdict.cards, kind.number)])
-        return found
+    def _with_quota(self, account: AccountReader, kind: Kind) -> list[str]:
+        """Its cards of which the quota has enough for all of them."""
+        asked, quota, beside = kind.amount * kind.number, account.quota, self.beside
+        return [
+            card
+            for card in kind.cards
+            if quota.get(card, 0) - account.row(card).charged - beside.get(card, 0) >= asked
+        ]
 
     def _one_by_one(self, kind: Kind) -> tuple[Verdict, Served, bool]:
         """Each pod on the best card that is left for it. Also whether nodes have all of them free.
@@ -213,27 +163,21 @@ class GangTrial:
 
 
 def cards_for_all(
-    kinds: Sequence[Kind], availabilities: Availabilities, among: Sequence[str], *, at_once: bool
+    kind: Kind, availabilities: Availabilities, among: Sequence[str], *, at_once: bool
 ) -> Iterator[str]:
-    """Which of these cards all pods of some kinds may get, the best first (E7): none that only
-    nodes have that they do not pick, if those have another. `at_once`: of which nodes have enough
-    free for all of a kind now.
+    """Which of these cards all pods of a kind may get, the best first (E7): none that only nodes
+    have that they do not pick, if those have another. `at_once`: of which nodes have enough free
+    for all now.
     """
     found = dict.fromkeys(among, Availability.NOW)
-    for kind in kinds:
-        availability_of = availabilities.of(kind.first)
-        if availability_of is None:
-            continue
+    availability_of = availabilities.of(kind.first)
+    if availability_of is not None:
         own = {card: availability_of(card) for card in kind.cards}
         picks = bool(kind.first.facts.selector) and any(own.values())
-        found = {
-            card: min(when, own[card]) for card, when in found.items() if own[card] or not picks
-        }
+        found = {card: own[card] for card in among if own[card] or not picks}
     if not at_once:
         yield from sorted(found, key=lambda card: -found[card])
         return
     for card in (card for card, when in found.items() if when is Availability.NOW):
-        if all(
-            availabilities.all_at_once(kind.first, card, kind.amount, kind.number) for kind in kinds
-        ):
+        if availabilities.all_at_once(kind.first, card, kind.amount, kind.number):
             yield card

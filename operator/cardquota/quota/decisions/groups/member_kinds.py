@@ -49,23 +49,18 @@ of the tolerations; and the task, if that matters.
 """
 
 
-def kinds_of(members: Sequence[PodRecord], most: int, *, each_task: bool = False) -> list[Kind]:
+def kinds_of(members: Sequence[PodRecord], most: int) -> list[Kind]:
     """Members by kind, in the order of the first of each. Stops after `most` + 1 kinds.
 
     Pods of one class are equal, except for the nodes that pods with a choice of cards may use. A
     kind of those is of one task, as far as that makes no more than `most` kinds; for all others
-    their task does not matter, unless `each_task` and the kinds are no more then either.
+    their task does not matter.
     """
-    for by_task, others in ((True, True), (True, False))[not each_task :]:
-        kinds = _kinds_of(members, most, by_task=by_task, others=others)
-        if len(kinds) <= most:
-            return kinds
-    return _kinds_of(members, most, by_task=False, others=False)
+    kinds = _kinds_of(members, most, by_task=True)
+    return kinds if len(kinds) <= most else _kinds_of(members, most, by_task=False)
 
 
-def _kinds_of(
-    members: Sequence[PodRecord], most: int, *, by_task: bool, others: bool
-) -> list[Kind]:
+def _kinds_of(members: Sequence[PodRecord], most: int, *, by_task: bool) -> list[Kind]:
     found: dict[_KindKey, Kind] = {}
     same: dict[Tolerations, int] = {}
     """By tolerations: one number for all that are equal."""
@@ -84,7 +79,7 @@ def _kinds_of(
             tolerations = same.setdefault(facts.tolerations, len(same))
             key = pod_class, facts.selector, tolerations, facts.task if by_task else ""
         else:
-            key = pod_class, b"", 0, facts.task if others else ""
+            key = pod_class, b"", 0, ""
         kind = found.get(key)
         if kind is None:
             kind = found[key] = Kind(record, [])

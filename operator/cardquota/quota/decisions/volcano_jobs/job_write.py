@@ -139,7 +139,7 @@ def judge_job_write(
     if new:
         verdict.reason = new[0].verdict.reason
         name = f"{namespace}/{found.job.name}"
-        verdict.refusal = volcano_job_messages.job_refused(name, [fault.text for fault in new])
+        verdict.refusal = volcano_job_messages.job_refused(name, _texts(new))
         return verdict
     for fault in found.faults:
         said = volcano_job_messages.job_stays_wrong(found.job.name, fault.text)
@@ -148,6 +148,19 @@ def judge_job_write(
         verdict.fit = yield from _fit(ledger, found, stands=before is not None)
     verdict.warnings = tuple(found.warnings)[:MOST_LISTED]
     return verdict
+
+
+def _texts(faults: Sequence[_Fault]) -> list[str]:
+    """What is told of them: once what is wrong with several tasks alike."""
+    found: dict[str, list[str]] = {}
+    for fault in faults:
+        kind, task = fault.about
+        same = found.setdefault(fault.verdict.text if kind == _TASK else fault.text, [])
+        same.extend([task] if kind == _TASK else [])
+    return [
+        volcano_job_messages.task_never_fits(tasks, text) if tasks else text
+        for text, tasks in found.items()
+    ]
 
 
 def _is_there(ledger: LedgerReader, found: _Findings) -> bool:
@@ -196,6 +209,7 @@ def _find(ledger: LedgerReader, job: WrittenVolcanoJob, namespace: str) -> Steps
         _look_at_task(ledger, found, index)
         yield
     said = _look_at_request(ledger, found, job)
+    _look_at_start(found, job)
     start, account = starting(pods), ledger.account(pods.queue)
     kinds = _kinds(found, start)
     all_known = len(found.requests) == len(pods.tasks)
@@ -223,6 +237,20 @@ def _find(ledger: LedgerReader, job: WrittenVolcanoJob, namespace: str) -> Steps
     return found
 
 
+def _look_at_start(found: _Findings, job: WrittenVolcanoJob) -> None:
+    """Warnings about Jobs that Volcano itself may never start."""
+    for task in job.spec.tasks or ():
+        if task.partition_policy:
+            found.warnings[volcano_job_messages.partitions_not_supported(task.name)] = None
+            break
+    pods = found.job
+    for task in job.spec.tasks or ():
+        if task.depends_on and starting(pods).number == pods.number:
+            text = volcano_job_messages.dependent_task(task.name, pods.number)
+            found.warnings[text] = None
+            break
+
+
 def _demand(kinds: Sequence[JobKind], more: int) -> dict[str, int]:
     asked = Counter[str]()
     for kind in kinds:
@@ -243,7 +271,7 @@ def _look_at_task(ledger: LedgerReader, found: _Findings, index: int) -> None:
     task = found.job.tasks[index]
     verdict = _judge_pod(ledger, task.facts, found.job.queue)
     if is_for_good(verdict):
-        text = volcano_job_messages.task_never_fits(task.name, verdict.text)
+        text = volcano_job_messages.task_never_fits([task.name], verdict.text)
         found.faults.append(_Fault((_TASK, task.name), task.number, verdict, text))
         return
     if verdict.outcome is Outcome.NEVER:

@@ -39,7 +39,7 @@ class StoredQuotaCondition(NamedTuple):
     """The condition that we write beside Volcano, and where it stands in its list."""
 
     stored: StoredCondition = NO_CONDITION
-    """In the words of the other one: `Unschedulable` where ours is not True, else `Scheduled`."""
+    """In the words of the other one: `Unschedulable` where ours is True, else `Scheduled`."""
     place: int = -1
     """Negative: it is not there."""
     first: str = ""
@@ -66,8 +66,8 @@ def stored_quota_condition(
     conditions = conditions or ()
     for place, found in enumerate(conditions):
         if found.type == QUOTA_CONDITION:
-            let_through = found.status == "True"
-            kind = GroupCondition.SCHEDULED if let_through else GroupCondition.UNSCHEDULABLE
+            waits = found.status == "True"
+            kind = GroupCondition.UNSCHEDULABLE if waits else GroupCondition.SCHEDULED
             return StoredQuotaCondition(_stored(found, kind), place, _word(conditions))
     return StoredQuotaCondition(first=_word(conditions))
 

@@ -7,6 +7,12 @@ _OF_JOB: Final = re.compile(r"(.+)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """`namespace/name` of the group: its Job's name, and the Job's uid."""
 
 
+def job_of(key: str) -> str:
+    """The name of the Job that a group was made for, as its key tells; empty: for none."""
+    found = _OF_JOB.fullmatch(key)
+    return found[1].partition("/")[2] if found is not None else ""
+
+
 class JobGroups:
     """Kept up to date as groups come and go, in a few steps each. A user's own group of such a name
     is the same.

@@ -359,7 +359,12 @@ class PodGroupState:
         """
         if not self.started or self._posted[1]:
             return None
-        return self.facts is None, self.reservation is None, self.being_reserved
+        return (
+            self.facts is None,
+            self.reservation is None,
+            self.being_reserved,
+            self.waits_for_nodes,
+        )
 
     @property
     def missing(self) -> int:
@@ -402,6 +407,12 @@ class PodGroupState:
     def bound(self) -> int:
         """How many members are bound."""
         return len(self._bound)
+
+    @property
+    def waits_for_nodes(self) -> bool:
+        """Whether a gang has let its minimum through, and that is not on nodes yet."""
+        on_nodes = self.bound + len(self.succeeded)
+        return self.gang and self.missing <= 0 and on_nodes < self.minimum
 
     @property
     def loses_members(self) -> bool:

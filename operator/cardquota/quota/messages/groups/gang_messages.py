@@ -7,6 +7,11 @@ from ...amounts import Amount
 from ...words import first_of, show
 from ..phrases import held_text, not_written
 
+_MIXED = (
+    "; its pods have several cards: to bind them Volcano's scheduler needs "
+    "predicateErrorCacheEnable: false for allocate"
+)
+
 
 def gang_refused(pod: str, answer: str) -> str:
     """A gang that starts whole: the opening of one of its pods' gates is refused."""
@@ -73,15 +78,24 @@ def gang_undecided(queue: str, held: Sequence[Amount], answer: str) -> str:
 
 
 def reservation_expired(
-    queue: str, bound: int, minimum: int, seconds: float, rest: Sequence[Amount]
+    queue: str,
+    bound: int,
+    minimum: int,
+    seconds: float,
+    rest: Sequence[Amount],
+    *,
+    mixed: bool = False,
 ) -> str:
-    """E8: the minimum of a gang did not run in time."""
+    """E8: the minimum of a gang did not run in time. `mixed`: its pods have several cards, and
+    Volcano schedules (V7).
+    """
     left = held_text(rest) if rest else "nothing more"
     return (
         f"Queue <{show(queue)}>: <{bound}> of the <{minimum}> pods that start together had a node "
         f"<{seconds:g}> s after their start; the rest of the reservation is given back: {left}. "
         "Pods that were let through stay charged. The others wait again, behind those that fit: "
         "see why the missing pods do not run or do not exist, or lower minMember"
+        f"{_MIXED if mixed else ''}"
     )
 
 
@@ -115,7 +129,24 @@ def gang_incomplete(group: str, there: int, minimum: int) -> str:
     """The gang waits for members that have not been created."""
     return (
         f"pod group <{show(group)}> needs <{minimum}> pods to start together, but only <{there}> "
-        f"exist; create the others, or lower its minMember"
+        f"exist; create the others (or see why they are refused), or lower its minMember"
+    )
+
+
+def group_to_come() -> str:
+    """A pod of a workload that Volcano schedules: only its group says how many start together."""
+    return (
+        "Volcano has not given the pod its pod group yet, so it is not known how many pods start "
+        "together: see whether volcano-controllers runs"
+    )
+
+
+def waits_for_minimum(group: str, on_nodes: int, minimum: int) -> str:
+    """A pod beyond the minimum of a gang, beside Volcano: it would get another card (V7)."""
+    return (
+        f"<{on_nodes}> of the <{minimum}> pods that pod group <{show(group)}> starts with are on "
+        "nodes; this one is beyond them and has no room on their card: it goes once they are, so "
+        "that Volcano does not hold them up for it"
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ... import vocabulary as v
-from ...words import MOST_LISTED, counted, logged, show
+from ...words import MOST_LISTED, counted, first_of, logged, show
 from ..phrases import Asked, asked_text
 
 
@@ -14,9 +14,12 @@ def job_refused(job: str, faults: Sequence[str]) -> str:
     return f"Job <{logged(job)}> can never run: {'; '.join([*faults[:MOST_LISTED], *rest])}"
 
 
-def task_never_fits(task: str, text: str) -> str:
-    """A fault of a Job: one pod of a task can never be let through. `text`: why, with numbers."""
-    return f"a pod of task <{show(task)}>: {text}"
+def task_never_fits(tasks: Sequence[str], text: str) -> str:
+    """A fault of a Job: one pod of each of these tasks can never be let through, all for the same.
+    `text`: why, with numbers.
+    """
+    named = first_of([f"<{show(task)}>" for task in tasks], ", ")
+    return f"a pod of {'task' if len(tasks) == 1 else 'each of the tasks'} {named}: {text}"
 
 
 def minimum_never_fits(pods: int, text: str) -> str:
@@ -52,6 +55,22 @@ def request_disagrees(said: Asked, pods: int, asked: Asked, cards: tuple[int, in
     return (
         f"{v.REQUEST} says {asked_text(said)}, but its minimum of {counted(pods, 'pod')} asks for "
         f"{cards_text}: make them agree"
+    )
+
+
+def partitions_not_supported(task: str) -> str:
+    """Warning: Volcano schedules the members of a task by partition. Short."""
+    return (
+        f"task <{show(task)}> has a partitionPolicy: not supported, its members start in any order "
+        "and may span partitions"
+    )
+
+
+def dependent_task(task: str, minimum: int) -> str:
+    """Warning: pods that start together, of which some come only when others run."""
+    return (
+        f"task <{show(task)}> has dependsOn, but all <{minimum}> pods must start together: they "
+        "never can; lower minAvailable"
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ... import vocabulary as v
-from ...words import MOST_LISTED, counted, first_of, listed, show
+from ...words import counted, first_of, show
 
 _APPLY: Final = "apply the output of `cardquota manifests` and restart the operator"
 _DO: Final = f"if this account is Volcano's, add it to the setting volcano.accounts, {_APPLY}"
@@ -75,42 +75,6 @@ def runs_without_quota() -> str:
         f"no queue: Volcano runs it in <{v.DEFAULT_QUEUE}>, and no quota counts it; "
         f"add {v.QUEUE_NAME}"
     )
-
-
-def mixed_cards(
-    task: str,
-    cards: Sequence[tuple[str, int]],
-    configuration: str,
-    *,
-    says: str,
-    choice: bool = True,
-) -> str:
-    """A gang waits: one of its tasks would start on several cards, by card how many pods (V7).
-    `says`: what is known of the configuration of Volcano's scheduler, one of the constants below.
-    `choice`: whether some card is allowed to all of its pods.
-    """
-    of_task = f"task <{show(task)}>" if task else "the group"
-    listed_cards = listed([f"<{show(card)}> <{pods}>" for card, pods in cards], most=MOST_LISTED)
-    unless = (
-        "unless its scheduler's configuration has predicateErrorCacheEnable: false for allocate, "
-        f"and ConfigMap <{show(configuration)}> {says}"
-    )
-    if not choice:
-        return (
-            f"the pods of {of_task} name different cards ({listed_cards}): they wait, since "
-            f"Volcano may never bind pods of one task on several cards, {unless}; set it, or give "
-            f"the pods of each card their own task ({v.TASK})"
-        )
-    return (
-        f"the pods of {of_task} have room only on several cards together ({listed_cards}): they "
-        f"wait until one card has room for all, since Volcano may never bind them otherwise, "
-        f"{unless}; set it, wait, or name cards of which one has room for all"
-    )
-
-
-DOES_NOT_SAY: Final = "does not set that"
-NOT_READ: Final = "could not be read"
-NOT_LOOKED_AT: Final = "may set that: see whether it does"
 
 
 _BOTH: Final = (

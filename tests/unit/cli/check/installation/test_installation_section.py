@@ -182,3 +182,52 @@ def test_nothing_is_installed() -> None:
     assert len(found.findings) < 30
     given = section(none, Settings(webhook=Webhook(certificates="secret")))
     assert len(given.findings) == len(found.findings)
+
+
+VOLCANO = Settings(scheduler="volcano")
+OFF = "configurations: [{name: allocate, arguments: {predicateErrorCacheEnable: %s}}]"
+
+
+def beside_volcano(text: str | None, **more: Any) -> Installed:
+    stored = None if text is None else {"data": {"volcano-scheduler.conf": text}}
+    admission = tuple((one, trusted(one)) for one in documents(VOLCANO))
+    there: dict[str, Any] = {"volcano-system": {"metadata": {}}}
+    return replace(
+        RIGHT,
+        admission=admission,
+        **{"volcano_scheduler": stored, "volcano_namespaces": there, **more},
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (OFF % "false", []),
+        (OFF % "'False'", []),
+        (OFF % "true", ["PredicateCacheOn"]),
+        ("configurations: [{name: allocate}]", ["PredicateCacheOn"]),
+        ("configurations: 3", ["PredicateCacheOn"]),
+        ("tiers: []", ["PredicateCacheOn"]),
+        ("{", ["PredicateCacheOn"]),
+        (None, ["ConfigurationMissing"]),
+    ],
+)
+def test_v7_the_live_configuration_of_volcanos_scheduler(
+    text: str | None, found: list[str]
+) -> None:
+    reasons = [one.reason for one in section(beside_volcano(text), VOLCANO).findings]
+    definition = [one for one in reasons if one not in ("RightsMissing", "DefinitionNotOurs")]
+    assert definition == found
+
+
+def test_v7_a_configuration_that_may_not_be_read_is_said() -> None:
+    found = section(beside_volcano(None, volcano_scheduler=NotRead("403: no")), VOLCANO)
+    assert "403: no" in found.notes
+    assert not found.complete
+
+
+def test_v1_accounts_in_a_namespace_that_is_not_there_are_told() -> None:
+    """Whoever may create it could say what pods are charged."""
+    installed = beside_volcano(OFF % "false", volcano_namespaces={"volcano-system": None})
+    (one,) = section(installed, VOLCANO).findings
+    assert (one.kind, one.name, one.reason) == ("Namespace", "volcano-system", "AccountsMissing")

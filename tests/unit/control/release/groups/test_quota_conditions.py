@@ -25,7 +25,7 @@ NOW, EARLIER = "2026-05-01T12:00:00Z", "2026-05-01T11:00:00Z"
 GANG = a_group().in_queue("queue").of(2).in_phase("Pending")
 UID = {"op": "test", "path": "/metadata/uid", "value": GANG.uid}
 THEIRS = {"type": "Unschedulable", "status": "True", "reason": "NotEnoughTasks"}
-CLOSED = {"type": QUOTA_CONDITION, "status": "False", "reason": "QueueNotOpen", "message": "closed"}
+CLOSED = {"type": QUOTA_CONDITION, "status": "True", "reason": "QueueNotOpen", "message": "closed"}
 
 
 def with_conditions(*conditions: dict[str, Any]) -> GroupBody:
@@ -97,7 +97,7 @@ async def test_why_it_waits_is_put_before_what_volcano_says() -> None:
     assert first == FIRST
     assert (change["op"], change["path"]) == ("add", "/status/conditions/0")
     assert change["value"]["message"].startswith("no room")
-    assert {**change["value"], "message": ""} == ours("False", "InsufficientCardQuota", "")
+    assert {**change["value"], "message": ""} == ours("True", "InsufficientCardQuota", "")
     call = term.script.patches[0]
     assert call.content_type == JSON_PATCH
     assert call.path.endswith("/namespaces/team/podgroups/gang")
@@ -153,7 +153,7 @@ async def test_another_reason_takes_its_place() -> None:
 async def test_that_it_was_let_through_is_said_if_it_has_waited() -> None:
     term = ConditionTerm(with_conditions(CLOSED), runs("a"), runs("b"))
     ((_, _, change),) = await term.update()
-    assert (change["value"]["status"], change["value"]["reason"]) == ("True", v.RELEASED)
+    assert (change["value"]["status"], change["value"]["reason"]) == ("False", v.RELEASED)
     see(term.ledger, with_conditions(change["value"]).at_revision(10_000))
     assert await term.update() == []
 
@@ -306,4 +306,24 @@ async def test_who_waited_keeps_his_condition_from_his_reservation_until_he_is_l
     assert await term.update() == []
     see(term.ledger, runs("a"), runs("b"))
     ((_, _, change),) = await term.update()
-    assert (change["op"], change["value"]["status"]) == ("replace", "True")
+    assert (change["op"], change["value"]["status"]) == ("replace", "False")
+
+
+def let_through(name: str) -> PodBody:
+    return waits(name).ungated().stamped("queue", {H200: 1})
+
+
+async def test_e8_who_holds_cards_and_does_not_run_is_told_for_as_long_as_it_lasts() -> None:
+    """Its gates are open, and Volcano does not bind its pods."""
+    term = ConditionTerm(with_conditions(THEIRS), let_through("a"), let_through("b"))
+    term.ledger.decisions.lose_place(KEY)
+    term.told(v.RESERVATION_EXPIRED, "no pod has a node")
+    ((_, _, change),) = await term.update()
+    told = change["value"]
+    assert (told["status"], told["reason"]) == ("True", v.RESERVATION_EXPIRED)
+    # A new leader does not know of it, and says nothing else.
+    later = ConditionTerm(with_conditions(told, THEIRS), let_through("a"), let_through("b"))
+    assert await later.update() == []
+    see(later.ledger, runs("a"), runs("b"))
+    ((_, _, change),) = await later.update()
+    assert (change["value"]["status"], change["value"]["reason"]) == ("False", v.RELEASED)

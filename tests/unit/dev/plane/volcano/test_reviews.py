@@ -30,6 +30,15 @@ def test_no_more_can_be_deserved_than_allowed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("state", "refused"), [("", False), ("Open", False), ("Closed", False), ("Closing", True)]
+)
+def test_no_update_of_a_closing_queue_is_admitted(state: str, *, refused: bool) -> None:
+    said = queue_fault({**a_spec(), "status": {"state": state}})
+    assert bool(said) is refused
+    assert not refused or "queue state must be in [Open Closed]" in said
+
+
+@pytest.mark.parametrize(
     ("job", "said"),
     [
         (a_volcano_job(a_task()), ""),

@@ -81,6 +81,16 @@ def test_later_pods_of_a_task_inherit_failures_unless_it_is_switched_off() -> No
     assert bound(a_session(*roles, nodes=nodes)) == {"a": "n1", "b": "n2"}
 
 
+def test_which_member_is_tried_first_is_not_a_matter_of_names() -> None:
+    """One that fits nowhere fails for all of its task, whether it is needed or not."""
+    nodes = (a_node("n1", labels={"m": "1"}),)
+    extra = a_pod("z", needs={"m": "2"})
+    extra["metadata"]["uid"] = "first-by-uid"
+    pods = a_pod("a", needs={"m": "1"}), a_pod("b", needs={"m": "1"}), extra
+    assert bound(a_session(*pods, nodes=nodes)) == {}
+    assert bound(a_session(*pods, nodes=nodes), cache_errors=False) == {"a": "n1", "b": "n1"}
+
+
 def waiting(session: VolcanoSession) -> list[str]:
     return [one.group["metadata"]["name"] for one in session.may_enqueue()]
 

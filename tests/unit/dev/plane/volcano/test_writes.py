@@ -127,6 +127,23 @@ async def test_a_job_whose_pods_are_refused_is_terminated(tmp_path: Path) -> Non
     assert api.bodies("DELETE", f"{GROUP}/train-u1")
 
 
+async def test_a_job_is_told_the_newest_true_condition_of_its_group(tmp_path: Path) -> None:
+    async with volcano_api(tmp_path) as (api, client):
+        group = a_pod_group("train-u1", phase="Pending")
+        group["status"]["conditions"] = [
+            {"type": "A", "status": "True", "message": "newest", "lastTransitionTime": "2026-02"},
+            {"type": "B", "status": "True", "message": "older", "lastTransitionTime": "2026-01"},
+            {"type": "C", "status": "False", "message": "no", "lastTransitionTime": "2026-03"},
+        ]
+        jobs = [a_volcano_job(a_task())]
+        api.lists = {JOBS: jobs, GROUPS: [group], PODS: [], QUEUES: [], COMMANDS: []}
+        async with working(Controllers(client, RetryPauses()).work()):
+            await until(lambda: api.bodies("POST", EVENTS))
+    told = api.bodies("POST", EVENTS)[0]
+    assert (told["reason"], told["message"]) == ("PodGroupPending", "newest")
+    assert told["involvedObject"]["kind"] == "Job"
+
+
 async def test_a_pod_without_a_group_is_marked_after_its_group_is_there(tmp_path: Path) -> None:
     async with volcano_api(tmp_path) as (api, client):
         pod = a_pod("a", group="")

@@ -184,17 +184,6 @@ def test_e5_never_is_said_only_of_what_is_proven_not_to_fit(
     assert judge_gang(ledger, members_of(ledger))[0].outcome is cut
 
 
-def test_v7_where_others_may_move_who_has_no_room_is_judged_as_where_mixtures_are_bound() -> None:
-    """The search for one card may have used up all steps, and then says nothing of room."""
-    queue = a_queue("red").with_quota({H200: 5, H800: 5})
-    past = a_pod("past").in_queue("red").naming(f"{H200}|{H800}").asking_for(1)
-    ledger = a_ledger(*CARDS, queue, past, *members_of_amounts(3, 3, 4))
-    members = [record for record in members_of(ledger) if record.facts.group]
-    plain = judge_gang(ledger, members)
-    assert not plain[0].fits
-    assert judge_gang(ledger, members, mixtures=False) == plain
-
-
 def test_who_has_a_place_and_gets_no_card_is_a_loud_mistake(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

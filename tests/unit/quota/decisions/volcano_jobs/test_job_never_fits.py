@@ -61,7 +61,7 @@ def test_devices_that_are_claimed_are_refused_where_that_is_enforced() -> None:
 def test_each_task_is_named_up_to_a_number() -> None:
     job = a_job(0)
     for n in range(7):
-        job = job.with_task(f"t{n}", 1, a_template(9))
+        job = job.with_task(f"t{n}", 1, a_template(9 + n))
     said = write(job).refusal
     assert "task <t4>" in said
     assert "task <t5>" not in said
@@ -214,3 +214,30 @@ def test_cards_of_two_resource_names_in_the_request() -> None:
     ledger = a_world(RED, mig)
     said = write_in(ledger, a_job().requesting({H200: 1, H200_MIG: 1})).refusal
     assert "mixed resource types" in said
+
+
+def test_v4_what_is_wrong_with_several_tasks_alike_is_said_once() -> None:
+    job = a_job(1, a_template(1, "NVIDIA-X"))
+    for task in ("master", "ps"):
+        job = job.with_task(task, 1, a_template(1, "NVIDIA-X"))
+    refusal = write(job).refusal
+    assert refusal.count("NVIDIA-X> is") <= 1
+    assert "a pod of each of the tasks <worker>, <master>, <ps>: " in refusal
+
+
+def test_v4_a_partition_policy_is_told_and_not_supported() -> None:
+    job = a_job(2)
+    job.body["spec"]["tasks"][0]["partitionPolicy"] = {"totalPartitions": 2, "partitionSize": 1}
+    (said,) = write(job).warnings
+    assert said.startswith("task <worker> has a partitionPolicy: not supported")
+    job.body["spec"]["tasks"][0]["partitionPolicy"] = None
+    assert write(job).warnings == ()
+
+
+def test_v4_a_task_that_waits_for_another_cannot_be_part_of_the_minimum() -> None:
+    """What is reserved for it could never be used."""
+    job = a_job(1).with_task("late", 2, a_template())
+    job.body["spec"]["tasks"][1]["dependsOn"] = {"name": ["worker"]}
+    (said,) = write(job).warnings
+    assert said.startswith("task <late> has dependsOn, but all <3> pods must start together")
+    assert write(job.of(1)).warnings == ()

@@ -91,11 +91,11 @@ def test_of_very_many_tasks_none_counts() -> None:
 
 # --- beside Volcano -------------------------------------------------------------------------------
 
-BESIDE = {**OURS, "type": QUOTA_CONDITION, "status": "False"}
+BESIDE = {**OURS, "type": QUOTA_CONDITION, "status": "True"}
 
 
 @pytest.mark.parametrize(
-    ("status", "kind"), [("False", "Unschedulable"), ("True", "Scheduled"), (None, "Unschedulable")]
+    ("status", "kind"), [("True", "Unschedulable"), ("False", "Scheduled"), (None, "Scheduled")]
 )
 def test_beside_volcano_ours_is_found_with_its_place(status: str | None, kind: str) -> None:
     found = group_facts(decoded(OURS, {**BESIDE, "status": status}, {"type": "Ready"}))

@@ -64,30 +64,6 @@ def test_v6_another_scheduler_is_named_and_what_to_set() -> None:
     assert volcano_messages.other_scheduler_gone("vc-scheduler").endswith("cardquota does again")
 
 
-def test_v7_a_mixture_is_told_with_its_cards_and_what_to_set() -> None:
-    cards = [("NVIDIA-H200", 1), ("NVIDIA-H800", 2)]
-    text = volcano_messages.mixed_cards(
-        "worker", cards, "v/conf", says=volcano_messages.DOES_NOT_SAY
-    )
-    assert text.startswith(
-        "the pods of task <worker> have room only on several cards together (<NVIDIA-H200> <1>, "
-        "<NVIDIA-H800> <2>)"
-    )
-    assert "predicateErrorCacheEnable: false for allocate" in text
-    assert "and ConfigMap <v/conf> does not set that" in text
-    unknown = volcano_messages.mixed_cards("", cards * 50, "v/conf", says=volcano_messages.NOT_READ)
-    assert unknown.startswith("the pods of the group have room only on")
-    assert "could not be read" in unknown
-    assert len(unknown) < 800
-    fixed = volcano_messages.mixed_cards(
-        "", cards, "v/conf", says=volcano_messages.NOT_LOOKED_AT, choice=False
-    )
-    assert fixed.startswith(
-        "the pods of the group name different cards (<NVIDIA-H200> <1>, <NVIDIA-H800> <2>): "
-    )
-    assert "their own task (volcano.sh/task-spec)" in fixed
-
-
 def test_the_condition_of_a_queue_names_three_users_and_what_to_do() -> None:
     each = [
         volcano_messages.stranger_of_queue(RefusedWrite.BINDING, USER, 20, more=True),

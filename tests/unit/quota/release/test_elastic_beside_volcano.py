@@ -1,0 +1,81 @@
+"""V7: beside Volcano members beyond a gang's minimum do not hold up those that it starts with."""
+
+from builders import H200, H800, Body, a_pod, see
+from builders.pod import PodBody
+from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.vocabulary import Reason
+
+from ..releasing import GANG, QUEUE, a_cluster, cards_of, member, names, release, waiting
+
+EITHER = f"{H200}|{H800}"
+
+
+def beside_volcano(*things: Body) -> Ledger:
+    return a_cluster(*things, enqueues=False)
+
+
+def bind(ledger: Ledger, *pods: PodBody, card: str = H200) -> None:
+    """Volcano binds them."""
+    node = "h200-a" if card == H200 else "h800-a"
+    see(ledger, *(pod.stamped("red", {card: 1}).on_node(node) for pod in pods))
+
+
+def test_v7_what_would_get_another_card_waits_until_the_minimum_is_on_nodes() -> None:
+    a, b, c = (member(name, 1, EITHER) for name in "abc")
+    ledger = beside_volcano(QUEUE.with_quota({H200: 2, H800: 3}), GANG, a, b, c)
+    opened, refusals = release(ledger)
+    assert opened == [["a", "b"]]
+    assert cards_of(ledger, "a", "b") == [{H200: 1}, {H200: 1}]
+    assert names(refusals) == [["c"]]
+    assert refusals[0].verdict.reason is Reason.GANG_INCOMPLETE
+    assert refusals[0].verdict.text.startswith("<0> of the <2> pods that pod group <team/gang>")
+    bind(ledger, a)
+    assert release(ledger)[0] == []
+    bind(ledger, b)
+    assert release(ledger)[0] == [["c"]]
+    assert cards_of(ledger, "c") == [{H800: 1}]
+
+
+def test_v7_with_or_without_a_choice() -> None:
+    """Each pod names its own card."""
+    a, b, c = member("a"), member("b"), member("c", 1, H800)
+    ledger = beside_volcano(GANG, a, b, c)
+    assert release(ledger)[0] == [["a", "b"]]
+    bind(ledger, a, b)
+    assert release(ledger)[0] == [["c"]]
+
+
+def test_v7_on_the_card_of_the_others_it_goes_at_once() -> None:
+    things = (GANG, *(member(name, 1, EITHER) for name in "abc"))
+    ledger = beside_volcano(QUEUE.with_quota({H200: 3, H800: 3}), *things)
+    assert release(ledger)[0] == [["a", "b"], ["c"]]
+    assert cards_of(ledger, "c") == [{H200: 1}]
+
+
+def test_v7_who_has_one_card_is_told_of_its_quota() -> None:
+    things = (GANG, *(member(name) for name in "abc"))
+    opened, refusals = release(beside_volcano(QUEUE.with_quota({H200: 2}), *things))
+    assert opened == [["a", "b"]]
+    assert refusals[0].verdict.reason is Reason.INSUFFICIENT_CARD
+
+
+def test_v7_a_minimum_on_several_cards_goes_first_alone() -> None:
+    a, b, c = (member(name, 1, EITHER) for name in "abc")
+    ledger = beside_volcano(QUEUE.with_quota({H200: 1, H800: 2}), GANG, a, b, c)
+    assert release(ledger)[0] == [["a", "b"]]
+    bind(ledger, a)
+    bind(ledger, b, card=H800)
+    assert release(ledger)[0] == [["c"]]
+
+
+def test_v7_pods_without_cards_and_without_a_gang_are_not_held_up() -> None:
+    plain = a_pod("plain").in_queue("red").in_group("gang").with_cpu("1").gated()
+    ledger = beside_volcano(GANG, member("a"), member("b"), plain, waiting("alone", 1, H800))
+    opened, _ = release(ledger)
+    assert sorted(name for some in opened for name in some) == ["a", "alone", "b", "plain"]
+
+
+def test_where_kube_scheduler_binds_nobody_waits_for_that() -> None:
+    things = (GANG, *(member(name, 1, EITHER) for name in "abc"))
+    ledger = a_cluster(QUEUE.with_quota({H200: 2, H800: 3}), *things)
+    assert release(ledger)[0] == [["a", "b"], ["c"]]
