@@ -130,6 +130,7 @@ class Operator:
             audit=settings.mode is InstallationMode.AUDIT,
             enqueues=settings.scheduler == "standalone",
             late_binding=settings.extender.late_bound_schedulers,
+            exempt=settings.unwatched_namespaces,
             at_once=AT_ONCE,
         )
         OverdueReads(self._ledger, self._notifier)
@@ -330,6 +331,7 @@ class Operator:
     async def _opened(self) -> None:
         for reflector in (*self._reflectors, self._definition_watch):
             await reflector.wait_synced()
+        self._ledger.fix_queues()
         self._garbage.start()
         # Until here nothing waits for us, and reading a large cluster takes its time.
         self._loop_watch.start()

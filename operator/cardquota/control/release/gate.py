@@ -193,7 +193,8 @@ def _opened_at(read: bytes, facts: PodFacts, stamp: Stamp) -> int:
 
 def gate_patch(ledger: Ledger, facts: PodFacts, stamp: Stamp, resource: str) -> dict[str, Any]:
     """The merge patch that opens a gate: stamps, the other gates, affinity to the card (P5), or to
-    all cards of a pod whose card is chosen when it is bound.
+    all cards of a pod whose card is chosen when it is bound. Without a queue nothing was judged, as
+    nothing is enforced there: the pod gets only the term (I3).
     """
     spec: dict[str, Any] = {"schedulingGates": [{"name": name} for name in facts.foreign_gates]}
     names = [one for name, amount in stamp.cards if amount for one in choice_of(name)]
@@ -207,11 +208,9 @@ def gate_patch(ledger: Ledger, facts: PodFacts, stamp: Stamp, resource: str) -> 
         }
     # Without the label anybody may have written what stands there, and with it that would count.
     before = {} if facts.labelled else dict.fromkeys(v.STAMP)
-    annotations = {
-        **before,
-        v.CLAIM if is_choice(stamp.cards) else v.ALLOCATED: allocated_text(stamp.cards),
-        v.CHARGED_QUEUE: stamp.queue,
-        v.TERM: stamp.term,
-    }
+    annotations = {**before, v.TERM: stamp.term}
+    if stamp.queue:
+        key = v.CLAIM if is_choice(stamp.cards) else v.ALLOCATED
+        annotations |= {key: allocated_text(stamp.cards), v.CHARGED_QUEUE: stamp.queue}
     meta = {**precondition(facts), "annotations": annotations, **guard(facts)}
     return {"metadata": meta, "spec": spec}

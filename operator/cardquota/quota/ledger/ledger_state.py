@@ -35,6 +35,7 @@ from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
 from .groups.group_names import GroupNames
 from .groups.job_groups import JobGroups
+from .groups.made_for_pods import made_for_pods
 from .groups.pod_group_state import Asks, PodGroupState
 from .groups.queue_groups import QueueGroups
 from .groups.silent_groups import SilentGroups
@@ -52,6 +53,7 @@ class LedgerState:
     are that it asks about (V3).
     `late_binding`: names of schedulers that ask us for each pod by card; the card of a pod of
     theirs that has a choice is chosen when it is bound (E7).
+    `exempt`: namespaces whose pods are never reviewed. As in audit mode nothing is enforced there.
 
     For the ledger's own parts, which change it. Who only asks takes a `LedgerReader`.
     """
@@ -65,7 +67,11 @@ class LedgerState:
         audit: bool = False,
         enqueues: bool = True,
         late_binding: Iterable[str] = (),
+        exempt: Iterable[str] = (),
     ) -> None:
+        self._exempt = frozenset(exempt)
+        self.fixes_queues = False
+        """Whether what came past admission is fixed in its queue when it is seen (I3)."""
         self.late_binding = frozenset(late_binding)
         self.catalog = Catalog()
         self.nodes = NodeCache(self.catalog)
@@ -80,9 +86,8 @@ class LedgerState:
         self.misplaced: set[str] = set()
         """Uids of bound pods whose stamp says other cards than they are charged for (E3)."""
         self.unnoted: set[str] = set()
-        """Uids of pods that audit mode admitted, on which that does not stand yet (I3)."""
-        self.unlabelled: set[str] = set()
-        """Uids of pods that are charged and lack the label that protects what is charged (I3)."""
+        """Uids of pods that came past admission, on which it does not stand yet where they are
+        charged, or that nothing was enforced there (I3)."""
         self.accounts_by_queue: dict[str, Account] = {}
         self.waiting: dict[str, Account] = {}
         """By name: the accounts in which pods wait, or groups to be enqueued."""
@@ -211,7 +216,15 @@ class LedgerState:
     def mode_in(self, namespace: str) -> Mode:
         """How strict we are with the pods of a namespace."""
         found = self.namespaces.get(namespace)
-        return mode_of(audit=self._audit, namespace=found.mode if found else "")
+        audit = self._audit or namespace in self._exempt
+        return mode_of(audit=audit, namespace=found.mode if found else "")
+
+    def knows_queue_of(self, facts: PodFacts) -> bool:
+        """Whether all was seen that decides which queue a pod names: its namespace and its group.
+        Their news may come after the pod's.
+        """
+        group = self.groups.get(facts.group) if facts.group else None
+        return facts.namespace in self.namespaces and (group is None or group.facts is not None)
 
     def policy_of(self, facts: PodFacts, queue: str) -> Policy:
         """What happens to this pod when it is over quota now but could fit later (section 2)."""
@@ -445,6 +458,10 @@ class LedgerState:
             if borrowers.look_again(parts):
                 self.dirty.mark_pending(queue)
 
-    def may_be_charged(self, record: PodRecord) -> bool:
-        """Whether a queue is charged for the pod now, or will be once its namespace has one."""
-        return record.queue != OUTSIDE or self.uses_cards(record.facts)
+    def may_be_charged(self, facts: PodFacts) -> bool:
+        """Whether a queue is charged for the pod, or could be for what others write. A group that
+        Volcano made gives no queue (V5).
+        """
+        group = facts.group.partition("/")[2]
+        named = facts.own_queue or (group and not made_for_pods(group))
+        return bool(named) or self.uses_cards(facts)

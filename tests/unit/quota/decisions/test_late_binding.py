@@ -11,7 +11,6 @@ from builders import (
     Body,
     a_group,
     a_ledger,
-    a_namespace,
     a_node,
     a_queue,
     see,
@@ -90,11 +89,6 @@ def test_e7_one_card_at_once(pod: PodBody) -> None:
 
 def test_e7_nobody_keeps_a_choice_where_it_is_not_wanted() -> None:
     assert charges(a_cluster(a_choice("a"), late=())) == [((H200, 1),)]
-
-
-def test_e7_in_audit_mode_nothing_is_chosen_late() -> None:
-    namespace = a_namespace("team").in_mode("audit")
-    assert charges(a_cluster(namespace, a_choice("a"))) == [((H200, 1),)]
 
 
 def test_e2_the_cards_of_a_gang_are_chosen_together() -> None:
