@@ -223,8 +223,9 @@ class LedgerState:
         """Whether all was seen that decides which queue a pod names: its namespace and its group.
         Their news may come after the pod's.
         """
-        group = self.groups.get(facts.group) if facts.group else None
-        return facts.namespace in self.namespaces and (group is None or group.facts is not None)
+        group = self.groups.get(facts.group)
+        seen = not facts.group or (group is not None and group.facts is not None)
+        return seen and facts.namespace in self.namespaces
 
     def policy_of(self, facts: PodFacts, queue: str) -> Policy:
         """What happens to this pod when it is over quota now but could fit later (section 2)."""

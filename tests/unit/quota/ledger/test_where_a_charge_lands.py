@@ -281,7 +281,7 @@ def test_a_gate_that_opens_unjudged_charges_nobody() -> None:
     assert not len(ledger.accounts_by_queue["victim"].unadmitted)
 
 
-# --- a resize --------------------------------------------------------------------------------------
+# --- a resize -------------------------------------------------------------------------------------
 
 
 def test_p1_what_a_node_still_holds_is_room_for_nobody() -> None:
