@@ -35,6 +35,7 @@ NOT_INSTALLED: Final = "not installed correctly"
 QUEUE_WRONG: Final = "its quota cannot be read or kept, or is probably not what was meant"
 CARDS_WRONG: Final = "cards are not counted, or not recognised"
 LABEL_WRONG: Final = "its label has an unknown value"
+AUTOSCALER_WRONG: Final = "anybody who creates it is an autoscaler"
 KEY_WRONG: Final = "a key on it has no effect"
 CAME_PAST: Final = "pods got past the gate"
 TOTALS_WRONG: Final = "its published totals differ from what its pods on nodes hold"
@@ -63,6 +64,7 @@ CORRECT_ROW: Final = "correct the row, or add nodes with this card"
 CORRECT_KEY: Final = "correct the key, or remove it"
 CORRECT_NODE: Final = "correct the node's labels or its device plugin"
 ADD_VENDOR: Final = "add a row to `vendors` in the configuration"
+REMOVE_AUTOSCALER: Final = "remove it from scale.autoscalers, or create the namespace"
 CORRECT_LABEL: Final = "write enforced, audit or off, or remove the label"
 DELETE_PODS: Final = "delete what should not run"
 SEE_DRIFT: Final = "see whether a replica leads, and what its log says of this queue's status"
@@ -482,3 +484,8 @@ def misplaced(key: str, *, label: bool) -> str:
 def keys_unknown(keys: Sequence[str]) -> str:
     """Annotations that look like ours and mean nothing."""
     return f"annotations that have no effect: {listed(keys)}"
+
+
+def autoscaler_of_nobody(user: str, namespace: str) -> str:
+    """A setting gives rights to an account that anybody could make."""
+    return f"scale.autoscalers names <{show(user)}>, and namespace <{show(namespace)}> is not there"
