@@ -251,10 +251,10 @@ class Scaling(Section):
     autoscalers: Annotated[tuple[UserName, ...], Field(max_length=100)] = (
         "system:serviceaccount:kube-system:horizontal-pod-autoscaler",
         "system:kube-controller-manager",
-        "system:serviceaccount:keda:keda-operator",
     )
     """User names of autoscalers. They are granted the part that fits. All other users are refused
-    if not all fits."""
+    if not all fits. Name an account only where its namespace exists: else whoever creates that
+    namespace is an autoscaler."""
 
 
 class Enqueue(Section):

@@ -40,6 +40,12 @@ class PlainPod:
     stamp: tuple[str, dict[str, int]] | None = None
     assumed: tuple[str, dict[str, int]] | None = None
     held_back: bool = False
+    let_by: bool = False
+    """Whether it came where nothing is enforced."""
+    fixed: str | None = None
+    """Where it is charged from now on, if it came past admission."""
+    on_node_cpu: int = 0
+    """Milli-cores that its node has given it, if it was resized; `cpu` is what it asks for."""
     node_cards: dict[str, str] = field(default_factory=dict)
     """By resource name."""
     compared: bool = False
@@ -68,6 +74,8 @@ class PlainQueue:
     """Of cpu, milli-cores."""
     reported: dict[str, str] = field(default_factory=dict)
     """The cards of its status with their resource names, empty where there is none."""
+    open_to: tuple[str, ...] | None = None
+    """None: to all namespaces."""
     weight: int = 1
     guarantee: dict[str, int] = field(default_factory=dict)
     """Of cards."""
@@ -104,6 +112,8 @@ class Sums:
 class PlainCluster:
     default_queue: str = ""
     free_cpu_memory: bool = False
+    all_read: bool = False
+    """Whether the operator has read everything, and so decides where a pod is charged."""
     pods: dict[str, PlainPod] = field(default_factory=dict)
     groups: dict[str, PlainGroup] = field(default_factory=dict)
     queues: dict[str, PlainQueue] = field(default_factory=dict)
@@ -219,6 +229,45 @@ class PlainCluster:
         stamp = pod.assumed or pod.stamp
         if stamp:
             return stamp[0]
+        if pod.state == "gated":
+            return self.named(pod) if self.enforced(pod) else ""
+        if not self.counts(pod):
+            return ""
+        return self.where_it_lands(pod) if pod.fixed is None else pod.fixed
+
+    def enforced(self, pod: PlainPod) -> bool:
+        return self.namespaces.get(pod.namespace, ("", ""))[1] in ("", "enforced")
+
+    def counts(self, pod: PlainPod) -> bool:
+        """I3, of a pod without a stamp."""
+        if pod.state == "gated":
+            return self.enforced(pod)
+        return pod.state == "bound" or not (pod.let_by or not self.enforced(pod))
+
+    def where_it_lands(self, pod: PlainPod) -> str:
+        """I3, of a pod past the gate: in the queue that it names, if that is open to it."""
+        found = self.queues.get(named := self.named(pod))
+        off = self.namespaces.get(pod.namespace, ("", ""))[1] == "off"
+        open_to_it = found and (found.open_to is None or pod.namespace in found.open_to)
+        return named if open_to_it and not off else ""
+
+    def decide(self) -> None:
+        """To be called after each event: who is first seen stays where it is."""
+        for pod in self.pods.values():
+            if pod.state == "gated" or pod.stamp:
+                continue
+            pod.let_by = pod.let_by or not self.enforced(pod)
+            named = self.named(pod)
+            if self.namespaces.get(pod.namespace, ("", ""))[1] == "off":
+                named = ""
+            known = pod.namespace in self.namespaces and (
+                pod.group is None or pod.group in self.groups
+            )
+            there = named == "" or named in self.queues
+            if self.all_read and pod.fixed is None and self.counts(pod) and known and there:
+                pod.fixed = self.where_it_lands(pod)
+
+    def named(self, pod: PlainPod) -> str:
         group = self.groups.get(pod.group or "")
         if group and group.queue:
             return group.queue
@@ -303,6 +352,8 @@ class PlainCluster:
 
     def charge(self, pod: PlainPod) -> dict[str, int]:
         queue, stamp = self.queue_of(pod), pod.assumed or pod.stamp
+        if not stamp and not self.counts(pod):
+            return {}
         cards: dict[str, int] = {}
         devices = self.card_devices(pod)
         if stamp and not pod.node_cards:
@@ -320,7 +371,10 @@ class PlainCluster:
                 if names:
                     cards[names[0]] = cards.get(names[0], 0) + amount
         if queue and not (self.free_cpu_memory and cards):  # P6
-            cards |= {name: n for name, n in (("cpu", pod.cpu), ("memory", pod.memory)) if n}
+            cpu = max(pod.cpu, pod.on_node_cpu)
+            if pod.on_node_cpu and pod.let_by and not stamp:
+                cpu = pod.on_node_cpu
+            cards |= {name: n for name, n in (("cpu", cpu), ("memory", pod.memory)) if n}
         return cards
 
     # --- section 6: the totals ------------------------------------------------------------

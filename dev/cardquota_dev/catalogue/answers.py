@@ -108,6 +108,10 @@ STANDINGS: Final = (
         say(standing_messages.runs_on, "gpu-7", _HELD, constant("CAME_UNENFORCED")),
     ),
     _stands(
+        "The same, and it has no node yet.",
+        say(standing_messages.let_through, (), constant("NOT_COUNTED_YET")),
+    ),
+    _stands(
         "It was created when no webhook or policy of cardquota was asked.",
         say(standing_messages.runs_on, "gpu-7", _HELD, constant("CAME_PAST_GATE")),
         "See `kubectl cardquota check`.",

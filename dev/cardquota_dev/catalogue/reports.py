@@ -37,7 +37,7 @@ EVENTS: Final = (
     Entry(
         under=v.RELEASED,
         when="The namespace of a pod that waited was labelled `off` or `audit`.",
-        says=say(gate_messages.released_unasked, _QUEUE, "vision", "audit", [(_H200, 2)]),
+        says=say(gate_messages.released_unasked, "vision", "audit"),
         where=(Where.EVENT,),
         rule="section 2",
         do="Nothing, if it is meant: the queue may be over its quota now.",

@@ -37,6 +37,7 @@ QUEUE_WRONG: Final = "its quota cannot be read or kept, or is probably not what 
 CARDS_WRONG: Final = "cards are not counted, or not recognised"
 LABEL_WRONG: Final = "its label has an unknown value"
 QUEUE_UNUSABLE: Final = "its queue takes none of its pods"
+AUTOSCALER_WRONG: Final = "anybody who creates it is an autoscaler"
 KEY_WRONG: Final = "a key on it has no effect"
 CAME_PAST: Final = "pods got past the gate"
 TOTALS_WRONG: Final = "its published totals differ from what its pods on nodes hold"
@@ -62,6 +63,7 @@ CORRECT_ROW: Final = "correct the row, or add nodes with this card"
 CORRECT_KEY: Final = "correct the key, or remove it"
 CORRECT_NODE: Final = "correct the node's labels or its device plugin"
 ADD_VENDOR: Final = "add a row to `vendors` in the configuration"
+REMOVE_AUTOSCALER: Final = "remove it from scale.autoscalers, or create the namespace"
 CORRECT_LABEL: Final = "write enforced, audit or off, or remove the label"
 CORRECT_ITS_QUEUE: Final = (
     "name another in scheduling.volcano.sh/queue-name of the namespace, or correct the queue"
@@ -553,3 +555,8 @@ def misplaced(key: str, *, label: bool) -> str:
 def keys_unknown(keys: Sequence[str]) -> str:
     """Annotations that look like ours and mean nothing."""
     return f"annotations that have no effect: {listed(keys)}"
+
+
+def autoscaler_of_nobody(user: str, namespace: str) -> str:
+    """A setting gives rights to an account that anybody could make."""
+    return f"scale.autoscalers names <{show(user)}>, and namespace <{show(namespace)}> is not there"

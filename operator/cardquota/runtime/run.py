@@ -131,6 +131,7 @@ class Operator:
             group_priority_classes=settings.release.group_priority_classes,
             memory_by_row=settings.memory_by_row,
             makes_groups=settings.scheduler == "volcano",
+            exempt=settings.unwatched_namespaces,
             at_once=AT_ONCE,
         )
         OverdueReads(self._ledger, self._notifier)
@@ -332,6 +333,7 @@ class Operator:
     async def _opened(self) -> None:
         for reflector in (*self._reflectors, self._definition_watch):
             await reflector.wait_synced()
+        self._ledger.fix_queues()
         self._garbage.start()
         # Until here nothing waits for us, and reading a large cluster takes its time.
         self._loop_watch.start()

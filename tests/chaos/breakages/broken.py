@@ -45,6 +45,7 @@ from cardquota.quota.ledger.groups.group_request import GroupRequest
 from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.ledger.pod_assessor import PodAssessor
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.pods.pod_record import PodRecord
 from cardquota.quota.release import release_judge
@@ -261,6 +262,15 @@ def _strangers_in_the_way(breaker: Breaker) -> None:
     breaker.replace(create_judgement, "_could_go", whatever_it_waits_for, always=False)
 
 
+def _forged_charge(breaker: Breaker) -> None:
+    counts = PodAssessor._counts
+
+    def all_count(self: Any, record: PodRecord) -> bool:
+        return counts(self, record) or not record.gated
+
+    breaker.replace(PodAssessor, "_counts", all_count)
+
+
 def _lent_to_all(breaker: Breaker) -> None:
     surplus = borrowing.is_surplus
 
@@ -319,6 +329,9 @@ BREAKAGES = {
     ),
     "strangers-in-the-way": Breakage(
         "at create everybody at the gate counts, whatever they wait for", _strangers_in_the_way
+    ),
+    "forged-charge": Breakage(
+        "where nothing is enforced a pod counts before it is on a node", _forged_charge
     ),
     "lent-to-all": Breakage("what a queue lends to rolling updates is lent to all", _lent_to_all),
     "sleepers-sleep": Breakage("nobody is woken that was refused", _sleepers_sleep),

@@ -38,6 +38,7 @@ FOCUS = {
     "undecided-blind": Focus(("node labels gone",)),
     "endless-reservation": Focus(("node labels gone",)),
     "strangers-in-the-way": Focus(("node labels gone",)),
+    "forged-charge": Focus(("node labels gone",)),
     "lent-to-all": Focus(("node labels gone",)),
     "sleepers-sleep": Focus(("node labels gone",)),
     "no-renewals": Focus(("node labels gone",)),

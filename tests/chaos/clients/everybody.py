@@ -6,6 +6,7 @@ from ..api import Api
 from .announced import AnnouncedGang, ElasticService
 from .changes import Administrator, Incomplete, Mover, Stranger
 from .clients import GangClient, Scaler, ServingClient, Trainer, WorkloadClient
+from .forger import Forger
 from .memory_clients import MemoryClient, MemoryScaler, WholeCardClient
 from .node_changer import NodeChanger
 from .updates import SleepingSets, Updater, Visitor
@@ -29,6 +30,7 @@ _KINDS: list[type[WorkloadClient]] = [
     *[Updater] * 2,
     Visitor,
     SleepingSets,
+    Forger,
 ]
 
 _BESIDE_VOLCANO: list[type[WorkloadClient]] = [

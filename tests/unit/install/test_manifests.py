@@ -416,7 +416,7 @@ def test_a_quote_in_a_setting_stays_inside_its_string() -> None:
 
 
 def test_a_gate_opens_for_a_pod_of_no_queue_in_audit_mode_alone() -> None:
-    """It would wait for ever; where quotas are enforced it has to be charged to a queue."""
+    """Nothing is judged there; where quotas are enforced a pod has to be charged to a queue."""
 
     def written(settings: Settings) -> str:
         (policy,) = (
@@ -430,10 +430,10 @@ def test_a_gate_opens_for_a_pod_of_no_queue_in_audit_mode_alone() -> None:
     in_audit = (
         """namespaceObject.metadata.?labels[?"volcano.sh/card-quota"].orValue('') == "audit\""""
     )
-    assert f"[?\"{CHARGED_QUEUE}\"].orValue('') != ''" in written(DEFAULTS)
-    assert f'[?"{CHARGED_QUEUE}"].hasValue() && {in_audit}' in written(DEFAULTS)
+    charged = f"[?\"{CHARGED_QUEUE}\"].orValue('') != '')"
+    assert f"{charged} || {in_audit}" in " ".join(written(DEFAULTS).split())
     everywhere = written(Settings(mode=InstallationMode.AUDIT))
-    assert f'[?"{CHARGED_QUEUE}"].hasValue() && true' in everywhere
+    assert f"{charged} || true" in " ".join(everywhere.split())
     assert in_audit not in everywhere
 
 

@@ -228,4 +228,8 @@ def body_of(pod: PlainPod, revision: int) -> PodBody:
         found = found.stamped(*pod.stamp)
     if pod.state == "gated":
         found = found.gated()
+    if pod.on_node_cpu:
+        resources = {"requests": {"cpu": f"{pod.on_node_cpu}m"}}
+        status = {"name": "main", "resources": resources}
+        found = found.put([status], "status", "containerStatuses")
     return found.on_node(pod.node, pod.scheduled) if pod.state == "bound" else found

@@ -99,7 +99,8 @@ def check(
     refused = refused_section(read.refused_events, now)
     outside = outside_section(read)
     left_over = leftover_section(read, left, now)
-    past = [namespaces_section(read, seen.namespace_keys), past_section(read)]
+    namespaces = namespaces_section(read, seen.namespace_keys, settings.scale.autoscalers)
+    past = [namespaces, past_section(read)]
     return show_sections([*_of_cluster(seen), *past, stuck, refused, outside, left_over], output)
 
 

@@ -96,6 +96,7 @@ async def read_cluster(
         group_priority_classes=settings.release.group_priority_classes,
         memory_by_row=settings.memory_by_row,
         makes_groups=settings.scheduler == "volcano",
+        exempt=settings.unwatched_namespaces,
     )
     found = CheckedCluster(ledger, namespace, look_at_pod)
     kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)

@@ -1,5 +1,6 @@
 """The section `namespaces`: labels `volcano.sh/card-quota` with a value that means nothing, queues
-that take none of its pods, and keys that were meant to be ours.
+that take none of its pods, keys that were meant to be ours, and autoscalers of namespaces that are
+not there.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,15 +26,23 @@ from .queues_section import QUEUES
 from .section import CheckSection
 from .timeless_finding import timeless
 
+_ACCOUNT: Final = "system:serviceaccount:"
+"""How the user name of a service account begins."""
 NAMESPACES: Final = "namespaces"
 """The name of the section, and of the kind."""
 
 
-def namespaces_section(read: CheckedCluster, keys: Iterable[NamespaceKeys] = ()) -> CheckSection:
-    """Of values in the words of the namespace's event. `keys`: what is wrong with keys."""
+def namespaces_section(
+    read: CheckedCluster, keys: Iterable[NamespaceKeys] = (), autoscalers: Iterable[str] = ()
+) -> CheckSection:
+    """Of values in the words of the namespace's event. `keys`: what is wrong with keys.
+    `autoscalers`: the users of that setting.
+    """
     lacking = not_known(read, {NAMESPACES, QUEUES})
     notes = [sentences.not_looked_at(sentences.NAMESPACES_NOT_KNOWN, lacking)] if lacking else []
     found = [*_of_values(read), *_of_queues(read), *_of_keys(keys)]
+    if NAMESPACES not in lacking and not read.namespace:
+        found += _of_autoscalers(read, autoscalers)
     return bounded_section(NAMESPACES, found, notes, complete=not lacking)
 
 
@@ -76,6 +85,15 @@ def _of_keys(keys: Iterable[NamespaceKeys]) -> Iterator[StuckFinding]:
             yield _finding(
                 one.namespace, "UnknownKey", why, sentences.CORRECT_KEY, sentences.KEY_WRONG
             )
+
+
+def _of_autoscalers(read: CheckedCluster, users: Iterable[str]) -> Iterator[StuckFinding]:
+    for user in users:
+        namespace, _, account = user.removeprefix(_ACCOUNT).partition(":")
+        if user.startswith(_ACCOUNT) and account and namespace not in read.ledger.namespaces:
+            why = sentences.autoscaler_of_nobody(user, namespace)
+            advice, what = sentences.REMOVE_AUTOSCALER, sentences.AUTOSCALER_WRONG
+            yield _finding(namespace, "AutoscalerUnknown", why, advice, what)
 
 
 def _finding(name: str, reason: str, why: str, advice: str, what: str) -> StuckFinding:

@@ -82,6 +82,7 @@ class Simulation:
             enqueues=settings.scheduler == "standalone",
             group_priority_classes=settings.release.group_priority_classes,
             memory_by_row=settings.memory_by_row,
+            exempt=settings.unwatched_namespaces,
         )
         self._settings = settings
         self._inventory = inventory

@@ -116,7 +116,7 @@ class BackgroundWrites:
 
     def _is_wrong(self, uid: str) -> bool:
         ledger = self._ledger
-        return uid in ledger.misplaced or uid in ledger.unnoted or uid in ledger.unlabelled
+        return uid in ledger.misplaced or uid in ledger.unnoted
 
     def _see_stamp(self, uid: str) -> None:
         self._stamps_in_flight.discard(uid)

@@ -192,7 +192,10 @@ def _opened_at(read: bytes, facts: PodFacts, stamp: Stamp) -> int:
 
 
 def gate_patch(ledger: Ledger, facts: PodFacts, stamp: Stamp, resource: str) -> dict[str, Any]:
-    """The merge patch that opens a gate: stamps, the other gates, affinity to the card (P5)."""
+    """The merge patch that opens a gate: stamps, the other gates, affinity to the card (P5).
+    Without a queue nothing was judged, as nothing is enforced there: the pod gets only the term
+    (I3).
+    """
     spec: dict[str, Any] = {"schedulingGates": [{"name": name} for name in facts.foreign_gates]}
     cards = [ledger.known_card(name, resource) for name, amount in stamp.cards if amount]
     if cards:
@@ -204,11 +207,8 @@ def gate_patch(ledger: Ledger, facts: PodFacts, stamp: Stamp, resource: str) -> 
         }
     # Without the label anybody may have written what stands there, and with it that would count.
     before = {} if facts.labelled else dict.fromkeys(v.STAMP)
-    annotations = {
-        **before,
-        v.ALLOCATED: allocated_text(stamp.cards),
-        v.CHARGED_QUEUE: stamp.queue,
-        v.TERM: stamp.term,
-    }
+    annotations = {**before, v.TERM: stamp.term}
+    if stamp.queue:
+        annotations |= {v.ALLOCATED: allocated_text(stamp.cards), v.CHARGED_QUEUE: stamp.queue}
     meta = {**precondition(facts), "annotations": annotations, **guard(facts)}
     return {"metadata": meta, "spec": spec}

@@ -450,7 +450,7 @@ class GateReleaser:
         mode = self._ledger.mode_in(facts.namespace)
         if mode is v.Mode.ENFORCE:
             return gate_messages.released(stamp.queue, stamp.cards)
-        return gate_messages.released_unasked(stamp.queue, facts.namespace, mode, stamp.cards)
+        return gate_messages.released_unasked(facts.namespace, mode)
 
     def _hold_back(self, facts: PodFacts) -> None:
         self._ledger.decisions.hold_back(facts.uid)

@@ -3,10 +3,11 @@
 - Which cards it holds, if it was bound to other cards than it was let through for (E3). The ledger
   has already moved its charge. For a pod that runs when first seen, only the stamp says what its
   node was (D8).
-- That audit mode let it by (I3): it gets the term, and no cards. Once its namespace is enforced, it
-  cannot be seen that the namespace was audited before.
-- That it is charged although it came past admission (I3): it gets the label by which the API server
-  knows which pods to guard. What stood there as if it were a stamp was not ours, and goes.
+- That it came where nothing is enforced (I3): it gets the term, and no cards. Once its namespace is
+  enforced, that cannot be seen any more.
+- Where it is charged although it came past admission (I3): its group and namespace may name another
+  queue by then. It gets the label by which the API server knows which pods to guard. What stood
+  there as if it were a stamp was not ours, and goes.
 """
 
 import logging
@@ -39,13 +40,17 @@ class StampWriter:
         """Write what is missing or wrong on a pod. The watch shows whether it worked."""
         ledger = self._ledger
         note: dict[str, str | None] = {}
-        if uid in ledger.misplaced:
-            note[v.ALLOCATED] = allocated_text(canonical(ledger.pods[uid].on_node))
-        elif uid in ledger.unnoted:
-            note[v.TERM] = self._term
-        elif uid not in ledger.unlabelled:
+        if uid not in ledger.misplaced and uid not in ledger.unnoted:
             return
-        facts = ledger.pods[uid].facts
+        record = ledger.pods[uid]
+        facts = record.facts
+        if uid in ledger.misplaced:
+            note[v.ALLOCATED] = allocated_text(canonical(record.on_node))
+        else:
+            if record.audited:
+                note[v.TERM] = self._term
+            if record.fixed is not None:
+                note[v.CHARGED_QUEUE] = record.fixed
         if not facts.labelled:
             note = {**dict.fromkeys(v.STAMP), **note}
         body = {"metadata": {**precondition(facts), "annotations": note, **guard(facts)}}

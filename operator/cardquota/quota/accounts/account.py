@@ -58,7 +58,8 @@ class Account:
         self.card_seconds: CardSeconds | None = None
         """Only of a queue that exists, on the leader (T5)."""
         self.unstamped: set[str] = set()
-        """Uids of the pods without a stamp of ours: their charge may still change."""
+        """Uids of the pods without a stamp of ours that are charged here, or name this queue: that
+        may still change."""
         self.unadmitted = UnadmittedPods()
         """Pods that are let through or bound although we did not open their gate (I3).
 

@@ -31,7 +31,7 @@ def origin_of(ledger: LedgerReader, facts: PodFacts, queue: str) -> QueueOrigin:
     """Why a pod with these facts is in `queue`: in the order in which a queue is looked for."""
     if queue == OUTSIDE:
         return QueueOrigin(QueueSource.NOBODY, origin_messages.no_queue_named())
-    if facts.stamp is not None and ledger.queue_of(facts) != queue:
+    if (facts.stamp or facts.fixed_queue) and ledger.queue_of(facts) != queue:
         return QueueOrigin(QueueSource.STAMP, origin_messages.queue_by_stamp(queue))
     group = ledger.groups.get(facts.group) if facts.group else None
     if group is not None and group.facts is not None and group.facts.queue == queue:

@@ -125,6 +125,10 @@ def _lacks_node(ledger: LedgerReader, card: str, amount: int, why: str) -> str:
 def why_held(ledger: LedgerReader, record: PodRecord) -> str:
     """Why a pod that is let through or bound holds what it holds: not only because it fits."""
     account = ledger.account(record.queue)
+    mode = ledger.mode_in(record.facts.namespace)
+    unbound = record.charge_state is not ChargeState.ALLOCATED
+    if record.stamp is None and record.audited and unbound and mode is not v.Mode.OFF:
+        return standing_messages.NOT_COUNTED_YET
     if record.queue == OUTSIDE or account is None:
         return standing_messages.IN_NO_QUEUE
     held = {dimension for dimension, amount in record.charge if amount}
@@ -132,7 +136,6 @@ def why_held(ledger: LedgerReader, record: PodRecord) -> str:
         return standing_messages.beyond_quota(record.queue)
     if record.stamp is not None:
         return standing_messages.FITS_QUOTA
-    enforced = ledger.mode_in(record.facts.namespace) is v.Mode.ENFORCE
-    if record.audited or not enforced:
+    if record.audited:
         return standing_messages.CAME_UNENFORCED
     return standing_messages.CAME_PAST_GATE

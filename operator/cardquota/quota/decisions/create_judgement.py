@@ -25,7 +25,6 @@ from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..verdict import Outcome, Verdict
-from ..vocabulary import Mode
 from .fit.borrowing import lent_now
 from .held_up import held_up_in
 from .judgement import judge, judge_new, judge_presence
@@ -193,8 +192,6 @@ def _that_could_go(
 
 
 def _could_go(ledger: LedgerReader, record: PodRecord) -> bool:
-    if ledger.mode_in(record.facts.namespace) is not Mode.ENFORCE:
-        return True
     if judge_presence(ledger, record) is not None:
         return False
     return judge(ledger, record.facts, record.queue).fits

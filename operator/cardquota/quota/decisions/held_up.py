@@ -13,7 +13,6 @@ from ..pending.candidate import PodClass
 from ..pending.release_key import Precedence, ReleaseKey, precedence_of
 from ..pods.pod_record import PodRecord
 from ..verdict import Outcome
-from ..vocabulary import Mode
 from .judgement import judge, judge_presence
 
 MOST_CLASSES: Final = 32
@@ -69,8 +68,7 @@ def held_up_in(ledger: LedgerReader, account: AccountReader) -> HeldUp:
     for pod_class in nsmallest(MOST_CLASSES, classes.values(), key=found.place):
         first = ledger.pods[pod_class.sort_keys[0].uid]
         alone = pod_class.gang is None or pod_class.gang.started
-        enforced = ledger.mode_in(first.facts.namespace) is Mode.ENFORCE
-        if not alone or not enforced or not found.going(first, pod_class):
+        if not alone or not found.going(first, pod_class):
             continue
         if judge_presence(ledger, first) is not None:
             continue

@@ -118,7 +118,7 @@ def judge_release(ledger: LedgerReader, record: PodRecord) -> Verdict:
     missing = judge_presence(ledger, record)
     if missing is not None:
         return missing
-    if record.queue == OUTSIDE:
+    if record.queue == OUTSIDE and not record.facts.oversized:
         text = gate_messages.gated_without_queue()
         return Verdict(Outcome.NEVER, OUTSIDE, Reason.QUEUE_NOT_FOUND, text)
     if _goes_with_others(ledger, record.facts):

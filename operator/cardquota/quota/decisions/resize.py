@@ -31,7 +31,7 @@ def judge_resize(ledger: LedgerReader, before: PodFacts, after: PodFacts) -> Ver
     be counted are refused too (P4): no quota grants them, so what the pod holds would stay
     uncounted.
     """
-    queue = after.stamp.queue if after.stamp is not None else ledger.queue_of(after)
+    queue = _charged_queue(ledger, after)
     if queue == OUTSIDE:
         return Verdict(Outcome.UNMANAGED, queue)
     if after.problem and after.problem != before.problem:
@@ -72,6 +72,14 @@ def judge_resize(ledger: LedgerReader, before: PodFacts, after: PodFacts) -> Ver
         shortfalls(queue, shorts, advice),
         tuple(shorts),
     )
+
+
+def _charged_queue(ledger: LedgerReader, facts: PodFacts) -> str:
+    """Where the pod is charged, whatever it names by now; of one not seen yet, what it names."""
+    record = ledger.pods.get(facts.uid)
+    if record is not None:
+        return record.queue
+    return facts.stamp.queue if facts.stamp is not None else ledger.queue_of(facts)
 
 
 def _shut_to(

@@ -184,13 +184,11 @@ class Charges:
                 state.misplaced.add(facts.uid)
                 state.dirty.mark_incorrect(facts.uid)
             return
-        account = state.account_for(record.queue)
-        account.unstamped.add(facts.uid)
+        for name in {record.queue, record.named}:
+            state.account_for(name).unstamped.add(facts.uid)
         if record.held:
-            in_audit = state.mode_in(facts.namespace) is Mode.AUDIT
-            record.audited = record.audited or facts.admitted_in_audit or in_audit
             if not record.audited:
-                account.unadmitted.add(facts.uid, record.charge)
+                state.account_for(record.queue).unadmitted.add(facts.uid, record.charge)
             self._note(record)
         state.unstamped.add(facts)
         state.nodes.register_pod(facts)
@@ -200,15 +198,12 @@ class Charges:
     def _note(self, record: PodRecord) -> None:
         """What is still to be written on a pod that is charged without a stamp (I3)."""
         state, facts = self._state, record.facts
-        if facts.mirror or not state.may_be_charged(record):
+        if state.mode_in(facts.namespace) is Mode.OFF or not state.may_be_charged(facts):
             return
-        if record.audited and not facts.admitted_in_audit:
+        let_by = record.audited and not facts.admitted_in_audit
+        if let_by or (record.fixed is not None and facts.fixed_queue is None):
             state.unnoted.add(facts.uid)
-        elif not facts.labelled and state.mode_in(facts.namespace) is Mode.ENFORCE:
-            state.unlabelled.add(facts.uid)
-        else:
-            return
-        state.dirty.mark_incorrect(facts.uid)
+            state.dirty.mark_incorrect(facts.uid)
 
     def _hold_on_node(self, record: PodRecord) -> None:
         """A bound pod holds memory of one card of its node, or cards."""
@@ -241,15 +236,15 @@ class Charges:
         if facts.devices and facts.state is State.BOUND:
             state.nodes.free.use(facts.node, facts.devices, -1)
             self._release_on_node(record)
-        account = state.account(record.queue)
-        if account is not None:
-            account.unstamped.discard(facts.uid)
-            account.unadmitted.discard(facts.uid)
-            state.forget_unused(account)
+        for name in {record.queue, record.named}:
+            account = state.account(name)
+            if account is not None:
+                account.unstamped.discard(facts.uid)
+                account.unadmitted.discard(facts.uid)
+                state.forget_unused(account)
         state.unconfirmed.pop(facts.uid, None)
         state.misplaced.discard(facts.uid)
         state.unnoted.discard(facts.uid)
-        state.unlabelled.discard(facts.uid)
         state.unstamped.discard(facts)
         state.nodes.unregister_pod(facts)
         state.nodes.forget(facts.node, facts.uid)

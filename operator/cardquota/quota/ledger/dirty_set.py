@@ -54,7 +54,7 @@ class DirtySet:
         self._groups.add(key)
 
     def mark_unadmitted(self, uid: str) -> None:
-        """A pod was first seen ungated and without a stamp of ours (I3)."""
+        """A pod without a stamp of ours was first seen on a node (I3)."""
         self._unadmitted.add(uid)
 
     def mark_incorrect(self, uid: str) -> None:

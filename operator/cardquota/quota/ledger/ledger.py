@@ -52,6 +52,7 @@ class Ledger(LedgerState):
         group_priority_classes: Collection[str] = (),
         memory_by_row: bool = False,
         makes_groups: bool = False,
+        exempt: Iterable[str] = (),
         at_once: int | None = None,
     ) -> None:
         """`at_once`: how many pods one event re-reads, a large one counting as several; the others
@@ -66,6 +67,7 @@ class Ledger(LedgerState):
             group_priority_classes=group_priority_classes,
             memory_by_row=memory_by_row,
             makes_groups=makes_groups,
+            exempt=exempt,
         )
         self._charges = Charges(self)
         self.card_metering = CardMetering(self.accounts_by_queue, self.pods)
@@ -99,10 +101,10 @@ class Ledger(LedgerState):
         if record is None:
             self._succeed(facts.uid, "")  # if somebody has set its phase back
             self._fail(facts.uid, "")
+            newly_bound = facts.state is State.BOUND
             record = self.pods[facts.uid] = PodRecord(facts)
-            if facts.state is not State.GATED and facts.stamp is None:
-                self.dirty.mark_unadmitted(facts.uid)
         else:
+            newly_bound = facts.state is State.BOUND and record.facts.state is not State.BOUND
             news = facts.revision > record.facts.revision and record.held_back
             if facts == record.facts and record.assumed is None and not news:
                 record.facts.revision = facts.revision
@@ -113,7 +115,16 @@ class Ledger(LedgerState):
             record.held_back = record.held_back and not news
             if not kept:
                 record.assumed = None
+        if newly_bound and facts.stamp is None:
+            self.dirty.mark_unadmitted(facts.uid)
         self._charges.charge(record)
+
+    def fix_queues(self) -> None:
+        """From now on a pod that came past admission is charged where it was when it was seen (I3).
+        To be called when everything was read: before that nobody knows which queue a pod names.
+        """
+        self.fixes_queues = True
+        self._reassess([uid for uid, one in self.pods.items() if not one.gated])
 
     def pod_gone(self, uid: str) -> None:
         """A pod was deleted."""

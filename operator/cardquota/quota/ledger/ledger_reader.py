@@ -61,11 +61,9 @@ class LedgerReader(Protocol):
 
     @property
     def unnoted(self) -> AbstractSet[str]:
-        """Uids of pods that audit mode admitted, and that are not marked as such yet (I3)."""
-
-    @property
-    def unlabelled(self) -> AbstractSet[str]:
-        """Uids of pods that are charged and lack the label that protects what is charged (I3)."""
+        """Uids of pods that came past admission, on which it does not stand yet where they are
+        charged, or that nothing was enforced there (I3).
+        """
 
     @property
     def being_deleted(self) -> Collection[str]:

@@ -45,6 +45,7 @@ from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
 from .groups.group_names import GroupNames
 from .groups.job_groups import JobGroups
+from .groups.made_for_pods import made_for_pods
 from .groups.pod_group_state import Asks, PodGroupState
 from .groups.queue_groups import QueueGroups
 from .groups.silent_groups import SilentGroups
@@ -63,6 +64,7 @@ class LedgerState:
     all but those of the system (E6). `memory_by_row`: whether only queues with a row for card
     memory may have some (B9).
     `makes_groups`: whether Volcano's controllers run, which give a group to pods without one (V8).
+    `exempt`: namespaces whose pods are never reviewed. As in audit mode nothing is enforced there.
 
     For the ledger's own parts, which change it. Who only asks takes a `LedgerReader`.
     """
@@ -78,7 +80,11 @@ class LedgerState:
         group_priority_classes: Collection[str] = (),
         memory_by_row: bool = False,
         makes_groups: bool = False,
+        exempt: Iterable[str] = (),
     ) -> None:
+        self._exempt = frozenset(exempt)
+        self.fixes_queues = False
+        """Whether what came past admission is fixed in its queue when it is seen (I3)."""
         self.memory_by_row = memory_by_row
         self._group_priority_classes = frozenset(group_priority_classes)
         self.catalog = Catalog()
@@ -94,9 +100,8 @@ class LedgerState:
         self.misplaced: set[str] = set()
         """Uids of bound pods whose stamp says other cards than they are charged for (E3)."""
         self.unnoted: set[str] = set()
-        """Uids of pods that audit mode admitted, on which that does not stand yet (I3)."""
-        self.unlabelled: set[str] = set()
-        """Uids of pods that are charged and lack the label that protects what is charged (I3)."""
+        """Uids of pods that came past admission, on which it does not stand yet where they are
+        charged, or that nothing was enforced there (I3)."""
         self.accounts_by_queue: dict[str, Account] = {}
         self.waiting: dict[str, Account] = {}
         """By name: the accounts in which pods wait, or groups to be enqueued."""
@@ -229,7 +234,16 @@ class LedgerState:
     def mode_in(self, namespace: str) -> Mode:
         """How strict we are with the pods of a namespace."""
         found = self.namespaces.get(namespace)
-        return mode_of(audit=self._audit, namespace=found.mode if found else "")
+        audit = self._audit or namespace in self._exempt
+        return mode_of(audit=audit, namespace=found.mode if found else "")
+
+    def knows_queue_of(self, facts: PodFacts) -> bool:
+        """Whether all was seen that decides which queue a pod names: its namespace and its group.
+        Their news may come after the pod's.
+        """
+        group = self.groups.get(facts.group)
+        seen = not facts.group or (group is not None and group.facts is not None)
+        return seen and facts.namespace in self.namespaces
 
     def policy_of(self, facts: PodFacts, queue: str) -> Policy:
         """What happens to this pod when it is over quota now but could fit later (section 2)."""
@@ -490,6 +504,10 @@ class LedgerState:
             if borrowers.look_again(parts):
                 self.dirty.mark_pending(queue)
 
-    def may_be_charged(self, record: PodRecord) -> bool:
-        """Whether a queue is charged for the pod now, or will be once its namespace has one."""
-        return record.queue != OUTSIDE or self.uses_cards(record.facts)
+    def may_be_charged(self, facts: PodFacts) -> bool:
+        """Whether a queue is charged for the pod, or could be for what others write. A group that
+        Volcano made gives no queue (V5).
+        """
+        group = facts.group.partition("/")[2]
+        named = facts.own_queue or (group and not made_for_pods(group))
+        return bool(named) or self.uses_cards(facts)

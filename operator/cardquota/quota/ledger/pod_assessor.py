@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..accounts.account import OUTSIDE
 from ..amounts import Amounts, Charge, MutableAmounts
 from ..assignment.claim import claim_of
 from ..cards.card import is_memory, model_of
@@ -11,7 +12,7 @@ from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest, card_devices
 from ..stamp import Stamp
-from ..vocabulary import Policy
+from ..vocabulary import Mode, Policy
 from .ledger_state import JOB, LedgerState
 
 
@@ -24,7 +25,8 @@ class PodAssessor:
     def assess(self, record: PodRecord) -> None:
         """Sets the pod's queue, charge, charge state, request, claim and place.
 
-        A stamp of ours decides queue and cards (E10); without one, the pod and its node do.
+        A stamp of ours decides queue and cards (E10); without one, the pod and its node do, and
+        only where that counts (I3).
         """
         facts, stamp, state = record.facts, record.stamp, self._state
         bound = facts.state is State.BOUND
@@ -34,11 +36,47 @@ class PodAssessor:
             cards = self._stamped_cards(record, stamp)
             record.charge = state.with_cpu_memory(facts, stamp.queue, cards)
         else:
-            record.queue = state.queue_of(facts)
-            record.charge = self._unstamped_charge(record, bound=bound)
+            record.named = state.queue_of(facts)
+            counts = self._counts(record)
+            record.queue = self._unstamped_queue(record, counts=counts)
+            charge = self._unstamped_charge(record, bound=bound)
+            record.charge = charge if counts else ()
+            record.claim = record.claim if counts else None
         record.charge_state = self._charge_state(record, bound=bound)
         record.offline = bound and state.policy_by_controller(facts) is Policy.GATE
         record.place = self._place(facts)
+
+    def _counts(self, record: PodRecord) -> bool:
+        """Whether a pod without a stamp counts: once it is on its node. Before that only where it
+        waits at the gate, or came past it although rules are enforced: elsewhere anybody may have
+        written what it asks for (I3).
+        """
+        facts = record.facts
+        enforced = self._state.mode_in(facts.namespace) is Mode.ENFORCE
+        if record.gated:
+            return enforced
+        record.audited = record.audited or facts.admitted_in_audit or not enforced
+        return facts.on_its_node or not record.audited
+
+    def _unstamped_queue(self, record: PodRecord, *, counts: bool) -> str:
+        """Where a pod without a stamp is charged. At the gate of the queue that it names it holds
+        nothing. Past the gate: in that queue, if it exists and is open to the namespace, else
+        outside; and there it stays.
+        """
+        facts, state = record.facts, self._state
+        if not counts or record.gated:
+            return record.named if counts else OUTSIDE
+        if facts.fixed_queue is not None:
+            record.fixed = facts.fixed_queue
+        if record.fixed is not None:
+            return record.fixed
+        named = record.named if state.mode_in(facts.namespace) is not Mode.OFF else OUTSIDE
+        account = state.account(named)
+        queue = account.facts if account is not None else None
+        found = named if queue is not None and queue.admits(facts.namespace) else OUTSIDE
+        if state.fixes_queues and state.knows_queue_of(facts) and (queue or named == OUTSIDE):
+            record.fixed = found
+        return found
 
     def _stamped_cards(self, record: PodRecord, stamp: Stamp) -> Amounts:
         """The cards of the stamp. If somebody bound the pod to a node with cards of another model:
@@ -77,7 +115,8 @@ class PodAssessor:
 
         Notes on the record what the pod asks for, and the cards of its node, which stay (D8).
         """
-        facts, state = record.facts, self._state
+        state = self._state
+        facts = record.facts.as_its_node_has_it() if record.audited else record.facts
         record.claim, record.elsewhere = None, False
         if bound and not record.node_cards:
             record.node_cards = self._cards_on_node(facts)

@@ -112,7 +112,7 @@ class ReleaseDecisions:
         self._state.dirty.begin(
             self._state.accounts_by_queue,
             self._state.groups,
-            self._state.misplaced | self._state.unnoted | self._state.unlabelled,
+            self._state.misplaced | self._state.unnoted,
         )
         for keys in self._state.vacant.values():
             for key in keys:

@@ -45,11 +45,10 @@ def released(queue: str, cards: Asked) -> str:
     return f"Queue <{show(queue)}> has room: gate opened, charged {_charged(cards)}"
 
 
-def released_unasked(queue: str, namespace: str, mode: str, cards: Asked) -> str:
+def released_unasked(namespace: str, mode: str) -> str:
     """The gate is open whatever room there is: no pod waits in such a namespace."""
-    charged = f", charged {_charged(cards)} to Queue <{show(queue)}>" if queue else ""
     where = f"namespace <{show(namespace)}> (mode {mode})"
-    return f"gate opened without looking at the quota: no pod waits in {where}{charged}"
+    return f"gate opened without looking at the quota: no pod waits in {where}"
 
 
 def _charged(cards: Asked) -> str:

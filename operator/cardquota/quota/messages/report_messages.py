@@ -68,10 +68,9 @@ def unadmitted(queue: str, pods: int, held: Sequence[Amount]) -> str:
         f"Queue <{show(queue)}> is charged for {counted(pods, 'pod')} that never passed its gate; "
         f"together they hold {amounts}. They count like all others: "
         "delete what should not run. Pods get past the gate if they are older than the "
-        "installation, if their namespace is off or exempt, or if webhooks or policies are "
-        "missing; and, if they carry no annotation and their namespace is not labelled `enforced`, "
-        "when their resource is in no vendor row (`kubectl cardquota cards` lists such cards: add "
-        "a row)"
+        "installation, or if webhooks or policies are missing; and, if they carry no annotation "
+        "and their namespace is not labelled `enforced`, when their resource is in no vendor row "
+        "(`kubectl cardquota cards` lists such cards: add a row)"
     )
 
 

@@ -11,6 +11,7 @@ from .phrases import did_you_mean, held_text
 FITS_QUOTA: Final = "it fits the quota"
 IN_NO_QUEUE: Final = "it is in no queue, so no quota holds it"
 CAME_UNENFORCED: Final = "no quota was enforced when it came, and it counts all the same"
+NOT_COUNTED_YET: Final = "no quota was enforced when it came: it counts once it is on a node"
 CAME_PAST_GATE: Final = "it never waited at the gate of cardquota, and counts all the same"
 
 

@@ -60,6 +60,7 @@ class Resources(Wire):
 class Container(Wire):
     """A container. Only what decides its resources is read."""
 
+    name: str = ""
     resources: Resources | None = None
     restart_policy: str | None = None
 
@@ -112,11 +113,28 @@ class PodCondition(Wire):
     last_transition_time: str | None = None
 
 
-class PodStatus(Wire):
+class ResourcesOnNode(Wire):
+    """What the node has set aside, and what it has carried out: they differ from the specification
+    while a pod is resized.
+    """
+
+    allocated_resources: ResourceList | None = None
+    resources: Resources | None = None
+
+
+class ContainerStatus(ResourcesOnNode):
+    """Status of a container."""
+
+    name: str = ""
+
+
+class PodStatus(ResourcesOnNode):
     """Status of a pod."""
 
     phase: str = ""
     conditions: tuple[PodCondition, ...] | None = ()
+    container_statuses: tuple[ContainerStatus, ...] | None = ()
+    init_container_statuses: tuple[ContainerStatus, ...] | None = ()
 
 
 class Pod(Wire):

@@ -5,7 +5,7 @@ nodes and groups: its queue, its cards, its charge.
 """
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from sys import intern
 from typing import Final, TypeVar, cast
@@ -28,7 +28,8 @@ from ..stamp import Stamp, read_allocated
 from .card_alias import card_problem, card_text
 from .oversized_pod import oversized_totals
 from .pod_limits import excess, long_name
-from .pod_total import pod_totals
+from .pod_total import PodTotals, pod_totals
+from .resized import with_status
 
 _SUCCEEDED = "Succeeded"
 _FAILED = "Failed"
@@ -88,6 +89,8 @@ class PodFacts:
     devices: Devices
     cpu: int
     memory: int
+    resized_to: tuple[int, int] | None
+    """What its node has given it of both so far, where that differs from what it asks for."""
     controller: str
     """Kind of the controller; empty for a pod without one."""
     controller_name: str
@@ -113,8 +116,14 @@ class PodFacts:
     have written those of a pod that lacks it."""
     forged: bool
     """Whether it lacks the label and bears part of a stamp, which is not ours."""
+    fixed_queue: str | None
+    """If it came past admission: where it is charged, as a leader has written on it; empty outside
+    every queue. None: that does not stand there (I3)."""
     scheduled: str
     """When it was bound, by the API server's clock; empty before."""
+    on_its_node: bool
+    """Whether it is bound by more than its own text: its author can name any node, but neither
+    bind it nor write its status."""
     started: bool = field(compare=False)
     """Whether it runs or has run. Needed only when it is first seen, so a change is no news."""
     claims_devices: bool
@@ -139,6 +148,13 @@ class PodFacts:
         if self.controller == _REPLICA_SET and self.workload != self.controller_name:
             return DEPLOYMENT
         return self.controller if self.controller not in ("", _NODE) else POD
+
+    def as_its_node_has_it(self) -> "PodFacts":
+        """With what its node has given it, whatever its author asks for meanwhile."""
+        if self.resized_to is None:
+            return self
+        cpu, memory = self.resized_to
+        return replace(self, cpu=cpu, memory=memory)
 
     @property
     def concerns_us(self) -> bool:
@@ -176,10 +192,15 @@ def pod_facts(pod: Pod) -> PodFacts:
     node = spec.node_name or ""
     state = _state(pod.status.phase, node, gated=v.GATE in gates)
     beyond = excess(pod, waits=state < _BOUND)
+    on_node: PodTotals | None = None
     queue, problem = _own_queue(notes)
     problem = problem or card_problem(notes)
     try:
-        devices, cpu, memory = pod_totals(spec) if beyond is None else oversized_totals(spec)
+        totals = pod_totals if beyond is None else oversized_totals
+        held = with_status(spec, pod.status, asked=True) if node else spec
+        devices, cpu, memory = totals(held)
+        if held is not spec:
+            on_node = totals(with_status(spec, pod.status, asked=False))
     except QuantityError as error:
         devices, cpu, memory, problem = (), 0, 0, problem or str(error)
     group = (notes.group or "").strip()
@@ -192,6 +213,8 @@ def pod_facts(pod: Pod) -> PodFacts:
     if beyond is not None:
         gates, problem = (), request_messages.beyond_limit(beyond.limit, beyond.found)
     bound = state >= _BOUND
+    scheduled = _scheduled(pod) if bound else ""
+    started = bound and pod.status.phase not in _NOT_STARTED
     controller, controller_name, gives_up = _controller(meta.owner_references)
     namespace = intern(meta.namespace)
     return PodFacts(
@@ -210,6 +233,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         devices=devices,
         cpu=cpu,
         memory=memory,
+        resized_to=(on_node.cpu, on_node.memory) if on_node is not None else None,
         controller=controller,
         controller_name=controller_name,
         workload=_workload(meta, controller, controller_name),
@@ -224,8 +248,10 @@ def pod_facts(pod: Pod) -> PodFacts:
         admitted_in_audit=labelled and notes.term is not None and _carries_no_decision(notes),
         labelled=labelled,
         forged=not labelled and _bears_a_charge(notes),
-        scheduled=_scheduled(pod) if bound else "",
-        started=bound and pod.status.phase not in _NOT_STARTED,
+        fixed_queue=_fixed_queue(notes) if labelled and state is not _GATED else None,
+        scheduled=scheduled,
+        on_its_node=bool(scheduled) or started,
+        started=started,
         claims_devices=claims_devices(spec) if beyond is None else bool(spec.resource_claims),
         mirror=notes.mirror is not None,
         problem=problem,
@@ -270,6 +296,14 @@ def _placement(devices: Devices, notes: PodAnnotations) -> CardPlacement | None:
 def _carries_no_decision(notes: PodAnnotations) -> bool:
     """Whether our term on a pod says neither what it was let through for nor that we bound it."""
     return notes.allocated is None and notes.bound is None
+
+
+def _fixed_queue(notes: PodAnnotations) -> str | None:
+    """The queue that we have written on a pod whose gate we did not open."""
+    queue = notes.charged_queue
+    if queue is None or notes.allocated is not None:
+        return None
+    return intern(queue) if len(queue) <= LONGEST_OBJECT_NAME else None
 
 
 def _bears_a_charge(notes: PodAnnotations) -> bool:
@@ -336,6 +370,6 @@ def _stamp(notes: PodAnnotations) -> Stamp | None:
 
 def _scheduled(pod: Pod) -> str:
     for condition in pod.status.conditions or ():
-        if condition.type == "PodScheduled":
+        if condition.type == "PodScheduled" and condition.status == "True":
             return condition.last_transition_time or ""
     return ""

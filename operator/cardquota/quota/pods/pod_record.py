@@ -46,8 +46,10 @@ class PodRecord:
         "compared",
         "elsewhere",
         "facts",
+        "fixed",
         "held_back",
         "holds",
+        "named",
         "node_cards",
         "offline",
         "place",
@@ -61,6 +63,11 @@ class PodRecord:
         self.facts = facts
         self.queue = ""
         """The name of the account where it is charged: its queue's, or that of no queue, empty."""
+        self.named = ""
+        """While it has no stamp: the queue that it names itself, or by its group or namespace."""
+        self.fixed: str | None = None
+        """Where it is charged from now on, if it came past admission: whatever it, its group or
+        namespace name later (I3). None: that is not decided."""
         self.charge_state: ChargeState
         """Set together with the charge, before anything reads it."""
         self.charge: Charge = ()
@@ -75,7 +82,7 @@ class PodRecord:
         """Set if it is charged although its gate was last seen shut: our patch is under way or has
         landed."""
         self.audited = False
-        """Whether audit mode has let it by: then it did not bypass us (I3)."""
+        """Whether it came where nothing is enforced: then it did not bypass us (I3)."""
         self.by_card = False
         """Whether it counts on its node as one that holds cards, other than by their memory."""
         self.settled_revision = 0

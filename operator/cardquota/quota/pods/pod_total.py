@@ -11,7 +11,7 @@ is added up in thousandths of a byte and then rounded up, as the scheduler does.
 
 Costs in proportion to the text, each entry once.
 
-Not counted: what a pod that is being resized still holds, which only its status says.
+What a pod that is being resized still holds, only its status says: see `resized`.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,8 @@ from ..sized_cache import SizedCache
 from ..vocabulary import COMPUTE_RESOURCES, CPU, MEMORY
 from ..words import show
 
-_SIDECAR: Final = "Always"
+SIDECAR: Final = "Always"
+"""Restart policy of an init container that goes on running."""
 _NOTHING: Final[ResourceList] = {}
 
 
@@ -50,7 +51,7 @@ def pod_totals(spec: PodSpec) -> PodTotals:
         tuple([_frozen(c.resources) for c in spec.containers or ()]),
         tuple(
             [
-                (_frozen(c.resources), c.restart_policy == _SIDECAR)
+                (_frozen(c.resources), c.restart_policy == SIDECAR)
                 for c in spec.init_containers or ()
             ]
         ),
@@ -109,7 +110,7 @@ def _of_containers(containers: Iterable[Container], steps: Iterable[Container]) 
     sidecars: dict[str, int] = {}
     peak: dict[str, int] = {}
     for step in steps:
-        sidecar = step.restart_policy == _SIDECAR
+        sidecar = step.restart_policy == SIDECAR
         for name, amount in _asked(step.resources):
             beside = sidecars.get(name, 0) + amount
             peak[name] = max(peak.get(name, 0), beside)

@@ -75,7 +75,7 @@ class ReleaseJudge:
         first = self._ledger.pods[candidate.sort_key.uid]
         enforced = self._ledger.mode_in(first.facts.namespace) is Mode.ENFORCE
         if not enforced and not first.facts.oversized:
-            return Opening(first.queue, ((first, _cards_charged(first)),))
+            return Opening(first.queue, ((first, ()),))
         if candidate.whole is not None:
             return self._judge_gang(candidate, first, self._ledger.groups[candidate.whole.key])
         verdict = judge_release(self._ledger, first)
@@ -92,8 +92,6 @@ class ReleaseJudge:
         cards = record.request.cards[:MOST_LENT] if record.request is not None else ()
         lent, free = self._account.lent, self.free
         if not any(lent(card) >= asked > 0 and free(card) + lent(card) >= asked for card in cards):
-            return None
-        if self._ledger.mode_in(record.facts.namespace) is not Mode.ENFORCE:
             return None
         verdict = with_borrowing(self._ledger, record.facts, judge_release(self._ledger, record))
         return Opening(record.queue, ((record, verdict.cards),)) if verdict.borrows else None
@@ -331,8 +329,3 @@ def _in_turn(kinds: Iterable[PodClass], by_task: Mapping[str, int]) -> Iterator[
             rows[one.task].append(one)
     for turn in zip_longest(*rows.values()):
         yield from (one for one in turn if one is not None)
-
-
-def _cards_charged(record: PodRecord) -> Charge:
-    """The cards that a gated pod is counted with; audit mode lets it through with these."""
-    return tuple((name, n) for name, n in record.charge if is_card(name))

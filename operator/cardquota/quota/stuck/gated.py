@@ -39,6 +39,8 @@ def long_at_the_gate(ledger: LedgerReader, now: float, after: float) -> Iterator
                 record = ledger.pods.get(uid)
                 if record is None or not record.gated or record.facts.terminating:
                     continue
+                if record.queue != account.name:
+                    continue  # it only names it
                 since = seconds_of(record.facts.created)
                 if since is not None and now - since > after:
                     yield StuckPod(record, since, int(now - since))

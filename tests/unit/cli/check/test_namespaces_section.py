@@ -5,6 +5,7 @@ from cardquota.cli.check.checked_cluster import CheckedCluster
 from cardquota.cli.check.namespace_keys import wrong_keys
 from cardquota.cli.check.namespaces_section import namespaces_section
 from cardquota.quota import vocabulary as v
+from cardquota.settings import Settings
 
 ODD = a_namespace("odd").in_mode("enforce")
 LEDGER = a_ledger(ODD, a_namespace("fine").in_mode("enforced"), a_namespace("plain"))
@@ -89,3 +90,21 @@ def test_keys_that_mean_what_they_say() -> None:
     both = {v.NAMESPACE_MODE: "enforced", v.QUEUE_NAME: "red", v.QUEUE_NAME_VOLCANO_JOB: "red"}
     assert not wrong_keys("team", both, both)
     assert not wrong_keys("team", {}, {})
+
+
+def test_an_autoscaler_that_anybody_could_be() -> None:
+    users = [
+        "system:serviceaccount:gone:scaler",
+        "system:serviceaccount:fine:scaler",
+        "system:kube-controller-manager",
+    ]
+    found = namespaces_section(CheckedCluster(LEDGER), autoscalers=users).findings
+    assert [(one.name, one.reason) for one in found if one.name != "odd"] == [
+        ("gone", "AutoscalerUnknown")
+    ]
+    assert namespaces_section(CheckedCluster(LEDGER, "fine"), autoscalers=users).findings == []
+
+
+def test_the_default_names_no_account_that_a_tenant_could_make() -> None:
+    accounts = [user for user in Settings().scale.autoscalers if "serviceaccount" in user]
+    assert {user.split(":")[2] for user in accounts} == {"kube-system"}

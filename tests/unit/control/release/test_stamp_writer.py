@@ -1,20 +1,34 @@
-"""E3, I3: what stands on a pod says the card it is charged for, wherever somebody bound it, and
-that audit mode let it by.
+"""E3, I3: what stands on a pod says the card it is charged for, wherever somebody bound it; where
+it is charged if it came past admission; and that audit mode let it by.
 """
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
-from builders import H200, H800, a_namespace, a_pod
+from builders import H200, H800, Body, a_group, a_namespace, a_pod, see
 from builders.pod import PodBody
 from cardquota.control.release import gate_releaser as module
 from cardquota.control.release import stamp_writer
 from cardquota.control.release.stamp_writer import StampWriter
 from cardquota.quota import vocabulary as v
 
-from ..fakes import TERM, Call, Script, a_world, a_writer, charged, denied, lost, refused, until
+from ..fakes import (
+    TERM,
+    Answer,
+    Call,
+    Script,
+    a_world,
+    a_writer,
+    charged,
+    denied,
+    lost,
+    refused,
+    until,
+)
 from ..leader import THREE, Leader, leading
 
 pytestmark = pytest.mark.fake_clock
@@ -114,11 +128,27 @@ async def test_a_pod_that_is_gone_in_the_meantime_is_left_alone() -> None:
 
 AUDITED = a_namespace().in_mode("audit")
 ADMITTED = a_pod("a").in_queue("queue").asking_for(2).on_node("h200-a").at_revision(5)
-NOTED = ADMITTED.annotated(v.TERM, TERM).managed().at_revision(6)
+NOTED = ADMITTED.annotated(v.TERM, TERM).annotated(v.CHARGED_QUEUE, "queue").managed()
+NOTED = NOTED.at_revision(6)
+
+
+@asynccontextmanager
+async def deciding(*things: Body, answers: tuple[Answer, ...] = ()) -> AsyncIterator[Leader]:
+    """A leader that has read everything."""
+    async with leading(THREE, *things, answers=answers) as leader:
+        leader.ledger.fix_queues()
+        leader.releaser.wake()
+        yield leader
+
+
+def to_be_noted(*things: Body) -> set[str]:
+    ledger = a_world(THREE, *things)
+    ledger.fix_queues()
+    return ledger.unnoted
 
 
 async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
-    async with leading(THREE, AUDITED, ADMITTED) as leader:
+    async with deciding(AUDITED, ADMITTED) as leader:
         await until(lambda: leader.script.calls)
         (call,) = leader.script.calls
         assert call.path == "/api/v1/namespaces/team/pods/a"
@@ -128,7 +158,7 @@ async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
                 "resourceVersion": "5",
                 "annotations": {
                     v.ALLOCATED: None,
-                    v.CHARGED_QUEUE: None,
+                    v.CHARGED_QUEUE: "queue",
                     v.TERM: TERM,
                 },
                 "labels": {v.MANAGED: v.IS_MANAGED},
@@ -148,22 +178,19 @@ async def test_i3_what_fails_is_noted_again(failure: Exception) -> None:
         await until(lambda: len(leader.script.calls) == 3)
 
 
-@pytest.mark.parametrize(
-    "pod",
-    [
-        ADMITTED.in_namespace("enforced"),
-        ADMITTED.in_queue(None).asking_for(0),  # neither queue nor card
-        ADMITTED.annotated("kubernetes.io/config.mirror", "x"),  # of a kubelet's file
-        ADMITTED.gated().put(None, "spec", "nodeName"),  # its gate opens, with a whole stamp
-        NOTED,
-    ],
-)
-def test_i3_nothing_is_to_be_noted_on_other_pods(pod: PodBody) -> None:
-    assert a_world(THREE, AUDITED, pod).unnoted == set()
+async def test_i3_before_it_is_on_a_node_only_that_audit_mode_let_it_by_is_written() -> None:
+    async with deciding(AUDITED, ADMITTED.put(None, "spec", "nodeName")) as leader:
+        await until(lambda: leader.script.calls)
+        assert leader.script.calls[0].body["metadata"]["annotations"][v.TERM] == TERM
+        assert leader.script.calls[0].body["metadata"]["annotations"][v.CHARGED_QUEUE] is None
 
 
-def test_i3_a_pod_that_uses_cards_may_get_a_queue_later() -> None:
-    assert a_world(THREE, AUDITED, ADMITTED.in_queue(None)).unnoted == {ADMITTED.uid}
+def test_i3_what_came_where_all_is_off_is_noted_once_rules_are_enforced() -> None:
+    ledger = a_world(THREE, a_namespace().in_mode("off"), ADMITTED)
+    ledger.fix_queues()
+    assert ledger.unnoted == set()
+    see(ledger, a_namespace().in_mode("enforced"))
+    assert ledger.unnoted == {ADMITTED.uid}
 
 
 async def test_i3_where_all_pods_are_audited_they_are_noted_a_few_at_a_time() -> None:
@@ -185,13 +212,14 @@ async def test_i3_where_all_pods_are_audited_they_are_noted_a_few_at_a_time() ->
 
 
 PAST_US = ADMITTED
-LABELLED = PAST_US.managed().at_revision(6)
+WRITTEN_ON_IT = PAST_US.annotated(v.CHARGED_QUEUE, "queue").managed().at_revision(6)
+MADE_BY_VOLCANO = "podgroup-0d9c39a2-8a4b-4c39-9d0e-3f4d2f0e6a11"
 
 
-async def test_i3_a_pod_that_came_past_us_gets_the_label_once() -> None:
+async def test_i3_where_a_pod_that_came_past_us_is_charged_is_written_on_it_once() -> None:
     """What stands on it as if it were a stamp, anybody may have written."""
     forged = PAST_US.annotated(v.ALLOCATED, "{}").annotated(v.CHARGED_QUEUE, "other")
-    async with leading(THREE, forged) as leader:
+    async with deciding(a_namespace(), forged) as leader:
         await until(lambda: leader.script.calls)
         (call,) = leader.script.calls
         assert call.path == "/api/v1/namespaces/team/pods/a"
@@ -199,11 +227,11 @@ async def test_i3_a_pod_that_came_past_us_gets_the_label_once() -> None:
             "metadata": {
                 "uid": PAST_US.uid,
                 "resourceVersion": "5",
-                "annotations": dict.fromkeys((v.ALLOCATED, v.CHARGED_QUEUE, v.TERM)),
+                "annotations": {**dict.fromkeys(v.STAMP), v.CHARGED_QUEUE: "queue"},
                 "labels": {v.MANAGED: "true"},
             }
         }
-        leader.see(LABELLED)
+        leader.see(WRITTEN_ON_IT)
         await until(lambda: leader.releaser.idle)
         await asyncio.sleep(0.1)
         assert len(leader.script.calls) == 1
@@ -212,36 +240,42 @@ async def test_i3_a_pod_that_came_past_us_gets_the_label_once() -> None:
 
 
 @pytest.mark.parametrize("failure", [lost(), refused(409), refused(403), refused(500)])
-async def test_i3_a_label_that_failed_is_written_again(failure: Exception) -> None:
-    async with leading(THREE, PAST_US, answers=(failure, failure)) as leader:
+async def test_i3_what_failed_is_written_again(failure: Exception) -> None:
+    async with deciding(a_namespace(), PAST_US, answers=(failure, failure)) as leader:
         await until(lambda: len(leader.script.calls) == 3)
 
 
 @pytest.mark.parametrize(
-    "pod",
+    ("pod", "noted"),
     [
-        LABELLED,
-        PAST_US.in_namespace("off"),
-        PAST_US.in_namespace("audited"),  # it gets a note, and the label with it
-        PAST_US.in_queue(None).asking_for(0),  # neither queue nor card
-        PAST_US.annotated("kubernetes.io/config.mirror", "x"),  # of a kubelet's file
-        PAST_US.gated().put(None, "spec", "nodeName"),  # its gate opens, with a whole stamp
-        STAMPED,
+        (PAST_US, True),
+        (PAST_US.managed(), True),  # of a release that wrote the label alone
+        (PAST_US.in_queue(None), True),  # it uses cards: its namespace may name a queue later
+        (PAST_US.annotated("kubernetes.io/config.mirror", "x"), True),
+        (a_pod("a").in_queue("queue").on_node("h200-a"), True),
+        (a_pod("a").in_group("gang").on_node("h200-a"), True),
+        (WRITTEN_ON_IT, False),
+        (PAST_US.in_namespace("off"), False),
+        (PAST_US.in_namespace("audited"), True),
+        (PAST_US.in_queue("missing"), False),  # it may come to be there
+        (PAST_US.in_queue(None).asking_for(0), False),  # neither queue nor card
+        (a_pod("a").in_group(MADE_BY_VOLCANO).on_node("h200-a"), False),  # V5: nobody's queue
+        (PAST_US.gated().put(None, "spec", "nodeName"), False),  # its gate opens, with a stamp
+        (STAMPED, False),
     ],
 )
-def test_i3_no_other_pod_needs_the_label(pod: PodBody) -> None:
-    modes = [
-        a_namespace(name).in_mode(mode) for name, mode in (("off", "off"), ("audited", "audit"))
-    ]
-    assert a_world(THREE, *modes, pod).unlabelled == set()
+def test_i3_what_is_to_be_written(pod: PodBody, noted: bool) -> None:
+    modes = [a_namespace(name).in_mode(name) for name in ("off",)]
+    modes += [a_namespace(), a_namespace("audited").in_mode("audit")]
+    groups = [a_group(name).in_queue("queue") for name in ("gang", MADE_BY_VOLCANO)]
+    assert to_be_noted(*modes, *groups, pod) == ({pod.uid} if noted else set())
 
 
-def test_i3_one_that_uses_cards_without_a_queue_needs_it_too() -> None:
-    """Else somebody could give it a queue by a write of its status."""
-    ledger = a_world(THREE, PAST_US.in_queue(None))
-    assert ledger.unlabelled == {PAST_US.uid}
+def test_i3_who_is_gone_is_not_written_any_more() -> None:
+    ledger = a_world(THREE, a_namespace(), PAST_US)
+    ledger.fix_queues()
     ledger.pod_gone(PAST_US.uid)
-    assert ledger.unlabelled == set()
+    assert ledger.unnoted == set()
 
 
 @pytest.mark.parametrize(

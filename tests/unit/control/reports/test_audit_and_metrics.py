@@ -25,6 +25,11 @@ def passed(name: str, cards: int, card: str = H200) -> PodBody:
     return a_pod(name).in_queue("queue").naming(card).asking_for(cards)
 
 
+def runs(name: str, cards: int, node: str = "h200-a") -> PodBody:
+    """The same, on a node by now: in audit mode it counts from then on (I3)."""
+    return passed(name, cards).on_node(node)
+
+
 def told(ledger: Ledger) -> list[tuple[str, str, str]]:
     events = Told()
     report_unadmitted(ledger, events)  # type: ignore[arg-type]
@@ -32,7 +37,7 @@ def told(ledger: Ledger) -> list[tuple[str, str, str]]:
 
 
 def test_who_would_not_have_been_let_through_hears_it_once() -> None:
-    ledger = a_world(THREE, passed("five", 5), audit=True)
+    ledger = a_world(THREE, runs("five", 5), audit=True)
     ((name, reason, text),) = told(ledger)
     assert (name, reason) == ("five", v.Reason.INSUFFICIENT_CARD)
     assert text.startswith(
@@ -44,24 +49,24 @@ def test_who_would_not_have_been_let_through_hears_it_once() -> None:
 
 def test_the_advice_is_what_a_refusal_would_say() -> None:
     """E5: what can never fit is not told to wait."""
-    ((_, _, never),) = told(a_world(THREE, passed("five", 5), audit=True))
+    ((_, _, never),) = told(a_world(THREE, runs("five", 5), audit=True))
     assert never.endswith("ask for at most 3, or ask the queue's owner for a higher quota")
-    first = passed("first", 2)
-    *_, (_, _, later) = told(a_world(THREE, first, passed("second", 2), audit=True))
+    first = runs("first", 2)
+    *_, (_, _, later) = told(a_world(THREE, first, runs("second", 2), audit=True))
     assert "; wait until some of it is free" in later
 
 
 def test_who_fits_hears_nothing() -> None:
-    assert told(a_world(THREE, passed("a", 3), audit=True)) == []
+    assert told(a_world(THREE, runs("a", 3), audit=True)) == []
 
 
 @pytest.mark.parametrize(
     ("pod", "reason"),
     [
-        (passed("a", 1, H800), v.Reason.CARD_NOT_IN_QUOTA),
-        (passed("a", 1).with_cpu("5"), v.Reason.INSUFFICIENT_CPU),
-        (passed("a", 1).with_memory("9Gi"), v.Reason.INSUFFICIENT_MEMORY),
-        (passed("a", 4).with_cpu("5"), v.Reason.INSUFFICIENT_CARD),
+        (runs("a", 1, "h800-a"), v.Reason.CARD_NOT_IN_QUOTA),
+        (runs("a", 1).with_cpu("5"), v.Reason.INSUFFICIENT_CPU),
+        (runs("a", 1).with_memory("9Gi"), v.Reason.INSUFFICIENT_MEMORY),
+        (runs("a", 4).with_cpu("5"), v.Reason.INSUFFICIENT_CARD),
     ],
 )
 def test_the_reason_is_that_of_the_first_dimension(pod: PodBody, reason: str) -> None:
@@ -71,17 +76,24 @@ def test_the_reason_is_that_of_the_first_dimension(pod: PodBody, reason: str) ->
 
 def test_only_in_audit() -> None:
     """Elsewhere they are counted as having got past (I3); a namespace may be audited alone."""
-    assert told(a_world(THREE, passed("a", 5))) == []
-    assert len(told(a_world(a_namespace().in_mode("audit"), THREE, passed("a", 5)))) == 1
+    assert told(a_world(THREE, runs("a", 5))) == []
+    assert len(told(a_world(a_namespace().in_mode("audit"), THREE, runs("a", 5)))) == 1
 
 
 def test_outside_every_queue_nothing_is_said() -> None:
-    assert told(a_world(a_pod().asking_for(5), audit=True)) == []
-    assert told(a_world(passed("a", 5), audit=True)) == []
+    assert told(a_world(a_pod().asking_for(5).on_node("h200-a"), audit=True)) == []
+    assert told(a_world(runs("a", 5), audit=True)) == []
+
+
+def test_before_it_is_on_a_node_nothing_is_said() -> None:
+    ledger = a_world(THREE, passed("five", 5), audit=True)
+    assert told(ledger) == []
+    see(ledger, runs("five", 5).at_revision(2))
+    assert len(told(ledger)) == 1
 
 
 def test_a_pod_that_is_gone_is_forgotten() -> None:
-    ledger = a_world(THREE, passed("a", 5), audit=True)
+    ledger = a_world(THREE, runs("a", 5), audit=True)
     ledger.pod_gone("uid-a")
     assert told(ledger) == []
 
@@ -247,11 +259,11 @@ def series(metrics: Metrics) -> set[str]:
 
 
 async def test_p8_queues_that_do_not_exist_share_one_label() -> None:
-    strays = [passed(f"p{n}", 2).in_queue(f"stray-{n}").on_node("h200-a") for n in range(3)]
+    strays = [runs(f"p{n}", 2).stamped(f"stray-{n}", {H200: 2}) for n in range(3)]
     named = a_pod("long").in_queue("q" * 250_000).asking_for(1).gated()
     metrics = Metrics()
     await refresh(a_world(THREE, *strays, named), metrics)
-    assert values(metrics, "unadmitted_pods") == {("queue",): 0, (UNKNOWN,): 3}
+    assert values(metrics, "unadmitted_pods") == {("queue",): 0, (UNKNOWN,): 0}
     assert values(metrics, "gated_pods") == {("queue",): 0, (UNKNOWN,): 1}
     assert values(metrics, "queue_card_allocated")[UNKNOWN, H200] == 6
     assert not [text for text in series(metrics) if "stray" in text or "qqq" in text]

@@ -75,12 +75,10 @@ def test_charged_without_a_gate_of_ours() -> None:
     assert names(ledger) == set()
 
 
-@pytest.mark.parametrize(("mode", "found"), [("audit", set()), ("off", {"a"}), (None, {"a"})])
-def test_audit_alone_lets_pods_by(mode: str | None, found: set[str]) -> None:
-    """One of a namespace that is off is charged to the queue it names, so it is said.
-
-    I3: who came in audit mode has not got past us, also when the namespace is enforced later, as
-    is the way to begin.
+@pytest.mark.parametrize(("mode", "found"), [("audit", set()), ("off", set()), (None, {"a"})])
+def test_where_nothing_is_enforced_nobody_gets_past(mode: str | None, found: set[str]) -> None:
+    """I3: who came there has not got past us, also when the namespace is enforced later, as is the
+    way to begin.
     """
     ledger = a_world(THREE, a_namespace().in_mode(mode), past("a"))
     assert names(ledger) == found

@@ -659,16 +659,21 @@ def test_f5_what_no_gate_has_held_is_not_said_to_fit() -> None:
     nobodys = a_pod("p").with_uid("p").asking_for(1)
     assert told(a_cluster(nobodys)).startswith(standing_messages.IN_NO_QUEUE)
     assert told(a_cluster(nobodys.asking_for(200))).startswith(standing_messages.IN_NO_QUEUE)
-    for mode in ("audit", "off"):
-        ledger = a_cluster(a_namespace("team").in_mode(mode), came())
-        assert told(ledger).startswith(standing_messages.CAME_UNENFORCED)
+    audited = a_namespace("team").in_mode("audit")
+    ledger = a_cluster(audited, came().on_node("h200-a"))
+    assert told(ledger).startswith(standing_messages.CAME_UNENFORCED)
+    assert told(a_cluster(audited, came())).startswith(standing_messages.NOT_COUNTED_YET)
+    for pod in (came(), came().on_node("h200-a")):
+        ledger = a_cluster(a_namespace("team").in_mode("off"), pod)
+        assert told(ledger).startswith(standing_messages.IN_NO_QUEUE)
 
 
 def test_f5_what_is_beyond_the_quota_is_not_said_to_fit() -> None:
     beyond = standing_messages.beyond_quota("queue")
     assert told(a_cluster(let_through(cards=3), quota=2)).startswith(beyond)
-    ledger = a_cluster(a_namespace("team").in_mode("audit"), came(cards=7), quota=3)
-    assert told(ledger) == standing_messages.let_through([(H200, 7)], beyond)
+    running = came(cards=7).on_node("h200-a")
+    ledger = a_cluster(a_namespace("team").in_mode("audit"), running, quota=3)
+    assert told(ledger).startswith(beyond)
     both = [holding(name).owned_by("StatefulSet", name="db") for name in ("a", "b")]
     ledger = a_cluster(*both, quota=1)
     assert told(ledger, "db", "StatefulSet") == standing_messages.all_pods_there(2, 0, beyond)

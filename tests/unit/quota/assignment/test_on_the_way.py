@@ -129,10 +129,12 @@ def test_whose_gate_could_not_be_opened_is_in_nobodys_way() -> None:
     assert not judge_create(ledger, NEW).fits
 
 
-def test_in_audit_mode_a_gate_opens_whether_it_fits_or_not() -> None:
-    audited = gated("a", 9).in_namespace("audited")
-    ledger = a_cluster(a_namespace("audited").in_mode("audit"), audited)
-    assert amounts(ledger) == {H200: 9}
+@pytest.mark.parametrize("mode", ["audit", "off"])
+def test_i3_where_nothing_is_enforced_nobody_is_on_the_way(mode: str) -> None:
+    lax = gated("a", 9).in_namespace("lax")
+    ledger = a_cluster(a_namespace("lax").in_mode(mode), lax)
+    assert amounts(ledger) == {}
+    assert judge_create(ledger, NEW).fits
 
 
 def test_t3_who_has_a_choice_counts_with_what_is_left() -> None:

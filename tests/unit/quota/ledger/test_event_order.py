@@ -124,7 +124,7 @@ def test_a_group_made_after_its_members_are_bound_has_its_minimum_and_its_elasti
         for number in range(3)
     ]
     reserving = a_group("gang-a").in_queue("red").of(2).reserving("red", {H200: 4})
-    found = in_every_order(*members, reserving, FIXED["h200-1"])
+    found = in_every_order(*members, reserving, FIXED["h200-1"], a_queue("red"))
     assert found == {
         ("red", H200): Totals(requested=3, inqueue=1, allocated=3, elastic=1, offline=3)
     }
@@ -155,7 +155,8 @@ def test_another_pod_of_the_same_name_is_another_pod_whichever_end_is_told_first
     new = a_pod("p").with_uid("new").in_queue("blue").asking_for(3).on_node("h200-1")
     ends = [ToldEvent(old, gone=True), ToldEvent(new)]
     for order in permutations(ends):
-        ledger = told([ToldEvent(FIXED["h200-1"]), ToldEvent(old), *order])
+        fixed = [ToldEvent(one) for one in (FIXED["h200-1"], a_queue("red"), a_queue("blue"))]
+        ledger = told([*fixed, ToldEvent(old), *order])
         assert totals(ledger) == {("blue", H200): Totals(requested=3, allocated=3)}
 
 
@@ -334,7 +335,7 @@ def test_a_bound_pod_with_two_devices_is_charged_the_same_in_every_order() -> No
 
 def test_d8_a_kind_of_card_learned_later_changes_nothing_for_a_bound_pod() -> None:
     pod = a_pod("p").in_queue("red").asking_for(1).asking_for(2, XPU_RESOURCE).on_node("h200-1")
-    ledger = a_ledger_of(FIXED["h200-1"], pod)
+    ledger = a_ledger_of(a_queue("red"), FIXED["h200-1"], pod)
     assert totals(ledger) == {("red", H200): Totals(requested=1, allocated=1)}
     see(ledger, FIXED["xpu-1"])
     assert totals(ledger) == {("red", H200): Totals(requested=1, allocated=1)}

@@ -77,7 +77,8 @@ def test_i3_a_pod_that_got_past_admission_is_counted_and_told_of() -> None:
 
 
 def test_strangers_may_be_taken_some_at_a_time() -> None:
-    ledger = a_cluster(*(a_pod(f"p{n}").asking_for(1).in_queue("red") for n in range(5)))
+    pods = (a_pod(f"p{n}").asking_for(1).in_queue("red").on_node("h200-a") for n in range(5))
+    ledger = a_cluster(*pods)
     news = ledger.dirty
     taken = [news.take_unadmitted(2), news.take_unadmitted(2), news.take_unadmitted(2)]
     assert [len(uids) for uids in taken] == [2, 2, 1]
@@ -303,7 +304,8 @@ def test_an_event_older_than_what_is_known_of_a_pod_changes_nothing() -> None:
 
 
 def test_an_older_event_of_a_group_changes_nothing() -> None:
-    ledger = a_cluster(a_group().in_queue("blue").at_revision(5), POD.in_group("gang"))
+    blue = a_group().in_queue("blue").at_revision(5)
+    ledger = a_cluster(a_queue("blue"), blue, POD.in_group("gang"))
     see(ledger, a_group().in_queue("red").at_revision(4), a_group().in_queue("blue").at_revision(6))
     assert totals(ledger, queue="blue") == (2, 2, 0, 0)
 
@@ -367,7 +369,7 @@ def test_p4_a_status_that_says_the_resource_of_a_card_moves_who_asks_for_it() ->
 
 
 def test_a_deleted_queue_leaves_what_is_charged_to_its_name() -> None:
-    ledger = a_cluster(POD)
+    ledger = a_cluster(POD.stamped("red", {H200: 2}))
     ledger.queue_gone("red")
     assert totals(ledger) == (2, 2, 0, 0)
     assert quota(ledger) == {}

@@ -115,6 +115,7 @@ class Histories(RuleBasedStateMachine):
         self.plain.pods[pod.uid] = pod
         self.pod_bodies[pod.uid] = body_of(pod, self.next())
         see(self.ledger, self.pod_bodies[pod.uid])
+        self.plain.decide()
 
     def forget(self, uid: str) -> None:
         del self.plain.pods[uid], self.pod_bodies[uid]
@@ -172,6 +173,20 @@ class Histories(RuleBasedStateMachine):
         if pod:
             pod.state, pod.node, pod.scheduled = "bound", node, f"2026-01-01T02:{minute:02}:00Z"
             self.tell(pod)
+
+    @rule(pick=picks, cpu=st.sampled_from((500, 3_000)), on_node=st.sampled_from((200, 6_000)))
+    def a_pod_is_resized(self, pick: int, cpu: int, on_node: int) -> None:
+        pod = self.one(pick, state="bound")
+        if pod:
+            pod.cpu, pod.on_node_cpu = cpu, on_node
+            self.tell(pod)
+
+    @rule()
+    def everything_was_read(self) -> None:
+        """From now on a pod that came past admission stays where it is first seen."""
+        self.plain.all_read = True
+        self.ledger.fix_queues()
+        self.plain.decide()
 
     @rule(pick=picks)
     def a_pod_is_terminated(self, pick: int) -> None:
@@ -312,6 +327,17 @@ class Histories(RuleBasedStateMachine):
         self.plain.queue_is_seen(name, PlainQueue(quota=rows, policy=policy, reported=reported))
         self.queue_bodies[name] = body
         see(self.ledger, body)
+        self.plain.decide()
+
+    @rule(name=st.sampled_from(QUEUES), to=st.sampled_from((NAMESPACES, NAMESPACES[:1], ())))
+    def a_queue_is_open_to_others(self, name: str, to: tuple[str, ...]) -> None:
+        if name in self.queue_bodies:
+            self.queue_bodies[name] = self.queue_bodies[name].open_to(*to)
+            queue = self.plain.queues[name]
+            queue.open_to = to
+            self.plain.queue_is_seen(name, queue)
+            see(self.ledger, self.queue_bodies[name])
+            self.plain.decide()
 
     @rule(
         name=st.sampled_from(QUEUES),
@@ -343,20 +369,23 @@ class Histories(RuleBasedStateMachine):
         self.queue_bodies.pop(name, None)
         self.plain.queue_is_gone(name)
         self.ledger.queue_gone(name)
+        self.plain.decide()
 
     @rule(
         name=st.sampled_from(NAMESPACES),
         queue=st.sampled_from((None, *QUEUES)),
-        mode=st.sampled_from((None, "off", "enforced")),
+        mode=st.sampled_from((None, "off", "audit", "enforced")),
     )
     def a_namespace_is_written(self, name: str, queue: str | None, mode: str | None) -> None:
         self.plain.namespaces[name] = queue or "", mode or ""
         see(self.ledger, a_namespace(name).with_default_queue(queue).in_mode(mode))
+        self.plain.decide()
 
     @rule(name=st.sampled_from(NAMESPACES))
     def a_namespace_is_deleted(self, name: str) -> None:
         self.plain.namespaces.pop(name, None)
         self.ledger.namespace_gone(name)
+        self.plain.decide()
 
     # --- pod groups -----------------------------------------------------------------------
 
@@ -376,6 +405,7 @@ class Histories(RuleBasedStateMachine):
             group.assumed = None
             self.confirmed_groups.discard(key)
         see(self.ledger, body)
+        self.plain.decide()
 
     @rule(name=st.sampled_from(GROUPS), queue=st.sampled_from((None, *QUEUES)), of=minimums)
     def a_group_is_written(self, name: str, queue: str | None, of: int) -> None:
@@ -474,6 +504,7 @@ class Histories(RuleBasedStateMachine):
         self.plain.groups.pop(key, None)
         self.older_groups = [body for body in self.older_groups if body.key != key]
         self.ledger.group_gone(key)
+        self.plain.decide()
 
     @precondition(lambda self: self.older_groups)
     @rule(pick=picks)
@@ -617,7 +648,7 @@ class Histories(RuleBasedStateMachine):
                 self.ledger, account
             )
 
-    @rule(queue=st.sampled_from(QUEUES))
+    @rule(queue=st.sampled_from(("", *QUEUES)))
     def all_that_fits_is_opened(self, queue: str) -> None:
         for found in openings(self.ledger, queue):
             if isinstance(found, Refusal):
@@ -635,9 +666,7 @@ class Histories(RuleBasedStateMachine):
             uids = [record.facts.uid for record, _ in found.pods]
             opened = [self.plain.pods[uid] for uid in uids]
             # Where nothing is enforced a gate is opened whatever the rules say.
-            enforced = all(
-                self.plain.namespaces.get(pod.namespace, "")[1:] != ("off",) for pod in opened
-            )
+            enforced = all(self.plain.enforced(pod) for pod in opened)
             if enforced:
                 self.as_many_open_as_must_start_together(opened)
             if found.gang is not None:

@@ -6,7 +6,7 @@ import pytest
 
 from builders import H200, H800, R4090, Body, a_group, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.accounts.account import Account
+from cardquota.quota.accounts.account import OUTSIDE, Account
 from cardquota.quota.decisions.groups.gang_judgement import judge_gang
 from cardquota.quota.decisions.judgement import judge_release
 from cardquota.quota.decisions.room_together import RoomTogether, room_together
@@ -758,7 +758,7 @@ def test_in_audit_mode_a_member_that_cannot_be_read_holds_up_no_other() -> None:
     audited = a_namespace("team").in_mode("audit")
     large = waiting("a-large").in_group("gang").naming("A" * 20_000)
     ledger = a_cluster(audited, GANG, large, member("b"), member("c"))
-    opened, refusals = release(ledger)
+    opened, refusals = release(ledger, OUTSIDE)
     assert opened == [["b"], ["c"]]
     assert names(refusals) == [["a-large"]]
     assert refusals[0].verdict.reason is Reason.INVALID_CARD

@@ -6,6 +6,7 @@ from itertools import islice
 import pytest
 
 from builders import H200, H800, a_namespace, a_pod, see
+from cardquota.quota.accounts.account import OUTSIDE
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import Limit
@@ -94,10 +95,11 @@ def test_r6_another_allowance_is_news() -> None:
 def test_r6_where_nothing_is_enforced_nobody_borrows() -> None:
     ledger = full()
     see(ledger, a_namespace("team").in_mode("audit"), pod("new").gated())
-    account = ledger.account("queue")
+    account = ledger.account(OUTSIDE)
     assert account is not None
     found = next(one for one in ReleasePass(ledger, account) if one is not None)
-    assert [record.facts.name for record, _ in found.pods] == ["new"]
+    assert [(record.facts.name, cards) for record, cards in found.pods] == [("new", ())]
+    assert not ledger.borrowing
 
 
 def test_r6_a_pass_that_is_left_with_what_it_opened_ends() -> None:

@@ -59,6 +59,7 @@ def test_where_the_queue_leaves_it_to_the_pods_use_is_told_by_pod() -> None:
     ledger = a_ledger(
         *CARDS,
         a_queue("both").with_quota({H200: 7}),
+        a_queue("gone"),
         a_group("gang").of(2).in_queue("both"),
         a_group("loose").of(1).in_queue("both"),
         bound("a", "both", 1),

@@ -66,7 +66,7 @@ def test_what_is_wrong_is_found_beside_what_moves(ledger: Ledger) -> None:
 
 
 def test_a_queue_that_goes_or_comes_meanwhile_is_not_compared(ledger: Ledger) -> None:
-    green = a_pod("g").naming(H200).asking_for(1).in_queue("green").on_node("h200-a")
+    green = a_pod("g").naming(H200).asking_for(1).stamped("green", {H200: 1}).on_node("h200-a")
     assert compared(ledger, 3, green).moved == {"green"}
     steps = compare(ledger)
     next(steps)

@@ -3,8 +3,6 @@
 import re
 from typing import Final
 
-from ...vocabulary import DEFAULT_QUEUE
-
 _MADE_FOR_PODS: Final = re.compile(r"podgroup-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """After the uid of the pods' controller, or of the pod."""
 
@@ -19,9 +17,7 @@ def made_for_pods(name: str) -> bool:
 def queue_said(name: str, queue: str | None) -> str:
     """The queue that a pod group of this name says; empty if it says none.
 
-    Volcano has the queue of a group of its own making from the pod's annotation. Where it has
-    none, `default` is written, which is no news: the pod's namespace, or the settings, may have
-    given it another queue, or it was admitted without one, and that stays (V5). Whatever else
-    stands there somebody has written.
+    Volcano has the queue of a group of its own making from the pod's annotation, and makes the
+    group after the pod: what stands there is no news, or was written by somebody since (V5).
     """
-    return "" if queue == DEFAULT_QUEUE and made_for_pods(name) else queue or ""
+    return "" if made_for_pods(name) else queue or ""

@@ -1,4 +1,4 @@
-"""Volcano makes a pod group for pods that have none, and writes `default` into it (V5)."""
+"""Volcano makes a pod group for pods that have none: their queue is what it was before (V5)."""
 
 import pytest
 
@@ -7,14 +7,14 @@ from cardquota.quota.ledger.groups.made_for_pods import queue_said
 UID = "0d9c39a2-8a4b-4c39-9d0e-3f4d2f0e6a11"
 
 
-def test_v5_default_in_a_group_of_volcanos_making_says_nothing() -> None:
-    assert queue_said(f"podgroup-{UID}", "default") == ""
+@pytest.mark.parametrize("queue", ["default", "research"])
+def test_v5_a_group_of_volcanos_making_says_no_queue(queue: str) -> None:
+    assert queue_said(f"podgroup-{UID}", queue) == ""
 
 
 @pytest.mark.parametrize(
     ("name", "queue"),
     [
-        (f"podgroup-{UID}", "research"),
         (f"train-{UID}", "default"),
         ("podgroup-mine", "default"),
         (f"podgroup-{UID}-x", "default"),
@@ -22,7 +22,7 @@ def test_v5_default_in_a_group_of_volcanos_making_says_nothing() -> None:
         ("gang", "research"),
     ],
 )
-def test_v5_whatever_somebody_has_written_counts(name: str, queue: str) -> None:
+def test_v5_the_queue_of_any_other_group_counts(name: str, queue: str) -> None:
     assert queue_said(name, queue) == queue
 
 
