@@ -37,6 +37,8 @@ class UnusedReservations:
     def note(self, queue: str, namespace: str) -> None:
         """A reservation in this queue for a group of this namespace has ended unused."""
         key = queue, namespace
+        if self._ledger.last.get(key):
+            return  # held already: its next groups have their chance all the same
         if key not in self._timers:
             _LOG.info(
                 "a reservation in queue %s of namespace %s ended unused: others go first for %d s",

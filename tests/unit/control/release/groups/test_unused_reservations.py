@@ -59,6 +59,15 @@ async def test_e8_at_first_nothing_is_reserved_there() -> None:
     assert enqueued(scene.ledger)[0] == "evil/a"
 
 
+async def test_e8_many_ends_hold_it_no_longer_than_one() -> None:
+    """Else the jobs of a busy namespace would reserve nothing at all."""
+    scene = Scene(asking("a", "evil"))
+    for _ in range(5):
+        scene.unused.note("red", "evil")
+        await asyncio.sleep((HELD + 0.1) / 5)
+    assert enqueued(scene.ledger) == ["evil/a"]
+
+
 async def test_e8_it_is_forgotten_and_each_further_end_begins_anew() -> None:
     scene = Scene()
     scene.unused.note("red", "evil")

@@ -79,7 +79,7 @@ def test_t2_a_reservation_ends_with_its_annotation_and_with_its_group() -> None:
         (lambda gang: gang.reserving("red", {H200: 2}), 3),
         (lambda gang: gang.in_queue("blue"), 3),
         (lambda gang: gang.of(1), 3),
-        (lambda gang: gang.put("high", "spec", "priorityClassName"), 3),
+        (lambda gang: gang.put("high", "spec", "priorityClassName"), 0),
     ],
     ids=["phase", "condition", "minimum", "reservation", "queue", "no gang any more", "priority"],
 )
