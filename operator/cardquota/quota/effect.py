@@ -61,7 +61,7 @@ def effect_on_create(verdict: Verdict, policy: Policy, mode: Mode, *, gives_up: 
     outcome = verdict.outcome
     if gives_up and outcome is Outcome.NEVER and not is_for_good(verdict):
         outcome = Outcome.WAITS
-    if verdict.reason is Reason.CARD_UNCLEAR:
+    if outcome is Outcome.UNSEEN and verdict.reason is Reason.CARD_UNCLEAR:
         outcome = Outcome.WAITS  # under policy Deny its user is told at once (P3)
     return effect_of(outcome, policy, mode)
 

@@ -33,3 +33,22 @@ def test_where_nothing_is_enforced_it_is_warned_as_everybody() -> None:
     verdict = never(Reason.QUEUE_NOT_OPEN)
     assert effect_on_create(verdict, Policy.GATE, Mode.AUDIT, gives_up=True) is Effect.WARN
     assert effect_on_create(verdict, Policy.GATE, Mode.OFF, gives_up=True) is Effect.ALLOW
+
+
+@pytest.mark.parametrize(
+    ("policy", "mode", "effect"),
+    [
+        (Policy.DENY, Mode.ENFORCE, Effect.DENY),
+        (Policy.GATE, Mode.ENFORCE, Effect.GATE),
+        (Policy.DENY, Mode.AUDIT, Effect.WARN),
+    ],
+)
+def test_p3_a_pod_of_which_nothing_tells_the_card_is_told_at_once(
+    policy: Policy, mode: Mode, effect: Effect
+) -> None:
+    """An autoscaler never sees it, so it would wait in vain."""
+    verdict = Verdict(Outcome.UNSEEN, "queue", Reason.CARD_UNCLEAR, "because")
+    assert effect_on_create(verdict, policy, mode, gives_up=False) is effect
+    other = Verdict(Outcome.UNSEEN, "queue", Reason.NODE_WITHOUT_CARD, "because")
+    if mode is Mode.ENFORCE:
+        assert effect_on_create(other, policy, mode, gives_up=False) is Effect.GATE

@@ -40,7 +40,7 @@ def test_first_with_room_then_the_next_then_none() -> None:
     [
         {"spec": {"unschedulable": True}},
         {"spec": {"taints": [{"key": "team", "effect": "NoExecute"}]}},
-        {"metadata": {"name": "a", "labels": {"nvidia.com/gpu.product": "NVIDIA-H200"}}},
+        {"metadata": {"name": "a", "labels": {"nvidia.com/gpu.memory": "143771"}}},
         {"status": {"allocatable": {"nvidia.com/gpu": 1, "cpu": "many"}}},
         {"status": {"allocatable": {"nvidia.com/gpu": 1, "pods": 0}}},
         {

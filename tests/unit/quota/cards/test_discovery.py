@@ -243,6 +243,16 @@ def test_d4_shares_of_a_slice_have_their_own_name(
     assert vendor_behind(resource).card(card.name, resource) == card
 
 
+@pytest.mark.parametrize(("types", "whose"), [(("gpu", "npu"), "gpu"), (("xpu", "npu"), "")])
+def test_d4_slices_of_several_products_of_a_prefix_belong_to_its_type_gpu(
+    types: tuple[str, str], whose: str
+) -> None:
+    labels = {f"new.example/{kind}.product": kind for kind in types}
+    offered = {f"new.example/{kind}": 1 for kind in (*types, "mig-1g")}
+    found = {card.name for card, _ in discover(labels, offered, DEFAULT_TABLE).cards}
+    assert found == {*types, *([f"{whose}/mig-1g-mixed"] if whose else [])}
+
+
 PARTITION = "amd.com/compute-memory-partition"
 
 

@@ -10,8 +10,10 @@ from cardquota.control.release.gate import gate_patch
 from cardquota.quota.cards.vendor import counts_form
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.messages import request_messages
 from cardquota.quota.stamp import Stamp
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota.verdict import Outcome
+from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT, Reason
 
 SLICE = "NVIDIA-B300/mig-1g.18gb-mixed"
 PRODUCT = f"{GPU}.product"
@@ -137,3 +139,52 @@ def test_q4_a_status_of_an_earlier_release_makes_no_card_of_cpu() -> None:
     queue = a_queue("red").with_quota_text("{").having_reported("cpu", 3, GPU)
     ledger = a_ledger(NODE, queue)
     assert ledger.request_of(STOCK.facts(), "red").cards == ()
+
+
+def test_p3_nothing_tells_the_card_of_a_pod_whose_nodes_are_all_to_come() -> None:
+    ledger = a_ledger(NODE, REPORTED)
+    verdict = judge_create(ledger, STOCK.on_nodes_labelled({"pool": "new"}).facts())
+    assert (verdict.outcome, verdict.reason) == (Outcome.UNSEEN, Reason.CARD_UNCLEAR)
+    assert f"({H200} or {H800})" in verdict.text
+    assert verdict.warnings == (request_messages.card_unclear_yet(),)
+
+
+@pytest.mark.parametrize(
+    ("pod", "told"),
+    [
+        (STOCK.naming(H200), ()),
+        (
+            a_pod().in_queue("red").naming(H200).asking_for(9),
+            (request_messages.more_than_a_node(H200, 9, 8),),
+        ),
+        (
+            STOCK.naming(H200).on_nodes_labelled({"pool": "new"}),
+            (request_messages.card_of_no_node(H200, selects=True),),
+        ),
+        (STOCK.naming(H800), (request_messages.card_of_no_node(H800),)),
+        (
+            a_pod().in_queue("red").naming("NVIDIA-A10/gpu-mem").asking_for(30, GPU_MEMORY),
+            (request_messages.more_than_a_node("NVIDIA-A10/gpu-mem", 30, 24),),
+        ),
+    ],
+)
+def test_p4_a_pod_that_no_node_could_take_now_gets_a_warning(
+    pod: PodBody, told: tuple[str, ...]
+) -> None:
+    shared = a_node("a10").sharing_memory(48, 2).labelled(GPU_PRODUCT, "NVIDIA-A10")
+    quota = {H200: 99, H800: 99, "NVIDIA-A10/gpu-mem": 99}
+    ledger = a_ledger(
+        NODE, a_node("other").with_cards(H200, 4), shared, a_queue("red").with_quota(quota)
+    )
+    verdict = judge_create(ledger, pod.facts())
+    assert verdict.fits, verdict.text
+    assert verdict.warnings == told
+
+
+def test_p4_the_most_that_a_pod_could_have_follows_the_nodes() -> None:
+    ledger = a_ledger(NODE, a_node("other").with_cards(H200, 4))
+    assert ledger.nodes.most(H200) == 8
+    ledger.node_gone("h200-a")
+    assert ledger.nodes.most(H200) == 4
+    ledger.node_gone("other")
+    assert ledger.nodes.most(H200) == 0
