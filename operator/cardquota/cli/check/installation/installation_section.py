@@ -136,7 +136,8 @@ def _not_read(installed: Installed) -> Iterator[str]:
             by_kind.setdefault(kind, {})[one.why] = None
     for kind, (first, *others) in by_kind.items():
         yield sentences.the_same_for(first, len(others), kind)
-    for one in (installed.deployment, installed.volcano_scheduler):
+    beside = (installed.volcano_scheduler, *installed.volcano_namespaces.values())
+    for one in (installed.deployment, *beside):
         if isinstance(one, NotRead):
             yield one.why
     if isinstance(installed.missing_rights, NotRead):
