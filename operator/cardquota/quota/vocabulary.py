@@ -157,6 +157,7 @@ class Reason(StrEnum):
     GANG_INCOMPLETE = "PodGroupIncomplete"
     BEHIND = "BehindInQueue"
     NODE_WITHOUT_CARD = "NodeWithoutCard"
+    TOO_MUCH_KEPT = "NotRead"
 
 
 RELEASED: Final = "QuotaReleased"

@@ -94,6 +94,7 @@ async def read_cluster(
         audit=settings.mode is InstallationMode.AUDIT,
         enqueues=settings.scheduler == "standalone",
         late_binding=settings.extender.late_bound_schedulers,
+        bounded=False,
     )
     found = CheckedCluster(ledger, namespace, look_at_pod)
     kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)

@@ -82,6 +82,7 @@ class Simulation:
             audit=settings.mode is InstallationMode.AUDIT,
             enqueues=settings.scheduler == "standalone",
             late_binding=settings.extender.late_bound_schedulers,
+            bounded=False,
         )
         self._settings = settings
         self._inventory = inventory

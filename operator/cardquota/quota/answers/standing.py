@@ -67,6 +67,7 @@ _BY_REASON: Final[Mapping[str, WaitsFor]] = {
     Reason.GANG_INCOMPLETE: WaitsFor.GROUP,
     Reason.BEHIND: WaitsFor.ORDER,
     Reason.NODE_WITHOUT_CARD: WaitsFor.NODE,
+    Reason.TOO_MUCH_KEPT: WaitsFor.OPERATOR,
     v.GATE_REFUSED: WaitsFor.WEBHOOK,
     v.MIXED_CARDS: WaitsFor.SCHEDULER,
     "": WaitsFor.OPERATOR,
