@@ -14,7 +14,6 @@ from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts.queue_facts import QueueError, check_queue, queue_facts
 from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.decisions.judgement import judge_release
 from cardquota.quota.ledger.groups.group_facts import GroupFacts
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import Limit

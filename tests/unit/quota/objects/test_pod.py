@@ -62,7 +62,11 @@ def test_p8_it_waits_and_is_told_and_goes_on_once_it_is_corrected() -> None:
 
 @pytest.mark.parametrize("many", ["terms", "tolerations"])
 def test_i3_one_that_came_past_us_is_charged(many: str) -> None:
-    pod = LARGE if many == "terms" else STOCK.with_spec(tolerations=[{"key": "k" * 90}] * (BODY.most // 90))
+    pod = (
+        LARGE
+        if many == "terms"
+        else STOCK.with_spec(tolerations=[{"key": "k" * 90}] * (BODY.most // 90))
+    )
     ledger = a_ledger(*CARDS, RED)
     told(ledger, pod.ungated().on_node("h200-a"))
     account = ledger.account("red")
