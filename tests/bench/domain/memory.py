@@ -1,8 +1,9 @@
 """Does a replica stay below its memory limit, whatever objects somebody makes?
 
-The largest cluster that is promised comes first. Then come all attacks one after the other, none of
-which ends: objects just below each single limit, far more than are kept. The process runs under the
-limit of the manifests where this one may make a cgroup, and ends there if it takes more.
+The largest cluster that is promised comes first. Then come all attacks one after the other:
+objects just below each single limit, far more than are kept. Pods are gone before the next attack,
+all other objects stay. The process runs under the limit of the manifests where this one may make a
+cgroup, and ends there if it takes more.
 """
 
 import json

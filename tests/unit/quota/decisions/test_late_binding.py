@@ -127,17 +127,6 @@ def test_e7_cards_that_no_affinity_could_name_together(key: str, late: bool) -> 
     assert ("|" in name) is late
 
 
-def test_p8_a_pod_with_very_many_alternatives_gets_one() -> None:
-    names = [f"C{i}" for i in range(17)]
-    nodes = [a_node(f"n{i}").with_cards(name, 1) for i, name in enumerate(names)]
-    queue = QUEUE.with_quota(dict.fromkeys(names, 1))
-    for number in (16, 17):
-        ledger = a_ledger(*nodes, queue, late_binding=(KUBE,))
-        see(ledger, a_choice("a", names="|".join(names[:number])))
-        ((card, _),) = charges(ledger)[0]
-        assert ("|" in card) is (number == 16)
-
-
 def test_p8_the_text_on_the_pod_stays_readable(monkeypatch: pytest.MonkeyPatch) -> None:
     short = ALLOCATED_TEXT._replace(most=20)
     monkeypatch.setattr("cardquota.quota.decisions.late_binding.ALLOCATED_TEXT", short)

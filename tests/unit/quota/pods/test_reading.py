@@ -164,12 +164,12 @@ def test_a_queue_gets_no_reading_of_another_one() -> None:
 
 
 def test_the_largest_pod_that_is_read_is_remembered() -> None:
-    values = [f"{'v' * 25}{number:06}" for number in range(1_450)]
-    names = "|".join(f"{'N' * 58}{number:04}" for number in range(256))
+    values = [f"{'v' * 25}{number:06}" for number in range(490)]
+    names = "|".join(f"{'N' * 240}{number:04}" for number in range(16))
     pod = a_pod().in_queue("red").asking_for(1).naming(names).requiring([("zone", "In", values)])
     facts = pod.facts()
     assert not facts.oversized
-    assert len(facts.selector) + len(facts.card_text or "") > 60_000
+    assert len(facts.selector) + len(facts.card_text or "") > 18_000
     ledger = a_cluster()
     assert now(ledger, facts) is now(ledger, replace(facts, uid="other", name="other"))
 
@@ -187,8 +187,8 @@ def test_p8_what_a_pod_costs_with_all_alternatives_and_all_requirements(
     part: str, first: Asked
 ) -> None:
     """None of which is met, so that nothing of it is left out."""
-    names = "|".join(f"X{number}{part.format(number)}" for number in range(256))
-    terms = [[first, *_ELSE, (PRODUCT, "In", ["none"])] for _ in range(128)]
+    names = "|".join(f"X{number}{part.format(number)}" for number in range(16))
+    terms = [[first, *_ELSE, (PRODUCT, "In", ["none"])] for _ in range(32)]
     pod = a_pod().in_queue("red").naming(names).requiring(*terms)
     facts = pod.asking_for(1, SHARED if part else GPU).facts()
     assert not facts.oversized
@@ -202,7 +202,7 @@ def test_p8_a_pod_that_names_nodes_is_compared_with_all_cards_of_a_quota_at_once
     nodes = [a_node(f"n{number}").with_cards(card, 8) for number, card in enumerate(cards)]
     ledger = a_ledger(*nodes, a_queue("red").with_quota(dict.fromkeys(cards, 1)))
     other = ("zone", "NotIn", ["A"])
-    terms = [[(HOST_NAME, "In", ["gone"]), *[other] * 3] for _ in range(128)]
+    terms = [[(HOST_NAME, "In", ["gone"]), *[other] * 3] for _ in range(32)]
     facts = a_pod().in_queue("red").asking_for(1).requiring(*terms).facts()
     assert steps_of(partial(ledger.reading_of, facts, ledger.account("red"))) < 50_000
     assert len(now(ledger, facts).elsewhere or ()) == 300

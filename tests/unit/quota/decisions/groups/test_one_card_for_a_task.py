@@ -156,7 +156,7 @@ def test_v7_a_task_of_many_kinds_is_not_tried_on_every_card(
         return judge_alike(self, record, number, only=only)
 
     monkeypatch.setattr(GangTrial, "judge_alike", counting)
-    cards, kinds = [f"NVIDIA-X{n:02}" for n in range(64)], 32
+    cards, kinds = [f"NVIDIA-X{n:02}" for n in range(16)], 16
     members = [member(f"m{n:02}", "|".join(cards)).with_cpu(f"{n + 1}m") for n in range(kinds)]
     there = [a_node(card).with_cards(card, kinds - 1) for card in cards]
     queue = a_queue("red").with_quota(dict.fromkeys(cards, kinds))
@@ -167,7 +167,7 @@ def test_v7_a_task_of_many_kinds_is_not_tried_on_every_card(
 
 
 def test_v7_of_many_tasks_each_gets_one_card_beside_pods_that_may_still_get_any() -> None:
-    number = 60
+    number = 16
     past = a_pod("past").in_queue("red").naming(EITHER).asking_for(1)
     members = [member(f"m{n:03}", EITHER, f"t{n // 2}") for n in range(2 * number)]
     queue = a_queue("red").with_quota({H200: 2 * number - 1, H800: 2 * number})
