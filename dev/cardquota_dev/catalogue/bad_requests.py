@@ -262,8 +262,8 @@ BAD_REQUESTS: Final = (
         ),
         where=POD,
         rule="P8",
-        do="Let fewer pods wait in this namespace at once, or write shorter selectors. If it is the "
-        "sum of all namespaces, ask who has so many.",
+        do="Let fewer pods wait in this namespace at once, or write shorter selectors. If it is "
+        "the sum of all namespaces, ask who has so many.",
     ),
     Entry(
         under=Reason.TOO_MUCH_KEPT,

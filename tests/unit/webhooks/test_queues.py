@@ -4,6 +4,7 @@ import pytest
 
 from builders import GPU, H200, a_group, a_node, a_pod, a_queue
 from builders.queue import QueueBody
+from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.queue_write import doubts_about_rows
 from cardquota.quota.ledger import ledger_state
@@ -321,7 +322,7 @@ async def test_i5_a_thousand_rows_cost_little_beside_thousands_of_cards() -> Non
 async def test_p8_rows_beyond_what_is_kept_of_all_queues_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    limit = ledger_state.QUEUES._replace(most=20_000)
+    limit = limits.QUEUES._replace(most=20_000)
     monkeypatch.setattr(ledger_state, "QUEUES", limit)
     async with Endpoint(GOOD) as endpoint:
         said = await endpoint.validate(a_queue("many").with_quota({f"C{n}": 1 for n in range(9)}))

@@ -27,6 +27,7 @@ from cardquota.quota.vocabulary import Reason
 RED = a_queue("red").with_quota({H200: 400})
 POD = a_pod("p").in_queue("red").asking_for(1).gated()
 GROUP = a_group("train").in_queue("red").of(2)
+SUM_OF_PODS, SUM_OF_GROUPS = 9_000, 8_000
 
 Lower = Callable[..., None]
 
@@ -353,7 +354,7 @@ class World:
             see(self.ledger, self.pods[uid].ungated().at_revision(1))
 
     def read(self) -> None:
-        bodies = [*self.pods.values(), *self.groups.values()]
+        bodies: list[PodBody | GroupBody] = [*self.pods.values(), *self.groups.values()]
         for _ in range(9):
             if not read_again(self.ledger, *bodies):
                 return
@@ -364,8 +365,8 @@ class World:
             found, wanted = (_held(one, queue) for one in (self.ledger, self.plain))
             assert found == wanted, (queue, self.revision)
         kept = self.ledger.kept
-        assert kept["pods"].total <= ledger_state.WAITING_PODS.most
-        assert kept["podgroups"].total <= ledger_state.IDLE_GROUPS.most
+        assert kept["pods"].total <= SUM_OF_PODS
+        assert kept["podgroups"].total <= SUM_OF_GROUPS
         gated = {uid for uid, record in self.ledger.pods.items() if record.gated}
         left_out = {one.uid for one in kept["pods"].left_out_of("team")}
         assert not gated & left_out
@@ -389,7 +390,7 @@ def _held(ledger: Ledger, queue: str) -> tuple[int, ...]:
 def test_i2_what_is_held_is_the_same_as_without_limits_in_any_history(
     lower: Lower, seed: int
 ) -> None:
-    lower(WAITING_PODS_OF_ONE=9_000, IDLE_GROUPS_OF_ONE=8_000)
+    lower(WAITING_PODS_OF_ONE=SUM_OF_PODS, IDLE_GROUPS_OF_ONE=SUM_OF_GROUPS)
     world = World(seed)
     for _ in range(80):
         world.step()
