@@ -290,7 +290,7 @@ def zoned(number: int) -> NodeBody:
 def monster(number: int) -> bytes:
     """As much as a selector may say, of labels that nodes have."""
     places = [("zone", "NotIn", [f"z{i}" for i in range(number, number + 10)])] * 3
-    facts = STOCK.requiring(*[[*places, ("zone", "Exists", [])] for _ in range(128)]).facts()
+    facts = STOCK.requiring(*[[*places, ("zone", "Exists", [])] for _ in range(32)]).facts()
     assert not facts.oversized
     return facts.selector
 
