@@ -251,6 +251,14 @@ BAD_REQUESTS: Final = (
         do="Write less.",
     ),
     Entry(
+        under=Reason.INVALID_CARD,
+        when="The pod and its PodGroup name two queues.",
+        says=say(queue_messages.queue_disagrees, "research/train", _QUEUE, "vision", [(_H200, 1)]),
+        where=POD,
+        rule="section 2",
+        do="Drop the pod's annotation: the group's queue counts.",
+    ),
+    Entry(
         under=Reason.TOO_MUCH_KEPT,
         when="The pods that wait take as much of the operator's memory as they may: "
         "[the sums](rules.md#sums). Here it is those of the pod's own namespace.",
@@ -298,13 +306,5 @@ BAD_REQUESTS: Final = (
         where=(Where.POD_EVENT,),
         rule="P8",
         do="Nothing.",
-    ),
-    Entry(
-        under=Reason.INVALID_CARD,
-        when="The pod and its PodGroup name two queues.",
-        says=say(queue_messages.queue_disagrees, "research/train", _QUEUE, "vision", [(_H200, 1)]),
-        where=POD,
-        rule="section 2",
-        do="Drop the pod's annotation: the group's queue counts.",
     ),
 )
