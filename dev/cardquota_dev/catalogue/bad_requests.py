@@ -258,6 +258,9 @@ BAD_REQUESTS: Final = (
         rule="section 2",
         do="Drop the pod's annotation: the group's queue counts.",
     ),
+)
+
+NOT_READ: Final = (
     Entry(
         under=Reason.TOO_MUCH_KEPT,
         when="The pods that wait take as much of the operator's memory as they may: "

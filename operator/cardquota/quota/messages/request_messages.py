@@ -41,18 +41,20 @@ def too_much_kept(limit: Limit, found: int, of: str = "the pod") -> str:
     """Too much is kept of other objects already, so an object is not read (P8)."""
     return (
         f"with {of}, {limit.what} would take <{found}> bytes of the operator's memory, at most "
-        f"<{limit.most}> are kept: {of} is read once others have started or are deleted"
+        f"<{limit.most}> are kept; wait until others have started, or delete some of them"
     )
 
 
 def not_read(kind: str, name: str, why: str) -> str:
     """Only the name of an object is kept (P8). `why`: one of these two."""
-    return f"{kind} <{show(name)}> is not read, and waits: {why}"
+    if kind == "Pod":
+        return f"the pod is not read, and waits: {why}"
+    return f"pod group <{show(name)}> is not read, and its pods wait: {why}"
 
 
 def room_to_read() -> str:
     """An object that was not read will be (P8)."""
-    return "there is room for it again: it is read within seconds"
+    return "there is room for it again; wait a few seconds"
 
 
 def several_resources(resources: Sequence[str]) -> str:

@@ -26,8 +26,10 @@ async def test_each_is_told_once_some_at_a_time(monkeypatch: pytest.MonkeyPatch)
         (name, "NotRead") for name in ("p0", "p1", "train", "p2")
     ]
     text = told.events[0][2]
-    assert text.startswith("Pod <p0> is not read, and waits: with it, the pods that wait would")
-    assert text.endswith("at most <1> are kept: it is read once others have started or are deleted")
+    assert text.startswith("the pod is not read, and waits: with it, the pods that wait would")
+    assert text.endswith(
+        "at most <1> are kept; wait until others have started, or delete some of them"
+    )
     ask_for_left_out(ledger, asked=False)
     metrics = Metrics()
     await refresh(ledger, metrics)

@@ -183,8 +183,9 @@ def test_the_members_of_a_group_that_is_not_read_wait_and_are_told(lower: Lower)
     (refusal,) = openings(ledger, "red")
     assert isinstance(refusal, Refusal)
     assert refusal.verdict.reason is Reason.TOO_MUCH_KEPT
-    assert "PodGroup <team/train> is not read, and waits: with it, the pod groups of its " in (
-        refusal.verdict.text
+    assert (
+        "pod group <team/train> is not read, and its pods wait: with it, the pod groups of its "
+        in (refusal.verdict.text)
     )
     created = judge_create(ledger, waits(7).in_group("train").facts())
     assert (created.outcome, created.reason) == (Outcome.UNSEEN, Reason.TOO_MUCH_KEPT)
