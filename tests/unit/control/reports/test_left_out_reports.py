@@ -27,9 +27,7 @@ async def test_each_is_told_once_some_at_a_time(monkeypatch: pytest.MonkeyPatch)
     ]
     text = told.events[0][2]
     assert text.startswith("the pod is not read, and waits: with it, the pods that wait would")
-    assert text.endswith(
-        "at most <1> are kept; wait until others have started, or delete some of them"
-    )
+    assert text.endswith("are kept; wait until others have started, or delete some of them")
     ask_for_left_out(ledger, asked=False)
     metrics = Metrics()
     await refresh(ledger, metrics)
