@@ -71,6 +71,18 @@ class Metrics:
             ["kind"],
             registry=self.registry,
         )
+        self.kept_bytes = Gauge(
+            "cardquota_kept_bytes",
+            "Memory of the objects whose sum has a limit, as it is counted",
+            ["kind"],
+            registry=self.registry,
+        )
+        self.left_out = Gauge(
+            "cardquota_left_out_objects",
+            "Objects of which only the name is kept, since all of their kind take too much memory",
+            ["kind"],
+            registry=self.registry,
+        )
         self.reviews = ReviewTally(
             "cardquota_admission_reviews", "cardquota_admission_review_seconds", _QUICK
         )

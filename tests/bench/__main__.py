@@ -17,6 +17,7 @@ from .figure import Figure
 
 BENCHES = {
     "soak": ("domain", "one million pod lives"),
+    "memory": ("domain", "memory under objects that somebody makes to fill it"),
     "ledger": ("domain", "the ledger's cost per event"),
     "decisions": ("domain", "whose gate opens next, with many waiting"),
     "stalls": ("loop", "how long anything holds up the event loop"),

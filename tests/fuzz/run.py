@@ -20,7 +20,7 @@ from .inputs import Input, Inputs, revision_of
 from .paths import count_paths
 from .product import FuzzedProduct, encoded
 
-SLOWEST: Final = 0.05
+SLOWEST: Final = 0.1
 """Seconds of processor time that no input may take (I5)."""
 LONGEST_TEXT: Final = 64 * 1024
 """Bytes of an answer, characters of a line in the log."""
@@ -216,6 +216,9 @@ class _Run:
         if left := len(self._product.ledger.pods):
             first = next(iter(self._product.ledger.pods.values())).facts
             self._found.add("left", f"{left} pods after a list without any, {first}"[:500])
+        pods = self._product.ledger.kept_pods
+        if pods.total or pods.number_left_out:
+            self._found.add("left", f"{pods.total} bytes of pods, {pods.number_left_out} unread")
         self._take_log(None)
 
     def resident(self) -> float:

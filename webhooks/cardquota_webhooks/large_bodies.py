@@ -1,13 +1,13 @@
 """Objects so large that decoding them would hold up all other work (P8).
 
 An API server accepts requests of 3 MB, and etcd objects of half of that. Larger objects can still
-be sent by dry run, again and again. The time to decode one depends on the number of its elements.
+be sent by dry run, again and again.
 """
 
 import msgspec
 
 from cardquota.quota.ledger.ledger_reader import LedgerReader
-from cardquota.quota.limits import BODY, ELEMENTS, elements_of
+from cardquota.quota.limits import BODY
 from cardquota.quota.messages import request_messages, shortfall_messages
 from cardquota.quota.vocabulary import Mode, Reason
 
@@ -45,9 +45,4 @@ def too_large_together(*encoded: msgspec.Raw) -> str:
     longest = max(map(len, encoded))
     if longest > BODY.most:
         return request_messages.beyond_limit(BODY, longest)
-    found = elements_of(*encoded)
-    if found <= ELEMENTS.most:
-        return ""
-    several = sum(len(one) > len("null") for one in encoded) > 1
-    of = "the object, with what it was before," if several else "the object"
-    return request_messages.beyond_limit(ELEMENTS, found, of=of)
+    return ""

@@ -13,11 +13,13 @@ from cardquota.quota.accounts.queue_facts import (
     check_queue,
     doubts_about,
     not_deserved,
+    queue_facts,
     written_quota,
 )
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.queue_write import Suggestions, doubts_about_rows
 from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.messages import report_messages
 from cardquota.quota.messages.queues import queue_write_messages
 from cardquota.quota.names.meaningless_keys import KEYS_OF_QUEUES
 from cardquota.quota.objects.queue import Queue
@@ -56,8 +58,17 @@ class QueueReviews:
         if large:
             return deny(queue_write_messages.queue_refused(request.name, large))
         queue = _read(request.object)
-        text = _wrong(queue, request.name)
+        text = _wrong(queue, request.name) or self._too_much(queue, request.name)
         return deny(text) if text else AdmissionResponse(warnings=self._doubts(request, queue))
+
+    def _too_much(self, queue: Queue, name: str) -> str:
+        """Why no more can be kept of queues; empty if this one can."""
+        name = queue.metadata.name or name
+        found = self._ledger.kept_queues.too_much(name, "", queue_facts(queue).kept_size)
+        if found is None:
+            return ""
+        text = report_messages.too_much_of_queues(*found)
+        return queue_write_messages.queue_refused(name, text)
 
     def _doubts(self, request: Request, queue: Queue) -> tuple[str, ...]:
         less = not_deserved(queue) if self._beside_volcano else ()

@@ -268,37 +268,62 @@ BAD_REQUESTS: Final = (
     ),
     Entry(
         under=Reason.INVALID_CARD,
-        when="All pods that wait have very much text of this kind together; usually it is other "
-        "users' text.",
-        says=say(
-            request_messages.invalid_request,
-            _QUEUE,
-            [(_GPU, 1)],
-            say(request_messages.too_much_waits, limits.LARGE_TEXT, limits.LARGE_TEXTS),
-        ),
-        where=(Where.POD_EVENT,),
-        rule="P8",
-        do="Write less, or ask who has thousands of large pods waiting.",
-    ),
-    Entry(
-        under=Reason.INVALID_CARD,
-        when="The same, of one namespace: what waits in others is not held up by it.",
-        says=say(
-            request_messages.invalid_request,
-            _QUEUE,
-            [(_GPU, 1)],
-            say(request_messages.too_much_waits, limits.LARGE_TEXT, limits.LARGE_TEXTS_OF_ONE),
-        ),
-        where=(Where.POD_EVENT,),
-        rule="P8",
-        do="Write less, or let fewer such pods wait in this namespace at once.",
-    ),
-    Entry(
-        under=Reason.INVALID_CARD,
         when="The pod and its PodGroup name two queues.",
         says=say(queue_messages.queue_disagrees, "research/train", _QUEUE, "vision", [(_H200, 1)]),
         where=POD,
         rule="section 2",
         do="Drop the pod's annotation: the group's queue counts.",
+    ),
+)
+
+NOT_READ: Final = (
+    Entry(
+        under=Reason.TOO_MUCH_KEPT,
+        when="The pods that wait take as much of the operator's memory as they may: "
+        "[the sums](rules.md#sums). Here it is those of the pod's own namespace.",
+        says=say(
+            request_messages.invalid_request,
+            _QUEUE,
+            [(_GPU, 1)],
+            say(request_messages.too_much_kept, limits.WAITING_PODS_OF_ONE, 67_109_120),
+        ),
+        where=POD,
+        rule="P8",
+        do="Let fewer pods wait in this namespace at once, or write shorter selectors. If it is "
+        "the sum of all namespaces, ask who has so many.",
+    ),
+    Entry(
+        under=Reason.TOO_MUCH_KEPT,
+        when="The pod was stored all the same. Only its name is kept.",
+        says=say(
+            request_messages.not_read,
+            "Pod",
+            "train-0",
+            say(request_messages.too_much_kept, limits.WAITING_PODS_OF_ONE, 67_109_120, of="it"),
+        ),
+        where=(Where.POD_EVENT,),
+        rule="P8",
+        do="Wait, or delete pods of this namespace that wait.",
+    ),
+    Entry(
+        under=Reason.TOO_MUCH_KEPT,
+        when="The same of the PodGroup that the pod names.",
+        says=say(
+            request_messages.not_read,
+            "PodGroup",
+            "research/train",
+            say(request_messages.too_much_kept, limits.IDLE_GROUPS_OF_ONE, 25_166_000, of="it"),
+        ),
+        where=(Where.POD_EVENT,),
+        rule="P8",
+        do="Wait, or delete PodGroups of this namespace that hold nothing.",
+    ),
+    Entry(
+        under=Reason.TOO_MUCH_KEPT,
+        when="The same, at the moment when there is room again.",
+        says=say(request_messages.not_read, "Pod", "train-0", say(request_messages.room_to_read)),
+        where=(Where.POD_EVENT,),
+        rule="P8",
+        do="Nothing.",
     ),
 )

@@ -9,7 +9,7 @@ from cardquota.quota import vocabulary as v
 
 from . import api_server, reports
 from .answers import QUESTIONS, STANDINGS
-from .bad_requests import BAD_REQUESTS
+from .bad_requests import BAD_REQUESTS, NOT_READ
 from .entry import Entry
 from .kept_out import NO_QUEUE, OTHER
 from .over_quota import OVER_QUOTA
@@ -26,6 +26,7 @@ ENTRIES: Final = (
     *OVER_QUOTA,
     *BAD_REQUESTS,
     *BAD_GROUPS,
+    *NOT_READ,
     *NO_QUEUE,
     *OTHER,
     *reports.EVENTS,

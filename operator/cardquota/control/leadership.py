@@ -43,6 +43,7 @@ from .release.groups.quota_conditions import QuotaConditions
 from .release.stamp_writer import StampWriter
 from .reports.audit import report_unadmitted
 from .reports.condition_events import tell_condition
+from .reports.left_out_reports import ask_for_left_out, report_left_out
 from .reports.memory_reports import MemoryReports
 from .reports.namespace_reports import NamespaceReports
 from .reports.node_reports import report_nodes
@@ -274,6 +275,7 @@ class Leadership:
         for part in self._parts:
             part.begin(term)
         self._memory.start()
+        ask_for_left_out(self._ledger, asked=True)
         self._flush_later()
         try:
             await releaser.run()
@@ -284,6 +286,7 @@ class Leadership:
             self._unadmitted.stop()
             self._namespaces.stop()
             self._memory.stop()
+            ask_for_left_out(self._ledger, asked=False)
             for part in self._parts:
                 await part.end()
             await operator.stop()
@@ -370,7 +373,7 @@ class Leadership:
             return
         unadmitted_left = report_unadmitted(self._ledger, self._events)
         told = not unadmitted_left and report_nodes(self._ledger, self._events)
-        told = told and self._memory.look()
+        told = told and self._memory.look() and report_left_out(self._ledger, self._events)
         if not (told and self._namespaces.look()):
             self._flush_later()
         slice_ = TimeSlice(LEADER_SLICE, self._clock)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeVar
 import msgspec
 from msgspec import Raw
 
-from ..quota.limits import ELEMENTS
+from ..quota.limits import BODY
 from ..quota.objects.pod import Pod
 from ..quota.scheduling.node_ranking import NodeScore
 from ..quota.words import show
@@ -292,7 +292,8 @@ def _pod(fields: Mapping[str, Raw]) -> Pod:
     if raw is None:
         raise WireError("the call has no pod")
     # Less than a pod may have that is stored: where such a pod may run is not known (P8).
-    _bound(raw, ELEMENTS.most, "the pod")
+    if len(raw) > BODY.most:
+        raise WireError(f"the pod: more than {BODY.most} bytes")
     try:
         pod = Pod.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, ValueError, RecursionError) as error:

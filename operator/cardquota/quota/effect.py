@@ -33,7 +33,12 @@ _ENFORCED: Final = {
     (Outcome.UNMANAGED, Policy.GATE): Effect.ALLOW,
 }
 _CHANGEABLE: Final = frozenset(
-    {Reason.CARD_NOT_IN_QUOTA, Reason.QUEUE_NOT_FOUND, Reason.QUEUE_NOT_OPEN}
+    {
+        Reason.CARD_NOT_IN_QUOTA,
+        Reason.QUEUE_NOT_FOUND,
+        Reason.QUEUE_NOT_OPEN,
+        Reason.TOO_MUCH_KEPT,
+    }
 )
 """Why a pod never fits as things are, and may fit once an administrator has changed them."""
 _AUDITED: Final = {Effect.GATE: Effect.ALLOW, Effect.DENY: Effect.WARN, Effect.ALLOW: Effect.ALLOW}

@@ -1,17 +1,15 @@
 """How much of what users write is read: every bound, in one place (P8).
 
-A limit is at least ten times what charts in use need (`docs/rules.md` says which were examined),
-and low enough that one object costs at most a few milliseconds and a few ten kilobytes. An object
-that exceeds a limit is refused when it is written, with the number found and the limit. If it is
-stored all the same, it is handled as each limit's own text says.
+A limit is above what charts in use need (`docs/rules.md` says which were examined), and so low that
+plain code serves every object within it. An object that exceeds a limit costs one look at its size.
+It is refused when it is written, with the number found and the limit. If it is stored all the same,
+it is handled as each limit's own text says.
 
 Sizes are bytes of UTF-8, as Kubernetes counts them.
 """
 
 import re
 from typing import Final, NamedTuple
-
-import msgspec
 
 from . import vocabulary as v
 
@@ -30,19 +28,19 @@ class Limit(NamedTuple):
 
 
 # --- pods: beyond one of these a pod waits, and nothing of its text is kept -------------------
-CARD_TEXT: Final = Limit(f"annotation {v.CARD_NAME}", 16 * KIB, sized=True)
-"""Room for as many names of 63 characters as it may have."""
-ALTERNATIVES: Final = Limit(f"alternatives in {v.CARD_NAME}", 256)
+CARD_TEXT: Final = Limit(f"annotation {v.CARD_NAME}", 4 * KIB, sized=True)
+"""Room for as many names of 253 characters as it may have."""
+ALTERNATIVES: Final = Limit(f"alternatives in {v.CARD_NAME}", 16)
 """Each is judged separately, at every decision."""
 QUEUE_TEXT: Final = Limit(f"annotation {v.QUEUE_NAME}", LONGEST_OBJECT_NAME, sized=True)
 """No Queue can have a longer name."""
 GROUP_TEXT: Final = Limit(f"annotation {v.GROUP_NAME}", LONGEST_OBJECT_NAME, sized=True)
 """No PodGroup can have a longer name."""
-CONTAINERS: Final = Limit("containers", 256)
-"""Of all kinds together. Each is read."""
-RESOURCE_ENTRIES: Final = Limit("entries in its containers' limits and requests", 2_048)
+CONTAINERS: Final = Limit("containers", 64)
+"""Of all kinds together, init containers included. Each is read."""
+RESOURCE_ENTRIES: Final = Limit("entries in its containers' limits and requests", 512)
 """Each is a quantity that is parsed, in some two microseconds."""
-RESOURCES: Final = Limit("resource names", 64)
+RESOURCES: Final = Limit("resource names", 32)
 """Different names, cpu and memory included. A pod is indexed by each device that it asks for."""
 RESOURCE_TEXT: Final = Limit("the name of a resource", 317, sized=True)
 """Kubernetes' own bound: a prefix of 253, a slash and 63."""
@@ -54,17 +52,17 @@ COMPARISONS: Final = Limit("requirements with Gt or Lt in its affinity", 16)
 """Each reads the numbers that nodes have under its label."""
 VALUES: Final = Limit("values in its node affinity", 1_024)
 """Of all terms together."""
-SELECTOR_TEXT: Final = Limit("the text of its node selector and affinity", 48 * KIB, sized=True)
+SELECTOR_TEXT: Final = Limit("the text of its node selector and affinity", 16 * KIB, sized=True)
 """Keys, operators and values together. Kept as long as the pod waits."""
-TOLERATIONS: Final = Limit("tolerations", 256)
+TOLERATIONS: Final = Limit("tolerations", 64)
 """Each is compared with the taints of nodes."""
-TOLERATION_TEXT: Final = Limit("the text of its tolerations", 16 * KIB, sized=True)
+TOLERATION_TEXT: Final = Limit("the text of its tolerations", 4 * KIB, sized=True)
 """Kept as long as the pod waits."""
-GATES: Final = Limit("scheduling gates", 64)
+GATES: Final = Limit("scheduling gates", 16)
 """Kept as long as the pod waits, and written again when our gate is removed."""
-GATE_TEXT: Final = Limit("the text of its scheduling gates", 16 * KIB, sized=True)
+GATE_TEXT: Final = Limit("the text of its scheduling gates", 4 * KIB, sized=True)
 """Kept as long as the pod waits."""
-OWNERS: Final = Limit("owner references", 64)
+OWNERS: Final = Limit("owner references", 16)
 """They are searched for the controller."""
 OWNER_TEXT: Final = Limit("the kind and name of a controller", 2 * LONGEST_OBJECT_NAME, sized=True)
 """Both are kept."""
@@ -76,26 +74,27 @@ OF_PODS: Final = (
     *(TOLERATIONS, TOLERATION_TEXT, GATES, GATE_TEXT, OWNERS, OWNER_TEXT),
 )
 
-# --- any object that is reviewed: beyond one of these nothing of it is decoded -----------------
-BODY: Final = Limit("the object", 1_536 * KIB, sized=True)
-"""What etcd accepts of an object by default. etcd stores pods in a shorter form than JSON, so a pod
-that etcd would just accept may be refused."""
-ELEMENTS: Final = Limit("fields and list elements, by the commas of its JSON", 65_536)
-"""Of all objects together that are decoded for one review. Decoding time depends on their number,
-not on the length: `{},` has three bytes, and 1.5 MiB of it take 60 ms. Of a pod that is stored all
-the same, only what it holds is decoded."""
+# --- any object: beyond it nothing of it is decoded but who it is and what it holds -------------
+BODY: Final = Limit("the object", 512 * KIB, sized=True)
+"""Its JSON, in a review and in a watch. etcd stores pods in a shorter form, so it accepts some that
+are longer. The worst JSON of this length takes some 20 ms to decode."""
 
-OF_REVIEWS: Final = (BODY, ELEMENTS)
-
-# --- all pods that wait, together --------------------------------------------------------------
-LARGE_TEXT: Final = Limit("the text of a waiting pod", 4 * KIB, sized=True)
-"""What every waiting pod may keep: card.name, selector, affinity, tolerations, resource names."""
-LARGE_TEXTS: Final = Limit("the pods that wait", 64 * KIB * KIB, sized=True)
-"""What all pods that keep more may keep together."""
-LARGE_TEXTS_OF_ONE: Final = Limit("the pods of its namespace that wait", 16 * KIB * KIB, sized=True)
+# --- what is kept of all objects of a kind, together: beyond it an object is not read ----------
+MIB: Final = KIB * KIB
+WAITING_PODS: Final = Limit("the pods that wait", 96 * MIB, sized=True)
+"""40,000 usual ones."""
+WAITING_PODS_OF_ONE: Final = Limit("the pods of its namespace that wait", 64 * MIB, sized=True)
 """The share of one namespace in it, so that no namespace makes the pods of all others wait."""
+IDLE_GROUPS: Final = Limit("the pod groups that hold nothing", 48 * MIB, sized=True)
+"""13,000 usual ones."""
+IDLE_GROUPS_OF_ONE: Final = Limit(
+    "the pod groups of its namespace that hold nothing", 24 * MIB, sized=True
+)
+"""The share of one namespace in it."""
+QUEUES: Final = Limit("the queues", 64 * MIB, sized=True)
+"""5,000 usual ones with 6 rows each. A queue beyond it has the quota that it had before."""
 
-OF_ALL: Final = (LARGE_TEXT, LARGE_TEXTS, LARGE_TEXTS_OF_ONE)
+OF_ALL: Final = (WAITING_PODS, WAITING_PODS_OF_ONE, IDLE_GROUPS, IDLE_GROUPS_OF_ONE, QUEUES)
 
 # --- queues: refused at write; if stored all the same, the queue is open to no namespace ------
 NAMESPACES_TEXT: Final = Limit(f"annotation {v.NAMESPACES}", 64 * KIB, sized=True)
@@ -135,15 +134,15 @@ TEMPLATE_TEXT: Final = Limit("what is read of a workload's pod template", 8 * KI
 """Kept as long as the workload exists. Charts in use have some hundred bytes, and with a long node
 affinity one or two KiB. Its pods get their own answers."""
 
-TEMPLATE_TEXTS: Final = Limit("what is read of all pod templates", 32 * KIB * KIB, sized=True)
-"""Together. Those that come after that are not kept."""
-TEMPLATE_TEXTS_OF_ONE: Final = Limit("that of one namespace", 8 * KIB * KIB, sized=True)
+WORKLOADS: Final = Limit("the workloads with cards", 48 * MIB, sized=True)
+"""40,000 usual ones. Those that come after that are not kept until they change again."""
+WORKLOADS_OF_ONE: Final = Limit("those of one namespace", 16 * MIB, sized=True)
 """The share of one namespace in it."""
 
 BORROWERS: Final = Limit("ReplicaSets of a queue whose pods wait and may borrow", 1_000)
 """Of one queue that lends cards. Pods of others wait for the quota."""
 
-OF_WORKLOADS: Final = (TEMPLATE_TEXT, TEMPLATE_TEXTS, TEMPLATE_TEXTS_OF_ONE, BORROWERS)
+OF_WORKLOADS: Final = (TEMPLATE_TEXT, WORKLOADS, WORKLOADS_OF_ONE, BORROWERS)
 
 # --- nodes: their cards are not counted, and that is reported (D9) -----------------------------
 NODE_LABELS: Final = Limit("labels", 1_000)
@@ -156,7 +155,7 @@ NODE_RESOURCES: Final = Limit("resource names in its allocatable", 1_000)
 OF_NODES: Final = (NODE_LABELS, NODE_TAINTS, NODE_RESOURCES)
 
 # --- gangs: beyond it none of the gang is let through, and an event says so --------------------
-GANG_KINDS: Final = Limit("different requests", 64)
+GANG_KINDS: Final = Limit("different requests", 16)
 """Of the members that start together. Each is judged, and all of them without a pause. Charts have
 a handful: a launcher, workers, a head."""
 
@@ -165,19 +164,19 @@ OF_GANGS: Final = (GANG_KINDS,)
 # --- what a pod group says that it will ask for: beyond one of these it cannot be read -----------
 REQUEST_TEXT: Final = Limit(f"annotation {v.REQUEST}", 5 * KIB, sized=True)
 """Kept as long as the group exists. Room for as many names of 63 characters as it may name."""
-REQUEST_CARDS: Final = Limit(f"cards in annotation {v.REQUEST}", 64)
+REQUEST_CARDS: Final = Limit(f"cards in annotation {v.REQUEST}", 16)
 """Alternatives of all its rows together. Each is judged, all of them without a pause."""
 
 # --- pod groups: refused at write; if stored all the same, never so many pods exist -------------
-MIN_MEMBER: Final = Limit("pods that start together (spec.minMember)", 1_000_000)
-"""Ten times the pods of the largest clusters."""
-TASKS: Final = Limit("tasks in spec.minTaskMember", 256)
+MIN_MEMBER: Final = Limit("pods that start together (spec.minMember)", 10_000)
+"""Ten times the largest gangs in use."""
+TASKS: Final = Limit("tasks in spec.minTaskMember", 64)
 """Each is added up when the group is written. Jobs have a handful."""
 
 OF_GROUPS: Final = (REQUEST_TEXT, REQUEST_CARDS, MIN_MEMBER, TASKS)
 
 # --- Jobs of Volcano: one with more is admitted unread, and told; its pods get their own answers --
-JOB_TASKS: Final = Limit("tasks", 256)
+JOB_TASKS: Final = Limit("tasks", 64)
 """The same as of a pod group. The pods of each are judged when the Job is written."""
 
 JOB_ALTERNATIVES: Final = Limit("alternatives of its tasks", 256)
@@ -208,16 +207,6 @@ _SHOWN: Final = 80
 def size_of(text: str) -> int:
     """Bytes of UTF-8."""
     return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
-
-
-def elements_of(*encoded: bytes | msgspec.Raw) -> int:
-    """At most how many fields and list elements the JSON of these objects has, by its commas.
-
-    0 if it is so short that it cannot exceed the limit. Costs half a millisecond per MB.
-    """
-    if sum(map(len, encoded)) <= ELEMENTS.most:
-        return 0
-    return sum(bytes(one).count(b",") for one in encoded)
 
 
 def is_object_name(text: str) -> bool:

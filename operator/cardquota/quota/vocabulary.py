@@ -157,6 +157,7 @@ class Reason(StrEnum):
     BEHIND = "BehindInQueue"
     NODE_WITHOUT_CARD = "NodeWithoutCard"
     CARD_UNCLEAR = "CardUnclear"
+    TOO_MUCH_KEPT = "NotRead"
 
 
 RELEASED: Final = "QuotaReleased"

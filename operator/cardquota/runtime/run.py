@@ -39,6 +39,7 @@ from ..cluster.events.events import EventRecorder
 from ..cluster.serving.serve import serve
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.watch.feed import watched_kinds
+from ..cluster.watch.left_out_reads import LeftOutReads
 from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.overdue_reads import AT_ONCE, OverdueReads
 from ..cluster.watch.reflector import Reflector
@@ -146,6 +147,7 @@ class Operator:
             broken_cards=settings.extender.enabled,
             probe=f"{settings.namespace}/{phase_probe.NAME}",
         )
+        self._left_out = LeftOutReads(self._ledger, client, kinds)
         self._needed = [
             Reflector(client, path=w.path, kind=w.kind, delivery=w.delivery())
             for w in kinds
@@ -341,6 +343,7 @@ class Operator:
         _LOG.info("synced and serving")
         self._start(self._elector.run(self._leadership.acquired, self._leadership.lost))
         self._start(self._recount())
+        self._start(self._left_out.run())
         self._start(self._installation.run())
 
     def _to_put_right(self) -> list[str]:

@@ -54,6 +54,17 @@ class Child:
             raise RuntimeError(f"it ended early: {self.last_words()}")
         return line
 
+    def hears(self, line: str) -> None:
+        """A line on its standard input."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{line}\n".encode())
+        self._process.stdin.flush()
+
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
     def cpu(self) -> float:
         """Seconds of processor time so far, all threads, to the nanosecond.
 

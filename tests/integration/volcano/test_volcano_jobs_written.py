@@ -203,7 +203,7 @@ def test_v4_odd_jobs_get_an_answer(team: Team) -> None:
         assert "bug" not in reply.message
     many_told = deepcopy(job)
     many_told["spec"].update(tasks=many, minAvailable=1)
-    assert any("at most <256> are read" in text for text in try_out(team, many_told).warnings)
+    assert any("at most <64> are read" in text for text in try_out(team, many_told).warnings)
 
 
 @pytest.mark.slow

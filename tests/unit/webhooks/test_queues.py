@@ -4,8 +4,10 @@ import pytest
 
 from builders import GPU, H200, a_group, a_node, a_pod, a_queue
 from builders.queue import QueueBody
+from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.queue_write import doubts_about_rows
+from cardquota.quota.ledger import ledger_state
 from cardquota.quota.messages.queues import queue_write_messages
 
 from ..steps import steps_of
@@ -315,3 +317,17 @@ async def test_i5_a_thousand_rows_cost_little_beside_thousands_of_cards() -> Non
         quota = worst.facts().quota or {}
         steps = steps_of(lambda: doubts_about_rows(endpoint.ledger, "queue", quota))
         assert steps < 60_000
+
+
+async def test_p8_rows_beyond_what_is_kept_of_all_queues_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limit = limits.QUEUES._replace(most=20_000)
+    monkeypatch.setattr(ledger_state, "QUEUES", limit)
+    async with Endpoint(GOOD) as endpoint:
+        said = await endpoint.validate(a_queue("many").with_quota({f"C{n}": 1 for n in range(9)}))
+        assert not said.allowed
+        assert "Queue <many>" in said.text
+        assert "the queues would take <25" in said.text
+        assert "at most <20000> are kept" in said.text
+        assert (await endpoint.validate(GOOD.with_quota({H200: 4}))).allowed

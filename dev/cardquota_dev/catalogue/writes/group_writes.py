@@ -75,6 +75,12 @@ MINIMUMS: Final = (
         "Write fewer.",
     ),
     _refused(
+        "The PodGroups that hold nothing take as much of the operator's memory as they may: "
+        "[the sums](rules.md#sums).",
+        say(request_messages.too_much_kept, limits.IDLE_GROUPS_OF_ONE, 25_166_000, of="the group"),
+        "Delete PodGroups of this namespace that hold nothing.",
+    ),
+    _refused(
         "The minimum of one task is negative.",
         say(group_messages.task_minimum_negative, "worker", -1),
         "Write 0 or more, or leave the task out.",

@@ -53,6 +53,12 @@ QUEUE_WRITES: Final = (
         "Write fewer: patterns stand for many namespaces.",
     ),
     _refused(
+        "All queues together have so many rows that more are not kept: [the sums](rules.md#sums).",
+        say(report_messages.too_much_of_queues, limits.QUEUES, 67_110_000),
+        "P8",
+        "Write fewer rows, or take rows out of other queues.",
+    ),
+    _refused(
         "`card.policy` or `card.state` has an unknown value.",
         say(queue_write_messages.not_one_of, v.POLICY, "Maybe", tuple(v.Policy)),
         "Q6, Q8",

@@ -97,6 +97,7 @@ async def read_cluster(
         memory_by_row=settings.memory_by_row,
         makes_groups=settings.scheduler == "volcano",
         exempt=settings.unwatched_namespaces,
+        bounded=False,
     )
     found = CheckedCluster(ledger, namespace, look_at_pod)
     kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)

@@ -83,6 +83,7 @@ class Simulation:
             group_priority_classes=settings.release.group_priority_classes,
             memory_by_row=settings.memory_by_row,
             exempt=settings.unwatched_namespaces,
+            bounded=False,
         )
         self._settings = settings
         self._inventory = inventory

@@ -48,6 +48,9 @@ async def refresh(
     rows: _Rows = defaultdict(lambda: defaultdict(float))
     metrics.uncounted_nodes.set(len({node for node, _ in ledger.nodes.problems()}))
     metrics.unknown_modes.set(len(ledger.unknown_modes))
+    for kind, kept in ledger.kept.items():
+        metrics.kept_bytes.labels(kind).set(kept.total)
+        metrics.left_out.labels(kind).set(kept.number_left_out)
     for account in list(ledger.accounts()):
         await slice_.give_way()
         await in_slices(ledger.shares.refresh())

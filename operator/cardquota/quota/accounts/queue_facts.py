@@ -36,6 +36,12 @@ LARGEST_WEIGHT: Final = 65_535
 FIFO: Final = "fifo"
 _NOTHING_COUNTED: Final[Mapping[str, "CountedUntil"]] = {}
 _SHUT: Final = (v.QueueState.CLOSED, v.QueueState.CLOSING)
+_QUEUE: Final = 6_500
+"""Bytes of a queue: facts, account, indexes."""
+_ROW: Final = 1_200
+"""Bytes of a row of its quota, the card's name included."""
+_NAMESPACE: Final = 80
+"""Bytes of an entry of `card.namespaces` besides its characters."""
 _MOST_KNOWN: Final = 1_000
 """Namespaces of which it is remembered whether they may use a queue."""
 
@@ -98,6 +104,14 @@ class QueueFacts:
     published: bool = field(compare=False)
     """Whether its status is one of ours."""
     _admitted: dict[str, bool] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    @property
+    def kept_size(self) -> int:
+        """Bytes that a queue takes (P8): at least what is measured, and not twice that where it
+        shares no card with another one.
+        """
+        rows, namespaces = len(self.quota or ()), self.namespaces or ()
+        return _QUEUE + _ROW * rows + sum(_NAMESPACE + len(one) for one in namespaces)
 
     def after(self, before: "QueueFacts | None") -> "QueueFacts":
         """With what the status of the same queue said before, if that was taken away: Volcano

@@ -12,18 +12,20 @@ from ..accounts.account_reader import AccountReader
 from ..amounts import Charge, is_card
 from ..decisions.groups.enqueue_judgement import judge_enqueue
 from ..decisions.groups.group_judgement import judge_group
+from ..decisions.judgement import why_not_read
 from ..ledger.groups.group_facts import GroupFacts
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
-from ..messages import origin_messages, standing_messages, stuck_messages
+from ..messages import origin_messages, request_messages, standing_messages, stuck_messages
+from ..pods.pod_facts import POD
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..release.starvation import Starvation, starvation_at
 from ..stamp import choice_of
 from ..steps import Steps
 from ..stuck.denied import next_pod, why_denied
-from ..stuck.gated import GateReasons, why_of
-from ..vocabulary import GroupPhase, Mode
+from ..stuck.gated import GateReasons, Why, why_of
+from ..vocabulary import GroupPhase, Mode, Reason
 from ..workloads.workload_facts import WorkloadFacts
 from .answer_forms import CardAmount, Explanation, PodNumbers
 from .asked_workload import (
@@ -182,6 +184,9 @@ class Explanations:
         workload: WorkloadFacts | None,
         owned: Sequence[WorkloadFacts],
     ) -> _Explained | None:
+        not_read = self._not_read(asked)
+        if not_read is not None:
+            return not_read
         if group is not None and group.facts is not None and group.asks is not None:
             return self._enqueued_later(group, group.facts)
         waiting = pods.first_waiting
@@ -202,6 +207,21 @@ class Explanations:
         if group is not None and group.facts is not None:
             return self._empty(group)
         return None
+
+    def _not_read(self, asked: AskedWorkload) -> _Explained | None:
+        """A pod or a group of which only the name is kept (P8). Costs by those of its namespace."""
+        kept, found = self._ledger.kept_pods, None
+        if asked.kind == POD:
+            there = kept.left_out_of(asked.namespace)
+            found = next((one for one in there if one.name == asked.name), None)
+        elif asked.kind == POD_GROUP:
+            kept = self._ledger.kept_groups
+            found = kept.left_out(f"{asked.namespace}/{asked.name}")
+        if found is None:
+            return None
+        text = request_messages.not_read(asked.kind, asked.name, why_not_read(kept, found))
+        why = Why(Reason.TOO_MUCH_KEPT, text)
+        return _Explained(at_gate(why), OUTSIDE, QueueOrigin(QueueSource.NOBODY, text))
 
     def _enqueued_later(self, group: PodGroupState, facts: GroupFacts) -> _Explained:
         """A group that waits to be enqueued, before its pods are there (E1)."""

@@ -68,6 +68,7 @@ _BY_REASON: Final[Mapping[str, WaitsFor]] = {
     Reason.BEHIND: WaitsFor.ORDER,
     Reason.NODE_WITHOUT_CARD: WaitsFor.NODE,
     Reason.CARD_UNCLEAR: WaitsFor.NODE,
+    Reason.TOO_MUCH_KEPT: WaitsFor.OPERATOR,
     v.GATE_REFUSED: WaitsFor.WEBHOOK,
     "": WaitsFor.OPERATOR,
 }

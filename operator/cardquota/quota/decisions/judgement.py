@@ -13,6 +13,7 @@ from ..amounts import NO_AMOUNTS, Amounts, is_card
 from ..assignment.assignment import Assignment
 from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay
+from ..kept_objects import KeptObjects, LeftOut
 from ..ledger.groups.pod_group_state import set_aside
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import gate_messages, request_messages
@@ -64,12 +65,19 @@ def judge_new(
     if facts.node and facts.state is _BOUND:
         text = request_messages.node_named(facts.node)
         return _invalid(ledger, facts, certain, Reason.NODE_NAMED, text)
+    size = ledger.kept_pod_size(facts)
+    too_much = ledger.kept_pods.too_much("", facts.namespace, size)
+    if too_much is not None:
+        text = request_messages.too_much_kept(too_much.limit, too_much.found)
+        return _invalid(ledger, facts, certain, Reason.TOO_MUCH_KEPT, text)
     if unseen and not facts.own_queue:
         return _queue_unknown(ledger, facts)
     verdict = judge(ledger, facts, queue, beside=beside, on_the_way=on_the_way)
     if verdict.outcome is Outcome.WAITS and not beside:
         verdict = with_borrowing(ledger, facts, verdict, on_the_way)
     if unseen and verdict.outcome is not _NEVER:
+        if (unread := _group_not_read(ledger, facts, queue)) is not None:
+            return unread
         return with_group_meant(ledger, facts, _group_not_seen(facts, queue))
     return verdict
 
@@ -193,7 +201,7 @@ def judge_presence(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
         return None
     group = ledger.groups[facts.group]
     if group.facts is None:
-        return _group_not_seen(facts, record.queue)
+        return _group_not_read(ledger, facts, record.queue) or _group_not_seen(facts, record.queue)
     if group.being_reserved:
         # The members that start are let through once it is written, all others after that.
         return Verdict(Outcome.UNSEEN, record.queue)
@@ -217,6 +225,24 @@ def _group_unseen(ledger: LedgerReader, facts: PodFacts) -> bool:
     """Whether the pod's group has not been seen: a stale view never refuses."""
     group = ledger.groups.get(facts.group)
     return group is None or group.facts is None
+
+
+def _group_not_read(ledger: LedgerReader, facts: PodFacts, queue: str) -> Verdict | None:
+    """The verdict on a pod of whose group only the name is kept (P8)."""
+    left_out = ledger.kept_groups.left_out(facts.group)
+    if left_out is None:
+        return None
+    why = why_not_read(ledger.kept_groups, left_out)
+    text = request_messages.not_read("PodGroup", facts.group, why)
+    return Verdict(Outcome.UNSEEN, queue, Reason.TOO_MUCH_KEPT, text, warnings=(text,))
+
+
+def why_not_read(kept: KeptObjects, left_out: LeftOut) -> str:
+    """Why only the name of an object is kept, in the numbers of now."""
+    found = kept.too_much("", left_out.namespace, left_out.size)
+    if found is None:
+        return request_messages.room_to_read()
+    return request_messages.too_much_kept(*found, of="it")
 
 
 def _group_not_seen(facts: PodFacts, queue: str) -> Verdict:

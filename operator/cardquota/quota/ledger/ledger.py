@@ -19,19 +19,23 @@ by `namespace/name`.
 """
 
 from collections.abc import Collection, Hashable, Iterable
+from dataclasses import replace
 
 from ..accounts.account import Account
 from ..accounts.queue_facts import QueueFacts
 from ..amounts import Amounts
 from ..cards.vendor_table import VendorTable
+from ..kept_objects import LeftOut
+from ..messages import report_messages, request_messages
 from ..nodes.node_facts import NodeFacts
-from ..pods.kept_text import KeptText
+from ..pods.kept_pod import kept_once_bound, without_texts
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..vocabulary import GPU_MEMORY
 from .card_metering import CardMetering
 from .charges import Charges
 from .groups.group_facts import GroupFacts, NamespaceFacts
+from .groups.kept_group import kept_group_size
 from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
 from .reassessment import Reassessment
@@ -53,6 +57,7 @@ class Ledger(LedgerState):
         memory_by_row: bool = False,
         makes_groups: bool = False,
         exempt: Iterable[str] = (),
+        bounded: bool = True,
         at_once: int | None = None,
     ) -> None:
         """`at_once`: how many pods one event re-reads, a large one counting as several; the others
@@ -68,6 +73,7 @@ class Ledger(LedgerState):
             memory_by_row=memory_by_row,
             makes_groups=makes_groups,
             exempt=exempt,
+            bounded=bounded,
         )
         self._charges = Charges(self)
         self.card_metering = CardMetering(self.accounts_by_queue, self.pods)
@@ -76,7 +82,6 @@ class Ledger(LedgerState):
         self.decisions = ReleaseDecisions(self, self._charges)
         """What the leader's release decides."""
         self._reassess = self.reassessment.reassess
-        self.kept_text = KeptText()
         self._succeeded: dict[str, str] = {}
         """Uids of succeeded pods that still exist, with their group."""
         self._failed: dict[str, str] = {}
@@ -85,19 +90,27 @@ class Ledger(LedgerState):
     def pod_seen(self, facts: PodFacts) -> None:
         """A pod was added or changed."""
         record = self.pods.get(facts.uid)
-        if record is not None and facts.revision < record.facts.revision:
+        known = self.kept_pods.left_out(facts.uid) if record is None else record.facts
+        if known is not None and facts.revision < known.revision:
             return
         if facts.state.finished or not facts.concerns_us:
-            if record is not None:
-                self._gone(facts.uid, succeeded=facts.state is State.SUCCEEDED)
-            if facts.state is State.SUCCEEDED and facts.group:
-                self._succeed(facts.uid, facts.group, facts.task)
-            if facts.state is State.FAILED and facts.group:
-                self._fail(facts.uid, facts.group)
-            return
-        if record is not None and facts.revision < record.settled_revision:
-            return
-        facts = self.kept_text.admit(facts)
+            self._ended(record, facts)
+        elif record is None or facts.revision >= record.settled_revision:
+            kept = self._kept_of_pod(record, facts)
+            if kept is not None:
+                self._take_in(self.pods.get(facts.uid), kept)
+
+    def _ended(self, record: PodRecord | None, facts: PodFacts) -> None:
+        """A pod has finished, or does not concern us any more."""
+        self.kept_pods.forget(facts.uid)
+        if record is not None:
+            self._gone(facts.uid, succeeded=facts.state is State.SUCCEEDED)
+        if facts.state is State.SUCCEEDED and facts.group:
+            self._succeed(facts.uid, facts.group, facts.task)
+        if facts.state is State.FAILED and facts.group:
+            self._fail(facts.uid, facts.group)
+
+    def _take_in(self, record: PodRecord | None, facts: PodFacts) -> None:
         if record is None:
             self._succeed(facts.uid, "")  # if somebody has set its phase back
             self._fail(facts.uid, "")
@@ -110,14 +123,42 @@ class Ledger(LedgerState):
                 record.facts.revision = facts.revision
                 return
             self._charges.uncharge(record)
-            kept = _still_under_way(record, facts)
+            under_way = _still_under_way(record, facts)
             record.facts = facts
             record.held_back = record.held_back and not news
-            if not kept:
+            if not under_way:
                 record.assumed = None
         if newly_bound and facts.stamp is None:
             self.dirty.mark_unadmitted(facts.uid)
         self._charges.charge(record)
+        if record.held and facts.group:
+            self.kept_groups.want(facts.group)  # by its minimum it is known what is elastic
+
+    def _kept_of_pod(self, record: PodRecord | None, facts: PodFacts) -> PodFacts | None:
+        """As much of a pod as is kept: None if that is its name alone (P8). What is charged is
+        always kept.
+        """
+        uid, kept = facts.uid, self.kept_pods
+        if facts.state is State.BOUND:
+            kept.forget(uid)
+            return kept_once_bound(facts)
+        under_way = record is not None and (record.assumed is not None or record.held_back)
+        if facts.stamp is not None or under_way:
+            kept.forget(uid)
+            return facts
+        size = self.kept_pod_size(facts)
+        too_much = kept.keep(uid, facts.namespace, size)
+        if too_much is None:
+            return facts
+        if facts.state is not State.GATED:
+            kept.forget(uid)
+            return without_texts(
+                facts, request_messages.too_much_kept(too_much.limit, too_much.found)
+            )
+        if record is not None:
+            self._gone(uid)
+        kept.leave_out(uid, LeftOut(facts.namespace, facts.name, uid, facts.revision, size))
+        return None
 
     def fix_queues(self) -> None:
         """From now on a pod that came past admission is charged where it was when it was seen (I3).
@@ -132,7 +173,7 @@ class Ledger(LedgerState):
 
     def _gone(self, uid: str, *, succeeded: bool = False) -> None:
         """A pod was deleted, or has finished (T1)."""
-        self.kept_text.forget(uid)
+        self.kept_pods.forget(uid)
         record = self.pods.pop(uid, None)
         self.dirty.forget(uid)
         self.card_memory.forget(uid)
@@ -191,7 +232,7 @@ class Ledger(LedgerState):
         """A queue was added or changed."""
         account = self.account_for(facts.name)
         before = account.facts
-        facts = account.facts = facts.after(before)
+        facts = account.facts = self._kept_of_queue(facts.after(before))
         self.queue_names.add(facts.name)
         self.card_metering.queue_seen(account, before)
         learned = [
@@ -215,8 +256,19 @@ class Ledger(LedgerState):
         account.pending.judge_groups_anew()
         self.dirty.mark_changed(facts.name)
 
+    def _kept_of_queue(self, facts: QueueFacts) -> QueueFacts:
+        """The queue as it is kept: as one that cannot be read, if all take too much (P8, Q4)."""
+        kept, size = self.kept_queues, facts.kept_size
+        too_much = kept.keep(facts.name, "", size)
+        if too_much is None:
+            return facts
+        kept.leave_out(facts.name, LeftOut("", facts.name, facts.uid, facts.revision, size))
+        problem = report_messages.too_much_of_queues(too_much.limit, too_much.found)
+        return replace(facts, quota=None, quota_problem=problem, namespaces=())
+
     def queue_gone(self, name: str) -> None:
         """A queue was deleted. Charges to its name stay visible."""
+        self.kept_queues.forget(name)
         account = self.accounts_by_queue.get(name)
         if account is None:
             return
@@ -232,6 +284,8 @@ class Ledger(LedgerState):
 
     def group_seen(self, facts: GroupFacts) -> None:
         """A pod group was added or changed."""
+        if not self._keeps_group(facts):
+            return
         group = self.group_for(facts.key)
         if group.facts is not None and group.facts.uid != facts.uid:
             self.group_gone(facts.key)
@@ -254,8 +308,30 @@ class Ledger(LedgerState):
             group.assumed, group.settled_revision = None, 0
         self._see_group(group, facts)
 
+    def _keeps_group(self, facts: GroupFacts) -> bool:
+        """Whether a group is kept, or only its name (P8): then its members wait for it. One for
+        which something is reserved, or whose members hold something, is always kept.
+        """
+        key, kept, group = facts.key, self.kept_groups, self.groups.get(facts.key)
+        known = kept.left_out(key) or (group.facts if group is not None else None)
+        if known is not None and known.uid == facts.uid and facts.revision < known.revision:
+            return False
+        if facts.reservation is not None or (group is not None and group.begun_here):
+            kept.forget(key)
+            return True
+        size = kept_group_size(facts)
+        if kept.keep(key, facts.namespace, size) is None:
+            return True
+        if group is not None and group.facts is not None:
+            self.group_gone(key)
+        kept.leave_out(key, LeftOut(facts.namespace, facts.name, facts.uid, facts.revision, size))
+        if key in self.groups:
+            self.mark_group(self.groups[key])
+        return False
+
     def group_gone(self, key: str) -> None:
         """A pod group was deleted, and with it its reservation."""
+        self.kept_groups.forget(key)
         group = self.groups.get(key)
         if group is not None:
             group.assumed, group.settled_revision, group.lost_place = None, 0, False

@@ -11,6 +11,7 @@ from ..cards.card import Card
 from ..cards.catalog import Catalog
 from ..cards.vendor import Vendor
 from ..cards.vendor_table import VendorTable
+from ..kept_objects import KeptObjects
 from ..names.known_names import KnownNames
 from ..nodes.node_cache import NodeCache
 from ..pods.indexes.held_cards import HeldCards
@@ -64,6 +65,25 @@ class LedgerReader(Protocol):
         """Uids of pods that came past admission, on which it does not stand yet where they are
         charged, or that nothing was enforced there (I3).
         """
+
+    @property
+    def kept_pods(self) -> KeptObjects:
+        """Pods without a node that no stamp charges, by uid (P8)."""
+
+    @property
+    def kept_groups(self) -> KeptObjects:
+        """Pod groups of which nothing has begun, by `namespace/name`."""
+
+    @property
+    def kept_queues(self) -> KeptObjects:
+        """Queues, by name."""
+
+    @property
+    def kept(self) -> Mapping[str, KeptObjects]:
+        """All that have a limit together, by kind: `pods`, `podgroups`, `queues`, `workloads`."""
+
+    def kept_pod_size(self, facts: PodFacts) -> int:
+        """Bytes that are kept of a pod without a node."""
 
     @property
     def being_deleted(self) -> Collection[str]:

@@ -1,6 +1,7 @@
 """What the ledger knows, and what can be asked of it."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from sys import maxsize
 from typing import Final
 
 from ..accounts.account import OUTSIDE, Account
@@ -14,12 +15,22 @@ from ..cards.quota_totals import QuotaTotals
 from ..cards.vendor import Vendor, vendor_behind
 from ..cards.vendor_table import VendorTable
 from ..effect import mode_of
+from ..kept_objects import KeptObjects
+from ..limits import (
+    IDLE_GROUPS,
+    IDLE_GROUPS_OF_ONE,
+    QUEUES,
+    WAITING_PODS,
+    WAITING_PODS_OF_ONE,
+    Limit,
+)
 from ..names.known_names import KnownNames
 from ..nodes.node_cache import NodeCache
 from ..pods.indexes.held_cards import HeldCards
 from ..pods.indexes.pods_by_controller import PodsByController
 from ..pods.indexes.queue_users import QueueUsers
 from ..pods.indexes.unstamped_pod_index import UnstampedPodIndex
+from ..pods.kept_pod import kept_size
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord, SortKey
@@ -51,6 +62,10 @@ from .groups.queue_groups import QueueGroups
 from .groups.silent_groups import SilentGroups
 
 _NO_QUOTA: Final[Amounts] = {}
+_NAMED_QUEUE: Final = 7_000
+"""Bytes of the account of a queue that only a pod names."""
+_NAMED_GROUP: Final = 3_000
+"""Bytes of a group that only a pod names."""
 JOB = "Job"
 """Controller kind whose pods wait rather than being refused, of any API group (section 2)."""
 
@@ -65,6 +80,7 @@ class LedgerState:
     memory may have some (B9).
     `makes_groups`: whether Volcano's controllers run, which give a group to pods without one (V8).
     `exempt`: namespaces whose pods are never reviewed. As in audit mode nothing is enforced there.
+    `bounded`: whether the sums of what is kept have limits (P8).
 
     For the ledger's own parts, which change it. Who only asks takes a `LedgerReader`.
     """
@@ -81,6 +97,7 @@ class LedgerState:
         memory_by_row: bool = False,
         makes_groups: bool = False,
         exempt: Iterable[str] = (),
+        bounded: bool = True,
     ) -> None:
         self._exempt = frozenset(exempt)
         self.fixes_queues = False
@@ -141,6 +158,12 @@ class LedgerState:
         self.workloads.listen_to_wishes(self._wishes)
         self.being_deleted: dict[str, None] = {}
         """Uids of pods that are being deleted."""
+        self.kept_pods = _kept(WAITING_PODS, WAITING_PODS_OF_ONE, bounded=bounded)
+        """Pods without a node that no stamp charges, by uid (P8)."""
+        self.kept_groups = _kept(IDLE_GROUPS, IDLE_GROUPS_OF_ONE, bounded=bounded)
+        """Pod groups of which nothing has begun, by `namespace/name`."""
+        self.kept_queues = _kept(QUEUES, QUEUES, bounded=bounded)
+        """Queues, by name."""
         self.unconfirmed: dict[str, None] = {}
         """Uids of pods whose decision is not yet seen in an event, or which are held back."""
         self.epoch = 0
@@ -276,6 +299,26 @@ class LedgerState:
         )
         free = self.free_cpu_memory
         return self._readings.of(facts, quota, mark, self, version, free_cpu_memory=free)
+
+    @property
+    def kept(self) -> Mapping[str, KeptObjects]:
+        """All that have a limit together, by kind: `pods`, `podgroups`, `queues`, `workloads`."""
+        return {
+            "pods": self.kept_pods,
+            "podgroups": self.kept_groups,
+            "queues": self.kept_queues,
+            "workloads": self.workloads.kept,
+        }
+
+    def kept_pod_size(self, facts: PodFacts) -> int:
+        """Bytes that are kept of a pod without a node, and for what it alone names (P8)."""
+        size, account = kept_size(facts), self.accounts_by_queue.get(facts.own_queue)
+        if facts.own_queue and (account is None or account.facts is None):
+            size += _NAMED_QUEUE
+        if facts.group:
+            group = self.groups.get(facts.group)
+            size += _NAMED_GROUP if group is None or group.facts is None else 0
+        return size
 
     def charge_of(self, record: PodRecord, cards: Charge) -> Charge:
         """What a pod would be charged with these cards, cpu and memory included (P6)."""
@@ -511,3 +554,9 @@ class LedgerState:
         group = facts.group.partition("/")[2]
         named = facts.own_queue or (group and not made_for_pods(group))
         return bool(named) or self.uses_cards(facts)
+
+
+def _kept(together: Limit, of_one: Limit, *, bounded: bool) -> KeptObjects:
+    if bounded:
+        return KeptObjects(together, of_one)
+    return KeptObjects(together._replace(most=maxsize), of_one._replace(most=maxsize))

@@ -20,6 +20,14 @@ def queue_beyond_limit(limit: Limit, found: int) -> str:
     return f"it has <{found}> {limit.what}, at most <{limit.most}> are read: write fewer"
 
 
+def too_much_of_queues(limit: Limit, found: int) -> str:
+    """Too much is kept of all queues together (P8)."""
+    return (
+        f"with it, {limit.what} would take <{found}> bytes of the operator's memory, at most "
+        f"<{limit.most}> are kept: write fewer rows, here or in other queues"
+    )
+
+
 def over_quota(
     queue: str, over: Sequence[tuple[str, int, int]], state: str = v.QueueState.OPEN
 ) -> str:

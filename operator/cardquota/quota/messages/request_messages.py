@@ -37,13 +37,24 @@ def beyond_limit(limit: Limit, found: int, of: str = "the pod") -> str:
     return f"{of} has <{found}> {limit.what}, at most <{limit.most}> are read: write fewer"
 
 
-def too_much_waits(each: Limit, together: Limit) -> str:
-    """The texts of a waiting pod are large, and so are those of many others (P8)."""
+def too_much_kept(limit: Limit, found: int, of: str = "the pod") -> str:
+    """Too much is kept of other objects already, so an object is not read (P8)."""
     return (
-        f"the node selectors, affinities, tolerations, resource names and {v.CARD_NAME} of "
-        f"{together.what} are more than <{together.most}> bytes together: write less than "
-        f"<{each.most}> bytes in this pod, or create it again later"
+        f"with {of}, {limit.what} would take <{found}> bytes of the operator's memory, at most "
+        f"<{limit.most}> are kept; wait until others have started, or delete some of them"
     )
+
+
+def not_read(kind: str, name: str, why: str) -> str:
+    """Only the name of an object is kept (P8). `why`: one of these two."""
+    if kind == "Pod":
+        return f"the pod is not read, and waits: {why}"
+    return f"pod group <{show(name)}> is not read, and its pods wait: {why}"
+
+
+def room_to_read() -> str:
+    """An object that was not read will be (P8)."""
+    return "there is room for it again; wait a few seconds"
 
 
 def several_resources(resources: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from msgspec.json import Decoder
 from msgspec.structs import asdict
 
 from .. import vocabulary as v
-from ..limits import ELEMENTS, elements_of
+from ..limits import BODY
 from .meta import Meta, Owner
 from .node_affinity import Affinity
 from .taints import Toleration
@@ -146,19 +146,20 @@ class Pod(Wire):
 
     @staticmethod
     def decode(encoded: bytes | Raw) -> "Pod":
-        """Decode a stored pod of any size. One with too many elements becomes a `LargePod`."""
-        elements = elements_of(encoded)
-        if elements <= ELEMENTS.most:
+        """Decode a stored pod of any size. One that is too long becomes a `LargePod`."""
+        if len(encoded) <= BODY.most:
             return _WHOLE.decode(encoded)
         held = _HELD.decode(encoded)
         spec = PodSpec(**asdict(held.spec))
-        return LargePod(metadata=held.metadata, spec=spec, status=held.status, elements=elements)
+        size = len(encoded)
+        return LargePod(metadata=held.metadata, spec=spec, status=held.status, size=size)
 
 
 class LargePod(Pod):
-    """A pod with more elements than are read. Where it may run is not known."""
+    """A longer pod than is read. Where it may run is not known."""
 
-    elements: int = 0
+    size: int = 0
+    """Bytes of its JSON."""
 
 
 class _HeldPod(Wire):

@@ -7,7 +7,7 @@ from msgspec.json import Decoder
 from msgspec.structs import asdict
 
 from .. import vocabulary as v
-from ..limits import ELEMENTS, elements_of
+from ..limits import BODY
 from .meta import Meta, Owner
 from .wire import ResourceList, Wire
 
@@ -57,19 +57,14 @@ class GroupColumns(Wire):
     cards: str | None = None
 
 
-class GroupProgress(Wire):
-    """The part of a pod group's status that has no list."""
+class GroupStatus(Wire):
+    """Status of a pod group."""
 
     phase: str | None = None
     running: int | None = None
     succeeded: int | None = None
     failed: int | None = None
     columns: GroupColumns | None = None
-
-
-class GroupStatus(GroupProgress):
-    """Status of a pod group."""
-
     conditions: tuple[GroupStatusCondition, ...] | None = None
 
 
@@ -82,46 +77,24 @@ class PodGroup(Wire):
 
     @staticmethod
     def decode(encoded: bytes | Raw) -> "PodGroup":
-        """Decode a stored pod group of any size. Of one with too many elements in its conditions
-        none of these is read: anybody may write some, and of ours there is one. What else is large
-        must not hide ours: it would be written again and again. Of so many tasks none counts.
+        """Decode a stored pod group of any size. Of one that is too long no task is read. Its
+        conditions are: one of ours that is not found would be written again and again.
         """
-        if elements_of(encoded) <= ELEMENTS.most:
+        if len(encoded) <= BODY.most:
             return _WHOLE.decode(encoded)
         found = _LARGE.decode(encoded)
-        stored, few = found.status.conditions, elements_of(found.status.conditions) <= ELEMENTS.most
-        conditions = _CONDITIONS.decode(stored) if stored and few else None
-        progress = {**asdict(found.status), "conditions": conditions}
-        status = GroupStatus(**progress)
-        return PodGroup(metadata=found.metadata, spec=_spec_of(found.spec), status=status)
-
-
-def _spec_of(found: "_LargeSpec") -> GroupSpec:
-    """With an empty table of tasks where there are too many: they take long to decode."""
-    stored = found.min_task_member
-    few = elements_of(stored) <= ELEMENTS.most
-    tasks = (_TASKS.decode(stored) if few else {}) if stored else None
-    return GroupSpec(**{**asdict(found), "min_task_member": tasks})
-
-
-class _LargeStatus(GroupProgress):
-    conditions: Raw = Raw()
-
-
-class _LargeSpec(PlainGroupSpec):
-    min_task_member: Raw = Raw()
+        spec = GroupSpec(**asdict(found.spec), min_task_member={})
+        return PodGroup(metadata=found.metadata, spec=spec, status=found.status)
 
 
 class _LargePodGroup(Wire):
     metadata: GroupMeta
-    spec: _LargeSpec = field(default_factory=_LargeSpec)
-    status: _LargeStatus = field(default_factory=_LargeStatus)
+    spec: PlainGroupSpec = field(default_factory=PlainGroupSpec)
+    status: GroupStatus = field(default_factory=GroupStatus)
 
 
 _WHOLE: Final = Decoder(PodGroup)
 _LARGE: Final = Decoder(_LargePodGroup)
-_TASKS: Final = Decoder(dict[str, int] | None)
-_CONDITIONS: Final = Decoder(tuple[GroupStatusCondition, ...] | None)
 
 
 class WrittenGroupMeta(GroupMeta):

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Raw, field
 from msgspec.json import Decoder
 
-from ..limits import ELEMENTS, elements_of
+from ..limits import BODY
 from .meta import Meta, Owner
 from .pod import PodMeta, PodSpec
 from .wire import Wire
@@ -78,10 +78,8 @@ class Workload(Wire):
 
     @staticmethod
     def decode(encoded: bytes | Raw) -> "Workload":
-        """Decode a stored workload of any size. One with too many elements becomes a
-        `LargeWorkload`.
-        """
-        if elements_of(encoded) <= ELEMENTS.most:
+        """Decode a stored workload of any size. One that is too long becomes a `LargeWorkload`."""
+        if len(encoded) <= BODY.most:
             return _WHOLE.decode(encoded)
         found = _WITHOUT_TEMPLATE.decode(encoded)
         spec = WorkloadSpec(replicas=found.spec.replicas)
@@ -89,7 +87,7 @@ class Workload(Wire):
 
 
 class LargeWorkload(Workload):
-    """A workload with more elements than are read. Its template is not known."""
+    """A longer workload than is read. Its template is not known."""
 
 
 class _Wanted(Wire):

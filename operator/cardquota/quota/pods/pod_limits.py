@@ -14,8 +14,9 @@ from ..objects.meta import Owner
 from ..objects.node_affinity import Expression, NodeAffinity, Term
 from ..objects.pod import Container, LargePod, Pod, PodAnnotations, PodSpec
 
-_SHORT: Final = 63
-"""Characters below the limit of every text, whatever their number of bytes."""
+_SHORT: Final = 2 * limits.ALTERNATIVES.most
+"""Characters below the limit of every text, whatever their number of bytes, and too few for more
+alternatives than there may be."""
 
 
 class Excess(NamedTuple):
@@ -32,7 +33,7 @@ def excess(pod: Pod, *, waits: bool) -> Excess | None:
     """
     meta, spec = pod.metadata, pod.spec
     if isinstance(pod, LargePod):
-        return Excess(limits.ELEMENTS, pod.elements)
+        return Excess(limits.BODY, pod.size)
     return (
         (_of_annotations(meta.annotations) if meta.annotations is not None else None)
         or excess_of_containers(spec)

@@ -4,13 +4,13 @@ For answers about scaling, and to wake those that were refused. Advice: a worklo
 or is here as it was a moment ago, lets nothing past the quota.
 """
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import islice
 from sys import intern
 from typing import Final
 
-from ..limits import TEMPLATE_TEXTS, TEMPLATE_TEXTS_OF_ONE
+from ..kept_objects import KeptObjects
+from ..limits import WORKLOADS, WORKLOADS_OF_ONE
 from .workload_facts import WorkloadFacts
 
 DEPTH: Final = 2
@@ -19,6 +19,8 @@ DEPTH: Final = 2
 _MOST_OWNED: Final = 64
 """How many workloads of one owner are looked at. Honest ones have a handful."""
 
+_WORKLOAD: Final = 800
+"""Bytes of a workload besides its template."""
 _NOBODY: Final[dict[str, None]] = {}
 
 
@@ -40,9 +42,7 @@ class WorkloadCache:
         """Those that lack pods because we refused some."""
         self._news: dict[str, None] = {}
         """Uids of those that came to these, changed, or left them."""
-        self._size = 0
-        """Bytes of all templates, and by namespace. Equal ones are kept once, and count each."""
-        self._sizes = Counter[str]()
+        self.kept = KeptObjects(WORKLOADS, WORKLOADS_OF_ONE)
         self._wishes: list[Wishes] = []
         self._asked = False
         """Whether somebody asks for news."""
@@ -57,7 +57,11 @@ class WorkloadCache:
         self._wishes.append(wishes)
 
     def see(self, facts: WorkloadFacts) -> None:
-        """A workload was added or changed."""
+        """A workload was added or changed. Not kept if too many are."""
+        size = _WORKLOAD + len(facts.template)
+        if self.kept.keep(facts.uid, facts.namespace, size) is not None:
+            self.gone(facts.uid)
+            return
         before = self._found.get(facts.uid)
         if before is None:
             names = self._names.setdefault(facts.namespace, {})
@@ -68,10 +72,6 @@ class WorkloadCache:
             self._disown(before)
             if facts.owner:
                 self._owned.setdefault(facts.owner, {})[facts.uid] = None
-        self._weigh(before, -1)
-        if not self._may_keep(facts):
-            facts.template = b""
-        self._weigh(facts, 1)
         self._found[facts.uid] = facts
         if facts.refused and facts.missing:
             self._refused[facts.uid] = facts
@@ -94,7 +94,7 @@ class WorkloadCache:
         facts = self._found.pop(uid, None)
         if facts is None:
             return
-        self._weigh(facts, -1)
+        self.kept.forget(uid)
         if self._refused.pop(uid, None) is not None:
             self._note(uid)
         self._tell_wishes(facts)
@@ -154,20 +154,6 @@ class WorkloadCache:
     def _note(self, uid: str) -> None:
         if self._asked:
             self._news[uid] = None
-
-    def _may_keep(self, facts: WorkloadFacts) -> bool:
-        size = len(facts.template)
-        of_one = self._sizes[facts.namespace] + size
-        return self._size + size <= TEMPLATE_TEXTS.most and of_one <= TEMPLATE_TEXTS_OF_ONE.most
-
-    def _weigh(self, facts: WorkloadFacts | None, sign: int) -> None:
-        if facts is None or not facts.template:
-            return
-        size = sign * len(facts.template)
-        self._size += size
-        self._sizes[facts.namespace] += size
-        if not self._sizes[facts.namespace]:
-            del self._sizes[facts.namespace]
 
     def _disown(self, facts: WorkloadFacts) -> None:
         owned = self._owned.get(facts.owner)

@@ -398,7 +398,7 @@ def test_v4_a_volcano_job_that_can_never_run_is_refused_as_by_the_webhook(
 
 def test_v4_a_volcano_job_of_too_many_tasks_is_admitted_unread(simulate: Simulate) -> None:
     task = "{replicas: 0, template: {spec: {containers: []}}}"
-    many = VOLCANO_JOB_OF.format(tasks=", ".join([task] * 257))
+    many = VOLCANO_JOB_OF.format(tasks=", ".join([task] * 65))
     answers = simulate(text=many, settings=Settings(scheduler="volcano"))
     assert answers.refused == []
 

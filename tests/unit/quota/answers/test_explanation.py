@@ -12,6 +12,7 @@ from cardquota.quota.answers.asked_workload import AT_A_TIME, AskedWorkload
 from cardquota.quota.answers.explanation import MOST_LOOKS, Explanations
 from cardquota.quota.answers.remedies import MOST_SEARCHED
 from cardquota.quota.answers.standing import WaitsFor, WorkloadState
+from cardquota.quota.ledger import ledger_state
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.messages import origin_messages, standing_messages, stuck_messages
 from cardquota.quota.pods.indexes import pods_by_controller
@@ -784,3 +785,22 @@ def test_f5_no_quota_keeps_the_next_pod_away() -> None:
     assert explained(ledger, "StatefulSet", "db").state == WorkloadState.REFUSED
     see_workload(ledger, "StatefulSet", "free", queue=None)
     assert told(ledger, "free", "StatefulSet") == stuck_messages.NO_QUOTA_REFUSES
+
+
+# --- what is not read -------------------------------------------------------------------------
+
+
+def test_p8_of_a_pod_or_group_of_which_only_the_name_is_kept_that_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("WAITING_PODS", "IDLE_GROUPS"):
+        limit = getattr(ledger_state, name)._replace(most=1)
+        monkeypatch.setattr(ledger_state, name, limit)
+    ledger = a_cluster(waiting("w", 3), a_group("train").in_queue("red"), quota=3)
+    for kind, name in (("Pod", "w"), ("PodGroup", "train")):
+        found = explained(ledger, kind, name)
+        assert (found.state, found.waits_for) == (WorkloadState.WAITS, WaitsFor.OPERATOR)
+        assert found.reason == v.Reason.TOO_MUCH_KEPT
+        assert " is not read, and " in found.message
+        assert "wait until others have started" in found.message
+    assert nothing(ledger, "Pod", "another")

@@ -94,8 +94,8 @@ def test_what_is_to_be_decided_on_is_read_first() -> None:
 def large(number: int) -> PodBody:
     """As large as a pod may be in alternatives, or in what it selects."""
     if number % 2:
-        return plain(number).naming("|".join([H200, *(f"X{n}y{number}" for n in range(255))]))
-    return plain(number).requiring([("zone", "In", [f"{number:036}{n:04}" for n in range(1_000)])])
+        return plain(number).naming("|".join([H200, *(f"X{n}y{number}" for n in range(15))]))
+    return plain(number).requiring([("zone", "In", [f"{number:026}{n:04}" for n in range(480)])])
 
 
 @pytest.mark.parametrize("number", [3, 60, 200])
@@ -106,7 +106,7 @@ def test_a_large_pod_counts_as_several(number: int) -> None:
     ledger = world(*pods, at_once=100)
     see(ledger, TEAM.with_default_queue("blue"))
     read = [record for record in ledger.pods.values() if record.queue == "blue"]
-    assert len(read) == min(number, 3) or 3 <= len(read) <= 4
+    assert len(read) == number == 3 or 6 <= len(read) <= 30
     assert ledger.overdue is (number > 3)
     ledger.reassessment.read_overdue()
     assert {record.queue for record in ledger.pods.values()} == {"blue"}
@@ -114,12 +114,12 @@ def test_a_large_pod_counts_as_several(number: int) -> None:
 
 
 def test_a_pod_with_many_devices_counts_as_several() -> None:
-    amounts = {f"example.com/{n}": "1" for n in range(60)}
+    amounts = {f"example.com/{n}": "1" for n in range(30)}
     containers = [{"name": "main", "resources": {"limits": amounts}}]
     pods = [plain(n).gated().with_spec(containers=containers) for n in range(50)]
     ledger = world(*pods, at_once=100)
     see(ledger, TEAM.with_default_queue("blue"))
-    assert 5 < sum(record.queue == "blue" for record in ledger.pods.values()) < 20
+    assert 20 < sum(record.queue == "blue" for record in ledger.pods.values()) < 35
 
 
 def test_of_large_pods_fewer_are_read_before_something_is_decided_on_them() -> None:
@@ -130,7 +130,7 @@ def test_of_large_pods_fewer_are_read_before_something_is_decided_on_them() -> N
     uids, asked = [pod.uid for pod in pods], 0
     while not ledger.reassessment.read_first(uids):
         asked += 1
-    assert asked >= 5
+    assert asked >= 3
     assert not ledger.overdue
 
 

@@ -10,7 +10,7 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.feed import watched_kinds
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.limits import ELEMENTS
+from cardquota.quota.limits import BODY
 from cardquota.quota.objects.pod import LargePod, Pod
 from cardquota.quota.release.openings import openings
 from cardquota.quota.release.refusals import Refusal
@@ -18,7 +18,7 @@ from cardquota.quota.vocabulary import Reason
 
 RED = a_queue("red").with_quota({H200: 4})
 STOCK = a_pod("p").in_queue("red").asking_for(1).gated("other.io/gate")
-LARGE = STOCK.requiring(*[[]] * (ELEMENTS.most + 1)).with_spec(tolerations=[{}] * 9)
+LARGE = STOCK.requiring(*[[]] * (BODY.most // 20)).with_spec(tolerations=[{}] * 9)
 
 
 def told(ledger: Ledger, pod: PodBody) -> None:
@@ -32,10 +32,10 @@ def decoded(pod: PodBody) -> Pod:
     return Pod.decode(json.dumps(pod.body, separators=(",", ":")).encode())
 
 
-def test_of_one_with_very_many_elements_it_is_not_read_where_it_may_go() -> None:
+def test_of_one_that_is_too_long_it_is_not_read_where_it_may_go() -> None:
     found = decoded(LARGE)
     assert isinstance(found, LargePod)
-    assert found.elements > ELEMENTS.most
+    assert found.size > BODY.most
     assert (found.spec.affinity, found.spec.tolerations) == (None, ())
     small = decoded(STOCK)
     assert found.metadata == small.metadata
@@ -43,7 +43,7 @@ def test_of_one_with_very_many_elements_it_is_not_read_where_it_may_go() -> None
 
 
 def test_any_other_is_read_as_it_stands() -> None:
-    long = STOCK.annotated("example.com/long", "x" * 2 * ELEMENTS.most)
+    long = STOCK.annotated("example.com/long", "x" * (BODY.most - 2_000))
     for pod in (STOCK, long, STOCK.requiring(*[[]] * 100)):
         assert decoded(pod) == pod.wire()
         assert not isinstance(decoded(pod), LargePod)
@@ -55,14 +55,18 @@ def test_p8_it_waits_and_is_told_and_goes_on_once_it_is_corrected() -> None:
     (refusal,) = openings(ledger, "red")
     assert isinstance(refusal, Refusal)
     assert refusal.verdict.reason is Reason.INVALID_CARD
-    assert f"at most <{ELEMENTS.most}> are read: write fewer" in refusal.verdict.text
+    assert f"at most <{BODY.most}> are read: write less" in refusal.verdict.text
     told(ledger, STOCK.at_revision(9))
     assert not ledger.pods[STOCK.uid].facts.oversized
 
 
 @pytest.mark.parametrize("many", ["terms", "tolerations"])
 def test_i3_one_that_came_past_us_is_charged(many: str) -> None:
-    pod = LARGE if many == "terms" else STOCK.with_spec(tolerations=[{}] * (ELEMENTS.most + 1))
+    pod = (
+        LARGE
+        if many == "terms"
+        else STOCK.with_spec(tolerations=[{"key": "k" * 90}] * (BODY.most // 90))
+    )
     ledger = a_ledger(*CARDS, RED)
     told(ledger, pod.ungated().on_node("h200-a"))
     account = ledger.account("red")

@@ -171,7 +171,9 @@ def test_a_template_beyond_the_limit_is_not_kept() -> None:
 
 def test_a_workload_of_very_many_elements_costs_nothing() -> None:
     found = body()
-    found["spec"]["template"]["spec"]["containers"] = [{}] * (limits.ELEMENTS.most + 1)
+    found["spec"]["template"]["spec"]["containers"] = [{"name": "c" * 90}] * (
+        limits.BODY.most // 90
+    )
     assert isinstance(Workload.decode(json.dumps(found).encode()), LargeWorkload)
     assert kept(found).template == b""
 

@@ -10,12 +10,15 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
+from ...kept_objects import TooMuch
 from ...ledger.groups.group_facts import GroupFacts, group_facts
 from ...ledger.groups.group_minimum import minimum_problem
 from ...ledger.groups.group_request import GroupRequest, group_request
+from ...ledger.groups.kept_group import kept_group_size
 from ...ledger.groups.made_for_pods import queue_said
 from ...ledger.ledger_reader import LedgerReader
 from ...limits import RESOURCES
+from ...messages import request_messages
 from ...messages.groups import group_messages
 from ...objects.pod_group import WrittenPodGroup
 from ...objects.wire import ResourceList
@@ -54,6 +57,12 @@ def judge_group_write(
     if problem:
         text = group_messages.group_refused(facts.key, problem)
         return Verdict(Outcome.NEVER, facts.queue, text=text)
+    too_much = _too_much(ledger, facts) if before is None else None
+    if too_much is not None:
+        text = request_messages.too_much_kept(*too_much, of="the group")
+        outcome = Outcome.WAITS if owned else Outcome.NEVER
+        text = group_messages.group_refused(facts.key, text)
+        return Verdict(outcome, facts.queue, Reason.TOO_MUCH_KEPT, text)
     enters = before is None or facts.queue != _queue_before(before, default_queue)
     request = _to_judge(ledger, group, before, facts, enters=enters)
     verdict = judge_group(ledger, replace(facts, request=request), enters=enters)
@@ -78,6 +87,10 @@ def judge_group_write(
     if before is not None:
         warnings += _meaning(ledger, facts, moved=enters, minimum_changed=minimum_changed)
     return verdict._replace(warnings=warnings)
+
+
+def _too_much(ledger: LedgerReader, facts: GroupFacts) -> TooMuch | None:
+    return ledger.kept_groups.too_much(facts.key, facts.namespace, kept_group_size(facts))
 
 
 def _minimum(group: WrittenPodGroup) -> int:

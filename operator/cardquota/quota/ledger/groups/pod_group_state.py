@@ -253,6 +253,11 @@ class PodGroupState:
         ended = self.facts is not None and self.facts.phase == GroupPhase.COMPLETED
         return bool(self.succeeded or self._held_members or ended)
 
+    @property
+    def begun_here(self) -> bool:
+        """Whether we reserve something for it, or members of it hold something or have ended."""
+        return bool(self.assumed is not None or self._unwritten or self.let_through)
+
     @contextmanager
     def without_reserved(self, account: AccountReader) -> Iterator[None]:
         """While something is judged: as if nothing were reserved for it in this queue."""

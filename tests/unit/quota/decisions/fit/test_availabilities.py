@@ -96,7 +96,7 @@ def test_a_toleration_is_compared_with_taints_of_its_key_alone(covers: list[PodT
 
 def test_e7_those_who_tolerate_the_same_of_the_nodes_share_what_is_looked_at() -> None:
     """Each card costs one look, and not one for every kind of pod."""
-    names = [f"CARD-{n:02}" for n in range(20)]
+    names = [f"CARD-{n:02}" for n in range(16)]
     nodes = [tainted(name.lower(), name, "team") for name in names]
     members = [
         member(f"m{n:02}", f"else{n}", names="|".join(names)).with_cpu(f"{n + 1}m")
@@ -109,7 +109,7 @@ def test_e7_those_who_tolerate_the_same_of_the_nodes_share_what_is_looked_at() -
         availability_of = asked.of(ledger.pods[f"uid-m{n:02}"])
         assert availability_of is not None
         assert {availability_of(name) for name in names} == {0}
-    assert asked.steps_left == availabilities.MOST_STEPS - 64 * (1 + 1 + 1) - 20 * 17
+    assert asked.steps_left == availabilities.MOST_STEPS - 16 * (1 + 1 + 1) - 16 * 17
 
 
 def test_e7_beyond_the_bound_of_comparisons_the_first_card_with_quota(

@@ -6,7 +6,7 @@ from builders import H200, H800, a_pod, a_queue
 from builders.pod import PodBody
 from builders.volcano_job import VolcanoJobBody
 from cardquota.quota.decisions.volcano_jobs.job_write import JobFit
-from cardquota.quota.limits import GANG_KINDS, JOB_ALTERNATIVES
+from cardquota.quota.limits import ALTERNATIVES, GANG_KINDS, JOB_ALTERNATIVES
 
 from .written_jobs import (
     GROUP,
@@ -244,14 +244,16 @@ def test_a_dry_count_leaves_nothing_behind() -> None:
 @pytest.mark.parametrize(("more", "judged"), [(0, True), (1, False)])
 def test_of_too_many_alternatives_nothing_is_said_together(more: int, *, judged: bool) -> None:
     """P8: each pod is judged all the same."""
-    cards = [f"C{n}" for n in range(JOB_ALTERNATIVES.most + more - 2)]
-    queue = a_queue("red").with_quota({**dict.fromkeys(cards, 0), H200: 1})
-    some, others = ("|".join([H200, *part]) for part in (cards[:100], cards[100:]))
-
-    def of(pods: int, least: int | None) -> VolcanoJobBody:
-        job = a_job(pods, a_template(card=some), least)
-        return job.with_task("other", pods, a_template(card=others), least)
-
-    assert (write(of(9, 0).of(1), queue).fit is not None) is judged
-    assert bool(write(of(9, None), queue).refusal) is judged
-    assert write(of(9, None).with_task("x", 1, a_template(9)), queue).refusal
+    each, tasks = ALTERNATIVES.most, JOB_ALTERNATIVES.most // ALTERNATIVES.most
+    cards = [[f"C{task}-{n}" for n in range(each - 1)] for task in range(tasks)]
+    quota = dict.fromkeys([card for some in cards for card in some], 0)
+    queue = a_queue("red").with_quota({**quota, H200: 1})
+    job = a_job(9, a_template(card="|".join([H200, *cards[0]])), 0)
+    for task in range(1, tasks):
+        template = a_template(card="|".join([H200, *cards[task]]))
+        job = job.with_task(f"t{task}", 9, template, 0)
+    if more:
+        job = job.with_task("more", 9, a_template(card=H200), 0)
+    assert (write(job.of(1), queue).fit is not None) is judged
+    assert bool(write(job.of(2), queue).refusal) is judged
+    assert write(job.of(1).with_task("x", 1, a_template(9)), queue).refusal

@@ -14,7 +14,7 @@ from cardquota.quota.ledger.groups.group_condition import (
     digest_of,
 )
 from cardquota.quota.ledger.groups.group_facts import group_facts
-from cardquota.quota.limits import ELEMENTS, GROUP_MESSAGE_TEXT
+from cardquota.quota.limits import BODY, GROUP_MESSAGE_TEXT
 from cardquota.quota.messages import order_messages
 from cardquota.quota.objects.pod_group import PodGroup
 
@@ -61,17 +61,9 @@ def test_nothing_that_is_long_is_kept() -> None:
     assert group_facts(decoded(columns={"cards": "c" * 2_000})).cards == ""
 
 
-def test_of_very_many_conditions_none_is_read() -> None:
-    """I5: the rest of the group is."""
-    found = decoded(*[{}] * (ELEMENTS.most + 2), phase="Running", running=2)
-    assert found.status.conditions is None
-    facts = group_facts(found)
-    assert (facts.phase, facts.running, facts.condition) == ("Running", 2, NO_CONDITION)
-
-
 def test_ours_is_found_on_a_group_that_is_large_for_another_reason() -> None:
     """Else it would be written anew whenever the group is looked at."""
-    group = a_group().annotated("example.com/long", "," * (ELEMENTS.most + 1))
+    group = a_group().annotated("example.com/long", "," * (BODY.most))
     text = json.dumps(group.put([OURS], "status", "conditions").body).encode()
     assert group_facts(PodGroup.decode(text)).condition.reason == "QueueNotOpen"
     without = json.dumps(group.put(None, "status", "conditions").body).encode()
@@ -79,14 +71,12 @@ def test_ours_is_found_on_a_group_that_is_large_for_another_reason() -> None:
 
 
 def test_of_very_many_tasks_none_counts() -> None:
-    """P8: nor do 257, and so many take long to decode."""
-    many = {f"t{n}": 1 for n in range(ELEMENTS.most + 2)}
+    """P8: of a group that is too long they are not even decoded."""
+    many = {f"t{n}": 1 for n in range(BODY.most // 10)}
     group = a_group().of(len(many)).of_tasks(many)
     found = PodGroup.decode(json.dumps(group.body).encode())
     assert found.spec.min_task_member == {}
     assert group_facts(found).tasks == {}
-    long = a_group().of(2).of_tasks({"a": 1}).annotated("x", "," * (ELEMENTS.most + 1))
-    assert group_facts(PodGroup.decode(json.dumps(long.body).encode())).tasks == {"a": 1}
 
 
 # --- beside Volcano -------------------------------------------------------------------------------

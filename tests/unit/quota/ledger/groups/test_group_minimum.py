@@ -17,7 +17,7 @@ from cardquota.quota.limits import MIN_MEMBER, TASKS
         (3, {"head": 1, "worker": 2}),
         (3, {"head": 0}),
         (None, {"worker": 2}),
-        (256, {f"t{n}": 1 for n in range(TASKS.most)}),
+        (TASKS.most, {f"t{n}": 1 for n in range(TASKS.most)}),
     ],
 )
 def test_a_minimum_that_means_something(
@@ -31,11 +31,11 @@ def test_a_minimum_that_means_something(
     [
         (0, None, "spec.minMember is <0>, at least <1> is needed; write how many"),
         (-3, None, "spec.minMember is <-3>"),
-        (1_000_001, None, "the group has <1000001> pods that start together (spec.minMember), at"),
+        (10_001, None, "the group has <10001> pods that start together (spec.minMember), at"),
         (3, {"head": 1, "worker": -1}, "spec.minTaskMember of task <worker> is <-1>"),
         (2, {"head": 1, "worker": 2}, "add up to <3>, more than spec.minMember <2>; raise"),
         (None, {"worker": -2}, "of task <worker> is <-2>"),
-        (None, {f"t{n}": 1 for n in range(257)}, "the group has <257> tasks in spec.minTaskMember"),
+        (None, {f"t{n}": 1 for n in range(65)}, "the group has <65> tasks in spec.minTaskMember"),
     ],
 )
 def test_a_minimum_that_means_nothing(

@@ -1,0 +1,167 @@
+"""How much is kept of the objects of one kind, in all and of one namespace (P8).
+
+Each object has its own limits, but nothing bounds their number. So each counts with the bytes that
+are kept of it. Beyond the bound only a name is kept of an object, until there is room again.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from sys import intern
+from typing import Final, NamedTuple
+
+from .limits import Limit
+
+_TURN: Final = 8
+"""Objects of one namespace that are named before those of the next one."""
+
+
+class LeftOut(NamedTuple):
+    """An object of which nothing else is kept."""
+
+    namespace: str
+    name: str
+    uid: str
+    revision: int
+    size: int
+    """Bytes that would be kept of it."""
+
+
+class TooMuch(NamedTuple):
+    """Why an object is left out: the limit, and the bytes that there would be."""
+
+    limit: Limit
+    found: int
+
+
+class KeptObjects:
+    """The sizes of the objects of one kind that are kept, and the names of those that are not.
+
+    Guarantee: what was counted in by `keep` is never more than the limits. A left-out object takes
+    some 400 bytes. Not guaranteed: that what was left out first is read first.
+    """
+
+    __slots__ = (
+        "_left_out",
+        "_news",
+        "_of_one",
+        "_together",
+        "_wanted",
+        "_where",
+        "sizes",
+        "total",
+    )
+
+    def __init__(self, together: Limit, of_one: Limit) -> None:
+        """`together`: of all namespaces; `of_one`: of each."""
+        self._together, self._of_one = together, of_one
+        self.total = 0
+        """Bytes of all that are kept."""
+        self.sizes: dict[str, int] = {}
+        """By namespace: bytes of those that are kept there."""
+        self._where: dict[str, tuple[str, int]] = {}
+        """By key: the namespace, and the bytes if it is kept, or -1."""
+        self._left_out: dict[str, dict[str, LeftOut]] = {}
+        """By namespace and key."""
+        self._wanted: dict[str, None] = {}
+        """Keys of those that are read again, whether there is room or not."""
+        self._news: dict[str, None] | None = None
+        """Keys that were left out and of which nobody was told; None: nobody asks."""
+
+    def too_much(self, key: str, namespace: str, size: int) -> TooMuch | None:
+        """The limit that would be exceeded if so much of an object were kept."""
+        _, before = self._where.get(key, ("", 0))
+        more = size - max(0, before)
+        for limit, found in (
+            (self._of_one, self.sizes.get(namespace, 0) + more),
+            (self._together, self.total + more),
+        ):
+            if more > 0 and found > limit.most:
+                return TooMuch(limit, found)
+        return None
+
+    def keep(self, key: str, namespace: str, size: int) -> TooMuch | None:
+        """Count an object in, or say why it may not be kept; then it is not counted any more."""
+        excess = self.too_much(key, namespace, size)
+        if excess is None or self.left_out(key) is None:
+            self.forget(key)
+        if excess is None:
+            namespace = intern(namespace)
+            self._where[key] = namespace, size
+            self.total += size
+            self.sizes[namespace] = self.sizes.get(namespace, 0) + size
+        return excess
+
+    def leave_out(self, key: str, found: LeftOut) -> None:
+        """Keep only this of an object that `keep` has not counted in."""
+        known = self.left_out(key) is not None
+        self._wanted.pop(key, None)
+        self._where[key] = intern(found.namespace), -1
+        self._left_out.setdefault(found.namespace, {})[key] = found
+        if self._news is not None and not known:
+            self._news[key] = None
+
+    def forget(self, key: str) -> None:
+        """An object is gone, or is kept whatever the limits say. May be called again."""
+        namespace, size = self._where.pop(key, ("", 0))
+        if size > 0:
+            self.total -= size
+            self.sizes[namespace] -= size
+            if not self.sizes[namespace]:
+                del self.sizes[namespace]
+        elif size < 0:
+            del self._left_out[namespace][key]
+            if not self._left_out[namespace]:
+                del self._left_out[namespace]
+            self._wanted.pop(key, None)
+            if self._news is not None:
+                self._news.pop(key, None)
+
+    def left_out(self, key: str) -> LeftOut | None:
+        """What is kept of an object that was left out."""
+        namespace, size = self._where.get(key, ("", 0))
+        return self._left_out[namespace][key] if size < 0 else None
+
+    def left_out_of(self, namespace: str) -> Iterator[LeftOut]:
+        """Those of a namespace."""
+        return iter(self._left_out.get(namespace, {}).values())
+
+    @property
+    def number_left_out(self) -> int:
+        """How many objects are left out. Costs a step for each namespace that has some."""
+        return sum(map(len, self._left_out.values()))
+
+    def want(self, key: str) -> None:
+        """Have an object read again although there is no room, if it was left out."""
+        if self.left_out(key) is not None:
+            self._wanted[key] = None
+
+    def to_read(self, most: int) -> list[tuple[str, LeftOut]]:
+        """Keys, and what is kept, of some of the left-out objects for which there is room now, or
+        that are wanted.
+        """
+        left = self._left_out
+        found = [(key, left[self._where[key][0]][key]) for key in islice(self._wanted, most)]
+        total = self.total
+        for namespace, some in left.items():
+            size = self.sizes.get(namespace, 0)
+            for key, one in islice(some.items(), min(_TURN, most - len(found))):
+                total, size = total + one.size, size + one.size
+                if size > self._of_one.most or total > self._together.most:
+                    total -= one.size
+                    break
+                found.append((key, one))
+            if len(found) >= most:
+                break
+        return found
+
+    def ask(self, *, asked: bool) -> None:
+        """Whether somebody tells of what is left out from now on: first of all that is."""
+        found = (key for some in self._left_out.values() for key in some)
+        self._news = dict.fromkeys(found) if asked else None
+
+    def take_news(self, most: int) -> list[LeftOut]:
+        """Some objects that were left out and of which nobody was told. They count as told."""
+        keys = list(islice(self._news or (), most))
+        for key in keys:
+            (self._news or {}).pop(key)
+        return [self._left_out[self._where[key][0]][key] for key in keys]
