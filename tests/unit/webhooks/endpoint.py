@@ -43,6 +43,7 @@ RESOURCES = {
     VolcanoJobBody: ("batch.volcano.sh", "v1alpha1", "jobs"),
 }
 UID = "review-1"
+SECRET = "of-the-path"
 NOW = 1_767_355_200.0
 """2026-01-02T12:00:00Z: when questions are asked."""
 
@@ -205,7 +206,8 @@ class Endpoint:
                 lambda: self.now,
             ),
         )
-        self.client: TestClient[web.BaseRequest, None] = TestClient(_Listening(self.server.http()))
+        http = self.server.http(lambda secret: secret == SECRET)
+        self.client: TestClient[web.BaseRequest, None] = TestClient(_Listening(http))
 
     def note_refused(self, what: RefusedWrite, user: str, pod: ObjectReference) -> None:
         if self.broken:
@@ -244,7 +246,8 @@ class Endpoint:
         self.notifier.notify()
 
     async def post(self, path: str, body: bytes) -> tuple[int, bytes]:
-        async with self.client.post(path, data=io.BytesIO(body)) as answer:
+        """By somebody who knows the secret of the path."""
+        async with self.client.post(f"{path}/{SECRET}", data=io.BytesIO(body)) as answer:
             return answer.status, await answer.read()
 
     async def review(self, path: str, request: dict[str, Any]) -> ReviewAnswer:
