@@ -172,6 +172,9 @@ class Extender(Section):
     """Name of the Secret with CA and serving certificate, in the operator's namespace."""
     client_secret: str = "cardquota-extender-client"  # noqa: S105
     """Name of the Secret with the client certificate of callers, and the CA that signed it."""
+    client_name: str = Field(default="", max_length=253)
+    """Name (CN or SAN) that a caller's certificate must have. Empty: `clientSecret`, as in those
+    that the operator makes."""
     certificates: Literal["own", "secret"] = "own"
     """Who writes both Secrets. `own`: the operator creates and rotates them. `secret`: cert-manager
     or a person does, and the operator never writes them."""
