@@ -95,7 +95,7 @@ class AdmissionServer:
         if volcano_jobs is not None:
             validators[JOBS] = volcano_jobs.validate
         self._routes: dict[str, dict[tuple[str, str], Review]] = {
-            "/mutate": {_PODS: pods.mutate},
+            "/mutate": {_PODS: pods.mutate, _POD_GROUPS: pod_groups.mutate},
             "/validate": validators,
         }
         if queue_answers is not None:

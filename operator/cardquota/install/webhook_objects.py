@@ -17,6 +17,7 @@ from ..quota.vocabulary import (
     MANAGED,
     NAMESPACE_AUDIT,
     NAMESPACE_ENFORCED,
+    OURS_ON_GROUPS,
     QUEUE_REVIEWS,
     REVIEW_GROUP,
     REVIEW_VERSION,
@@ -26,7 +27,7 @@ from ..quota.vocabulary import (
     WORKLOAD_REVIEWS,
 )
 from ..settings import InstallationMode, Settings
-from .cel import all_of, annotation, any_of, gated, literals, same_but, user_is
+from .cel import all_of, annotation, any_of, carries, gated, literal, literals, same_but, user_is
 from .matching import (
     asks_anew,
     no_controller,
@@ -40,7 +41,7 @@ from .matching import (
 from .namespaces import labelled, unlabelled, watched
 from .policies.binding_policies import repeats_notes
 from .policies.gate_setting import gate_is_set_by_policy
-from .policies.key_policies import by_volcano, group_given
+from .policies.key_policies import by_volcano, group_given, written_at_release
 
 MUTATE: Final = "/mutate"
 """Paths that the API server calls, without their secret."""
@@ -78,16 +79,18 @@ _WORKLOADS: Final = (
 def mutating(settings: Settings) -> dict[str, Any]:
     """The MutatingWebhookConfiguration of pods: it sets the gate of every pod that must wait.
 
-    It also removes a gate that would never open, so pods that have one reach us too. In namespaces
+    It also removes a gate that would never open, and annotations of ours that come from a backup:
+    so pods that have these reach us too. In namespaces
     labelled `enforced` it is called for every possible card, also by a resource name of no vendor
     row: a pod that is refused there without a gate must be able to get one.
     """
     elsewhere = watched(settings, NAMESPACE_ENFORCED)
     enforced = labelled(settings, NAMESPACE_ENFORCED)
     may_use = ours_or_may_claim("object", settings)
+    of_another = carries("object", written_at_release(settings))
     webhooks = [
-        _pods(settings, "pods", elsewhere, any_of(gated("object"), _ours(settings))),
-        _pods(settings, ENFORCED, enforced, any_of(gated("object"), may_use)),
+        _pods(settings, "pods", elsewhere, any_of(gated("object"), of_another, _ours(settings))),
+        _pods(settings, ENFORCED, enforced, any_of(gated("object"), of_another, may_use)),
     ]
     for webhook in webhooks:
         webhook["reinvocationPolicy"] = "IfNeeded"
@@ -95,12 +98,12 @@ def mutating(settings: Settings) -> dict[str, Any]:
 
 
 def mutating_scales(settings: Settings) -> dict[str, Any]:
-    """The MutatingWebhookConfiguration of scale-ups: it cuts what autoscalers ask for. One of its
-    own, since that of pods is not there if a policy sets the gate.
+    """The MutatingWebhookConfiguration of scale-ups: it cuts what autoscalers ask for; and of pod
+    groups with keys of ours. One of its own, since that of pods is not there if a policy sets the
+    gate.
     """
-    found = _configuration(
-        "MutatingWebhookConfiguration", settings, [_scales(settings, of_autoscalers=True)]
-    )
+    webhooks = [_scales(settings, of_autoscalers=True), _keys_of_groups(settings)]
+    found = _configuration("MutatingWebhookConfiguration", settings, webhooks)
     found["metadata"]["name"] = scales_name(settings)
     return found
 
@@ -347,6 +350,29 @@ def _pod_groups(settings: Settings) -> dict[str, Any]:
             "not-being-deleted": _NOT_BEING_DELETED,
             "asks-anew": asks_anew(),
             "no-group-of-volcanos": no_group_of_volcanos(),
+        },
+        fail=False,
+        namespaces=watched(settings),
+    )
+
+
+def _keys_of_groups(settings: Settings) -> dict[str, Any]:
+    """Our keys on a group that somebody else creates, or replaces without them. Without an answer
+    a policy refuses the write.
+    """
+    old = "oldObject.?metadata.?annotations.orValue({})"
+    new = "object.?metadata.?annotations.orValue({})"
+    left_out = any_of(
+        *(f"{literal(k)} in {old} && !({literal(k)} in {new})" for k in OURS_ON_GROUPS)
+    )
+    forged = f"request.operation == 'CREATE' && {carries('object', OURS_ON_GROUPS)}"
+    return _webhook(
+        "podgroup-keys",
+        settings,
+        rule=_rule(API_GROUP, VERSION, "podgroups", ["CREATE", "UPDATE"], "Namespaced"),
+        conditions={
+            "keys-of-ours": any_of(forged, f"request.operation == 'UPDATE' && ({left_out})"),
+            "not-by-us": f"!({user_is(settings.service_account_user)})",
         },
         fail=False,
         namespaces=watched(settings),
