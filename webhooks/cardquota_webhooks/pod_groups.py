@@ -62,7 +62,9 @@ class PodGroupReviews:
             left_out = [key for key in OURS_ON_GROUPS if key in notes]
             steps, warning = dropping(left_out), request_messages.keys_left_out(left_out)
         else:
-            kept = {k: before[k] for k in OURS_ON_GROUPS if k in before and k not in notes}
+            kept: dict[str, str] = {
+                k: before[k] for k in OURS_ON_GROUPS if k in before and k not in notes
+            }
             steps, warning = keeping(notes, kept), request_messages.keys_kept(list(kept))
         if not steps:
             return AdmissionResponse()

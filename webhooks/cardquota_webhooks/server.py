@@ -112,7 +112,7 @@ class AdmissionServer:
         """The HTTP server, to be bound. It uses aiohttp's layer below applications: a router for
         two paths would cost as much as the answer.
 
-        `knows`: whether a caller is the API server, by the last segment of its path (A1). Nobody
+        `knows`: whether a caller is the API server, by the last segment of its path (N1). Nobody
         else's body is read.
         """
 

@@ -406,7 +406,7 @@ def bundle_missing(kind: str, name: str, webhook: str) -> str:
 
 
 def path_missing(kind: str, name: str, webhook: str) -> str:
-    """The operator cannot know that the API server calls (A1)."""
+    """The operator cannot know that the API server calls (N1)."""
     return (
         f"the path of {show(webhook)} in {kind} <{show(name)}> has no secret of the operator, so "
         "the operator answers no call"

@@ -32,7 +32,7 @@ _WIDTH = 100
 
 def webhook_paths(settings: Settings) -> dict[str, str]:
     """Of the webhook configurations that the operator maintains, as `KINDS/NAME`: the path that the
-    API server calls, which the operator completes by a secret (A1).
+    API server calls, which the operator completes by a secret (N1).
     """
     found = {}
     for one in _webhook_documents(settings):

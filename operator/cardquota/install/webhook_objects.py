@@ -5,7 +5,7 @@ exceptions are pods in namespaces labelled `enforced` that ask for another devic
 DeviceClass may provide, and those that somebody marks by hand with our label. If we cannot be
 reached, only creates of pods that would reach us and writes of Queues are refused; if a policy sets
 the gate, only writes of Queues; in audit mode nothing.
-CA bundle and path are left out: the operator maintains them (A1).
+CA bundle and path are left out: the operator maintains them (N1).
 """
 
 from typing import Any, Final

@@ -69,7 +69,7 @@ class AdmissionEndpoint:
         return self._certificates.bundle
 
     def knows(self, secret: str) -> bool:
-        """Whether who calls a path that ends with this is the API server (A1).
+        """Whether who calls a path that ends with this is the API server (N1).
 
         If not, the webhook objects are looked at soon, at most once a second however many call: the
         path may have been applied again without its secret.

@@ -112,7 +112,7 @@ async def test_a_missing_configuration_is_reported_once_and_filled_when_it_is_th
     assert (await shelf.published())[2:] == [read_certificates(ca)] * 2
 
 
-async def test_a1_every_path_ends_with_the_secret_of_now_however_it_was_written(
+async def test_n1_every_path_ends_with_the_secret_of_now_however_it_was_written(
     shelf: Shelf, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Also if somebody else keeps the CA, and whatever somebody has applied."""
@@ -144,7 +144,7 @@ async def test_a1_every_path_ends_with_the_secret_of_now_however_it_was_written(
     assert after not in caplog.text
 
 
-async def test_a1_no_replica_is_called_by_what_it_does_not_know(shelf: Shelf) -> None:
+async def test_n1_no_replica_is_called_by_what_it_does_not_know(shelf: Shelf) -> None:
     """The Secret is deleted, one replica starts anew: at each moment all answer what is stored."""
     one, other = (PathSecrets(lambda: shelf.clock.day.timestamp()) for _ in range(2))
     replicas = [(shelf.bundles(secrets), secrets) for secrets in (one, other)]

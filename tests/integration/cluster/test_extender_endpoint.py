@@ -154,7 +154,7 @@ async def test_a_caller_with_another_name_is_refused(client: Client, namespace: 
 
 
 @pytest.mark.parametrize("certificates", ["own", "secret"])
-async def test_a_deleted_client_secret_takes_effect_at_once(
+async def test_n2_a_deleted_client_secret_takes_effect_at_once(
     client: Client, namespace: str, certificates: str
 ) -> None:
     """Open connections are closed, and nobody comes in with the certificate that it held."""

@@ -1,4 +1,4 @@
-"""A1: reviews that somebody sends to the webhook's port himself, from any pod of the cluster.
+"""N1: reviews that somebody sends to the webhook's port himself, from any pod of the cluster.
 
 Without the secret of the path nobody learns a name, and nothing changes: no answer differs before
 and after, no event is written, and honest requests are answered as before.
@@ -80,7 +80,7 @@ def paths(cluster: Cluster) -> list[str]:
     return sorted({urlsplit(url).path.rpartition("/")[0] for url in ours})
 
 
-def test_a1_forged_reviews_are_answered_nothing_and_change_nothing(team: Team) -> None:
+def test_n1_forged_reviews_are_answered_nothing_and_change_nothing(team: Team) -> None:
     if not team.cluster.state.webhook:
         pytest.skip("the port of the webhook is not known")
     team.has_queue(team.a_queue({T1000: 2}))

@@ -346,7 +346,7 @@ def test_webhooks_are_reached_by_service_or_by_url() -> None:
     assert called == {"https://127.0.0.1:9443"}
 
 
-def test_a1_ca_bundle_and_path_are_left_to_the_operator() -> None:
+def test_n1_ca_bundle_and_path_are_left_to_the_operator() -> None:
     """So whoever applies the manifests again does not take them away."""
     assert "caBundle" not in render(DEFAULTS)
     assert not any("path" in w["clientConfig"]["service"] for w in webhooks(DEFAULTS))

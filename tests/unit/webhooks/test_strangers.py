@@ -1,4 +1,4 @@
-"""A1: who does not know the secret of the path gets nothing, and changes nothing."""
+"""N1: who does not know the secret of the path gets nothing, and changes nothing."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ PATHS = (
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("method", ["POST", "GET", "PUT"])
-async def test_a1_whoever_calls_otherwise_is_answered_nothing(path: str, method: str) -> None:
+async def test_n1_whoever_calls_otherwise_is_answered_nothing(path: str, method: str) -> None:
     async with Endpoint() as endpoint:
         async with endpoint.client.request(method, path, data=BODY) as answer:
             assert answer.status == 404
@@ -31,7 +31,7 @@ async def test_a1_whoever_calls_otherwise_is_answered_nothing(path: str, method:
         assert "response" in json.loads(text)
 
 
-async def test_a1_their_bodies_are_not_waited_for() -> None:
+async def test_n1_their_bodies_are_not_waited_for() -> None:
     """Of a gigabyte that is announced nothing has to come."""
     async with Endpoint() as endpoint:
         server = endpoint.client.server

@@ -1,4 +1,4 @@
-"""The secret at the end of every path by which the API server calls us (A1).
+"""The secret at the end of every path by which the API server calls us (N1).
 
 An API server shows a webhook no certificate unless its own configuration says so, and whoever
 reaches the port could send reviews of his own making. So only who knows the path is answered.

@@ -1,4 +1,4 @@
-"""A1: who calls by a secret of ours is answered, and nobody who calls by an older one."""
+"""N1: who calls by a secret of ours is answered, and nobody who calls by an older one."""
 
 from cardquota.cluster.certificates.certificates import KeyPair
 from cardquota.cluster.certificates.path_secrets import (
@@ -27,7 +27,7 @@ def replica(clock: Clock, *pairs: KeyPair) -> PathSecrets:
     return found
 
 
-def test_a1_replicas_agree_without_a_word() -> None:
+def test_n1_replicas_agree_without_a_word() -> None:
     clock = Clock()
     one, other = replica(clock, FIRST), replica(clock, FIRST)
     secret = one.wanted("")
@@ -41,7 +41,7 @@ def test_a1_replicas_agree_without_a_word() -> None:
     assert not PathSecrets(clock).knows("")
 
 
-def test_a1_it_changes_with_time_and_the_last_one_is_worth_nothing_soon() -> None:
+def test_n1_it_changes_with_time_and_the_last_one_is_worth_nothing_soon() -> None:
     clock = Clock()
     one, other = replica(clock, FIRST), replica(clock, FIRST)
     before = one.wanted("")
@@ -60,7 +60,7 @@ def test_a1_it_changes_with_time_and_the_last_one_is_worth_nothing_soon() -> Non
         assert not each.knows(before)
 
 
-def test_a1_what_is_stored_is_answered_whoever_wrote_it() -> None:
+def test_n1_what_is_stored_is_answered_whoever_wrote_it() -> None:
     clock = Clock()
     one = replica(clock, FIRST)
     theirs = replica(clock, SECOND).wanted("")
@@ -70,7 +70,7 @@ def test_a1_what_is_stored_is_answered_whoever_wrote_it() -> None:
     assert not one.knows("")
 
 
-def test_a1_a_new_certificate_is_called_by_once_all_have_read_it() -> None:
+def test_n1_a_new_certificate_is_called_by_once_all_have_read_it() -> None:
     clock = Clock()
     clock.now += READ_BY_ALL
     one, late = replica(clock, FIRST), replica(clock, FIRST)
@@ -99,7 +99,7 @@ def test_a1_a_new_certificate_is_called_by_once_all_have_read_it() -> None:
         assert each.knows(after)
 
 
-def test_a1_who_is_ahead_of_time_is_not_written_over() -> None:
+def test_n1_who_is_ahead_of_time_is_not_written_over() -> None:
     clock = Clock()
     one, ahead = replica(clock, FIRST), Clock()
     clock.now += READ_BY_ALL

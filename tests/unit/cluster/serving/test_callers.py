@@ -50,7 +50,7 @@ def named(*names: str) -> KeyPair:
         (["another"], "", True),
     ],
 )
-async def test_a_caller_is_known_by_name(names: list[str], asked: str, welcome: bool) -> None:
+async def test_n2_a_caller_is_known_by_name(names: list[str], asked: str, welcome: bool) -> None:
     shown = named(*names)
     tls = client_context(shown.cert_pem, shown.key_pem, servers=SERVER.ca_pem)
     async with serving(asked) as port:
@@ -60,7 +60,7 @@ async def test_a_caller_is_known_by_name(names: list[str], asked: str, welcome: 
         writer.close()
 
 
-async def test_no_session_of_tls_1_2_is_resumed() -> None:
+async def test_n2_no_session_of_tls_1_2_is_resumed() -> None:
     """Neither by a ticket, nor by its number: OpenSSL would check no certificate."""
     tls = client_context(CALLER.cert_pem, CALLER.key_pem, servers=SERVER.ca_pem)
     tls.maximum_version = ssl.TLSVersion.TLSv1_2

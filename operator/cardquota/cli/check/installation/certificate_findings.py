@@ -1,5 +1,5 @@
 """Whether the API server trusts somebody as the operator, and until when; and whether the operator
-can know it (A1). Pure.
+can know it (N1). Pure.
 """
 
 import base64

@@ -62,7 +62,7 @@ def test_a_bundle_that_is_over() -> None:
     assert one.why.endswith("in ValidatingWebhookConfiguration <cardquota> ended on 2026-08-09")
 
 
-def test_a1_a_path_without_a_secret() -> None:
+def test_n1_a_path_without_a_secret() -> None:
     found = stored(encoded(PAIR.ca_pem))
     (webhook,) = found["webhooks"]
     secret, shown = 32 * "b2", []
