@@ -220,7 +220,7 @@ def test_where_a_policy_sets_the_gate_no_create_of_a_pod_fails_closed() -> None:
     """
     changing = of_kind("MutatingWebhookConfiguration", BY_POLICY)
     rules = [rule["resources"] for one in changing for w in one["webhooks"] for rule in w["rules"]]
-    assert rules == [["*/scale"], ["queuereviews"], ["workloadreviews"]]
+    assert rules == [["*/scale"], ["podgroups"], ["queuereviews"], ["workloadreviews"]]
     closed = {w["name"] for w in webhooks(BY_POLICY) if w["failurePolicy"] == "Fail"}
     assert closed == {
         "queues.cardquota.volcano.sh",
