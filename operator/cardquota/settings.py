@@ -172,6 +172,9 @@ class Extender(Section):
     """Name of the Secret with CA and serving certificate, in the operator's namespace."""
     client_secret: str = "cardquota-extender-client"  # noqa: S105
     """Name of the Secret with the client certificate of callers, and the CA that signed it."""
+    client_name: str = Field(default="", max_length=253)
+    """Name (CN or SAN) that a caller's certificate must have. Empty: `clientSecret`, as in those
+    that the operator makes."""
     certificates: Literal["own", "secret"] = "own"
     """Who writes both Secrets. `own`: the operator creates and rotates them. `secret`: cert-manager
     or a person does, and the operator never writes them."""
@@ -269,6 +272,9 @@ class Enqueue(Section):
     plain_port: Port | None = None
     """TCP port of 127.0.0.1 for the same without TLS, for a scheduler on the same host network.
     None: no such port."""
+    path_secret: str = Field(default="", pattern=r"^([A-Za-z0-9_-]{32,128})?$", repr=False)
+    """Secret in the path that Volcano calls, `/volcano/SECRET/jobEnqueueable` (N3). Empty: whoever
+    reaches the port is answered."""
     advertise: str = Field(default="", pattern=r"^([^/?#]+:[0-9]+)?$")
     """Host and port at which other replicas reach this one: a replica that is asked passes the
     question to the leader. Empty: `POD_IP` of the environment, or else `host`; and `port`."""
@@ -397,16 +403,22 @@ class Settings(BaseSettings):
         A patch may be sent just before the renew deadline, and then has its time-out. With a
         shorter settle time only the fence in the API server keeps it from landing too late.
         """
+        found = []
+        if self.enqueues_for_volcano and not self.volcano.enqueue.path_secret:
+            found.append(
+                "volcano.enqueue.pathSecret is empty: whoever reaches the port may ask in "
+                "Volcano's name for a place in the order, or for a reservation"
+            )
         least = self.release.patch_timeout + ANSWER_MARGIN
         if self.leader_election.settle >= least:
-            return ()
+            return tuple(found)
         text = (
             f"leaderElection.settle <{self.leader_election.settle:g}> should be at least "
             f"release.patchTimeout + {ANSWER_MARGIN:g} <{least:g}>: the last write of one leader "
             "may still be on its way when the next leader decides, and then only the admission "
             "policies keep it out"
         )
-        return (text,)
+        return (*found, text)
 
     @classmethod
     def settings_customise_sources(

@@ -9,7 +9,7 @@ from aiohttp import web
 class _Answers(Protocol):
     """The server of admission."""
 
-    async def handle(self, http: web.BaseRequest) -> web.StreamResponse: ...
+    async def handle(self, http: web.BaseRequest, path: str) -> web.StreamResponse: ...
 
 
 class _Payload:
@@ -32,15 +32,14 @@ class _PlainRequest:
     content_length = None
     headers: Mapping[str, str] = {}
 
-    def __init__(self, path: str, body: bytes) -> None:
-        self.path = path
+    def __init__(self, body: bytes) -> None:
         self.content = _Payload(body)
 
 
 async def ask(server: _Answers, path: str, body: bytes) -> tuple[int, bytes]:
     """Status and text of the answer."""
-    request: Any = _PlainRequest(path, body)
-    answer = await server.handle(cast("web.BaseRequest", request))
+    request: Any = _PlainRequest(body)
+    answer = await server.handle(cast("web.BaseRequest", request), path)
     assert isinstance(answer, web.Response)
     assert isinstance(answer.body, bytes)
     return answer.status, answer.body

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cardquota.settings import Settings, SettingsError, load
+from cardquota.settings import Enqueue, Settings, SettingsError, Volcano, load
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,13 @@ def test_a_new_leader_should_wait_until_the_last_patch_of_its_predecessor_has_en
 
 def test_the_defaults_are_well() -> None:
     assert Settings().hazards == ()
+
+
+def test_n3_a_port_that_anybody_may_ask_is_a_hazard() -> None:
+    beside = Settings(scheduler="volcano", volcano=Volcano(enqueue=Enqueue(path_secret=32 * "a")))
+    assert beside.hazards == ()
+    (said,) = Settings(scheduler="volcano").hazards
+    assert "volcano.enqueue.pathSecret is empty" in said
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,16 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.quota.decisions.groups.group_write import judge_group_write
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.ledger_reader import LedgerReader
-from cardquota.quota.messages import shortfall_messages
+from cardquota.quota.messages import request_messages, shortfall_messages
 from cardquota.quota.names.meaningless_keys import KEYS_OF_GROUPS
 from cardquota.quota.objects.pod_group import WrittenPodGroup
 from cardquota.quota.verdict import Outcome, Verdict
-from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode, Policy, Reason
+from cardquota.quota.vocabulary import DEFAULT_QUEUE, OURS_ON_GROUPS, Mode, Policy, Reason
 from cardquota.settings import Settings
 
-from .large_bodies import answer_to_large
-from .review import AdmissionResponse, Request, ReviewError, deny
+from .keys_of_ours import annotations_of, dropping, keeping
+from .large_bodies import answer_to_large, is_large
+from .review import AdmissionResponse, Request, ReviewError, deny, json_patch
 from .unknown_keys import key_warnings
 from .visibility_wait import Exists
 
@@ -51,6 +52,23 @@ class PodGroupReviews:
         self._notifier = notifier
         self._exists = exists
         self._known = known
+
+    async def mutate(self, request: Request) -> AdmissionResponse:
+        """Take our keys off a new group; put back those that a replaced one lacks (I3)."""
+        if is_large(request):
+            return AdmissionResponse()
+        notes, before = annotations_of(request.object), annotations_of(request.old_object)
+        if request.operation == "CREATE":
+            left_out = [key for key in OURS_ON_GROUPS if key in notes]
+            steps, warning = dropping(left_out), request_messages.keys_left_out(left_out)
+        else:
+            kept: dict[str, str] = {
+                k: before[k] for k in OURS_ON_GROUPS if k in before and k not in notes
+            }
+            steps, warning = keeping(notes, kept), request_messages.keys_kept(list(kept))
+        if not steps:
+            return AdmissionResponse()
+        return AdmissionResponse(patch=json_patch(*steps), warnings=(warning,))
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """Refuse what could never start; of a group that is there, only by what is changed."""

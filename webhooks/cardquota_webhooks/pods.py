@@ -16,13 +16,14 @@ no vendor row, nor whether card memory is limited: a pod that asks for one has t
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 
 import msgspec
 
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.install.matching import is_ours, known_to_policies
 from cardquota.install.policies.gate_setting import gate_is_set_by_policy, gate_policy_is_missing
+from cardquota.install.policies.key_policies import written_at_release
 from cardquota.quota import vocabulary as v
 from cardquota.quota.amounts import Charge
 from cardquota.quota.decisions.audited_card import card_not_steered
@@ -36,12 +37,13 @@ from cardquota.quota.limits import GATES
 from cardquota.quota.messages import request_messages, shortfall_messages
 from cardquota.quota.messages.queues import queue_messages
 from cardquota.quota.names.meaningless_keys import KEYS_OF_PODS
-from cardquota.quota.objects.pod import Pod
+from cardquota.quota.objects.pod import Pod, PodAnnotations
 from cardquota.quota.pods.card_alias import alias_warning
 from cardquota.quota.pods.pod_facts import PodFacts, State, memory_of, pod_facts
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.settings import Settings
 
+from .keys_of_ours import Steps, annotations_of, dropping
 from .large_bodies import answer_to_large
 from .recent_admissions import RecentAdmissions
 from .review import AdmissionResponse, Request, ReviewError, deny, json_patch, try_again
@@ -56,8 +58,6 @@ _GATES = "/spec/schedulingGates"
 _GATE = {"name": v.GATE}
 _SET_GATE = {"op": "add", "path": _GATES, "value": [_GATE]}
 _ADD_GATE = {"op": "add", "path": f"{_GATES}/-", "value": _GATE}
-_Steps = list[Mapping[str, object]]
-"""Of a JSON patch."""
 _LABELS = "/metadata/labels"
 _LABEL = f"{_LABELS}/{v.MANAGED.replace('/', '~1')}"
 _CANNOT_WAIT = frozenset({v.Reason.NODE_NAMED, v.Reason.DEVICE_CLAIMED})
@@ -84,6 +84,7 @@ class PodReviews:
         self._ledger = ledger
         self._settings = settings
         self._by_policy = gate_is_set_by_policy(settings)
+        self._ours = written_at_release(settings)
         self._ungated = _ungated_text(by_policy=self._by_policy)
         self._synced = synced
         self._late = late
@@ -98,11 +99,13 @@ class PodReviews:
         """Refuse, or add the gate (or remove one that would never open)."""
         if (too_large := answer_to_large(request, self._ledger)) is not None:
             return too_large
-        pod, facts = _read(request)
+        pod, facts = _read(request, without=self._ours)
         if _is_mirror(facts, request):
             return AdmissionResponse()
+        left_out = [key for key in self._ours if key in annotations_of(request.object)]
+        dropped = dropping(left_out)
         if not self._synced():
-            return self._unjudged(pod, facts, can_gate=True)
+            return self._unjudged(pod, facts, can_gate=True, dropped=dropped)
         verdict = self._visibility.at_once(facts) or await self._visibility.judge(facts)
         verdict = self._beside_volcano(pod, facts, verdict)
         effect = self._effect(facts, verdict)
@@ -120,9 +123,13 @@ class PodReviews:
             if memory_of(facts.devices) and self._ledger.mode_in(facts.namespace) is v.Mode.ENFORCE:
                 # Without the label the policies take it for one that has not been here.
                 steps += _mark(pod, v.IS_MANAGED)
+            elif left_out:
+                steps += _unmark(pod)
         warnings = self._warnings(verdict, effect, pod, facts)
         warnings += key_warnings(request, KEYS_OF_PODS)
-        return AdmissionResponse(patch=_patch(steps), warnings=warnings)
+        if left_out:
+            warnings += (request_messages.keys_left_out(left_out),)
+        return AdmissionResponse(patch=_patch([*dropped, *steps]), warnings=warnings)
 
     def _beside_volcano(self, pod: Pod, facts: PodFacts, verdict: Verdict) -> Verdict:
         if self._settings.scheduler != "volcano":
@@ -193,16 +200,20 @@ class PodReviews:
             return False
         return not facts.claims_devices or is_ours(pod, facts, self._ledger.vendors)
 
-    def _unjudged(self, pod: Pod, facts: PodFacts, *, can_gate: bool) -> AdmissionResponse:
+    def _unjudged(
+        self, pod: Pod, facts: PodFacts, *, can_gate: bool, dropped: Steps | None = None
+    ) -> AdmissionResponse:
         """The answer before the cluster is known: pods that are certainly managed are gated, the
         others try again.
 
         In audit mode nothing is gated or refused, now as later.
         """
+        steps = dropped or []
         if self._ledger.mode_in(facts.namespace) is not v.Mode.ENFORCE:
-            return AdmissionResponse()
+            return AdmissionResponse(patch=_patch(steps))
         if can_gate and (facts.own_queue or facts.group):
-            return AdmissionResponse(patch=_patch(_set_gate(pod, facts, v.TO_REVIEW)))
+            steps = [*steps, *_set_gate(pod, facts, v.TO_REVIEW)]
+            return AdmissionResponse(patch=_patch(steps))
         return try_again("cardquota has not read the cluster yet; try again in a second")
 
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
@@ -259,9 +270,14 @@ class PodReviews:
         return warnings
 
 
-def _read(request: Request) -> tuple[Pod, PodFacts]:
+def _read(request: Request, without: Collection[str] = ()) -> tuple[Pod, PodFacts]:
+    """`without` these annotations, as if it had none of them."""
     try:
         pod = _DECODER.decode(request.object)
+        if without and pod.metadata.annotations is not None:
+            notes = annotations_of(request.object)
+            kept = {key: value for key, value in notes.items() if key not in without}
+            pod.metadata.annotations = msgspec.convert(kept, PodAnnotations)
         pod.metadata.namespace = request.namespace or pod.metadata.namespace
         return pod, pod_facts(pod)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
@@ -292,13 +308,13 @@ def _refusal(verdict: Verdict) -> AdmissionResponse:
     return deny(verdict.text, reason=verdict.reason or "Forbidden")
 
 
-def _set_gate(pod: Pod, facts: PodFacts, mark: str) -> _Steps:
+def _set_gate(pod: Pod, facts: PodFacts, mark: str) -> Steps:
     """What adds what it lacks of the gate and this value of our label; nothing if it has both."""
     gate = _ADD_GATE if pod.spec.scheduling_gates else _SET_GATE
     return [*([] if facts.state is State.GATED else [gate]), *_mark(pod, mark)]
 
 
-def _mark(pod: Pod, mark: str) -> _Steps:
+def _mark(pod: Pod, mark: str) -> Steps:
     """What gives the pod this value of our label; none if it has it."""
     labels = pod.metadata.labels
     if labels is None:
@@ -308,7 +324,14 @@ def _mark(pod: Pod, mark: str) -> _Steps:
     return []
 
 
-def _drop_gate(pod: Pod) -> _Steps:
+def _unmark(pod: Pod) -> Steps:
+    """What takes our label off a pod that is not ours to watch."""
+    labels = pod.metadata.labels
+    marked = labels is not None and labels.managed is not None
+    return [{"op": "remove", "path": _LABEL}] if marked else []
+
+
+def _drop_gate(pod: Pod) -> Steps:
     """What removes our gate from a pod without a queue, or in audit: it would never open.
 
     By its index, so that other gates do not add to the cost. If the gate is listed too often, it
@@ -318,7 +341,7 @@ def _drop_gate(pod: Pod) -> _Steps:
     places = [n for n, gate in enumerate(gates) if gate.name == v.GATE]
     if len(places) > GATES.most:
         return []
-    steps: _Steps = []
+    steps: Steps = []
     for place in reversed(places):
         path = f"{_GATES}/{place}"
         steps.append({"op": "test", "path": f"{path}/name", "value": v.GATE})
@@ -326,5 +349,5 @@ def _drop_gate(pod: Pod) -> _Steps:
     return steps
 
 
-def _patch(steps: _Steps) -> str:
+def _patch(steps: Steps) -> str:
     return json_patch(*steps) if steps else ""

@@ -95,7 +95,7 @@ class AdmissionServer:
         if volcano_jobs is not None:
             validators[JOBS] = volcano_jobs.validate
         self._routes: dict[str, dict[tuple[str, str], Review]] = {
-            "/mutate": {_PODS: pods.mutate},
+            "/mutate": {_PODS: pods.mutate, _POD_GROUPS: pod_groups.mutate},
             "/validate": validators,
         }
         if queue_answers is not None:
@@ -108,13 +108,23 @@ class AdmissionServer:
         self._scales: dict[str, Review] = {"/mutate": scales.mutate, "/validate": scales.validate}
         """Reviews of the scale subresource of whatever kind, by path."""
 
-    def http(self) -> web.Server:
+    def http(self, knows: Callable[[str], bool]) -> web.Server:
         """The HTTP server, to be bound. It uses aiohttp's layer below applications: a router for
         two paths would cost as much as the answer.
+
+        `knows`: whether a caller is the API server, by the last segment of its path (N1). Nobody
+        else's body is read.
         """
-        return web.Server(
-            self.handle, request_factory=requests_up_to(LARGEST_BODY), access_log=None
-        )
+
+        async def door(http: web.BaseRequest) -> web.Response:
+            path, _, secret = http.path.rpartition("/")
+            if knows(secret):
+                return await self.handle(http, path)
+            stranger = _refuse(HTTPStatus.NOT_FOUND, "nothing is here")
+            stranger.force_close()
+            return stranger
+
+        return web.Server(door, request_factory=requests_up_to(LARGEST_BODY), access_log=None)
 
     def leave(self) -> None:
         """From now on every connection is closed after the next answer on it.
@@ -131,10 +141,13 @@ class AdmissionServer:
         while (left := min(self._asked_at + seconds, end) - perf_counter()) > 0:  # noqa: ASYNC110
             await asyncio.sleep(left)
 
-    async def handle(self, http: web.BaseRequest) -> web.Response:
-        """Answer one HTTP request, whatever it is; raises nothing."""
+    async def handle(self, http: web.BaseRequest, path: str) -> web.Response:
+        """Answer one HTTP request of the API server, whatever it is; raises nothing.
+
+        `path`: without its secret.
+        """
         began = self._asked_at = perf_counter()
-        routes = self._routes.get(http.path)
+        routes = self._routes.get(path)
         if routes is None:
             there = " and ".join(self._routes)
             return _refuse(HTTPStatus.NOT_FOUND, f"nothing is here; reviews are at {there}")
@@ -154,15 +167,13 @@ class AdmissionServer:
         except ReviewError as error:
             self._tally.add("unknown", "malformed", perf_counter() - began)
             return _refuse(HTTPStatus.BAD_REQUEST, str(error))
-        scaled = request.sub_resource == SCALE and http.path in self._scales
+        scaled = request.sub_resource == SCALE and path in self._scales
         kind = SCALE if scaled else request.what
         review = (
-            self._scales[http.path]
-            if scaled
-            else routes.get((request.resource.group, request.what))
+            self._scales[path] if scaled else routes.get((request.resource.group, request.what))
         )
         answer = await self._answer(review, request)
-        if http.path == OBSERVE and not answer.allowed:
+        if path == OBSERVE and not answer.allowed:
             answer = AdmissionResponse()  # whatever came, or went wrong: others decide there
         if self._audit and not answer.allowed and request.resource.group != REVIEW_GROUP:
             answer = AdmissionResponse(warnings=(shortfall_messages.audited(answer.text),))

@@ -26,11 +26,12 @@ NO_QUEUE: Final = (
     ),
     Entry(
         under=Reason.QUEUE_NOT_FOUND,
-        when="The same, of the queue that a PodGroup names.",
+        when="The same, of the queue that a PodGroup names. Whoever writes it gets a Warning.",
         says=say(queue_messages.group_queue_not_found, "reserach", [(_H200, 2)], meant=_QUEUE),
-        where=(Where.GROUP_WRITE,),
+        where=(Where.GROUP_EVENT, Where.GROUP_CONDITION),
         rule="E5",
-        do="Correct `spec.queue`. Where it is absent the API server writes `default`.",
+        do="Create the queue: the group waits for it. Or correct `spec.queue`. Where it is absent "
+        "the API server writes `default`.",
     ),
     Entry(
         under=Reason.QUEUE_NOT_FOUND,

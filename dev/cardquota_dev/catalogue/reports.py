@@ -630,6 +630,23 @@ NOTES: Final = (
     ),
     Entry(
         under=WARNINGS,
+        when="A new pod or PodGroup has annotations that only the operator writes, as one from a "
+        "backup has.",
+        says=say(request_messages.keys_left_out, [v.ALLOCATED, v.CHARGED_QUEUE, v.TERM]),
+        where=(Where.WARNING, Where.GROUP_WARNING),
+        rule="I3",
+        do="Nothing.",
+    ),
+    Entry(
+        under=WARNINGS,
+        when="A PodGroup is replaced without its reservation.",
+        says=say(request_messages.keys_kept, [v.RESERVATION]),
+        where=(Where.GROUP_WARNING,),
+        rule="I3",
+        do="Nothing.",
+    ),
+    Entry(
+        under=WARNINGS,
         when="The pod claims devices (DRA) where that is allowed.",
         says=say(request_messages.claim_not_counted),
         where=(Where.WARNING,),

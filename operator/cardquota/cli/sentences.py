@@ -51,6 +51,7 @@ SEE_THE_OPERATOR: Final = "see whether the operator's pods run, and what their l
 SEE_ITS_PODS: Final = "describe its pods, and read /readyz, to see why the others are not ready"
 SAME_VERSION: Final = "install the command of the operator's version, or upgrade the operator"
 SEE_ROTATION: Final = "see in the operator's log why it is not renewed"
+SEE_PATH: Final = "the operator writes it within seconds: see in its log why it does not"
 SEE_ISSUER: Final = "see why it is not renewed by whatever writes the Secret, such as cert-manager"
 NO_DEPLOYMENT: Final = "there is no Deployment and no ConfigMap <cardquota> with its configuration"
 RIGHTS_NOT_KNOWN: Final = "it is not known whether the operator has its rights"
@@ -475,6 +476,14 @@ def rights_missing(rights: Sequence[str]) -> str:
 def bundle_missing(kind: str, name: str, webhook: str) -> str:
     """The API server cannot know the operator's certificate."""
     return f"{kind} <{show(name)}> has no CA for {show(webhook)}, so the API server cannot call it"
+
+
+def path_missing(kind: str, name: str, webhook: str) -> str:
+    """The operator cannot know that the API server calls (N1)."""
+    return (
+        f"the path of {show(webhook)} in {kind} <{show(name)}> has no secret of the operator, so "
+        "the operator answers no call"
+    )
 
 
 def bundle_unreadable(kind: str, name: str, webhook: str) -> str:

@@ -30,15 +30,18 @@ class LeaderClient:
         *,
         server_name: str,
         timeout: float,
+        secret: str = "",
     ) -> None:
         """`leader`: host and port, empty if none is known. `tls`: trusts the leader's certificate,
         and shows ours where that is asked for. `server_name`: what the leader's certificate must
-        cover. `timeout`: seconds.
+        cover. `timeout`: seconds. `secret`: the segment that comes before the last one of every
+        path; empty: none (N3).
         """
         self._leader = leader
         self._tls = tls
         self._server_name = server_name
         self._timeout = timeout
+        self._secret = f"/{secret}" if secret else ""
         self._session: aiohttp.ClientSession | None = None
 
     @property
@@ -48,6 +51,8 @@ class LeaderClient:
 
     async def post(self, address: str, path: str, data: bytes, *, most: int) -> LeaderAnswer:
         """Post a JSON body. At most so many bytes of the answer are read. Raises FAILURES."""
+        before, _, verb = path.rpartition("/")
+        path = f"{before}{self._secret}/{verb}"
         if self._session is None:
             self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout())
         async with (

@@ -1,8 +1,8 @@
 """Compares objects in the cluster with the rendered ones: only what changes the meaning counts.
 
-Guarantees: defaults of the API server, labels, annotations and other metadata, the CA bundles, the
-order of listed names, and fields that this version does not know are no differences. Any other
-change, addition or removal is. Pure.
+Guarantees: defaults of the API server, labels, annotations and other metadata, the CA bundles and
+paths that the operator writes, the order of listed names, and fields that this version does not
+know are no differences. Any other change, addition or removal is. Pure.
 """
 
 import json
@@ -34,7 +34,7 @@ _DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
         "rules": [],
     },
     "clientConfig": {"url": None, "service": None},
-    "service": {"path": "", "port": 443},
+    "service": {"port": 443},
     "rules": _RESOURCE_RULE,
     "resourceRules": _RESOURCE_RULE,
     "excludeResourceRules": _RESOURCE_RULE,
@@ -93,6 +93,8 @@ def _compare(field: str, at: str, wanted: Any, found: Any) -> Iterator[str]:
         yield from _compare_mappings(field, at, wanted, found)
     elif isinstance(wanted, list) and isinstance(found, list) and _holds_mappings(wanted, found):
         yield from _compare_lists(field, at, wanted, found)
+    elif field == "url" and isinstance(found, str) and found.startswith(f"{wanted}/"):
+        return  # the operator adds the path
     elif _plain(wanted) != _plain(found):
         yield _told(at, wanted, found)
 

@@ -1,17 +1,21 @@
 """What an administrator applies, as text: policies, bindings, webhook configurations.
 
-Pure and deterministic: the same settings give the same bytes. The operator itself writes only the
-CA bundles; after a change of the configuration an administrator renders and applies again.
+Pure and deterministic: the same settings give the same bytes. The operator itself writes only CA
+bundles and paths; after a change of the configuration an administrator renders and applies again.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
 from ..settings import Settings
+from .admission_path import plural
 from .policies.all_policies import policies
 from .policies.gate_setting import gate_is_set_by_policy, gate_mutations
 from .webhook_objects import (
+    MUTATE,
+    OBSERVE,
+    VALIDATE,
     looks_at_refused,
     looks_at_volcano_jobs,
     mutating,
@@ -19,31 +23,23 @@ from .webhook_objects import (
     mutating_reviews,
     mutating_scales,
     refused_name,
-    reviews_name,
-    scales_name,
     validating,
     validating_volcano_jobs,
-    volcano_jobs_name,
 )
 
 _WIDTH = 100
 
 
-class WebhookNames(NamedTuple):
-    """The webhook configurations whose CA bundle the operator maintains."""
-
-    mutating: tuple[str, ...]
-    """That of pods is not among them if a policy sets the gate."""
-    validating: tuple[str, ...]
-
-
-def names(settings: Settings) -> WebhookNames:
-    """The names of our rendered webhook configurations."""
-    name, scales = settings.webhook.name, scales_name(settings)
-    of_pods = () if gate_is_set_by_policy(settings) else (name,)
-    refused = (refused_name(settings),) if looks_at_refused(settings) else ()
-    jobs = (volcano_jobs_name(settings),) if looks_at_volcano_jobs(settings) else ()
-    return WebhookNames((*of_pods, scales, reviews_name(settings), *refused), (name, *jobs))
+def webhook_paths(settings: Settings) -> dict[str, str]:
+    """Of the webhook configurations that the operator maintains, as `KINDS/NAME`: the path that the
+    API server calls, which the operator completes by a secret (N1).
+    """
+    found = {}
+    for one in _webhook_documents(settings):
+        kind, name = str(one["kind"]), str(one["metadata"]["name"])
+        path = MUTATE if kind == "MutatingWebhookConfiguration" else VALIDATE
+        found[f"{plural(kind)}/{name}"] = OBSERVE if name == refused_name(settings) else path
+    return found
 
 
 def render(settings: Settings) -> str:
@@ -62,6 +58,11 @@ def render_policies(settings: Settings) -> str:
 
 def documents(settings: Settings) -> list[dict[str, Any]]:
     """What `render` prints."""
+    webhooks = _webhook_documents(settings)
+    return [*_policy_documents(settings), *_gate_documents(settings), *webhooks]
+
+
+def _webhook_documents(settings: Settings) -> list[dict[str, Any]]:
     webhooks = [mutating_scales(settings), mutating_reviews(settings), validating(settings)]
     if not gate_is_set_by_policy(settings):
         webhooks.insert(0, mutating(settings))
@@ -69,7 +70,7 @@ def documents(settings: Settings) -> list[dict[str, Any]]:
         webhooks.insert(-1, mutating_refused(settings))
     if looks_at_volcano_jobs(settings):
         webhooks.append(validating_volcano_jobs(settings))
-    return [*_policy_documents(settings), *_gate_documents(settings), *webhooks]
+    return webhooks
 
 
 def _gate_documents(settings: Settings) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ exceptions are pods in namespaces labelled `enforced` that ask for another devic
 DeviceClass may provide, and those that somebody marks by hand with our label. If we cannot be
 reached, only creates of pods that would reach us and writes of Queues are refused; if a policy sets
 the gate, only writes of Queues; in audit mode nothing.
-The CA bundle is left out: the operator maintains it.
+CA bundle and path are left out: the operator maintains them (N1).
 """
 
 from typing import Any, Final
@@ -17,6 +17,7 @@ from ..quota.vocabulary import (
     MANAGED,
     NAMESPACE_AUDIT,
     NAMESPACE_ENFORCED,
+    OURS_ON_GROUPS,
     QUEUE_REVIEWS,
     REVIEW_GROUP,
     REVIEW_VERSION,
@@ -26,7 +27,7 @@ from ..quota.vocabulary import (
     WORKLOAD_REVIEWS,
 )
 from ..settings import InstallationMode, Settings
-from .cel import all_of, annotation, any_of, gated, literals, same_but, user_is
+from .cel import all_of, annotation, any_of, carries, gated, literal, literals, same_but, user_is
 from .matching import (
     asks_anew,
     no_controller,
@@ -40,9 +41,10 @@ from .matching import (
 from .namespaces import labelled, unlabelled, watched
 from .policies.binding_policies import repeats_notes
 from .policies.gate_setting import gate_is_set_by_policy
-from .policies.key_policies import by_volcano, group_given
+from .policies.key_policies import by_volcano, group_given, written_at_release
 
 MUTATE: Final = "/mutate"
+"""Paths that the API server calls, without their secret."""
 OBSERVE: Final = "/observe"
 VALIDATE: Final = "/validate"
 SUFFIX: Final = "cardquota.volcano.sh"
@@ -77,16 +79,18 @@ _WORKLOADS: Final = (
 def mutating(settings: Settings) -> dict[str, Any]:
     """The MutatingWebhookConfiguration of pods: it sets the gate of every pod that must wait.
 
-    It also removes a gate that would never open, so pods that have one reach us too. In namespaces
+    It also removes a gate that would never open, and annotations of ours that come from a backup:
+    so pods that have these reach us too. In namespaces
     labelled `enforced` it is called for every possible card, also by a resource name of no vendor
     row: a pod that is refused there without a gate must be able to get one.
     """
     elsewhere = watched(settings, NAMESPACE_ENFORCED)
     enforced = labelled(settings, NAMESPACE_ENFORCED)
     may_use = ours_or_may_claim("object", settings)
+    of_another = carries("object", written_at_release(settings))
     webhooks = [
-        _pods(settings, "pods", MUTATE, elsewhere, any_of(gated("object"), _ours(settings))),
-        _pods(settings, ENFORCED, MUTATE, enforced, any_of(gated("object"), may_use)),
+        _pods(settings, "pods", elsewhere, any_of(gated("object"), of_another, _ours(settings))),
+        _pods(settings, ENFORCED, enforced, any_of(gated("object"), of_another, may_use)),
     ]
     for webhook in webhooks:
         webhook["reinvocationPolicy"] = "IfNeeded"
@@ -94,12 +98,12 @@ def mutating(settings: Settings) -> dict[str, Any]:
 
 
 def mutating_scales(settings: Settings) -> dict[str, Any]:
-    """The MutatingWebhookConfiguration of scale-ups: it cuts what autoscalers ask for. One of its
-    own, since that of pods is not there if a policy sets the gate.
+    """The MutatingWebhookConfiguration of scale-ups: it cuts what autoscalers ask for; and of pod
+    groups with keys of ours. One of its own, since that of pods is not there if a policy sets the
+    gate.
     """
-    found = _configuration(
-        "MutatingWebhookConfiguration", settings, [_scales(settings, MUTATE, of_autoscalers=True)]
-    )
+    webhooks = [_scales(settings, of_autoscalers=True), _keys_of_groups(settings)]
+    found = _configuration("MutatingWebhookConfiguration", settings, webhooks)
     found["metadata"]["name"] = scales_name(settings)
     return found
 
@@ -119,7 +123,6 @@ def mutating_reviews(settings: Settings) -> dict[str, Any]:
         _webhook(
             name,
             settings,
-            path=MUTATE,
             rule=_rule(REVIEW_GROUP, REVIEW_VERSION, resource, ["CREATE"], scope),
             conditions={},
             fail=True,
@@ -154,7 +157,6 @@ def mutating_refused(settings: Settings) -> dict[str, Any]:
         _webhook(
             "bindings",
             settings,
-            path=OBSERVE,
             rule=_rule("", "v1", "pods/binding", ["CREATE"], "Namespaced", "bindings"),
             conditions={"notes-by-a-stranger": all_of(repeats_notes(settings), stranger)},
             fail=False,
@@ -163,7 +165,6 @@ def mutating_refused(settings: Settings) -> dict[str, Any]:
         _webhook(
             "groups",
             settings,
-            path=OBSERVE,
             rule=_rule("", "v1", "pods", ["UPDATE"], "Namespaced"),
             conditions={"group-by-a-stranger": all_of(group_given(), stranger)},
             fail=False,
@@ -199,7 +200,6 @@ def validating_volcano_jobs(settings: Settings) -> dict[str, Any]:
     webhook = _webhook(
         "volcano-jobs",
         settings,
-        path=VALIDATE,
         rule=_rule("batch.volcano.sh", "v1alpha1", "jobs", ["CREATE", "UPDATE"], "Namespaced"),
         conditions={
             "not-being-deleted": _NOT_BEING_DELETED,
@@ -236,7 +236,7 @@ def validating(settings: Settings) -> dict[str, Any]:
             _queues(settings),
             _pod_groups(settings),
             *(_workload(settings, *row) for row in _WORKLOADS),
-            _scales(settings, VALIDATE, of_autoscalers=False),
+            _scales(settings, of_autoscalers=False),
         ],
     )
 
@@ -254,7 +254,6 @@ def _validated_pods(settings: Settings) -> list[dict[str, Any]]:
     enforced = _pods(
         settings,
         ENFORCED,
-        VALIDATE,
         labelled(settings, NAMESPACE_ENFORCED),
         ours_or_may_claim("object", settings),
     )
@@ -263,7 +262,6 @@ def _validated_pods(settings: Settings) -> list[dict[str, Any]]:
     audited = _pods(
         settings,
         "pods-audited",
-        VALIDATE,
         labelled(settings, NAMESPACE_AUDIT),
         ours_or_claims("object", settings),
     )
@@ -276,9 +274,9 @@ def _unlabelled(settings: Settings) -> dict[str, Any]:
     if settings.require_queue or (by_policy and settings.mode is InstallationMode.AUDIT):
         # A webhook after ours may make any pod ask for cards: without a queue it has to be refused.
         # And where no policy sets gates, none marks pods.
-        pods = _pods(settings, "pods", VALIDATE, namespaces, _ours(settings))
+        pods = _pods(settings, "pods", namespaces, _ours(settings))
         return pods if by_policy else {**pods, "objectSelector": _NOT_ANSWERED}
-    return {**_pods(settings, "pods", VALIDATE, namespaces), "objectSelector": _TO_BE_ANSWERED}
+    return {**_pods(settings, "pods", namespaces), "objectSelector": _TO_BE_ANSWERED}
 
 
 def _ours(settings: Settings) -> str:
@@ -286,7 +284,7 @@ def _ours(settings: Settings) -> str:
 
 
 def _pods(
-    settings: Settings, what: str, path: str, namespaces: dict[str, Any], which: str = ""
+    settings: Settings, what: str, namespaces: dict[str, Any], which: str = ""
 ) -> dict[str, Any]:
     """Creates of pods. One condition, since the API server evaluates all that there are; it asks
     for what is rare first.
@@ -294,7 +292,6 @@ def _pods(
     return _webhook(
         what,
         settings,
-        path=path,
         rule=_rule("", "v1", "pods", ["CREATE"], "Namespaced"),
         conditions={"may-be-ours": all_of(which, no_mirror_pod())} if which else {},
         # Where a policy sets the gate, pods wait at it while we do not answer.
@@ -313,7 +310,6 @@ def _resizes(settings: Settings) -> dict[str, Any]:
     return _webhook(
         "resizes",
         settings,
-        path=VALIDATE,
         rule=_rule("", "v1", "pods/resize", ["UPDATE"], "Namespaced"),
         conditions={
             "ours-or-charged": any_of(
@@ -334,7 +330,6 @@ def _queues(settings: Settings) -> dict[str, Any]:
     return _webhook(
         "queues",
         settings,
-        path=VALIDATE,
         rule=_rule(API_GROUP, VERSION, "queues", ["CREATE", "UPDATE", "DELETE"], "Cluster"),
         # Beside Volcano, an annotation holds the numbers that we publish. Those writes, and writes
         # of status and finalizers, need no review.
@@ -350,12 +345,34 @@ def _pod_groups(settings: Settings) -> dict[str, Any]:
     return _webhook(
         "podgroups",
         settings,
-        path=VALIDATE,
         rule=_rule(API_GROUP, VERSION, "podgroups", ["CREATE", "UPDATE"], "Namespaced"),
         conditions={
             "not-being-deleted": _NOT_BEING_DELETED,
             "asks-anew": asks_anew(),
             "no-group-of-volcanos": no_group_of_volcanos(),
+        },
+        fail=False,
+        namespaces=watched(settings),
+    )
+
+
+def _keys_of_groups(settings: Settings) -> dict[str, Any]:
+    """Our keys on a group that somebody else creates, or replaces without them. Without an answer
+    a policy refuses the write.
+    """
+    old = "oldObject.?metadata.?annotations.orValue({})"
+    new = "object.?metadata.?annotations.orValue({})"
+    left_out = any_of(
+        *(f"{literal(k)} in {old} && !({literal(k)} in {new})" for k in OURS_ON_GROUPS)
+    )
+    forged = f"request.operation == 'CREATE' && {carries('object', OURS_ON_GROUPS)}"
+    return _webhook(
+        "podgroup-keys",
+        settings,
+        rule=_rule(API_GROUP, VERSION, "podgroups", ["CREATE", "UPDATE"], "Namespaced"),
+        conditions={
+            "keys-of-ours": any_of(forged, f"request.operation == 'UPDATE' && ({left_out})"),
+            "not-by-us": f"!({user_is(settings.service_account_user)})",
         },
         fail=False,
         namespaces=watched(settings),
@@ -376,7 +393,6 @@ def _workload(
     return _webhook(
         resource,
         settings,
-        path=VALIDATE,
         rule=_rule(group, "v1", resource, ["CREATE", "UPDATE"], "Namespaced"),
         conditions=conditions,
         fail=False,  # warnings only: never worth a refusal
@@ -384,7 +400,7 @@ def _workload(
     )
 
 
-def _scales(settings: Settings, path: str, *, of_autoscalers: bool) -> dict[str, Any]:
+def _scales(settings: Settings, *, of_autoscalers: bool) -> dict[str, Any]:
     """Scale-ups of any kind: one review each. Autoscalers may be granted a part, for which the
     number has to be changed; all others are answered yes or no.
 
@@ -395,7 +411,6 @@ def _scales(settings: Settings, path: str, *, of_autoscalers: bool) -> dict[str,
     webhook = _webhook(
         "scales-by-autoscalers" if of_autoscalers else "scales",
         settings,
-        path=path,
         rule=_rule("*", "*", "*/scale", ["UPDATE"], "Namespaced"),
         conditions={
             "more-replicas": (
@@ -439,7 +454,6 @@ def _webhook(
     what: str,
     settings: Settings,
     *,
-    path: str,
     rule: dict[str, Any],
     conditions: dict[str, str],
     fail: bool,
@@ -454,7 +468,7 @@ def _webhook(
         "matchPolicy": "Equivalent",
         "failurePolicy": "Fail" if fail and (enforced or fail_in_audit) else "Ignore",
         "timeoutSeconds": settings.webhook.timeout_seconds,
-        "clientConfig": _client(settings, path),
+        "clientConfig": _client(settings),
         "rules": [rule],
     }
     if namespaces:
@@ -466,14 +480,14 @@ def _webhook(
     return webhook
 
 
-def _client(settings: Settings, path: str) -> dict[str, Any]:
+def _client(settings: Settings) -> dict[str, Any]:
+    """Without a path: whoever applies this again leaves the path as it is stored."""
     if settings.webhook.url:
-        return {"url": settings.webhook.url + path}
+        return {"url": settings.webhook.url}
     return {
         "service": {
             "name": settings.webhook.service,
             "namespace": settings.namespace,
-            "path": path,
             "port": _PORT,
         }
     }

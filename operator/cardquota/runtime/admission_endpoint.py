@@ -7,6 +7,7 @@ import asyncio
 import logging
 import ssl
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
@@ -17,9 +18,10 @@ from ..cluster.certificates.ca_bundle import CaBundles
 from ..cluster.certificates.certificate_manager import CertificateManager
 from ..cluster.certificates.certificate_store import CertificateSource, GivenSecret, OwnSecret
 from ..cluster.certificates.certificates import KeyPair
+from ..cluster.certificates.path_secrets import PathSecrets
 from ..cluster.serving.serve import serve
 from ..cluster.serving.tls import load, server_context
-from ..install.manifests import names as webhook_names
+from ..install.manifests import webhook_paths
 from ..settings import Settings
 
 _LOG = logging.getLogger(__name__)
@@ -48,10 +50,12 @@ class AdmissionEndpoint:
         self._settings = settings
         self._grace = grace
         self._refused = ""
-        names = webhook_names(settings)
+        self._secrets = PathSecrets()
+        self._unknown = asyncio.Event()
         self._certificates = CertificateManager(
             _source(settings, client),
-            CaBundles(client, mutating=names.mutating, validating=names.validating),
+            CaBundles(client, webhook_paths(settings), self._secrets),
+            self._secrets,
         )
 
     @property
@@ -63,6 +67,17 @@ class AdmissionEndpoint:
     def bundle(self) -> bytes:
         """The CAs by which others know our certificate, PEM; empty if they are not known."""
         return self._certificates.bundle
+
+    def knows(self, secret: str) -> bool:
+        """Whether who calls a path that ends with this is the API server (N1).
+
+        If not, the webhook objects are looked at soon, at most once a second however many call: the
+        path may have been applied again without its secret.
+        """
+        if self._secrets.knows(secret):
+            return True
+        self._unknown.set()
+        return False
 
     async def run(
         self,
@@ -105,7 +120,12 @@ class AdmissionEndpoint:
 
     async def _reload(self, tls: ssl.SSLContext, served: KeyPair) -> None:
         while True:
-            await asyncio.sleep(_LOOK if self._certificates.settled else _LOOK_AGAIN)
+            await asyncio.sleep(_LOOK_AGAIN)
+            if self._certificates.settled:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_LOOK - _LOOK_AGAIN):
+                        await self._unknown.wait()
+            self._unknown.clear()
             found = await self._certificates.look()
             if found is None or found == served:
                 continue

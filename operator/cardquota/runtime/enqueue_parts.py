@@ -63,12 +63,14 @@ class EnqueueParts:
             self._tls,
             server_name=used_name(settings),
             timeout=_LEADERS_ANSWER,
+            secret=self._settings.path_secret,
         )
         self._call = LeaderVotes(client)
         self.refusals: Final = LeaderRefusals(client, clock)
         jobs = JobRequests(ledger, notifier, read)
         self.votes: Final = EnqueueVotes(ledger, notifier, self._call, synced, told, jobs)
-        answers = EnqueueServer(self.votes, metrics, strangers)
+        secret = self._settings.path_secret
+        answers = EnqueueServer(self.votes, metrics, strangers, secret=secret)
         self._server, self._plain = answers.http(), answers.http()
 
     async def start(self, tls: ssl.SSLContext) -> None:

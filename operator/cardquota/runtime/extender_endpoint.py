@@ -3,6 +3,8 @@
 Two Secrets. The one holds our certificate, and the CA by which a scheduler knows us. The other
 holds the certificate that a scheduler shows, which we show too when one replica calls another, and
 the CA by which we know it. Both are read again and again, and followed without closing the server.
+Only if a CA of the callers is gone (the Secret was deleted, say), all connections are closed: then
+the certificates that it had signed are good for nothing any more.
 
 A scheduler reads our CA once, when it starts, and its own certificate again and again. So a
 certificate is renewed under its CA, and a next CA stands beside the present one for a month before
@@ -27,14 +29,15 @@ from ..cluster.certificates.certificate_store import (
     OwnSecret,
     utc_now,
 )
+from ..cluster.certificates.pem import read_certificates
 from ..cluster.certificates.rotation import Holding
 from ..cluster.serving.http_server import PROTOCOLS, HttpServer
 from ..cluster.serving.tls import client_context, load, server_context
 from ..settings import Settings
 
 _LOG = logging.getLogger(__name__)
-_LOOK: Final = 30.0
-"""Seconds between two reads of the Secrets."""
+_LOOK: Final = 5.0
+"""Seconds between two reads of the Secrets: so long a withdrawn certificate is still accepted."""
 _LOOK_AGAIN: Final = 1.0
 """The same while something is missing or wrong."""
 KNOWN_AFTER: Final = timedelta(days=30)
@@ -44,19 +47,22 @@ KNOWN_AFTER: Final = timedelta(days=30)
 class _WatchedSecret:
     """One of the two, as it was last found in order."""
 
-    def __init__(self, source: CertificateSource) -> None:
+    def __init__(self, source: CertificateSource, *, withdrawable: bool = False) -> None:
+        """`withdrawable`: if the Secret is gone, so is what it held; else it is held on."""
         self._source = source
+        self._withdrawable = withdrawable
         self.held: Holding | None = None
         self.problem = ""
 
     async def look(self) -> None:
         """Read it, and take a step if it is ours. What is wrong is in `problem`."""
         try:
-            found = await self._source.look(self.held, _is_known)
+            held = None if self._withdrawable else self.held
+            found = await self._source.look(held, _is_known)
         except (ApiError, OutcomeUnknown) as error:
             self._tell(f"certificates of the extender: {error}; trying again")
             return
-        self.held = found.holding or self.held
+        self.held = found.holding or held
         self._tell(found.problem)
 
     def _tell(self, problem: str) -> None:
@@ -78,7 +84,9 @@ class ExtenderEndpoint:
         extender = settings.extender
         self._server = _WatchedSecret(_source(settings, client, extender.secret, names, used))
         ours = [extender.client_secret]
-        self._client = _WatchedSecret(_source(settings, client, extender.client_secret, ours, []))
+        self._client = _WatchedSecret(
+            _source(settings, client, extender.client_secret, ours, []), withdrawable=True
+        )
         self._refused = ""
         self.client_tls: ssl.SSLContext | None = None
         """By which one replica calls another."""
@@ -96,14 +104,17 @@ class ExtenderEndpoint:
         Errors: OSError if the address is in use; those of `opened`.
         """
         await opened()
-        tls = await self._first()
         extender = self._settings.extender
-        await server.start(extender.host, extender.port, tls)
-        _LOG.info("the scheduler extender listens on port %d", extender.port)
-        try:
-            await self._reload(tls)
-        finally:
-            await server.stop(self._grace)
+        while True:
+            tls = await self._first()
+            name = extender.client_name or extender.client_secret
+            await server.start(extender.host, extender.port, tls, client_name=name)
+            _LOG.info("the scheduler extender listens on port %d", extender.port)
+            try:
+                await self._until_withdrawn(tls)
+            finally:
+                await server.stop(self._grace)
+            _LOG.warning("the extender's callers have to show another certificate")
 
     async def _first(self) -> ssl.SSLContext:
         while True:
@@ -123,12 +134,18 @@ class ExtenderEndpoint:
                     return tls
             await asyncio.sleep(_LOOK_AGAIN)
 
-    async def _reload(self, tls: ssl.SSLContext) -> None:
+    async def _until_withdrawn(self, tls: ssl.SSLContext) -> None:
+        """Follow both Secrets. Returns when a CA by which callers were known is not there any more:
+        some may be connected by it.
+        """
         before = self._server.held, self._client.held
         while True:
             await asyncio.sleep(_LOOK_AGAIN if self.problem else _LOOK)
             await self._look()
             served, shown = self._server.held, self._client.held
+            if _is_withdrawn(before[1], shown):
+                self.client_tls = None
+                return
             if served is None or shown is None:
                 continue
             if (served, shown) == before:
@@ -161,6 +178,11 @@ class ExtenderEndpoint:
         if refused != self._refused:
             self._refused = refused
             _LOG.warning("%s", refused)
+
+
+def _is_withdrawn(before: Holding | None, now: Holding | None) -> bool:
+    trusted = read_certificates(now.bundle) if now is not None else []
+    return any(one not in trusted for one in read_certificates(before.bundle if before else b""))
 
 
 def extender_names(settings: Settings) -> list[str]:

@@ -77,7 +77,7 @@ def run(report: Report) -> None:
         ours = stack.enter_context(Child(module, folder / "ours.log"))
         constant = stack.enter_context(_constant(constant_port, files, folder))
         ours.says()
-        url = f"https://127.0.0.1:{port}/mutate"
+        url = f"https://127.0.0.1:{port}/mutate/"
         few, many = queue_with(FEW), queue_with(MANY)
         contestants = {
             "ours": _Contestant(ours, url, create_review(few, PRODUCTS[0], named=True)),

@@ -103,11 +103,11 @@ async def _measure(report: Report, url: str, tls: ssl.SSLContext, child: Child) 
         gc.disable()
         for _ in range(_ROUNDS):
             gc.collect()
-            alone = await _paced(lambda _: ask(other, "/mutate", pod), _PODS, 1)
+            alone = await _paced(lambda _: ask(other, "/mutate/", pod), _PODS, 1)
             cpu = child.cpu()
             scales, beside = await asyncio.gather(
-                _paced(lambda n: ask(many, "/validate", scale(n)), _SCALES, _SECONDS),
-                _paced(lambda _: ask(other, "/mutate", pod), _PODS, _SECONDS),
+                _paced(lambda n: ask(many, "/validate/", scale(n)), _SCALES, _SECONDS),
+                _paced(lambda _: ask(other, "/mutate/", pod), _PODS, _SECONDS),
             )
             rounds.append(_FloodRound(alone, scales, beside, child.cpu() - cpu))
         gc.enable()

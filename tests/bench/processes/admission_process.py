@@ -147,7 +147,9 @@ async def _main(
     queues = QueueReviews(held)
     server = AdmissionServer(pods, resizes, queues, groups, workloads, scales, metrics, audit=False)
     tls = server_context(certificate, key)
-    runner = await serve(server.http(), host="127.0.0.1", port=port, tls=tls, grace=0.1)
+    runner = await serve(
+        server.http(lambda _: True), host="127.0.0.1", port=port, tls=tls, grace=0.1
+    )
     GarbageCollector(selector).start()  # as the operator does once it knows the cluster
     changes = asyncio.create_task(_busy(held)) if busy else None
     print("serving", flush=True)

@@ -85,7 +85,7 @@ def _copied(ours: dict[str, Any], name: str, address: str, authority: str) -> di
     webhooks = []
     for webhook in deepcopy(ours["webhooks"]):
         if any("pods" in rule["resources"] for rule in webhook["rules"]):
-            path = "/mutate" if webhook["clientConfig"]["url"].endswith("/mutate") else "/validate"
+            path = "/mutate" if "/mutate/" in webhook["clientConfig"]["url"] else "/validate"
             webhook["clientConfig"] = {"url": address + path, "caBundle": authority}
             _select(webhook, name)
             webhooks.append(webhook)

@@ -15,6 +15,7 @@ from cardquota.cluster.certificates.ca_bundle import CaBundles
 from cardquota.cluster.certificates.certificate_manager import CertificateManager
 from cardquota.cluster.certificates.certificate_store import GivenSecret, OwnSecret
 from cardquota.cluster.certificates.certificates import KeyPair
+from cardquota.cluster.certificates.path_secrets import PathSecrets
 from cardquota.cluster.certificates.pem import read_certificates, trusted_through
 from cardquota.cluster.certificates.rotation import Lifetimes
 
@@ -22,6 +23,8 @@ NAMES = ["hook.system.svc", "127.0.0.1"]
 DAY = timedelta(days=1)
 KNOWN_AFTER, LINGER = 10.0, 60.0
 LIVES = Lifetimes(serving=90 * DAY, authority=3650 * DAY, margin=30 * DAY)
+BY_URL: dict[str, Any] = {"url": "https://127.0.0.1:1"}
+BY_SERVICE: dict[str, Any] = {"service": {"name": "hook", "namespace": "system", "port": 443}}
 _GROUP = "admissionregistration.k8s.io/v1"
 _KINDS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
@@ -58,8 +61,11 @@ class Shelf:
     def replica(self, *, given: bool = False) -> CertificateManager:
         """One that has just started, and remembers nothing."""
         source = self.given_secret() if given else self.own_secret()
-        bundles = self.bundles()
-        return CertificateManager(source, bundles, now=self.clock.now, known_after=KNOWN_AFTER)
+        secrets = PathSecrets(lambda: self.clock.day.timestamp())
+        bundles = self.bundles(secrets)
+        return CertificateManager(
+            source, bundles, secrets, now=self.clock.now, known_after=KNOWN_AFTER
+        )
 
     def own_secret(self) -> OwnSecret:
         return OwnSecret(
@@ -76,14 +82,15 @@ class Shelf:
             self.client, namespace=self.namespace, name="hook", names=NAMES, now=self.clock.now
         )
 
-    def bundles(self) -> CaBundles:
-        return CaBundles(
-            self.client,
-            mutating=[self.configurations],
-            validating=[self.configurations],
-            clock=self.clock,
-            linger=LINGER,
-        )
+    def bundles(self, secrets: PathSecrets | None = None) -> CaBundles:
+        if secrets is None:
+            secrets = PathSecrets(lambda: self.clock.day.timestamp())
+            secrets.learn(KeyPair(b"certificate", b"key"))
+        paths = {
+            f"mutatingwebhookconfigurations/{self.configurations}": "/mutate",
+            f"validatingwebhookconfigurations/{self.configurations}": "/validate",
+        }
+        return CaBundles(self.client, paths, secrets, clock=self.clock, linger=LINGER)
 
     @property
     def path(self) -> str:
@@ -126,6 +133,18 @@ class Shelf:
             for webhook in configuration["webhooks"]
         ]
 
+    async def paths(self) -> list[str]:
+        """Where each webhook is called, without the host."""
+        clients = [
+            webhook["clientConfig"]
+            for configuration in await self.configurations_now()
+            for webhook in configuration["webhooks"]
+        ]
+        return [
+            one["url"].removeprefix(BY_URL["url"]) if "url" in one else one["service"]["path"]
+            for one in clients
+        ]
+
     async def trusts(self, pair: KeyPair | None) -> bool:
         """Whether every webhook trusts this certificate, and it is valid."""
         assert pair is not None
@@ -143,7 +162,7 @@ async def a_shelf(client: Client, namespace: str, name: str) -> AsyncIterator[Sh
             "apiVersion": _GROUP,
             "kind": kind,
             "metadata": {"name": name},
-            "webhooks": [_webhook(one) for one in ("a", "b")],
+            "webhooks": [_webhook("a", BY_URL), _webhook("b", BY_SERVICE)],
         }
         await client.post(_collection(kind), body)
     yield Shelf(client, namespace, name, StageClock())
@@ -159,7 +178,7 @@ def _collection(kind: str) -> str:
     return f"/apis/{_GROUP}/{kind.lower()}s"
 
 
-def _webhook(name: str) -> dict[str, Any]:
+def _webhook(name: str, called: dict[str, Any]) -> dict[str, Any]:
     rule = {
         "apiGroups": ["none.example.com"],
         "apiVersions": ["v1"],
@@ -168,7 +187,7 @@ def _webhook(name: str) -> dict[str, Any]:
     }
     return {
         "name": f"{name}.example.com",
-        "clientConfig": {"url": f"https://127.0.0.1:1/{name}"},
+        "clientConfig": called,
         "rules": [rule],
         "sideEffects": "None",
         "admissionReviewVersions": ["v1"],

@@ -9,6 +9,8 @@ import pytest
 from builders.certificates import issue
 from cardquota.cluster.api.client import Client
 from cardquota.cluster.certificates.ca_bundle import CaBundles
+from cardquota.cluster.certificates.certificates import KeyPair
+from cardquota.cluster.certificates.path_secrets import OVERLAP, PERIOD, READ_BY_ALL, PathSecrets
 from cardquota.cluster.certificates.pem import read_certificates
 
 from .certificate_stage import LINGER, NAMES, Shelf, StageClock, a_shelf, path_of
@@ -24,11 +26,15 @@ def a_ca() -> bytes:
     return issue(NAMES, now=StageClock().day, days=60).ca_pem
 
 
-def without_bundles(configurations: list[dict[str, Any]]) -> list[Any]:
+def without_ours(configurations: list[dict[str, Any]]) -> list[Any]:
     found = deepcopy(configurations)
     for configuration in found:
         for webhook in configuration["webhooks"]:
-            webhook["clientConfig"].pop("caBundle", None)
+            called = webhook["clientConfig"]
+            called.pop("caBundle", None)
+            called.get("service", {}).pop("path", None)
+            if "url" in called:
+                called["url"] = "/".join(called["url"].split("/")[:3])
     return [configuration["webhooks"] for configuration in found]
 
 
@@ -36,14 +42,14 @@ def revisions(configurations: list[dict[str, Any]]) -> list[str]:
     return [configuration["metadata"]["resourceVersion"] for configuration in configurations]
 
 
-async def test_only_the_bundle_is_published_and_only_once(shelf: Shelf) -> None:
+async def test_only_bundle_and_path_are_published_and_only_once(shelf: Shelf) -> None:
     before = await shelf.configurations_now()
     ca = a_ca()
     bundles = shelf.bundles()
     await bundles.look(ca)
     after = await shelf.configurations_now()
     assert await shelf.published() == [read_certificates(ca)] * 4
-    assert without_bundles(after) == without_bundles(before)
+    assert without_ours(after) == without_ours(before)
     for one in (bundles, shelf.bundles()):
         await one.look(ca)
     assert revisions(await shelf.configurations_now()) == revisions(after)
@@ -93,13 +99,73 @@ async def test_what_is_not_wanted_lingers(shelf: Shelf) -> None:
 async def test_a_missing_configuration_is_reported_once_and_filled_when_it_is_there(
     shelf: Shelf, caplog: pytest.LogCaptureFixture
 ) -> None:
-    bundles = CaBundles(
-        shelf.client, mutating=[f"{shelf.configurations}-x"], validating=[shelf.configurations]
-    )
+    missing = f"mutatingwebhookconfigurations/{shelf.configurations}-x"
+    there = f"validatingwebhookconfigurations/{shelf.configurations}"
+    secrets = PathSecrets()
+    secrets.learn(KeyPair(b"certificate", b"key"))
+    bundles = CaBundles(shelf.client, {missing: "/mutate", there: "/validate"}, secrets)
     ca = a_ca()
     for _ in range(2):
         await bundles.look(ca)
-    missing = f"mutatingwebhookconfigurations/{shelf.configurations}-x"
     assert bundles.missing == [missing]
     assert caplog.text.count(f"{missing} is missing") == 1
     assert (await shelf.published())[2:] == [read_certificates(ca)] * 2
+
+
+async def test_n1_every_path_ends_with_the_secret_of_now_however_it_was_written(
+    shelf: Shelf, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also if somebody else keeps the CA, and whatever somebody has applied."""
+    caplog.set_level("DEBUG")
+    secrets = PathSecrets(lambda: shelf.clock.day.timestamp())
+    secrets.learn(KeyPair(b"certificate", b"key"))
+    bundles = shelf.bundles(secrets)
+    await bundles.look(None)
+    before = await shelf.paths()
+    first = before[0].rpartition("/")[2]
+    assert before == [f"/{one}/{first}" for one in ("mutate", "mutate", "validate", "validate")]
+    assert secrets.knows(first)
+    configuration = (await shelf.configurations_now())[0]
+    configuration["webhooks"][0]["clientConfig"]["url"] = "https://127.0.0.1:1/validate/" + first
+    configuration["webhooks"][1]["clientConfig"]["service"].pop("path")
+    await shelf.client.put(path_of(configuration), configuration)
+    await bundles.look(None)
+    assert await shelf.paths() == before
+    shelf.clock.go(seconds=PERIOD)
+    await bundles.look(None)
+    after = (await shelf.paths())[0].rpartition("/")[2]
+    assert after != first
+    assert secrets.knows(first)
+    shelf.clock.go(seconds=OVERLAP)
+    await bundles.look(None)
+    assert not secrets.knows(first)
+    assert secrets.knows(after)
+    assert first not in caplog.text
+    assert after not in caplog.text
+
+
+async def test_n1_no_replica_is_called_by_what_it_does_not_know(shelf: Shelf) -> None:
+    """The Secret is deleted, one replica starts anew: at each moment all answer what is stored."""
+    one, other = (PathSecrets(lambda: shelf.clock.day.timestamp()) for _ in range(2))
+    replicas = [(shelf.bundles(secrets), secrets) for secrets in (one, other)]
+    old, new = KeyPair(b"certificate", b"key"), KeyPair(b"certificate", b"another key")
+    held = {one: old, other: old}
+    for step in range(120):
+        if step == 40:
+            held[one] = new
+        if step == 44:  # it reads the Secret some seconds later
+            held[other] = new
+        if step == 50:
+            started = PathSecrets(lambda: shelf.clock.day.timestamp())
+            held[started] = new
+            replicas[0] = shelf.bundles(started), started
+        for bundles, secrets in replicas:
+            secrets.learn(held[secrets])
+            await bundles.look(None)
+        for path in await shelf.paths():
+            assert all(secrets.knows(path.rpartition("/")[2]) for _, secrets in replicas), step
+        shelf.clock.go(seconds=2)
+    assert READ_BY_ALL + OVERLAP < 2 * (120 - 50)
+    fresh = PathSecrets(lambda: shelf.clock.day.timestamp())
+    fresh.learn(new)
+    assert fresh.knows((await shelf.paths())[0].rpartition("/")[2]), "it is of the new one"

@@ -12,6 +12,7 @@ from builders.certificates import Issued, issue
 from cardquota.cluster.api.client import Client
 from cardquota.cluster.certificates.certificate_manager import CertificateManager
 from cardquota.cluster.certificates.certificates import KeyPair
+from cardquota.cluster.certificates.path_secrets import PathSecrets
 from cardquota.cluster.certificates.pem import read_certificates
 from cardquota_dev.testing import Cluster
 
@@ -298,7 +299,9 @@ async def test_a_bundle_that_may_not_be_written_is_reported_and_no_reason_not_to
     tenant = await Client.connect()
     try:
         bundles = replace(shelf, client=tenant).bundles()
-        replica = CertificateManager(shelf.own_secret(), bundles, now=shelf.clock.now)
+        replica = CertificateManager(
+            shelf.own_secret(), bundles, PathSecrets(), now=shelf.clock.now
+        )
         (served,) = await looked(replica)
         assert "caBundle of the webhook configurations: 403 Forbidden" in replica.problem
         assert not replica.settled

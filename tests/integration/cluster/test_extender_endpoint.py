@@ -4,7 +4,7 @@ import asyncio
 import base64
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import aiohttp
 import msgspec
@@ -12,7 +12,7 @@ import pytest
 
 from builders.certificates import Issued, issue
 from cardquota.cluster.api.client import Client
-from cardquota.cluster.certificates.certificates import KeyPair
+from cardquota.cluster.certificates.certificates import KeyPair, make_serving
 from cardquota.cluster.serving.http_call import BodyLimits, HttpAnswer, HttpCall
 from cardquota.cluster.serving.http_server import HttpServer
 from cardquota.cluster.serving.tls import client_context
@@ -89,6 +89,9 @@ class Running:
         else:
             await self._client.patch(f"{self._secrets}/{name}", {"data": data})
 
+    async def delete(self, name: str) -> None:
+        await self._client.delete(f"{self._secrets}/{name}")
+
     async def read(self, name: str) -> dict[str, bytes]:
         secret = msgspec.json.decode(await self._client.get(f"{self._secrets}/{name}"))
         return {key: base64.b64decode(value) for key, value in secret["data"].items()}
@@ -116,7 +119,7 @@ async def test_it_makes_what_both_sides_show(client: Client, namespace: str) -> 
 async def test_both_secrets_are_followed(client: Client, namespace: str) -> None:
     """Another CA of the callers, another of the server, and one that cannot be served between."""
     running = Running(client, namespace, "secret")
-    first, second, other = (issue([NAME], now=NOW, days=1) for _ in range(3))
+    first, second, other = (issue([NAME, CLIENT], now=NOW, days=1) for _ in range(3))
     await running.put(SERVER, first, create=True)
     async with running.serving():
         while "is missing: extender.certificates" not in running.endpoint.problem:  # noqa: ASYNC110
@@ -134,3 +137,46 @@ async def test_both_secrets_are_followed(client: Client, namespace: str) -> None
         await running.comes_to_serve(other.pair, second.ca_pem)
         while running.endpoint.problem:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
+
+
+async def test_a_caller_with_another_name_is_refused(client: Client, namespace: str) -> None:
+    """Whatever else the CA signs."""
+    running = Running(client, namespace, "secret")
+    server, caller = (issue([NAME, CLIENT], now=NOW, days=1) for _ in range(2))
+    await running.put(SERVER, server, create=True)
+    await running.put(CLIENT, caller, create=True)
+    authority = KeyPair(caller.ca_pem, caller.ca_key_pem)
+    stranger = make_serving(["somebody"], authority, now=NOW, until=NOW + timedelta(days=1))
+    async with running.serving():
+        await running.comes_to_serve(caller.pair, server.ca_pem)
+        assert not await running.serves(stranger, server.ca_pem)
+        assert await running.serves(caller.pair, server.ca_pem)
+
+
+@pytest.mark.parametrize("certificates", ["own", "secret"])
+async def test_n2_a_deleted_client_secret_takes_effect_at_once(
+    client: Client, namespace: str, certificates: str
+) -> None:
+    """Open connections are closed, and nobody comes in with the certificate that it held."""
+    running = Running(client, namespace, certificates)
+    server, caller = (issue([NAME, CLIENT], now=NOW, days=1) for _ in range(2))
+    if certificates == "secret":
+        await running.put(SERVER, server, create=True)
+        await running.put(CLIENT, caller, create=True)
+    async with running.serving():
+        while running.endpoint.client_tls is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+        held, trusted = await running.read(CLIENT), (await running.read(SERVER))["ca.crt"]
+        shown = KeyPair(held["tls.crt"], held["tls.key"])
+        await running.comes_to_serve(shown, trusted)
+        tls = client_context(shown.cert_pem, shown.key_pem, servers=trusted)
+        connected, writer = await asyncio.open_connection(NAME, running.port, ssl=tls)
+        await running.delete(CLIENT)
+        with suppress(ConnectionError):
+            assert await asyncio.wait_for(connected.read(), 10) == b""
+        writer.close()
+        assert not await running.serves(shown, trusted)
+        if certificates == "own":
+            held = await running.read(CLIENT)
+            await running.comes_to_serve(KeyPair(held["tls.crt"], held["tls.key"]), trusted)
+        assert not await running.serves(shown, trusted)

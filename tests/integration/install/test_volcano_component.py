@@ -71,17 +71,24 @@ def test_volcano_is_told_where_we_listen(api: PolicyApi, tmp_path: Path) -> None
     assert "overcommit" not in others
 
 
-def test_only_volcano_and_the_other_replicas_reach_it(api: PolicyApi, tmp_path: Path) -> None:
-    """All other ports stay open to everybody."""
+def test_n4_every_port_has_its_callers(api: PolicyApi, tmp_path: Path) -> None:
+    """Policies add up: what one of them names is open to whom it names, all else is shut."""
     found = by_name(built(api, tmp_path, "volcano", "extender"))
-    rules = found["NetworkPolicy", "cardquota"]["spec"]["ingress"]
-    listens = {one["name"]: one["containerPort"] for one in container(found)["ports"]}
-    to_all = {listens.get(one["port"], one["port"]) for one in rules[0]["ports"]}
-    assert "from" not in rules[0]
-    assert to_all == {number for name, number in listens.items() if name != "enqueue"}
-    assert [one["port"] for one in rules[1]["ports"]] == ["enqueue"]
-    pods, namespaces = rules[1]["from"][1], rules[1]["from"][0]
+    listens = {one["name"] for one in container(found)["ports"]}
     labels = found["Deployment", "cardquota"]["spec"]["template"]["metadata"]["labels"]
+    rules = {
+        port["port"]: rule.get("from")
+        for (kind, _), one in found.items()
+        if kind == "NetworkPolicy"
+        for rule in one["spec"]["ingress"]
+        for port in rule["ports"]
+        if one["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
+    }
+    assert rules.keys() == listens == {"webhook", "metrics", "extender", "enqueue"}
+    assert rules["webhook"] is rules["extender"] is None, "where nobody's label can be known"
+    (monitoring,) = rules["metrics"]
+    assert monitoring["namespaceSelector"]["matchLabels"]
+    namespaces, pods = rules["enqueue"]
     assert pods["podSelector"]["matchLabels"].items() <= labels.items()
     names = namespaces["namespaceSelector"]["matchLabels"]
     assert names == {"kubernetes.io/metadata.name": "volcano-system"}

@@ -140,9 +140,10 @@ class OperatorProcess:
     def sent_review(self, cluster: Cluster, path: str, body: bytes) -> HTTPSConnection:
         """The same, without waiting for the answer: see `answer_to`."""
         pem = eventually(lambda: published_ca(cluster), "caBundle")
+        secret = published(cluster, "url").rpartition("/")[2]
         context = ssl.create_default_context(cadata=pem)
         sent = HTTPSConnection("127.0.0.1", self.webhook_port, context=context, timeout=60)
-        sent.request("POST", path, body, {"Content-Type": "application/json"})
+        sent.request("POST", f"{path}/{secret}", body, {"Content-Type": "application/json"})
         return sent
 
 
@@ -154,11 +155,16 @@ def answer_to(sent: HTTPSConnection) -> Object:
 
 
 def published_ca(cluster: Cluster) -> str:
+    return base64.b64decode(published(cluster, "caBundle")).decode()
+
+
+def published(cluster: Cluster, field: str) -> str:
+    """By which the API server calls."""
     done = cluster.kubectl(
         "get", "validatingwebhookconfiguration", "cardquota", "-o",
-        "jsonpath={.webhooks[0].clientConfig.caBundle}",
+        f"jsonpath={{.webhooks[0].clientConfig.{field}}}",
     )  # fmt: skip
-    return base64.b64decode(done.stdout).decode()
+    return done.stdout
 
 
 def install_base(cluster: Cluster) -> None:

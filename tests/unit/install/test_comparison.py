@@ -19,6 +19,7 @@ from cardquota_dev.paths import CHECKOUT
 Object = dict[str, Any]
 RENDERED = {(one["kind"], one["metadata"]["name"]): one for one in documents(Settings())}
 VALIDATING = RENDERED["ValidatingWebhookConfiguration", "cardquota"]
+BY_URL = documents(Settings(webhook=Webhook(url="https://10.0.0.1")))[-1]
 POLICY = RENDERED["ValidatingAdmissionPolicy", "cardquota-pods"]
 LAST = len(POLICY["spec"]["validations"]) - 1
 PODS = "webhooks[pods.cardquota.volcano.sh]"
@@ -49,6 +50,8 @@ def test_the_same_is_no_difference_and_nothing_is_one(wanted: Object) -> None:
         (POLICY, lambda o: o["spec"]["matchConstraints"]["resourceRules"][0]["operations"].sort()),
         (VALIDATING, lambda o: o["webhooks"].reverse()),
         (VALIDATING, lambda o: o["webhooks"][0]["clientConfig"].update(caBundle="QQ==")),
+        (VALIDATING, lambda o: o["webhooks"][0]["clientConfig"]["service"].update(path="/a/b")),
+        (BY_URL, lambda o: o["webhooks"][0]["clientConfig"].update(url="https://10.0.0.1/a/b")),
         (VALIDATING, lambda o: o["webhooks"][0]["namespaceSelector"]["matchExpressions"].reverse()),
         (VALIDATING, lambda o: o["webhooks"][-1].update(objectSelector={})),
     ],

@@ -18,7 +18,7 @@ from cardquota.install.generate import (
     default_text,
     main,
 )
-from cardquota.install.manifests import names, render, render_policies
+from cardquota.install.manifests import render, render_policies, webhook_paths
 from cardquota.install.matching import is_ours, ours, ours_or_may_claim, resource_pattern
 from cardquota.quota.vocabulary import (
     CARD_NAME,
@@ -53,6 +53,12 @@ def webhooks(settings: Settings) -> list[dict[str, Any]]:
         if document["kind"].endswith("WebhookConfiguration")
         for webhook in document["webhooks"]
     ]
+
+
+def of_path(path: str, settings: Settings) -> list[str]:
+    """The names of the webhook configurations that are called there."""
+    found = webhook_paths(settings).items()
+    return [name.partition("/")[2] for name, called in found if called == path]
 
 
 def named(webhooks: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
@@ -132,8 +138,6 @@ def test_what_may_be_a_card_of_no_vendor_row_can_get_its_gate_where_it_is_refuse
     """
     mutating, validating = named(webhooks(DEFAULTS), "pods-enforced")
     assert mutating.pop("reinvocationPolicy") == "IfNeeded"
-    assert mutating.pop("clientConfig")["service"]["path"] == "/mutate"
-    assert validating.pop("clientConfig")["service"]["path"] == "/validate"
     answered = {"key": MANAGED, "operator": "NotIn", "values": ["true"]}
     assert validating.pop("objectSelector") == {"matchExpressions": [answered]}
     for webhook in (mutating, validating):
@@ -187,11 +191,9 @@ def test_where_every_card_pod_needs_a_queue_all_are_looked_at_in_the_end(gate: G
 @pytest.mark.parametrize("settings", [DEFAULTS, BY_POLICY])
 def test_each_namespace_has_one_webhook_for_pods(settings: Settings) -> None:
     """A pod is never sent twice to the same review, and in no namespace to none."""
-    by_path: dict[str, list[dict[str, Any]]] = {"/mutate": [], "/validate": []}
-    for webhook in webhooks(settings):
-        if webhook["name"].startswith("pods"):
-            by_path[webhook["clientConfig"]["service"]["path"]].append(webhook)
-    for found in by_path.values():
+    for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
+        all_of_kind = [w for one in of_kind(kind, settings) for w in one["webhooks"]]
+        found = [w for w in all_of_kind if w["name"].startswith("pods")]
         for mode in (None, "enforced", "audit", "something else") if found else ():
             assert len([w for w in found if selects(w["namespaceSelector"], mode)]) == 1, mode
         assert not any(selects(w["namespaceSelector"], "off") for w in found)
@@ -218,7 +220,7 @@ def test_where_a_policy_sets_the_gate_no_create_of_a_pod_fails_closed() -> None:
     """
     changing = of_kind("MutatingWebhookConfiguration", BY_POLICY)
     rules = [rule["resources"] for one in changing for w in one["webhooks"] for rule in w["rules"]]
-    assert rules == [["*/scale"], ["queuereviews"], ["workloadreviews"]]
+    assert rules == [["*/scale"], ["podgroups"], ["queuereviews"], ["workloadreviews"]]
     closed = {w["name"] for w in webhooks(BY_POLICY) if w["failurePolicy"] == "Fail"}
     assert closed == {
         "queues.cardquota.volcano.sh",
@@ -229,8 +231,9 @@ def test_where_a_policy_sets_the_gate_no_create_of_a_pod_fails_closed() -> None:
     pods = ("pods.", "pods-enforced.")
     with_gate = [
         w["name"]
-        for w in webhooks(DEFAULTS)
-        if not ("/mutate" in str(w["clientConfig"]) and w["name"].startswith(pods))
+        for one in documents(render(DEFAULTS))
+        for w in one.get("webhooks", ())
+        if not (one["kind"].startswith("Mutating") and w["name"].startswith(pods))
     ]
     assert [w["name"] for w in webhooks(BY_POLICY)] == with_gate
 
@@ -339,14 +342,14 @@ def test_webhooks_are_reached_by_service_or_by_url() -> None:
             }.items()
         )
     settings = Settings(webhook=Webhook(url="https://127.0.0.1:9443"))
-    assert {w["clientConfig"].get("url") for w in webhooks(settings)} == {
-        "https://127.0.0.1:9443/mutate",
-        "https://127.0.0.1:9443/validate",
-    }
+    called = {w["clientConfig"].get("url") for w in webhooks(settings)}
+    assert called == {"https://127.0.0.1:9443"}
 
 
-def test_the_ca_bundle_is_left_to_the_operator() -> None:
+def test_n1_ca_bundle_and_path_are_left_to_the_operator() -> None:
+    """So whoever applies the manifests again does not take them away."""
     assert "caBundle" not in render(DEFAULTS)
+    assert not any("path" in w["clientConfig"]["service"] for w in webhooks(DEFAULTS))
 
 
 def test_vendors_of_the_settings_reach_conditions_and_policies() -> None:
@@ -399,9 +402,9 @@ def test_names_are_those_rendered() -> None:
         (by_policy, ["quota-scales", "quota-reviews"]),
     ):
         rendered = [d["metadata"]["name"] for d in of_kind("MutatingWebhookConfiguration", found)]
-        assert rendered == list(names(found).mutating) == mutating
+        assert rendered == of_path("/mutate", found) == mutating
         rendered = [d["metadata"]["name"] for d in of_kind("ValidatingWebhookConfiguration", found)]
-        assert rendered == list(names(found).validating) == ["quota"]
+        assert rendered == of_path("/validate", found) == ["quota"]
 
 
 def test_webhook_names_are_unique_in_their_configuration() -> None:
@@ -477,36 +480,29 @@ def test_volcanos_accounts_are_those_of_the_settings() -> None:
 def test_v4_jobs_of_volcano_are_looked_at_beside_volcano_alone() -> None:
     """It fails open: each pod gets an answer of its own. No write of a status is asked about."""
     settings = Settings(scheduler="volcano")
-    assert names(settings).validating == ("cardquota", "cardquota-volcano-jobs")
+    assert of_path("/validate", settings) == ["cardquota", "cardquota-volcano-jobs"]
     found = {d["metadata"]["name"]: d for d in documents(render(settings))}
     (webhook,) = found["cardquota-volcano-jobs"]["webhooks"]
     assert (webhook["failurePolicy"], webhook["sideEffects"]) == ("Ignore", "None")
-    assert webhook["clientConfig"]["service"]["path"] == "/validate"
     (rule,) = webhook["rules"]
     assert (rule["apiGroups"], rule["resources"]) == (["batch.volcano.sh"], ["jobs"])
     assert {"key": NAMESPACE_MODE, "operator": "NotIn", "values": ["off"]} in (
         webhook["namespaceSelector"]["matchExpressions"]
     )
-    assert names(DEFAULTS).validating == ("cardquota",)
+    assert of_path("/validate", DEFAULTS) == ["cardquota"]
     assert "volcano-jobs" not in render(DEFAULTS)
 
 
 def test_v1_what_others_are_refused_is_looked_at_beside_volcano_alone() -> None:
     """It decides nothing, is asked about nothing else, and nobody waits long for it."""
     settings = Settings(scheduler="volcano")
-    assert names(settings).mutating == (
-        "cardquota",
-        "cardquota-scales",
-        "cardquota-reviews",
-        "cardquota-refused",
-    )
+    assert of_path("/observe", settings) == ["cardquota-refused"]
     found = {d["metadata"]["name"]: d for d in documents(render(settings))}
     webhooks = found["cardquota-refused"]["webhooks"]
     assert [w["name"].partition(".")[0] for w in webhooks] == ["bindings", "groups"]
     for webhook in webhooks:
         assert (webhook["failurePolicy"], webhook["timeoutSeconds"]) == ("Ignore", 2)
         assert webhook["sideEffects"] == "NoneOnDryRun"
-        assert webhook["clientConfig"]["service"]["path"] == "/observe"
         (condition,) = webhook["matchConditions"]
         for account in settings.volcano.accounts:
             assert account in condition["expression"]
@@ -514,4 +510,4 @@ def test_v1_what_others_are_refused_is_looked_at_beside_volcano_alone() -> None:
     others = (DEFAULTS, Settings(scheduler="volcano", mode=InstallationMode.AUDIT))
     for other in others:
         assert "cardquota-refused" not in render(other)
-        assert "cardquota-refused" not in names(other).mutating
+        assert not of_path("/observe", other)

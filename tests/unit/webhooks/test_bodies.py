@@ -11,7 +11,7 @@ from builders import GPU, H200, a_pod, a_queue
 from cardquota_webhooks.server import LARGEST_BODY
 from cardquota_webhooks.workloads import WORKLOADS
 
-from .endpoint import UID, Endpoint, request_of, review_of
+from .endpoint import SECRET, UID, Endpoint, request_of, review_of
 
 POD = a_pod().in_queue("queue").naming(H200).asking_for(1)
 PATHS = ("/mutate", "/validate")
@@ -102,8 +102,8 @@ async def test_a_resource_that_nobody_reviews(path: str) -> None:
 
 async def test_other_paths_and_methods() -> None:
     async with Endpoint() as endpoint:
-        assert (await endpoint.post("/", b"{}"))[0] == 404
-        assert (await endpoint.client.get("/mutate")).status == 405
+        assert (await endpoint.post("/elsewhere", b"{}"))[0] == 404
+        assert (await endpoint.client.get(f"/mutate/{SECRET}")).status == 405
 
 
 _JSON = st.recursive(

@@ -12,13 +12,13 @@ from builders.pod import a_pod
 from cardquota_webhooks import server as module
 from cardquota_webhooks.server import AdmissionServer
 
-from .endpoint import Endpoint, request_of, review_of
+from .endpoint import SECRET, Endpoint, request_of, review_of
 
 
 async def kept(endpoint: Endpoint) -> bool:
     """Whether the connection stays open after one more review."""
     body = review_of(request_of(a_pod("p")))
-    async with endpoint.client.post("/validate", data=body) as answer:
+    async with endpoint.client.post(f"/validate/{SECRET}", data=body) as answer:
         assert answer.status == 200
         return answer.headers.get("Connection", "").lower() != "close"
 
@@ -32,8 +32,8 @@ async def test_connections_are_kept_until_then() -> None:
 
 async def asked(server: AdmissionServer) -> None:
     """Somebody asks, if only for a page that is not there: no socket is needed for it."""
-    http = SimpleNamespace(path="/nothing-is-here")
-    assert (await server.handle(cast("BaseRequest", http))).status == 404
+    http = cast("BaseRequest", SimpleNamespace())
+    assert (await server.handle(http, "/nothing-is-here")).status == 404
 
 
 @pytest.fixture

@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
 from builders import GPU, H200, H800, a_group, a_namespace, a_pod, a_queue
 from builders.group import GroupBody
+from cardquota.quota import vocabulary as v
 from cardquota.quota.limits import BODY, MIN_MEMBER
 from cardquota.quota.messages.groups import group_messages
 
@@ -38,7 +40,6 @@ async def test_section_9_more_than_the_quota_is_refused_with_the_sentence() -> N
         (GANG.requesting({f"{H200}|{H800}": 4}), "InsufficientCardQuota", "requested <4>"),
         (GANG.requesting({H800: 1}), "CardNotInQuota", "is not in the queue's quota"),
         (GANG.requesting({"H2000": 1}), "InvalidCardAnnotation", "<H2000> is not known"),
-        (GANG.in_queue("gone"), "QueueNotFound", "Queue <gone> does not exist (the group reque"),
         (GANG.of(0), "Forbidden", "pod group <team/gang>: spec.minMember is <0>"),
         (GANG.of(MIN_MEMBER.most + 1), "Forbidden", "pods that start together (spec.minMember)"),
         (GANG.of_tasks({"a": 2, "b": 1}), "Forbidden", "add up to <3>, more than"),
@@ -143,7 +144,50 @@ async def test_a_queue_that_is_there_or_may_be_is_no_reason_to_refuse(
         # What cannot be read in any queue is refused all the same.
         assert not (await endpoint.validate(GANG.requesting("["))).allowed
         endpoint.there = False
-        assert not (await endpoint.validate(GANG)).allowed
+        said = await endpoint.validate(GANG)
+        assert said.allowed
+        assert said.warnings[0].startswith("Queue <red> does not exist (the group requests <2> of")
+
+
+async def test_i3_keys_of_ours_are_taken_off_a_new_group_and_kept_on_an_old_one() -> None:
+    """From a backup, or `kubectl replace`. A forged one is left to the policy that refuses it."""
+    ours = GANG.annotated(v.RESERVATION, "{}").annotated(v.SETTLE, "a")
+    async with Endpoint(RED) as endpoint:
+        said = await endpoint.mutate(ours)
+        assert kept_notes(ours, said.patch) == GANG.body["metadata"]["annotations"]
+        assert said.warnings == [
+            "left out: card.reservation, card.settle; cardquota writes these annotations"
+        ]
+        update = {"operation": "UPDATE", "oldObject": ours.body}
+        for written in (GANG, a_group("gang"), GANG.annotated(v.SETTLE, "a")):
+            said = await endpoint.mutate(written, **update)
+            expected = {**written.body["metadata"].get("annotations", {})}
+            expected |= {v.RESERVATION: "{}", v.SETTLE: "a"}
+            assert kept_notes(written, said.patch) == expected
+            assert "only cardquota removes" in said.warnings[0]
+        forged = GANG.annotated(v.RESERVATION, "forged").annotated(v.SETTLE, "b")
+        for said in (
+            await endpoint.mutate(forged, **update),
+            await endpoint.mutate(ours, **update),
+            await endpoint.mutate(forged, operation="UPDATE", oldObject=GANG.body),
+            await endpoint.mutate(GANG),
+            await endpoint.mutate(ours.annotated("example.com/x", "," * 4_000_000)),
+        ):
+            assert (said.allowed, said.patch, said.warnings) == (True, [], [])
+
+
+def kept_notes(group: GroupBody, patch: list[dict[str, Any]]) -> dict[str, str]:
+    """The annotations after a patch of ours."""
+    notes = dict(group.body["metadata"].get("annotations", {}))
+    for step in patch:
+        key = step["path"].removeprefix("/metadata/annotations").replace("~1", "/")[1:]
+        if not key:
+            notes = step["value"]
+        elif step["op"] == "remove":
+            del notes[key]
+        else:
+            notes[key] = step["value"]
+    return notes
 
 
 async def test_a_namespace_that_was_not_seen_may_be_one_that_refuses_nothing() -> None:

@@ -765,3 +765,69 @@ async def test_e5_what_can_never_be_right_is_refused_to_them_as_well(
     async with Endpoint(THREE) as endpoint:
         said = await endpoint.mutate(asked)
         assert (said.allowed, said.reason) == (False, reason)
+
+
+# --- keys of ours on a new pod, as from a backup (I3) -------------------------------------------
+
+
+def restored(pod: PodBody) -> PodBody:
+    found = pod.stamped("elsewhere", {H200: 200}).managed()
+    return found.annotated(v.SETTLE, "1").annotated(v.GPU_MEMORY_CARD, "0")
+
+
+def left_of(pod: PodBody, patch: list[dict[str, Any]]) -> tuple[set[str], bool]:
+    """Which annotations stay, and whether our label does."""
+    notes, label = set(pod.body["metadata"]["annotations"]), True
+    for step in patch:
+        key = step["path"].replace("~1", "/")
+        if key.startswith("/metadata/annotations/"):
+            assert step["op"] == "remove"
+            notes.remove(key.removeprefix("/metadata/annotations/"))
+        elif key.startswith("/metadata/labels"):
+            label = step["op"] == "add"
+    return notes, label
+
+
+@pytest.mark.parametrize("synced", [True, False])
+@pytest.mark.parametrize("extender", [True, False])
+async def test_i3_what_we_wrote_on_another_pod_is_left_out_of_a_new_one(
+    *, synced: bool, extender: bool
+) -> None:
+    """It is judged by what else it says, and is told once."""
+    body = restored(pod())
+    async with Endpoint(THREE, extender={"enabled": extender}) as endpoint:
+        endpoint.synced = synced
+        said = await endpoint.mutate(body)
+        notes, label = left_of(body, said.patch)
+        theirs = {v.QUEUE_NAME, v.CARD_NAME}
+        assert notes == (theirs if extender else {*theirs, v.GPU_MEMORY_CARD})
+        assert label
+        assert patched(body.body, said.patch) == [v.GATE]
+        assert [one for one in said.warnings if one.startswith("left out: card.allocated")] or (
+            not synced
+        )
+        assert all(len(one) <= 120 for one in said.warnings)
+        endpoint.synced = True
+        too_much = await endpoint.mutate(restored(pod(4)))
+        assert "requested <4>" in too_much.text
+
+
+async def test_i3_of_a_pod_that_is_none_of_ours_the_label_is_taken_off_too() -> None:
+    audited = a_namespace("team").labelled(v.NAMESPACE_MODE, v.NAMESPACE_AUDIT)
+    for things, body in (
+        ((THREE,), restored(a_pod())),
+        ((THREE, audited), restored(pod())),
+    ):
+        async with Endpoint(*things, extender={"enabled": True}) as endpoint:
+            said = await endpoint.mutate(body)
+            notes, label = left_of(body, said.patch)
+            assert not notes - {v.QUEUE_NAME, v.CARD_NAME}
+            assert not label
+            assert patched(body.body, said.patch) == []
+
+
+async def test_i3_nothing_is_said_of_a_pod_without_them() -> None:
+    async with Endpoint(THREE) as endpoint:
+        said = await endpoint.mutate(pod().annotated("volcano.sh/card.allocation", "x"))
+        assert not [one for one in said.warnings if one.startswith("left out")]
+        assert left_of(pod(), said.patch)[0] == {v.QUEUE_NAME, v.CARD_NAME}

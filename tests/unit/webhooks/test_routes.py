@@ -6,15 +6,9 @@ from typing import Any
 
 import pytest
 
-from cardquota.install.webhook_objects import (
-    mutating,
-    mutating_refused,
-    mutating_reviews,
-    validating,
-    validating_volcano_jobs,
-)
+from cardquota.install.manifests import documents, webhook_paths
 from cardquota.quota.messages import answer_messages
-from cardquota.settings import Settings, Webhook
+from cardquota.settings import Settings
 
 from .endpoint import Endpoint
 
@@ -22,18 +16,14 @@ from .endpoint import Endpoint
 def sent_to_us() -> list[tuple[str, str, str]]:
     """Path, API group and resource of every rule that an administrator applies."""
     found = []
-    settings = Settings(webhook=Webhook(url="https://127.0.0.1:1"))
-    rendered = (
-        mutating,
-        validating,
-        mutating_refused,
-        mutating_reviews,
-        validating_volcano_jobs,
-    )
-    for configuration in (one(settings) for one in rendered):
+    settings = Settings(scheduler="volcano")
+    paths = webhook_paths(settings)
+    for configuration in documents(settings):
+        if "webhooks" not in configuration:
+            continue
         webhook: dict[str, Any]
+        path = paths[f"{configuration['kind'].lower()}s/{configuration['metadata']['name']}"]
         for webhook in configuration["webhooks"]:
-            path = webhook["clientConfig"]["url"].removeprefix("https://127.0.0.1:1")
             rules = webhook["rules"]
             found += [(path, rule["apiGroups"][0], rule["resources"][0]) for rule in rules]
     return found

@@ -1,10 +1,13 @@
-"""Our CAs in the webhook configurations: the one field of them that we write."""
+"""How the API server calls us, in the webhook configurations: our CAs, and the path. We write no
+other field.
+"""
 
 import base64
 import binascii
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
+from urllib.parse import urlsplit
 
 import msgspec
 from cryptography import x509
@@ -12,6 +15,7 @@ from cryptography import x509
 from ..api.api_error import ApiError
 from ..api.client import JSON_PATCH, Client
 from ..api.clock import boottime
+from .path_secrets import PathSecrets
 from .pem import fingerprint, read_certificates, to_pem
 
 log = logging.getLogger(__name__)
@@ -27,8 +31,21 @@ LINGER: Final = 600.0
 read the Secret every few seconds; even after a bad minute all of them have."""
 
 
+class _Service(msgspec.Struct):
+    path: str | None = None
+
+
 class _ClientConfig(msgspec.Struct, rename="camel"):
     ca_bundle: str = ""
+    url: str | None = None
+    service: _Service | None = None
+
+    @property
+    def path(self) -> str:
+        """Where we are called, without the host."""
+        if self.url is not None:
+            return urlsplit(self.url).path
+        return (self.service.path if self.service is not None else None) or ""
 
 
 class _Webhook(msgspec.Struct, rename="camel"):
@@ -49,30 +66,31 @@ _decode = msgspec.json.Decoder(_Configuration).decode
 
 
 class CaBundles:
-    """The CAs that the API server trusts when it calls us, in the named configurations.
+    """The CAs that the API server trusts when it calls us, and the paths that it calls, in our
+    configurations.
 
     Guarantees: only `clientConfig.caBundle` is written, and only if it is not right already and no
-    annotation leaves it to cert-manager. A webhook that is renamed or moved meanwhile does not get
-    it by mistake. A valid CA that is no longer wanted stays until it was seen unwanted for `linger`
-    seconds. So replicas that know different CAs for a moment, or one that has just started, remove
-    nothing that others need.
+    annotation leaves it to cert-manager; and the path, of the Service or of the URL. A webhook that
+    is renamed or moved meanwhile does not get them by mistake. A valid CA that is no longer wanted
+    stays until it was seen unwanted for `linger` seconds. So replicas that know different CAs for a
+    moment, or one that has just started, remove nothing that others need.
     """
 
     def __init__(
         self,
         client: Client,
+        paths: Mapping[str, str],
+        secrets: PathSecrets,
         *,
-        mutating: Sequence[str],
-        validating: Sequence[str],
         clock: Callable[[], float] = boottime,
         linger: float = LINGER,
     ) -> None:
-        """Names of the configurations. `clock` and `linger`: seconds."""
+        """`paths`: of the configurations, as `KINDS/NAME`, without their `secrets`. `clock` and
+        `linger`: seconds.
+        """
         self._client = client
-        self._named = (
-            *(f"mutatingwebhookconfigurations/{name}" for name in mutating),
-            *(f"validatingwebhookconfigurations/{name}" for name in validating),
-        )
+        self._paths = paths
+        self._secrets = secrets
         self._clock = clock
         self._linger = linger
         self._trusted: dict[bytes, tuple[x509.Certificate, float]] = {}
@@ -83,7 +101,8 @@ class CaBundles:
         """Whether no webhook has a bundle."""
 
     async def look(self, wanted: bytes | None, retired: Collection[x509.Certificate] = ()) -> None:
-        """Make every webhook's bundle contain `wanted`, PEM. With None, only look.
+        """Make every webhook's bundle contain `wanted`, PEM; with None, only look at bundles. And
+        make its path end with a secret of ours.
 
         `retired` CAs do not linger.
 
@@ -91,9 +110,10 @@ class CaBundles:
         """
         ours = None if wanted is None else read_certificates(wanted)
         bundles: list[list[x509.Certificate]] = []
+        stored: list[str] = []
         missing = []
-        for name in self._named:
-            found = await self._bring(name, ours, retired)
+        for name in self._paths:
+            found = await self._bring(name, ours, retired, stored)
             if found is None:
                 missing.append(name)
             else:
@@ -102,6 +122,7 @@ class CaBundles:
             for name in missing:
                 log.warning("%s is missing: apply the output of `cardquota manifests`", name)
             self.missing = missing
+        self._secrets.stored(stored)
         self._note(bundles, ours)
 
     def trusted(self, seconds: float) -> list[x509.Certificate]:
@@ -134,8 +155,11 @@ class CaBundles:
         name: str,
         ours: Sequence[x509.Certificate] | None,
         retired: Collection[x509.Certificate],
+        stored: list[str],
     ) -> list[list[x509.Certificate]] | None:
-        """What each webhook trusts at the end. None if the configuration is missing."""
+        """What each webhook trusts at the end. None if the configuration is missing. `stored` gets
+        the secrets that it held, and holds at the end.
+        """
         path = f"{_GROUP}/{name}"
         for attempt in range(1, _TRIES + 1):
             try:
@@ -149,9 +173,14 @@ class CaBundles:
                 if not left_alone:
                     then = [self._wanted(bundle, ours or (), retired) for bundle in now]
                 patch = _patch(webhooks, now, then)
+                published = [_in_words(then)] if patch else []
+                paths = self._path_patch(self._paths[name], webhooks, stored)
+                if paths:
+                    patch += paths
+                    published.append("the path")
                 if patch:
                     await self._client.patch(path, patch, content_type=JSON_PATCH)
-                    log.info("%s: published %s", name, _in_words(then))
+                    log.info("%s: published %s", name, " and ".join(published))
             except ApiError as error:
                 if error.status == 404:
                     return None
@@ -160,6 +189,19 @@ class CaBundles:
             else:
                 return then
         raise AssertionError("unreachable")
+
+    def _path_patch(
+        self, base: str, webhooks: Sequence[_Webhook], stored: list[str]
+    ) -> list[dict[str, str]]:
+        """What makes every webhook's path end with a secret of ours."""
+        patch = []
+        for index, webhook in enumerate(webhooks):
+            before, _, found = webhook.client_config.path.rpartition("/")
+            secret = self._secrets.wanted(found if before == base else "")
+            stored += found, secret
+            if (before, found) != (base, secret):
+                patch += _to_path(index, webhook, f"{base}/{secret}")
+        return patch
 
     def _wanted(
         self,
@@ -204,3 +246,14 @@ def _patch(
                 {"op": "add", "path": f"{at}/clientConfig/caBundle", "value": value},
             ]
     return patch
+
+
+def _to_path(index: int, webhook: _Webhook, path: str) -> list[dict[str, str]]:
+    at = f"/webhooks/{index}"
+    named = {"op": "test", "path": f"{at}/name", "value": webhook.name}
+    url = webhook.client_config.url
+    if url is None:
+        return [named, {"op": "add", "path": f"{at}/clientConfig/service/path", "value": path}]
+    there, called = f"{at}/clientConfig/url", urlsplit(url)._replace(path=path).geturl()
+    unmoved = {"op": "test", "path": there, "value": url}
+    return [named, unmoved, {"op": "replace", "path": there, "value": called}]

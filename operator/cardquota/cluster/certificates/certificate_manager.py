@@ -22,6 +22,7 @@ from ..api.api_error import ApiError, OutcomeUnknown
 from .ca_bundle import CaBundles
 from .certificate_store import CertificateSource, utc_now
 from .certificates import KeyPair
+from .path_secrets import PathSecrets
 from .pem import read_certificates, trusted_through
 from .rotation import Holding
 
@@ -49,12 +50,14 @@ class CertificateManager:
         self,
         source: CertificateSource,
         bundles: CaBundles,
+        secrets: PathSecrets,
         *,
         now: Callable[[], datetime] = utc_now,
         known_after: float = KNOWN_AFTER,
     ) -> None:
         self._source = source
         self._bundles = bundles
+        self._secrets = secrets
         self._now = now
         self._known_after = known_after
         self._served: Holding | None = None
@@ -93,6 +96,7 @@ class CertificateManager:
         holding = found.holding or self._served
         if holding is None:
             return found.problem
+        self._secrets.learn(holding.serving)
         self._retire(read_certificates(holding.bundle))
         problem = found.problem
         try:

@@ -5,7 +5,7 @@ HTTP/1.1 is served by aiohttp. Without TLS, and for callers that do not choose, 
 
 import asyncio
 import ssl
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from aiohttp import web
 
@@ -13,6 +13,7 @@ from .http2_connection import Http2Connection
 from .http_call import BodyLimits, BodyTooLargeError, HttpCall, HttpHandler
 from .serve import requests_up_to
 
+_NAMES: Final = ("commonName", "DNS", "URI")
 PROTOCOLS: Final = ("h2", "http/1.1")
 """For the context of a server, the best first."""
 
@@ -28,9 +29,16 @@ class HttpServer:
         self._http2: set[Http2Connection] = set()
         self._listening: asyncio.Server | None = None
         self._leaving = False
+        self._client_name = ""
 
-    async def start(self, host: str, port: int, tls: ssl.SSLContext | None) -> None:
-        """Listen. Raises OSError if the address is in use."""
+    async def start(
+        self, host: str, port: int, tls: ssl.SSLContext | None, *, client_name: str = ""
+    ) -> None:
+        """Listen; after `stop` once more. Raises OSError if the address is in use.
+
+        `client_name`: the name that a caller's certificate must have; empty: any, or none.
+        """
+        self._leaving, self._client_name = False, client_name
         self._http1 = web.Server(
             self._by_http1,
             request_factory=requests_up_to(self._limits.largest),
@@ -65,6 +73,15 @@ class HttpServer:
             http1.shutdown(grace), *(connection.wait(grace) for connection in list(self._http2))
         )
         await listening.wait_closed()
+
+    def admits(self, transport: asyncio.BaseTransport) -> bool:
+        """Whether this caller is answered. OpenSSL checks no certificate for a resumed session, so
+        none is taken where the certificate counts.
+        """
+        if not self._client_name:
+            return True
+        session = cast("ssl.SSLObject", transport.get_extra_info("ssl_object"))
+        return not session.session_reused and self._client_name in _names(session)
 
     def protocol_for(self, transport: asyncio.BaseTransport) -> asyncio.Protocol:
         """What serves a connection, by what its caller has chosen."""
@@ -109,9 +126,20 @@ class _ByAlpn(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Hand the connection over."""
+        if not self._server.admits(transport):
+            transport.close()
+            return
         protocol = self._server.protocol_for(transport)
         cast("asyncio.Transport", transport).set_protocol(protocol)
         protocol.connection_made(transport)
+
+
+def _names(session: ssl.SSLObject) -> set[str]:
+    """Common name and alternative names of the caller's certificate."""
+    found: Any = session.getpeercert() or {}
+    subject = (pair for part in found.get("subject", ()) for pair in part)
+    alternatives = found.get("subjectAltName", ())
+    return {name for kind, name in (*subject, *alternatives) if kind in _NAMES}
 
 
 async def _body_of(http: web.BaseRequest, limits: BodyLimits) -> bytes:

@@ -27,6 +27,7 @@ def server_context(
         context.set_alpn_protocols(protocols)
     _load_pair(context, cert_pem, key_pem)
     if clients is not None:
+        context.options |= ssl.OP_NO_TICKET  # the same for TLS 1.2
         context.verify_mode = ssl.CERT_REQUIRED
         _trust(context, clients)
     return context

@@ -6,6 +6,7 @@ then enqueues nothing, as long as its configuration says `extender.ignorable: fa
 """
 
 import asyncio
+import hmac
 import logging
 from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -65,9 +66,18 @@ class EnqueueServer:
     """Routes calls to the votes. Memory is bounded, however many call."""
 
     def __init__(
-        self, votes: EnqueueVotes, metrics: Metrics, refusals: TakesRefusals | None = None
+        self,
+        votes: EnqueueVotes,
+        metrics: Metrics,
+        refusals: TakesRefusals | None = None,
+        *,
+        secret: str = "",
     ) -> None:
+        """`secret`: the last but one segment of the path of whoever is answered; empty: of nobody
+        (N3).
+        """
         self._votes = votes
+        self._secret = secret.encode()
         self._refusals = refusals
         self._seconds = metrics.extender_seconds
         self._counter = metrics.enqueue_votes
@@ -79,11 +89,14 @@ class EnqueueServer:
 
     async def answer(self, call: HttpCall) -> HttpAnswer:
         """Answer one HTTP request, whatever it is; raises nothing."""
+        path = self._without_secret(call.path)
+        if path is None:
+            return _text(HTTPStatus.NOT_FOUND, "nothing is here")
         refusals = self._refusals
         passed_on = PASSED_ON.lower() in call.headers
-        if call.path == refusal_call.PATH and passed_on and refusals and refusals.leads:
+        if path == refusal_call.PATH and passed_on and refusals and refusals.leads:
             return await _take(refusals, call)
-        if call.path != PATH:
+        if path != PATH:
             return _text(HTTPStatus.NOT_FOUND, f"nothing is here; there is {PATH}")
         if call.method != "POST":
             return _text(HTTPStatus.METHOD_NOT_ALLOWED, f"a call of {_VERB} is to be posted")
@@ -105,6 +118,15 @@ class EnqueueServer:
         self._seconds.labels(_VERB).observe(perf_counter() - began)
         self._counter.labels(vote.name.lower()).inc()
         return HttpAnswer(HTTPStatus.OK, vote_answer(vote))
+
+    def _without_secret(self, path: str) -> str | None:
+        """The path, if the caller knows the secret in it."""
+        if not self._secret:
+            return path
+        before, _, verb = path.rpartition("/")
+        there, _, said = before.rpartition("/")
+        known = hmac.compare_digest(said.encode(errors="replace"), self._secret)
+        return f"{there}/{verb}" if known else None
 
     def _turn(self, call: HttpCall) -> AbstractAsyncContextManager[object]:
         """Within it the body may be read. Of one whose size is not said any size may come."""

@@ -77,11 +77,19 @@ def written_by_us(settings: Settings) -> tuple[str, ...]:
     return (*OURS_ON_PODS, *PLACEMENT) if settings.extender.enabled else OURS_ON_PODS
 
 
+def written_at_release(settings: Settings) -> tuple[str, ...]:
+    """The pod annotations that no pod is created with: also those of its card, if we bind it."""
+    return (*written_by_us(settings), *(CARD_GIVEN if settings.extender.enabled else ()))
+
+
 def keys_at_create(settings: Settings) -> Clause:
     """No pod is created with the operator's annotations."""
     ours = written_by_us(settings)
     names = ", ".join(ours)
-    leave = "leave them out; they are written when the pod's gate opens"
+    leave = (
+        "leave them out, of a pod from a backup too (`kubectl annotate --local -f FILE KEY- -o "
+        "yaml`, or what your backup tool has for it); they are written when the pod's gate opens"
+    )
     if settings.extender.enabled:
         leave += ", or when it is bound"
     return Clause(

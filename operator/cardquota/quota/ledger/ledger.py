@@ -249,7 +249,7 @@ class Ledger(LedgerState):
         if before == facts:
             return
         if before is None or _entry(before) != _entry(facts):
-            self.look_at_phases(self.silent_groups.in_queue(facts.name))
+            self._look_at_silent(self.silent_groups.in_queue(facts.name))
         self._set_quota(account, _quota_in_force(account, before, facts))
         self._reweigh(account, before, facts)
         self._reassess(account.unstamped)
@@ -275,7 +275,7 @@ class Ledger(LedgerState):
         account.facts = None
         self.queue_names.discard(name)
         self.card_metering.queue_gone(account)
-        self.look_at_phases(self.silent_groups.in_queue(name))
+        self._look_at_silent(self.silent_groups.in_queue(name))
         self._set_quota(account, {})
         self._reassess(account.unstamped)
         account.pending.judge_groups_anew()
@@ -359,7 +359,7 @@ class Ledger(LedgerState):
         requesting = self.requesting.get(namespace, ())
         self.reassessment.ask_again(requesting)
         self.look_at_phases(requesting)
-        self.look_at_phases(self.silent_groups.in_namespace(namespace))
+        self._look_at_silent(self.silent_groups.in_namespace(namespace))
 
     def priority_class_seen(self, name: str, value: int) -> None:
         """A priority class was added or changed; pod groups may name it."""
@@ -425,6 +425,11 @@ class Ledger(LedgerState):
             self.group_for(key).failed.add(uid)
             self.dirty.mark_group(key)
 
+    def _look_at_silent(self, keys: Collection[str]) -> None:
+        """Groups that ask for nothing wait for their queue alone."""
+        self.look_at_phases(keys)
+        self.reassessment.ask_again(keys)
+
     def _see_group(self, group: PodGroupState, facts: GroupFacts | None) -> None:
         """Costs in proportion to the members only if a field changed that they are read by. Phases
         and counts are none: we write them ourselves while a gang binds.
@@ -435,6 +440,7 @@ class Ledger(LedgerState):
         self.mark_queues(group.see(facts, self.account_for) | self.repost(group))
         self.note_request(group)
         self.silent_groups.see(group.key, facts)
+        self.ask(group)
         self.queue_groups.see(group.key, facts.queue if facts is not None else "")
         self.group_names.see(group.key, exists=facts is not None)
         self.job_groups.see(group.key, exists=facts is not None)

@@ -381,7 +381,7 @@ class LedgerState:
         group.leave(uid)
         if group.unused:
             del self.groups[group.key]
-        elif group.facts is not None and group.request:
+        else:
             self.ask(group)
 
     def mark_group(self, group: PodGroupState) -> None:
@@ -392,8 +392,7 @@ class LedgerState:
         for pending in group.queues:
             pending.gang_changed(group)
             self.dirty.mark_pending(pending.queue)
-        if group.asks is not None or group.request:
-            self.ask(group)
+        self.ask(group)
         self._note_vacancy(group)
 
     def _note_vacancy(self, group: PodGroupState) -> None:
@@ -464,7 +463,7 @@ class LedgerState:
         if facts is None or not group.to_be_enqueued:
             return None
         request = group.request if self._enqueues else group.asked
-        if not request:
+        if request is None or not (request or self._is_missing(facts.queue)):
             return None
         if self.mode_in(facts.namespace) is not Mode.ENFORCE:
             return None
@@ -498,6 +497,11 @@ class LedgerState:
         """
         waits = self._makes_groups and facts.of_volcano and not facts.group
         return waits and facts.controller in KINDS
+
+    def _is_missing(self, queue: str) -> bool:
+        """Whether who names this queue waits for it, and is told so: also who asks for nothing."""
+        account = self.accounts_by_queue.get(queue)
+        return account is None or account.facts is None
 
     def needs_nothing_yet(self, group: PodGroupState) -> bool:
         """Whether the pods of a group may be created without anything being reserved (E1): they are

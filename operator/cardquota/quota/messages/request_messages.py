@@ -57,6 +57,20 @@ def room_to_read() -> str:
     return "there is room for it again; wait a few seconds"
 
 
+def keys_left_out(keys: Sequence[str]) -> str:
+    """A Warning: a new object had annotations that only we write (I3)."""
+    return f"left out: {listed(_short(keys), ', ', most=3)}; cardquota writes these annotations"
+
+
+def keys_kept(keys: Sequence[str]) -> str:
+    """A Warning: an object was replaced without annotations that only we write (I3)."""
+    return f"kept: {listed(_short(keys), ', ')}; only cardquota removes these annotations"
+
+
+def _short(keys: Sequence[str]) -> list[str]:
+    return [key.rpartition("/")[2] for key in keys]
+
+
 def several_resources(resources: Sequence[str]) -> str:
     """The pod asks for more than one card resource (P2)."""
     names = listed(resources, " and ")

@@ -53,7 +53,7 @@ def serial(writer: asyncio.StreamWriter) -> int:
 
 async def asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
     """The first line of the answer to an empty review."""
-    writer.write(b"POST /mutate HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
+    writer.write(b"POST /mutate/ HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
     head = await reader.readuntil(b"\r\n\r\n")
     size = next(line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length"))
     await reader.readexactly(int(size.split(b":")[1]))
@@ -64,7 +64,7 @@ async def test_a_new_certificate_is_served_from_the_next_connection_on() -> None
     """Those that are open go on: nothing is lost while it is renewed."""
     context = server_context(*a_pair(1))
     async with Endpoint() as endpoint:
-        http = endpoint.server.http()
+        http = endpoint.server.http(lambda _: True)
         runner = await serve(http, host="127.0.0.1", port=0, tls=context, grace=0.1)
         port = runner.addresses[0][1]
         before = await connect(port)
@@ -84,7 +84,7 @@ async def test_a_key_of_another_type_leaves_nothing_of_the_one_before() -> None:
     old = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     context = server_context(*a_pair(1, old))
     async with Endpoint() as endpoint:
-        http = endpoint.server.http()
+        http = endpoint.server.http(lambda _: True)
         runner = await serve(http, host="127.0.0.1", port=0, tls=context, grace=0.1)
         port = runner.addresses[0][1]
         for number, key in ((2, None), (3, old), (4, None)):

@@ -23,6 +23,7 @@ from cardquota.extender.leader_client import PASSED_ON, LeaderClient
 from cardquota.metrics import Metrics
 from cardquota.quota.decisions.groups.enqueue_vote import Vote
 from cardquota.quota.vocabulary import RefusedWrite
+from cardquota.settings import Enqueue
 
 NAME = "cardquota-webhook.cardquota-system.svc"
 SERVER = issue([NAME, "127.0.0.1"], now=datetime.now(UTC), days=1)
@@ -46,9 +47,14 @@ class FixedVotes:
 
 @asynccontextmanager
 async def serving(
-    votes: FixedVotes, *, tls: bool = True, refusals: TakesRefusals | None = None
+    votes: FixedVotes,
+    *,
+    tls: bool = True,
+    refusals: TakesRefusals | None = None,
+    secret: str = "",
 ) -> AsyncIterator[str]:
-    server = EnqueueServer(votes, Metrics(), refusals).http()  # type: ignore[arg-type]
+    answers = EnqueueServer(votes, Metrics(), refusals, secret=secret)  # type: ignore[arg-type]
+    server = answers.http()
     context = server_context(SERVER.cert_pem, SERVER.key_pem) if tls else None
     await server.start("127.0.0.1", 0, context)
     try:
@@ -313,3 +319,32 @@ async def test_v1_a_body_that_does_not_come_is_given_up(
         writer.write("\r\n".join(lines).encode())
         assert f" {code} ".encode() in await reader.readline()
         writer.close()
+
+
+async def test_n3_who_does_not_know_the_secret_of_the_path_is_answered_nothing() -> None:
+    votes, secret = FixedVotes(Vote.REJECT), 16 * "ab"
+    async with serving(votes, secret=secret) as address:
+        for path in (
+            PATH,
+            f"/volcano/{secret}x/jobEnqueueable",
+            "/",
+            f"/{secret}",
+            "/cardquota/refused",
+        ):
+            assert await post(f"https://{address}{path}", CALL) == (404, "nothing is here\n")
+        assert votes.asked == []
+        path = f"/volcano/{secret}/jobEnqueueable"
+        assert (await post(f"https://{address}{path}", CALL))[0] == 200
+    client = LeaderClient(
+        lambda: "",
+        lambda: trusting_context(SERVER.ca_pem),
+        server_name=NAME,
+        timeout=5,
+        secret=secret,
+    )
+    async with serving(votes, secret=secret) as address:
+        found = await client.post(address, PATH, CALL, most=100)
+        await client.close()
+    assert found.status == 200
+    assert len(votes.asked) == 2
+    assert secret not in repr(Enqueue(path_secret=secret))

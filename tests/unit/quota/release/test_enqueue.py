@@ -357,6 +357,34 @@ def test_of_a_group_that_is_not_seen_nothing_is_said() -> None:
     assert found.verdict.outcome is Outcome.UNSEEN
 
 
+def asks_anything(ledger: Ledger) -> bool:
+    """Whether the group waits to be enqueued, in whichever queue."""
+    return ledger.groups[KEY].asks is not None
+
+
+def test_e5_who_asks_for_nothing_waits_for_a_queue_that_is_not_there() -> None:
+    """It is told so; once the queue is there, nothing is reserved for it."""
+    ledger = a_cluster(GROUP.in_queue("later"))
+    group = ledger.groups[KEY]
+    _, (refused,) = release(ledger, "later")
+    assert refused.gang is group
+    assert refused.verdict.reason is Reason.QUEUE_NOT_FOUND
+    see(ledger, a_queue("later").with_quota({H200: 1}))
+    assert not asks_anything(ledger)
+    assert release(ledger, "later") == ([], [])
+    assert ledger.needs_nothing_yet(group)
+    ledger.queue_gone("later")
+    assert asks_anything(ledger)
+    see(ledger, a_namespace("team").in_mode("off"))
+    assert not asks_anything(ledger)
+    see(ledger, a_namespace("team"))
+    assert asks_anything(ledger)
+    see(ledger, a_pod("a").in_group("train").naming(H200).asking_for(1))
+    see(ledger, a_pod("b").in_group("train").naming(H200).asking_for(1))
+    assert not asks_anything(ledger), "its pods wait"
+    assert drift(ledger) == {}
+
+
 @pytest.mark.parametrize("mode", ["audit", "off"])
 def test_a_namespace_where_nothing_is_enforced_reserves_nothing(mode: str) -> None:
     team = a_namespace("team")

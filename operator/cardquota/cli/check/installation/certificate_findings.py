@@ -1,4 +1,6 @@
-"""Whether the API server trusts somebody as the operator, and until when it can. Pure."""
+"""Whether the API server trusts somebody as the operator, and until when; and whether the operator
+can know it (N1). Pure.
+"""
 
 import base64
 import binascii
@@ -6,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from ....cluster.certificates.path_secrets import is_secret
 from ....cluster.certificates.pem import read_certificates
 from ....quota.stuck.stuck_finding import StuckFinding
 from ....settings import Settings
@@ -38,6 +41,15 @@ def bundle_findings(
             advice = sentences.SEE_ROTATION if own else sentences.SEE_ISSUER
             yield fault((kind, "", name), reason, why, advice)
             return
+        if not _has_secret(webhook):
+            why = sentences.path_missing(kind, name, str(inner(webhook, "name") or ""))
+            yield fault((kind, "", name), "PathMissing", why, sentences.SEE_PATH)
+            return
+
+
+def _has_secret(webhook: object) -> bool:
+    at = ("clientConfig", "service", "path"), ("clientConfig", "url")
+    return any(is_secret(str(inner(webhook, *one)).rpartition("/")[2]) for one in at)
 
 
 def _wrong_bundle(

@@ -15,7 +15,7 @@ import msgspec
 from ....cluster.api.api_error import ApiError, OutcomeUnknown
 from ....cluster.api.client import Client
 from ....install.admission_path import admission_path
-from ....install.manifests import documents, names
+from ....install.manifests import documents
 from ....install.rights import Right, rights
 from ....quota import vocabulary as v
 from ....settings import Settings
@@ -119,7 +119,7 @@ async def _called_by(client: Client, settings: Settings) -> str:
     """The address in the validating webhooks, if they have a URL and the settings have none."""
     if settings.webhook.url is not None:
         return ""
-    name = names(settings).validating[0]
+    name = settings.webhook.name
     found = await read_object(
         client,
         f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{name}",

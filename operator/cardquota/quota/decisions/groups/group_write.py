@@ -43,10 +43,10 @@ def judge_group_write(
 ) -> Verdict:
     """The verdict on a group that is created, or that was `before` and is changed.
 
-    NEVER: it is to be refused. WAITS: the same is wrong with a group that a controller made; it is
-    admitted, and told, since the controller would give up. FITS: nothing is wrong, though there may
-    be warnings. `default_queue`: of a group that names none. `by_controller`: whether a controller
-    made it; by default as its owner references say.
+    NEVER: it is to be refused. WAITS: the same is wrong with a group that a controller made, which
+    would give up, or its queue does not exist yet: it is admitted, and told. FITS: nothing is
+    wrong, though there may be warnings. `default_queue`: of a group that names none.
+    `by_controller`: whether a controller made it; by default as its owner references say.
     """
     if before is not None and _says(group) == _says(before):
         return _FITS
@@ -68,7 +68,8 @@ def judge_group_write(
     verdict = judge_group(ledger, replace(facts, request=request), enters=enters)
     if not verdict.fits:
         said = verdict.reason in _REFUSED_TO_CONTROLLERS and _asks(group)[0] is not None
-        bearable = owned and not said
+        # Who applies a group before its queue (Helm does) is told; it waits (E5).
+        bearable = (owned and not said) or verdict.reason is Reason.QUEUE_NOT_FOUND
         return verdict._replace(outcome=Outcome.WAITS) if bearable else verdict
     warnings = verdict.warnings
     asks_anew = before is None or _asks(group) != _asks(before)

@@ -227,16 +227,14 @@ class PodGroupState:
 
     @property
     def to_be_enqueued(self) -> bool:
-        """Whether it asks for something, and nothing of it has begun: no reservation, not all pods
-        of its minimum, none that holds anything. Whose time was over asks again when a pod of it is
-        there (E8), or when a scheduler asks again (V3).
+        """Whether nothing of it has begun: no reservation, not all pods of its minimum, none that
+        holds anything. Whose time was over asks again when a pod of it is there (E8), or when a
+        scheduler asks again (V3).
         """
         facts = self.facts
         if facts is None or not facts.queue or self.held_back or self.begun:
             return False
-        return bool(self.request) and (
-            bool(self.members) or self.asked is not None or not self.lost_place
-        )
+        return bool(self.members) or self.asked is not None or not self.lost_place
 
     @property
     def request(self) -> GroupRequest:

@@ -19,12 +19,13 @@ DAY = 86_400
 OWN = Settings()
 GIVEN = Settings(webhook=Webhook(certificates="secret"))
 SECRET = CertificateSecret("cardquota-webhook", own=True)
+CALLED = {"service": {"path": "/mutate/" + 32 * "a1"}}
 PAIR = issue(["hook.system.svc"], now=NOW, days=60, ca_days=100)
 
 
 def stored(*bundles: object) -> dict[str, Any]:
     webhooks = [
-        {"name": f"{number}.example.com", "clientConfig": {"caBundle": bundle}}
+        {"name": f"{number}.example.com", "clientConfig": {"caBundle": bundle, **CALLED}}
         for number, bundle in enumerate(bundles)
     ]
     kind, meta = "ValidatingWebhookConfiguration", {"name": "cardquota"}
@@ -59,6 +60,25 @@ def test_a_bundle_that_is_over() -> None:
     (one,) = bundle_findings(stored(encoded(PAIR.ca_pem)), OWN, later)
     assert one.reason == "CaBundleOver"
     assert one.why.endswith("in ValidatingWebhookConfiguration <cardquota> ended on 2026-08-09")
+
+
+def test_n1_a_path_without_a_secret() -> None:
+    found = stored(encoded(PAIR.ca_pem))
+    (webhook,) = found["webhooks"]
+    secret, shown = 32 * "b2", []
+    for called, right in (
+        ({"url": f"https://10.0.0.1:9443/mutate/{secret}"}, True),
+        ({"url": "https://10.0.0.1:9443/mutate"}, False),
+        ({"service": {"path": "/mutate/" + secret}}, True),
+        ({"service": {"path": "/mutate/" + secret[1:]}}, False),
+        ({"service": {}}, False),
+        ({}, False),
+    ):
+        webhook["clientConfig"] = {"caBundle": encoded(PAIR.ca_pem), **called}
+        findings = list(bundle_findings(found, OWN, AT))
+        assert [one.reason for one in findings] == ([] if right else ["PathMissing"]), called
+        shown += findings
+    assert secret[1:] not in str(shown)
 
 
 def test_an_object_of_another_form() -> None:

@@ -36,6 +36,7 @@ def trusted(document: dict[str, Any]) -> dict[str, Any]:
     found = deepcopy(document)
     for webhook in found.get("webhooks", ()):
         webhook["clientConfig"]["caBundle"] = encoded(PAIR.ca_pem)
+        webhook["clientConfig"]["service"]["path"] = "/mutate/" + 32 * "a1"
     return found
 
 

@@ -45,7 +45,8 @@ async def test_no_more_of_a_gang_in_flight_than_allowed() -> None:
 
 async def test_no_more_groups_in_flight_than_allowed() -> None:
     groups = [a_group(f"g{n}").in_queue("queue").of(1) for n in range(100)]
-    async with leading(*groups, in_flight=8, phases=True) as leader:
+    queue = a_queue("queue").with_quota({H200: 1})
+    async with leading(queue, *groups, in_flight=8, phases=True) as leader:
         await until(lambda: len(leader.script.patches) == 100)
         assert leader.script.most_in_flight == 8
 

@@ -19,12 +19,12 @@ GANG = a_group("gang").in_queue("red").of(2).requesting({H200: 2})
 RED = a_queue("red").with_quota({H200: 3})
 BLUE = a_queue("blue").with_quota({H200: 3})
 NOT_READ = GANG.requesting("[]")
+GONE = GANG.in_queue("gone")
 BAD = {
     "a request that cannot be read": NOT_READ,
     "more than the quota": GANG.requesting({H200: 9}),
     "a card outside the quota": GANG.requesting({H800: 1}),
     "an unknown card": GANG.requesting({"H2000": 1}),
-    "a missing queue": GANG.in_queue("gone"),
     "a minimum of nothing": GANG.of(0),
     "a bad minimum by task": GANG.of_tasks({"worker": 3}),
 }
@@ -89,12 +89,23 @@ def test_q6_a_closed_queue_is_no_reason_to_refuse_a_change_of_what_is_in_it() ->
     assert not write(GANG.requesting({H200: 4}), GANG, RED.closed()).fits
 
 
-@pytest.mark.parametrize("what", ["a missing queue", "a card outside the quota"])
-def test_a_group_of_a_controller_is_admitted_and_told_what_can_become_right(what: str) -> None:
+def test_a_group_of_a_controller_is_admitted_and_told_what_can_become_right() -> None:
     """It would give up (E5)."""
-    verdict = write(BAD[what].made_by_a_controller())
+    group = BAD["a card outside the quota"]
+    verdict = write(group.made_by_a_controller())
     assert verdict.outcome is Outcome.WAITS
-    assert verdict.text == write(BAD[what]).text
+    assert verdict.text == write(group).text
+
+
+@pytest.mark.parametrize("group", [GONE, GONE.made_by_a_controller(), GONE.requesting({H200: 1})])
+@pytest.mark.parametrize("before", [None, GANG])
+def test_e5_a_group_of_a_queue_that_is_not_there_yet_is_admitted_and_told(
+    group: GroupBody, before: GroupBody | None
+) -> None:
+    """Helm writes pod groups before queues."""
+    verdict = write(group, before)
+    assert (verdict.outcome, verdict.reason) == (Outcome.WAITS, Reason.QUEUE_NOT_FOUND)
+    assert "Queue <gone> does not exist" in verdict.text
 
 
 @pytest.mark.parametrize(

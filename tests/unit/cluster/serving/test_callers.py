@@ -1,0 +1,87 @@
+"""Who is answered where the certificate counts: by its name, and by a handshake of now."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from builders.certificates import issue
+from cardquota.cluster.certificates.certificates import KeyPair, make_serving
+from cardquota.cluster.serving.http_call import BodyLimits, HttpAnswer, HttpCall
+from cardquota.cluster.serving.http_server import HttpServer
+from cardquota.cluster.serving.tls import client_context, server_context
+
+NOW = datetime.now(UTC)
+HOST, NAME = "127.0.0.1", "the-caller"
+SERVER, CALLER = issue([HOST], now=NOW, days=1), issue([NAME], now=NOW, days=1)
+ASKS = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+
+
+@asynccontextmanager
+async def serving(client_name: str = NAME) -> AsyncIterator[int]:
+    """Its port."""
+
+    async def hello(_: HttpCall) -> HttpAnswer:
+        return HttpAnswer(200, b"hello")
+
+    server = HttpServer(hello, BodyLimits(0, 0))
+    tls = server_context(SERVER.cert_pem, SERVER.key_pem, clients=CALLER.ca_pem)
+    await server.start(HOST, 0, tls, client_name=client_name)
+    yield server.addresses[0][1]
+    await server.stop(0.1)
+
+
+def named(*names: str) -> KeyPair:
+    until = NOW + timedelta(days=1)
+    return make_serving(names, CALLER.authority, now=NOW, until=until)
+
+
+@pytest.mark.parametrize(
+    ("names", "asked", "welcome"),
+    [
+        ([NAME], NAME, True),
+        (["another", NAME], NAME, True),
+        (["another"], NAME, False),
+        ([f"{NAME}.x"], NAME, False),
+        (["another"], "", True),
+    ],
+)
+async def test_n2_a_caller_is_known_by_name(names: list[str], asked: str, welcome: bool) -> None:
+    shown = named(*names)
+    tls = client_context(shown.cert_pem, shown.key_pem, servers=SERVER.ca_pem)
+    async with serving(asked) as port:
+        reader, writer = await asyncio.open_connection(HOST, port, ssl=tls)
+        writer.write(ASKS)
+        assert (await reader.read()).startswith(b"HTTP/1.1 200") is welcome
+        writer.close()
+
+
+async def test_n2_no_session_of_tls_1_2_is_resumed() -> None:
+    """Neither by a ticket, nor by its number: OpenSSL would check no certificate."""
+    tls = client_context(CALLER.cert_pem, CALLER.key_pem, servers=SERVER.ca_pem)
+    tls.maximum_version = ssl.TLSVersion.TLSv1_2
+
+    def ask(port: int, before: ssl.SSLSession | None) -> tuple[bytes, ssl.SSLSession, bool]:
+        with (
+            socket.create_connection((HOST, port)) as plain,
+            tls.wrap_socket(plain, session=before, server_hostname=HOST) as connection,
+        ):
+            session, resumed = connection.session, bool(connection.session_reused)
+            assert session is not None
+            try:
+                connection.sendall(ASKS)
+                answer = b"".join(iter(lambda: connection.recv(4096), b""))
+                connection.unwrap()
+            except OSError:
+                answer = b""
+            return answer, session, resumed
+
+    async with serving() as port:
+        answer, session, _ = await asyncio.to_thread(ask, port, None)
+        assert not session.has_ticket
+        answer, _, resumed = await asyncio.to_thread(ask, port, session)
+        assert not (answer and resumed)
