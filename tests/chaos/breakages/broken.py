@@ -6,7 +6,7 @@ that uses it.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -78,6 +78,7 @@ def _no_fence(breaker: Breaker) -> None:
         elector: Elector,
         reflectors: Sequence[RevisionSource],
         client: Client,
+        held: Callable[[], Awaitable[float]],
         *,
         settle: float = 3.0,
         renew_deadline: float = 8.0,
@@ -85,7 +86,7 @@ def _no_fence(breaker: Breaker) -> None:
         clock: Callable[[], float] = boottime,
     ) -> None:
         waits = {"settle": 0.0, "renew_deadline": 0.0, "optional_wait": optional_wait}
-        await whole(elector, reflectors, client, **waits, clock=clock)
+        await whole(elector, reflectors, client, held, **waits, clock=clock)
 
     breaker.replace(leadership, "settle_and_catch_up", at_once)
 

@@ -65,7 +65,7 @@ class Leader:
             return a_writer(self.script, left, at_a_time=in_flight)
 
         loop = asyncio.get_running_loop()
-        reports = GateReports(self.ledger, self.told)  # type: ignore[arg-type]
+        reports = GateReports(self.ledger, self.told, self.metrics)  # type: ignore[arg-type]
         conditions = GroupConditions(self.ledger, term=TERM, per_second=2.0)
         self.releaser = GateReleaser(
             self.ledger,

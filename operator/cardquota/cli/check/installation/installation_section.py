@@ -9,24 +9,19 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from .... import __version__
-from ....install.comparison import differences
 from ....install.rights import in_words
 from ....quota import vocabulary as v
-from ....quota.messages import report_messages
 from ....quota.stuck.stuck_finding import StuckFinding
 from ....settings import Settings
 from ... import sentences
 from ..bounded_section import bounded_section
 from ..section import CheckSection
-from .certificate_findings import (
-    bundle_findings,
-    certificate_findings,
-    secrets_with_certificates,
-)
+from .admission_findings import admission_findings
+from .certificate_findings import certificate_findings, secrets_with_certificates
 from .definition_findings import definition_findings
 from .deployment_findings import deployment_findings
 from .installation_fault import fault
-from .installed import Installed
+from .installed import Installed, is_of_fence
 from .lease_findings import NO_LEADER, is_renewed, lease_findings
 from .object_answer import NotRead
 
@@ -57,8 +52,10 @@ def nobody_decides(section: CheckSection) -> bool:
 def _findings(installed: Installed, settings: Settings, now: float) -> Iterator[StuckFinding]:
     standalone = settings.scheduler == "standalone"
     yield from lease_findings(installed.leases, settings.namespace, now)
-    yield from definition_findings(installed.definitions, standalone=standalone)
-    yield from _of_admission(installed, settings, now)
+    definitions = {k: one for k, one in installed.definitions.items() if not is_of_fence(k)}
+    yield from definition_findings(definitions, standalone=standalone)
+    admission = [one for one in installed.admission if not is_of_fence(one[0]["metadata"]["name"])]
+    yield from admission_findings(admission, settings, now)
     missing = installed.missing_rights
     if missing and not isinstance(missing, NotRead):
         about = ("ServiceAccount", settings.namespace, settings.service_account)
@@ -74,20 +71,6 @@ def _findings(installed: Installed, settings: Settings, now: float) -> Iterator[
         about = ("Deployment", settings.namespace, v.DEPLOYMENT)
         why = sentences.deployment_missing(f"{settings.namespace}/{v.DEPLOYMENT}")
         yield fault(about, "DeploymentMissing", why, sentences.APPLY_BASE)
-
-
-def _of_admission(installed: Installed, settings: Settings, now: float) -> Iterator[StuckFinding]:
-    for wanted, found in installed.admission:
-        if isinstance(found, NotRead):
-            continue
-        kind, name = str(wanted["kind"]), str(wanted["metadata"]["name"])
-        differs = differences(wanted, found)
-        if differs:
-            why = report_messages.installation_fault(kind, name, differs)
-            about = (kind, "", name)
-            yield fault(about, v.INSTALLATION_DIFFERS, why, sentences.APPLY_MANIFESTS)
-        if found is not None and "webhooks" in wanted:
-            yield from bundle_findings({**found, "kind": kind}, settings, now)
 
 
 def _not_read(installed: Installed) -> Iterator[str]:
