@@ -313,13 +313,11 @@ EVENTS: Final = (
                 say(fence_messages.not_ours, _TERM),
             ),
             (
-                "The API server compares with a term that is over, or a policy is not ours. No "
-                "gate opens.",
+                "The API server compares with another term, or a policy is changed. No gate opens.",
                 say(fence_messages.refused, _TERM, "only in the current term <cardquota-0_1a>"),
             ),
             (
-                "A policy or binding by term is missing, or the definition of Terms was. Gates go "
-                "on opening.",
+                "A policy or binding by term is missing, or the definition of Terms. Gates open.",
                 say(fence_messages.accepts_any, _TERM),
             ),
         )

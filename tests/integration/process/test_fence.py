@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from functools import partial
 from random import Random
 
 import pytest
@@ -157,7 +157,7 @@ def test_whatever_is_deleted_and_made_again_in_any_order(fenced: Fenced) -> None
                 # The Term is protected as long as its policy is there.
                 ask(cluster, "DELETE", _path(one, wanted))
             gone = {one for one in chosen if one[0] != v.TERM_KIND}
-            eventually(lambda gone=gone: _told(fenced) == gone, "check says what is missing")
+            eventually(partial(_is_told, fenced, gone), "check says what is missing", every=1)
             assert fenced.let_through() <= QUOTA
             for one in dice.sample(sorted(gone), len(gone)):
                 _make(cluster, one, wanted)
@@ -175,8 +175,12 @@ def _path(one: tuple[str, str], wanted: dict[tuple[str, str], Object]) -> str:
     return f"{TERMS}/{v.LEASE}" if one[0] == v.TERM_KIND else f"{DEFINITIONS}/{one[1]}"
 
 
-def _told(fenced: Fenced) -> set[tuple[str, str]]:
-    return {(one.kind, one.name) for one in fenced.findings() if one.reason not in FOREIGN}
+def _is_told(fenced: Fenced, gone: set[tuple[str, str]]) -> bool:
+    """Whether `check` names what is gone, and nothing else."""
+    told = {(one.kind, one.name) for one in fenced.findings() if one.reason not in FOREIGN}
+    if told != gone:
+        print(f"not told: {gone - told}, told: {told - gone}")  # noqa: T201 - shown if it fails
+    return told == gone
 
 
 def _make(cluster: Cluster, one: tuple[str, str], wanted: dict[tuple[str, str], Object]) -> None:

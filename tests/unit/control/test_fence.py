@@ -112,6 +112,9 @@ class Kept:
             clock=clock,
         )
 
+    def closed(self) -> bool:
+        return self.fence.closed
+
     def shown(self) -> set[str]:
         value = self.metrics.registry.get_sample_value
         return {f for f in FenceFault if value("cardquota_fence_faults", {"fault": f})}
@@ -144,13 +147,13 @@ async def test_the_term_is_named_before_anything_is_decided(before: str | None) 
     if before is not None:
         server.change(before)
     async with kept(server) as one:
-        assert one.fence.closed
+        assert one.closed()
         await one.fence.held()
         assert server.term == TERM
-        assert not one.fence.closed
+        assert not one.closed()
         assert one.fence.problem == ""
         assert one.reasons == []
-    assert one.fence.closed
+    assert one.closed()
 
 
 async def test_an_api_server_that_follows_a_moment_later_is_no_fault() -> None:
@@ -159,7 +162,7 @@ async def test_an_api_server_that_follows_a_moment_later_is_no_fault() -> None:
     server.follows = False
     async with kept(server) as one:
         await asyncio.sleep(0.2)
-        assert one.fence.closed
+        assert one.closed()
         assert server.term == TERM
         server.knows = TERM
         asked = elapsed()
@@ -176,7 +179,7 @@ async def test_who_has_lost_the_lease_does_not_write_over_his_successors_term() 
     async with kept(server) as one:
         await asyncio.sleep(60)
         assert server.term == OTHER
-        assert one.fence.closed
+        assert one.closed()
 
 
 async def test_nor_if_he_loses_it_right_before_he_writes() -> None:
@@ -193,7 +196,7 @@ async def test_nor_if_he_loses_it_right_before_he_writes() -> None:
     async with kept(server) as one:
         await asyncio.sleep(60)
         assert server.term == OTHER
-        assert one.fence.closed
+        assert one.closed()
 
 
 async def test_a_term_that_somebody_deletes_or_writes_is_written_again() -> None:
@@ -205,7 +208,7 @@ async def test_a_term_that_somebody_deletes_or_writes_is_written_again() -> None
         server.change("usurper")
         await until(lambda: server.term == TERM)
         await asyncio.sleep(60)
-        assert not one.fence.closed
+        assert not one.closed()
 
 
 async def test_without_the_kind_nothing_is_decided_and_it_is_told() -> None:
@@ -217,12 +220,12 @@ async def test_without_the_kind_nothing_is_decided_and_it_is_told() -> None:
         gone = elapsed()
         await until(lambda: one.fence.problem)
         assert gone() < 30
-        assert one.fence.closed
+        assert one.closed()
         assert one.shown() == {"unwritten"}
         assert one.reasons == [v.FENCE_FAULT]
         assert "terms.yaml" in one.fence.problem
         server.kind_there = True
-        await until(lambda: not one.fence.closed)
+        await until(lambda: not one.closed())
         await until(lambda: one.reasons == [v.FENCE_FAULT, v.FENCE_IN_FORCE])
         assert one.shown() == set()
 
@@ -235,7 +238,7 @@ async def test_an_api_server_that_stays_with_an_old_term_is_found_without_any_po
         begun = elapsed()
         await until(lambda: one.fence.problem)
         assert begun() < 30
-        assert one.fence.closed
+        assert one.closed()
         assert one.shown() == {"refused"}
         assert "restart kube-apiserver" in one.fence.problem
         await until(lambda: server.fault == one.fence.problem)
@@ -243,7 +246,7 @@ async def test_an_api_server_that_stays_with_an_old_term_is_found_without_any_po
         await asyncio.sleep(600)
         assert server.dry_runs - asked <= 2 * 600 / module.EVERY
         server.knows = TERM
-        await until(lambda: not one.fence.closed)
+        await until(lambda: not one.closed())
         await until(lambda: server.fault is None)
 
 
@@ -256,7 +259,7 @@ async def test_a_fence_that_lets_every_term_by_is_told_and_stops_nobody() -> Non
         await until(lambda: one.fence.problem)
         assert opened() < 30
         assert one.shown() == {"open"}
-        assert not one.fence.closed
+        assert not one.closed()
         server.knows = TERM
         await until(lambda: one.fence.problem == "")
 
@@ -267,7 +270,7 @@ async def test_in_audit_mode_nothing_is_refused() -> None:
     async with kept(server, Settings(mode=InstallationMode.AUDIT)) as one:
         await asyncio.sleep(100)
         assert one.fence.problem == ""
-        assert not one.fence.closed
+        assert not one.closed()
 
 
 class Decisions:
@@ -290,7 +293,7 @@ async def test_what_is_refused_for_its_term_stops_all_and_is_tried_gently() -> N
         await one.fence.held()
         await asyncio.sleep(100)
         one.fence.refused(decisions.repeat)
-        assert one.fence.closed
+        assert one.closed()
         told = elapsed()
         await until(lambda: one.fence.problem)
         assert told() < 30
@@ -300,7 +303,7 @@ async def test_what_is_refused_for_its_term_stops_all_and_is_tried_gently() -> N
         await asyncio.sleep(600)
         assert decisions.repeated - tried <= 2 * 600 / module.EVERY
         decisions.refused = False
-        await until(lambda: not one.fence.closed)
+        await until(lambda: not one.closed())
         await until(lambda: one.fence.problem == "")
 
 
@@ -311,7 +314,7 @@ async def test_one_refusal_that_is_over_at_once_is_not_told() -> None:
         await one.fence.held()
         one.fence.refused(decisions.repeat)
         refused = elapsed()
-        await until(lambda: not one.fence.closed)
+        await until(lambda: not one.closed())
         assert refused() < 1
         await asyncio.sleep(100)
         assert one.reasons == []
@@ -328,5 +331,5 @@ async def test_an_answer_that_says_nothing_of_the_term_changes_nothing(answer: E
 
         server.post = unanswered  # type: ignore[method-assign]
         await asyncio.sleep(100)
-        assert not one.fence.closed
+        assert not one.closed()
         assert one.fence.problem == ""

@@ -12,13 +12,15 @@ from ..api.api_error import ApiError
 from ..api.client import MERGE_PATCH
 
 _FOR_TERM: Final = re.compile(
-    rf".*ValidatingAdmissionPolicy 'cardquota-({'|'.join(v.TERM_POLICIES)})'", re.DOTALL
+    r'(?:[^ ]+ "[^"]*" is forbidden: )?ValidatingAdmissionPolicy '
+    rf"'cardquota-(?:{'|'.join(v.TERM_POLICIES)})' "
 )
+"""How the API server introduces it. What a webhook says begins with that it is a webhook's."""
 
 
 def refused_for_term(error: ApiError) -> bool:
     """Whether the API server refuses a decision because of the term that it names."""
-    return error.denied and _FOR_TERM.match(error.message) is not None
+    return _FOR_TERM.match(error.message) is not None
 
 
 class TermGuard(Protocol):

@@ -246,7 +246,8 @@ TERMS = ("customresourcedefinition", "terms.cardquota.volcano.sh")
 
 def holds(api: PolicyApi) -> bool:
     """Whether decisions of a former term are refused."""
-    late = api.create(pod_group("late", {RESERVATION: '{"term":"gone"}'}), US, dry=True)
+    group = pod_group("late", {RESERVATION: '{"term":"gone"}'})
+    late = api.create(group, US, namespace=OWN, dry=True)
     return "cardquota-reservation-term'" in late.said
 
 
