@@ -133,7 +133,7 @@ def load_on(fenced: Fenced, dice: Random) -> Iterator[None]:
             name = dice.choice(names)
             if not ask(fenced.cluster, "POST", fenced.pods, a_pod(name)).ok:
                 ask(fenced.cluster, "DELETE", f"{fenced.pods}/{name}?gracePeriodSeconds=0")
-            ended.wait(0.05)
+            ended.wait(0.2)
 
     loading = threading.Thread(target=go_on)
     loading.start()
@@ -154,8 +154,7 @@ def test_whatever_is_deleted_and_made_again_in_any_order(fenced: Fenced) -> None
         for _ in range(TIMES):
             chosen = dice.sample(of_all, dice.randint(1, len(of_all)))
             for one in chosen:
-                # The Term is protected as long as its policy is there.
-                ask(cluster, "DELETE", _path(one, wanted))
+                _delete(cluster, one, wanted)
             gone = {one for one in chosen if one[0] != v.TERM_KIND}
             eventually(partial(_is_told, fenced, gone), "check says what is missing", every=1)
             assert fenced.let_through() <= QUOTA
@@ -173,6 +172,14 @@ def _path(one: tuple[str, str], wanted: dict[tuple[str, str], Object]) -> str:
     if one in wanted:
         return admission_path(wanted[one])
     return f"{TERMS}/{v.LEASE}" if one[0] == v.TERM_KIND else f"{DEFINITIONS}/{one[1]}"
+
+
+def _delete(cluster: Cluster, one: tuple[str, str], wanted: dict[tuple[str, str], Object]) -> None:
+    path = _path(one, wanted)
+    if one[0] == v.TERM_KIND:
+        ask(cluster, "DELETE", path)  # it is protected as long as its policy is there
+    else:
+        eventually(lambda: ask(cluster, "DELETE", path).code == 404, f"{one} is gone")
 
 
 def _is_told(fenced: Fenced, gone: set[tuple[str, str]]) -> bool:
