@@ -27,7 +27,7 @@ class TermStatus(WireModel):
     """Why decisions of this term are refused, or those of another are not; absent: all is right."""
 
 
-class Term(WireModel):
+class TermSchema(WireModel):
     """The term in which cardquota opens gates. Its leader writes it; there is one, in the
     operator's namespace.
     """
@@ -40,7 +40,7 @@ class Term(WireModel):
 
 TERM: Final = CustomResource(
     kind="Term",
-    model=Term,
+    model=TermSchema,
     plural=TERMS,
     short_names=(),
     scope="Namespaced",

@@ -1,4 +1,4 @@
-"""The fence, over an API server that may know another term than the one that is stored.
+"""E11: the fence, over an API server that may know another term than the one that is stored.
 
 What the real one does is in tests/integration/process/test_fence.py.
 """
@@ -29,7 +29,7 @@ REFUSED = (
 )
 
 
-class Server:
+class TermServer:
     """An API server with at most one Term."""
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ class Server:
 class Kept:
     """A fence that is kept."""
 
-    def __init__(self, server: Server, settings: Settings | None = None) -> None:
+    def __init__(self, server: TermServer, settings: Settings | None = None) -> None:
         self.server = server
         self.told = Told()
         self.metrics = Metrics()
@@ -125,7 +125,7 @@ class Kept:
 
 
 @asynccontextmanager
-async def kept(server: Server, settings: Settings | None = None) -> AsyncIterator[Kept]:
+async def kept(server: TermServer, settings: Settings | None = None) -> AsyncIterator[Kept]:
     found = Kept(server, settings)
     running = asyncio.create_task(found.fence.run(TERM))
     try:
@@ -143,7 +143,7 @@ def elapsed() -> Callable[[], float]:
 
 @pytest.mark.parametrize("before", [None, OTHER, TERM])
 async def test_the_term_is_named_before_anything_is_decided(before: str | None) -> None:
-    server = Server()
+    server = TermServer()
     if before is not None:
         server.change(before)
     async with kept(server) as one:
@@ -157,7 +157,7 @@ async def test_the_term_is_named_before_anything_is_decided(before: str | None) 
 
 
 async def test_an_api_server_that_follows_a_moment_later_is_no_fault() -> None:
-    server = Server()
+    server = TermServer()
     server.change(OTHER)
     server.follows = False
     async with kept(server) as one:
@@ -173,7 +173,7 @@ async def test_an_api_server_that_follows_a_moment_later_is_no_fault() -> None:
 
 
 async def test_who_has_lost_the_lease_does_not_write_over_his_successors_term() -> None:
-    server = Server()
+    server = TermServer()
     server.holder = OTHER
     server.change(OTHER)
     async with kept(server) as one:
@@ -184,7 +184,7 @@ async def test_who_has_lost_the_lease_does_not_write_over_his_successors_term() 
 
 async def test_nor_if_he_loses_it_right_before_he_writes() -> None:
     """He read the Term before he found the Lease to be his."""
-    server = Server()
+    server = TermServer()
     server.change("old")
 
     def taken() -> None:
@@ -200,7 +200,7 @@ async def test_nor_if_he_loses_it_right_before_he_writes() -> None:
 
 
 async def test_a_term_that_somebody_deletes_or_writes_is_written_again() -> None:
-    server = Server()
+    server = TermServer()
     async with kept(server) as one:
         await one.fence.held()
         server.delete()
@@ -212,7 +212,7 @@ async def test_a_term_that_somebody_deletes_or_writes_is_written_again() -> None
 
 
 async def test_without_the_kind_nothing_is_decided_and_it_is_told() -> None:
-    server = Server()
+    server = TermServer()
     async with kept(server) as one:
         await one.fence.held()
         server.delete()
@@ -231,7 +231,7 @@ async def test_without_the_kind_nothing_is_decided_and_it_is_told() -> None:
 
 
 async def test_an_api_server_that_stays_with_an_old_term_is_found_without_any_pod() -> None:
-    server = Server()
+    server = TermServer()
     server.change(OTHER)
     server.follows = False
     async with kept(server) as one:
@@ -251,7 +251,7 @@ async def test_an_api_server_that_stays_with_an_old_term_is_found_without_any_po
 
 
 async def test_a_fence_that_lets_every_term_by_is_told_and_stops_nobody() -> None:
-    server = Server()
+    server = TermServer()
     async with kept(server) as one:
         await one.fence.held()
         server.follows, server.knows = False, None
@@ -265,7 +265,7 @@ async def test_a_fence_that_lets_every_term_by_is_told_and_stops_nobody() -> Non
 
 
 async def test_in_audit_mode_nothing_is_refused() -> None:
-    server = Server()
+    server = TermServer()
     server.follows = False
     async with kept(server, Settings(mode=InstallationMode.AUDIT)) as one:
         await asyncio.sleep(100)
@@ -288,7 +288,7 @@ class Decisions:
 
 
 async def test_what_is_refused_for_its_term_stops_all_and_is_tried_gently() -> None:
-    server, decisions = Server(), Decisions()
+    server, decisions = TermServer(), Decisions()
     async with kept(server) as one:
         await one.fence.held()
         await asyncio.sleep(100)
@@ -308,7 +308,7 @@ async def test_what_is_refused_for_its_term_stops_all_and_is_tried_gently() -> N
 
 
 async def test_one_refusal_that_is_over_at_once_is_not_told() -> None:
-    server, decisions = Server(), Decisions()
+    server, decisions = TermServer(), Decisions()
     decisions.refused = False
     async with kept(server) as one:
         await one.fence.held()
@@ -322,7 +322,7 @@ async def test_one_refusal_that_is_over_at_once_is_not_told() -> None:
 
 @pytest.mark.parametrize("answer", [OutcomeUnknown("late"), ApiError(500, "", "no webhook")])
 async def test_an_answer_that_says_nothing_of_the_term_changes_nothing(answer: Exception) -> None:
-    server = Server()
+    server = TermServer()
     async with kept(server) as one:
         await one.fence.held()
 

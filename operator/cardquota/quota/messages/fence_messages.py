@@ -1,8 +1,10 @@
 """What the administrator is told of the fence: the API server's check of the current term."""
 
+from typing import Final
+
 from ..words import show
 
-_ANSWER = 300
+_ANSWER: Final = 300
 """Characters of an answer of the API server that are quoted."""
 
 
@@ -26,9 +28,8 @@ def refused(where: str, answer: str) -> str:
     """The API server refuses decisions of the current term."""
     return (
         "the API server refuses what the current term decides: "
-        f"{show(answer, most=_ANSWER)}; no gate opens until it does not, and cardquota tries again "
-        f"every few seconds: apply the output of `cardquota manifests`; if that and Term "
-        f"<{show(where)}> are right, restart kube-apiserver"
+        f"{show(answer, most=_ANSWER)}; until it accepts it no gate opens: apply the output of "
+        f"`cardquota manifests`; if that and Term <{show(where)}> are right, restart kube-apiserver"
     )
 
 

@@ -14,7 +14,7 @@ BY = (
 )
 
 
-class Server:
+class RefusingServer:
     """Refuses everything, in the words of one policy."""
 
     def __init__(self, policy: str) -> None:
@@ -29,7 +29,7 @@ class Server:
         return await self.patch(path, body, params=params)
 
 
-class Guard:
+class NotingGuard:
     closed = False
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Guard:
         self.repeats.append(repeat)
 
 
-def a_writer(server: Server, guard: Guard | None) -> FencedWriter:
+def a_writer(server: RefusingServer, guard: NotingGuard | None) -> FencedWriter:
     return FencedWriter(
         server,  # type: ignore[arg-type]
         lambda: 60.0,
@@ -51,7 +51,7 @@ def a_writer(server: Server, guard: Guard | None) -> FencedWriter:
 
 @pytest.mark.parametrize("policy", ["gate-term", "reservation-term", "binding-term"])
 async def test_the_guard_is_told_and_can_send_it_again_as_a_dry_run(policy: str) -> None:
-    server, guard = Server(policy), Guard()
+    server, guard = RefusingServer(policy), NotingGuard()
     writer = a_writer(server, guard)
     for send in (writer.patch, writer.post):
         with pytest.raises(ApiError):
@@ -70,7 +70,7 @@ async def test_the_guard_is_told_and_can_send_it_again_as_a_dry_run(policy: str)
 
 @pytest.mark.parametrize("policy", ["pods", "gate-terms", "somebody-gate-term"])
 async def test_no_other_refusal_is_its_business(policy: str) -> None:
-    server, guard = Server(policy), Guard()
+    server, guard = RefusingServer(policy), NotingGuard()
     with pytest.raises(ApiError):
         await a_writer(server, guard).patch("/", {})
     assert guard.repeats == []
@@ -83,7 +83,7 @@ async def test_who_only_quotes_such_a_refusal_refuses_nothing_for_the_term() -> 
 
 
 async def test_without_a_guard_nothing_is_closed() -> None:
-    writer = a_writer(Server("gate-term"), None)
+    writer = a_writer(RefusingServer("gate-term"), None)
     with pytest.raises(ApiError):
         await writer.patch("/", {})
     assert not writer.closed
