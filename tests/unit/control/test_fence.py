@@ -95,7 +95,7 @@ class TermServer:
         return b"{}"
 
 
-class Kept:
+class KeptFence:
     """A fence that is kept."""
 
     def __init__(self, server: TermServer, settings: Settings | None = None) -> None:
@@ -125,8 +125,8 @@ class Kept:
 
 
 @asynccontextmanager
-async def kept(server: TermServer, settings: Settings | None = None) -> AsyncIterator[Kept]:
-    found = Kept(server, settings)
+async def kept(server: TermServer, settings: Settings | None = None) -> AsyncIterator[KeptFence]:
+    found = KeptFence(server, settings)
     running = asyncio.create_task(found.fence.run(TERM))
     try:
         yield found
