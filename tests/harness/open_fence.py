@@ -7,8 +7,10 @@ from collections.abc import Awaitable, Callable
 class OpenFence:
     """Stands where a `Fence` stands."""
 
-    closed = False
     problem = ""
+
+    def __init__(self) -> None:
+        self.closed = False
 
     async def run(self, _: str) -> None:
         await asyncio.Event().wait()
@@ -16,4 +18,6 @@ class OpenFence:
     async def held(self) -> float:
         return float("-inf")
 
-    def refused(self, _: Callable[[], Awaitable[object]]) -> None: ...
+    def refused(self, _: Callable[[], Awaitable[object]]) -> None:
+        """As the real one, until somebody opens it again."""
+        self.closed = True

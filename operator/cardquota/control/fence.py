@@ -111,7 +111,7 @@ class Fence:
         self._held_at = float("-inf")
         self._woken = asyncio.Event()
         self._suspected = False
-        """Whether a decision was refused, and nobody has looked since."""
+        """Whether a decision was refused, and would be again for all that is known."""
         self._refused_at = float("-inf")
         self._repeat: Callable[[], Awaitable[object]] | None = None
         """Sends the decision that was refused last once more, as a dry run."""
@@ -152,7 +152,7 @@ class Fence:
             while True:
                 self._woken.clear()
                 self._found = await self._look(term)
-                self._suspected = self._woken.is_set()
+                self._suspected = self._woken.is_set() or self._repeat is not None
                 fault = self._found.fault if self._found is not None else None
                 if fault in _DECIDES and not self._held.is_set():
                     self._held_at = self._clock()
@@ -181,6 +181,8 @@ class Fence:
             if not await self._name(term):
                 return _Found(FenceFault.UNWRITTEN, fence_messages.not_ours(self._where))
         except (ApiError, OutcomeUnknown, msgspec.MsgspecError) as error:
+            if isinstance(error, OutcomeUnknown) and self._held.is_set():
+                return self._found  # no more is known than before; the Lease has its own deadline
             text = fence_messages.unwritten(self._where, str(error))
             return _Found(FenceFault.UNWRITTEN, text)
         said = await _refusal(self._repeat()) if self._repeat is not None else ""

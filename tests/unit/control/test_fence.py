@@ -307,6 +307,20 @@ async def test_what_is_refused_for_its_term_stops_all_and_is_tried_gently() -> N
         await until(lambda: one.fence.problem == "")
 
 
+async def test_what_was_refused_stays_refused_while_the_api_server_is_silent() -> None:
+    server, decisions = TermServer(), Decisions()
+
+    async def silent(*_: object, **__: object) -> bytes:
+        raise OutcomeUnknown("late")
+
+    async with kept(server) as one:
+        await one.fence.held()
+        server.get = silent  # type: ignore[method-assign]
+        one.fence.refused(decisions.repeat)
+        await asyncio.sleep(100)
+        assert one.closed()
+
+
 async def test_one_refusal_that_is_over_at_once_is_not_told() -> None:
     server, decisions = TermServer(), Decisions()
     decisions.refused = False
@@ -330,6 +344,8 @@ async def test_an_answer_that_says_nothing_of_the_term_changes_nothing(answer: E
             raise answer
 
         server.post = unanswered  # type: ignore[method-assign]
+        if isinstance(answer, OutcomeUnknown):
+            server.get = unanswered  # type: ignore[method-assign]
         await asyncio.sleep(100)
         assert not one.closed()
         assert one.fence.problem == ""
