@@ -219,6 +219,7 @@ def test_a_leader_whose_decisions_are_refused_knows_it_and_stops(
     assert ask(cluster, "PATCH", path, frozen, content_type=MERGE).ok
     began = time.monotonic()
     try:
+        time.sleep(3)  # an API server reads changed policies once a second
         if policy == "gate-term":  # of gates alone: only who opens one can know
             eventually(lambda: ask(cluster, "POST", fenced.pods, a_pod("waits")).ok)
         eventually(lambda: metric(cluster, "cardquota_fence_faults", fault="refused") == 1)
