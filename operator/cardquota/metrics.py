@@ -38,6 +38,11 @@ class Metrics:
             "kind",
             "name",
         )
+        self.fence_faults = self._gauge(
+            "fence_faults",
+            "1 where this replica leads and the API server's check of its term does not work",
+            "fault",
+        )
         self.other_scheduler = self._gauge(
             "other_scheduler",
             "1 while another scheduler writes phases of PodGroups beside `scheduler: standalone`",
@@ -98,6 +103,15 @@ class Metrics:
             ("what",),
             registry=self.registry,
         )
+        self.refused_gates = Counter(
+            "cardquota_refused_gates",
+            "Times that the API server refused to open a gate, or would have: for the term, or "
+            "since a webhook or policy of others objects",
+            ("why",),
+            registry=self.registry,
+        )
+        for why in ("term", "object"):
+            self.refused_gates.labels(why)
         self.extender_seconds = Histogram(
             "cardquota_extender_seconds",
             "Time to answer a call of a scheduler",

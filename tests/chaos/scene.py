@@ -19,6 +19,7 @@ from .judging.leeway import Trouble
 from .volcano_side import VolcanoSide
 from .way import Way
 
+TERM = "/apis/cardquota.volcano.sh/v1alpha1/namespaces/cardquota-system/terms/cardquota"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/cardquota-system/leases/cardquota"
 REPLICAS = 3
 

@@ -34,6 +34,7 @@ from cardquota_webhooks.volcano_jobs.volcano_job_reviews import VolcanoJobReview
 from cardquota_webhooks.workloads import WorkloadReviews
 
 from .direct_review import ask
+from .open_fence import OpenFence
 
 TERM = "replica_1"
 
@@ -98,6 +99,7 @@ class Replica:
             self.ledger,
             self._client,
             elector,
+            cast("Any", OpenFence()),
             [],
             self.events,
             self.metrics,

@@ -62,7 +62,11 @@ def ask(
         text.split('"', 1)[1].rstrip('"').replace('\\"', '"')
         for text in answer.headers.getlist("Warning")
     )
-    return ApiReply(answer.status, json.loads(answer.data), warnings)
+    try:
+        found = json.loads(answer.data)
+    except ValueError:  # of a kind that is not there nothing but a line of text is said
+        found = {"message": answer.data.decode()}
+    return ApiReply(answer.status, found, warnings)
 
 
 def credentials(cluster: Cluster) -> dict[str, str]:

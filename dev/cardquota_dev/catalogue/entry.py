@@ -28,6 +28,7 @@ class Where(StrEnum):
     NODE_EVENT = "event on the Node, and the leader's log"
     NAMESPACE_EVENT = "event on the Namespace, and the leader's log"
     INSTALLATION = "event on the operator's Namespace, log and `/readyz` of every replica"
+    FENCE = "event on the operator's Lease, status of its Term, log and `/readyz` of the leader"
     LOG = "the log of the replica"
     READY = "`/readyz` and log of the replica"
     CONDITION = "condition of the Queue"

@@ -5,6 +5,7 @@ from typing import Final
 from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import (
+    fence_messages,
     gate_messages,
     report_messages,
     request_messages,
@@ -23,6 +24,7 @@ TRY_AGAIN: Final = "TooManyRequests"
 AUDIT: Final = "Audit mode"
 _QUEUE: Final = "research"
 _H200: Final = "NVIDIA-H200"
+_TERM: Final = "cardquota-system/cardquota"
 _OVER: Final = [Shortfall(_H200, 1, 4, 3)]
 
 EVENTS: Final = (
@@ -282,6 +284,42 @@ EVENTS: Final = (
         ),
         where=(Where.INSTALLATION,),
         rule="I1 needs it",
+        do="Nothing.",
+    ),
+    *(
+        Entry(
+            under=v.FENCE_FAULT,
+            when=when,
+            says=says,
+            where=(Where.FENCE,),
+            rule="E11",
+            do="What the message says.",
+        )
+        for when, says in (
+            (
+                "The object that names the current term cannot be written. No gate opens.",
+                say(fence_messages.unwritten, _TERM, "404 NotFound: no such resource"),
+            ),
+            (
+                "Another replica has the Lease by now, and this one is about to notice.",
+                say(fence_messages.not_ours, _TERM),
+            ),
+            (
+                "The API server compares with another term, or a policy is changed. No gate opens.",
+                say(fence_messages.refused, _TERM, "only in the current term <cardquota-0_1a>"),
+            ),
+            (
+                "A policy or binding by term is missing, or the definition of Terms. Gates open.",
+                say(fence_messages.accepts_any, _TERM),
+            ),
+        )
+    ),
+    Entry(
+        under=v.FENCE_IN_FORCE,
+        when="None of these is the case any more.",
+        says=say(fence_messages.in_force),
+        where=(Where.FENCE,),
+        rule="E11",
         do="Nothing.",
     ),
 )

@@ -452,6 +452,22 @@ def lease_old(where: str, holder: str, ago: int | None, duration: int) -> str:
     )
 
 
+TERM_COMES: Final = "the leader writes it within seconds: if it stays so, see what its log says"
+
+
+def term_missing(where: str) -> str:
+    """No decision is compared with a term."""
+    return f"there is no Term <{show(where)}>: no decision is compared with the current term"
+
+
+def term_differs(where: str, named: str, holder: str) -> str:
+    """Whoever leads is not whose decisions are accepted."""
+    return (
+        f"Term <{show(where)}> names {show(named)}, and the Lease is held by {show(holder)}, which "
+        "decides nothing until it is named"
+    )
+
+
 def deployment_missing(where: str) -> str:
     """Nobody runs the operator."""
     return f"there is no Deployment <{show(where)}>"

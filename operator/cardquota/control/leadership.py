@@ -30,6 +30,7 @@ from ..quota.reports.queue_report import QueueReport
 from ..quota.reports.strangers import QueueStrangers
 from ..quota.verdict import Verdict
 from ..settings import Settings
+from .fence import Fence
 from .later import Later, in_loop_later
 from .queues.queue_definition import QueueDefinition
 from .queues.queue_operator import QueueOperator
@@ -111,6 +112,7 @@ class Leadership:
         ledger: Ledger,
         client: Client,
         elector: Elector,
+        fence: Fence,
         reflectors: Sequence[Reflector[Any]],
         events: EventRecorder,
         metrics: Metrics,
@@ -139,6 +141,7 @@ class Leadership:
         self._ledger = ledger
         self._client = client
         self._elector = elector
+        self._fence = fence
         self._reflectors = reflectors
         self._events = events
         self._metrics = metrics
@@ -208,12 +211,21 @@ class Leadership:
             self._failed(error)
 
     async def _lead(self, term: str) -> None:
+        fence = asyncio.get_running_loop().create_task(self._fence.run(term))
+        fence.add_done_callback(lambda task: self._ended(term, task))
+        try:
+            await self._settle_and_decide(term)
+        finally:
+            await ended({fence})
+
+    async def _settle_and_decide(self, term: str) -> None:
         lease = self._settings.leader_election
         try:
             await settle_and_catch_up(
                 self._elector,
                 self._reflectors,
                 self._client,
+                self._fence.held,
                 settle=lease.settle,
                 renew_deadline=lease.renew_deadline,
             )
@@ -294,17 +306,18 @@ class Leadership:
     def _make_releaser(self, term: str) -> GateReleaser:
         release = self._settings.release
 
-        def writer() -> FencedWriter:
+        def writer(guard: Fence | None = None) -> FencedWriter:
             return FencedWriter(
                 self._client,
                 self._elector.time_left,
                 timeout=release.patch_timeout,
                 at_a_time=release.in_flight,
+                guard=guard,
             )
 
-        told = GateReports(self._ledger, self._events)
+        told = GateReports(self._ledger, self._events, self._metrics)
         gate = GateOpener(
-            self._ledger, writer(), writer(), refused=told.refused, unsure=told.unsure
+            self._ledger, writer(self._fence), writer(), refused=told.refused, unsure=told.unsure
         )
         conditions = GroupConditions(
             self._ledger,
@@ -314,7 +327,7 @@ class Leadership:
         )
         groups = PodGroupWriter(
             self._ledger,
-            writer(),
+            writer(self._fence),
             writer(),
             conditions=conditions if self._standalone else None,
             shared=not self._standalone,

@@ -9,6 +9,7 @@ Optional chaining (`.?field`, `[?key]`) needs Kubernetes 1.30.
 
 import json
 from collections.abc import Iterable
+from typing import Final
 
 from ..quota.vocabulary import GATE
 
@@ -103,9 +104,13 @@ def same(fields: Iterable[str]) -> str:
     return all_of(*(f"object{field} == oldObject{field}" for field in fields))
 
 
-def of_term(term: str, holder: str) -> str:
-    """Whether a decision's term is that of who holds the Lease."""
-    return f"{term} != '' && {term} == {holder}"
+CURRENT_TERM: Final = "params.?spec.?term.orValue('')"
+"""In a policy by term: the term that is in force."""
+
+
+def of_term(term: str, current: str) -> str:
+    """Whether a decision's term is the current one."""
+    return f"{term} != '' && {term} == {current}"
 
 
 def gated(pod: str) -> str:

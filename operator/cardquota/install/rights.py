@@ -7,7 +7,7 @@ this: each right is granted by a rule, and no rule grants anything else. Pure.
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from ..quota.vocabulary import API_GROUP, LEASE, PHASE_PROBE
+from ..quota.vocabulary import API_GROUP, LEASE, PHASE_PROBE, REVIEW_GROUP, TERMS
 from ..settings import Settings
 from .admission_path import plural
 from .manifests import documents
@@ -104,9 +104,12 @@ def _in_its_namespace(settings: Settings) -> Iterator[Right]:
     yield right("create", "coordination.k8s.io", "leases")
     for verb in ("get", "patch", "watch"):
         yield right(verb, "coordination.k8s.io", "leases", LEASE)
+    yield right("create", REVIEW_GROUP, TERMS)
+    for verb in ("get", "patch"):
+        yield right(verb, REVIEW_GROUP, TERMS, LEASE)
+    yield right("create", API_GROUP, "podgroups")
     yield right("get", "", "namespaces", settings.namespace)
     if settings.scheduler == "standalone":
-        yield right("create", API_GROUP, "podgroups")
         yield right("delete", API_GROUP, "podgroups", PHASE_PROBE)
     yield from _of_secret(settings, settings.webhook.secret, settings.webhook.certificates)
     if settings.extender.enabled:

@@ -127,12 +127,20 @@ ENQUEUE_ADDRESS: Final = "volcano.sh/card.enqueue"
 API_GROUP: Final = "scheduling.volcano.sh"
 VERSION: Final = "v1beta1"
 REVIEW_GROUP: Final = "cardquota.volcano.sh"
-"""API group of what is asked of us and never stored."""
+"""API group of what is asked of us and never stored, and of the Term."""
 REVIEW_VERSION: Final = "v1alpha1"
 QUEUE_REVIEWS: Final = "queuereviews"
 """The resource by which somebody asks about a queue."""
 WORKLOAD_REVIEWS: Final = "workloadreviews"
 """The resource by which somebody asks about a pod, a group or a workload."""
+TERM_KIND: Final = "Term"
+TERMS: Final = "terms"
+"""The resource of the one object that names the current term for the API server's policies. It has
+the name of the Lease, beside which it is."""
+TERM_POLICIES: Final = ("gate-term", "reservation-term", "binding-term")
+"""The policies that compare a decision's term with it, without their prefix."""
+FENCE_PROBE: Final = "cardquota-fence-probe"
+"""A PodGroup that is created as a dry run alone, to see whether a term is accepted."""
 
 CPU: Final = "cpu"
 MEMORY: Final = "memory"
@@ -158,10 +166,12 @@ class Reason(StrEnum):
     NODE_WITHOUT_CARD = "NodeWithoutCard"
     CARD_UNCLEAR = "CardUnclear"
     TOO_MUCH_KEPT = "NotRead"
+    GATE_REFUSED = "GateNotOpened"
+    """A webhook or policy of others refuses to have the gate opened."""
 
 
 RELEASED: Final = "QuotaReleased"
-GATE_REFUSED: Final = "GateNotOpened"
+GATE_REFUSED: Final = Reason.GATE_REFUSED
 RESERVATION_EXPIRED: Final = "ReservationExpired"
 ENQUEUED: Final = "Enqueued"
 NOT_COUNTED: Final = "CardsNotCounted"
@@ -177,6 +187,9 @@ OTHER_SCHEDULER: Final = "OtherScheduler"
 STUCK_TERMINATING: Final = "StuckTerminating"
 INSTALLATION_DIFFERS: Final = "InstallationDiffers"
 INSTALLATION_RESTORED: Final = "InstallationRestored"
+FENCE_FAULT: Final = "FenceNotInForce"
+"""Event on the Lease: the API server refuses decisions of the current term, or accepts others."""
+FENCE_IN_FORCE: Final = "FenceInForce"
 
 
 class Condition(StrEnum):

@@ -7,7 +7,7 @@ from typing import Any, Final
 from ..cluster.api.client import Client
 from ..cluster.election.elector import Elector
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..cluster.writes.fenced_writer import FencedWriter
+from ..cluster.writes.fenced_writer import FencedWriter, TermGuard
 from ..extender.binder import Binder
 from ..extender.leader_call import LeaderCall
 from ..extender.leader_client import LeaderClient
@@ -33,12 +33,15 @@ class ExtenderParts:
         ledger: Ledger,
         notifier: ChangeNotifier,
         elector: Elector,
+        guard: TermGuard,
         metrics: Metrics,
         synced: Callable[[], bool],
         *,
         grace: float,
     ) -> None:
-        """`synced`: whether the cluster was read. `grace`: seconds for calls in flight at exit."""
+        """`guard`: of the Bindings. `synced`: whether the cluster was read. `grace`: seconds for
+        calls in flight at exit.
+        """
         extender, release = settings.extender, settings.release
         spread = extender.packing is Packing.SPREAD
 
@@ -48,6 +51,7 @@ class ExtenderParts:
                 elector.time_left,
                 timeout=release.patch_timeout,
                 at_a_time=release.in_flight,
+                guard=guard,
             )
 
         within = extender.timeout_seconds - _MARGIN

@@ -43,6 +43,7 @@ from ..cluster.watch.left_out_reads import LeftOutReads
 from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.overdue_reads import AT_ONCE, OverdueReads
 from ..cluster.watch.reflector import Reflector
+from ..control.fence import Fence
 from ..control.leadership import Leadership, TermPart
 from ..control.queues.queue_definition import QueueDefinition
 from ..control.queues.queue_metrics import measure_drift
@@ -97,8 +98,8 @@ def run(settings: Settings) -> int:
 async def run_in_loop(settings: Settings, selector: TimedSelector) -> int:
     """The same in the loop of this selector. Raises AccessError where no cluster is found."""
     access = await find_access()
-    # The Lease has connections of its own: a renewal that waits for a connection taken by other
-    # requests could lose the leadership.
+    # Lease and Term have connections of their own: a renewal that waits for a connection taken by
+    # other requests could lose the leadership.
     client, lease_client = Client(access), Client(access)
     try:
         return await Operator(settings, client, lease_client, selector).main()
@@ -113,7 +114,7 @@ class Operator:
     def __init__(
         self, settings: Settings, client: Client, lease_client: Client, selector: TimedSelector
     ) -> None:
-        """`lease_client` is used only for the Lease. The caller closes both clients.
+        """`lease_client` is used only for Lease and Term. The caller closes both clients.
 
         `selector`: the selector of the loop that it will run in.
         """
@@ -175,6 +176,7 @@ class Operator:
             retry_period=lease.retry_period,
             addresses=_addresses(settings),
         )
+        self._fence = Fence(lease_client, self._elector, self._events, self._metrics, settings)
         self._extender: ExtenderParts | None = None
         if settings.extender.enabled:
             self._extender = ExtenderParts(
@@ -183,6 +185,7 @@ class Operator:
                 self._ledger,
                 self._notifier,
                 self._elector,
+                self._fence,
                 self._metrics,
                 lambda: all(reflector.synced for reflector in self._reflectors),
                 grace=_GRACE,
@@ -228,6 +231,7 @@ class Operator:
             self._ledger,
             client,
             self._elector,
+            self._fence,
             self._reflectors,
             self._events,
             self._metrics,
@@ -352,6 +356,7 @@ class Operator:
         if self._extender is not None and self._extender.problem:
             certificates.append(self._extender.problem)
         return [
+            *([self._fence.problem] if self._fence.problem else []),
             *certificates,
             *self._installation.faults,
             *self._refused.faults,

@@ -30,6 +30,7 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.runtime.garbage import GarbageCollector
 from cardquota.settings import Settings
+from harness.open_fence import OpenFence
 
 from ..figure import Figure, Report
 
@@ -170,6 +171,7 @@ async def _take_over(report: Report, selector: StretchSelector) -> None:
         ledger,
         server,  # type: ignore[arg-type]
         SimpleNamespace(time_left=lambda: 60.0, term="term", predecessor_renewed=""),  # type: ignore[arg-type]
+        OpenFence(),  # type: ignore[arg-type]
         [],
         recorder,
         Metrics(),

@@ -127,7 +127,9 @@ def run(report: Report) -> None:
 def _planes(folder: Path) -> Iterator[dict[str, Cluster]]:
     with ExitStack() as stack:
         clusters = {
-            name: stack.enter_context(running_plane(folder / f"plane-{number}", replicas=0))
+            name: stack.enter_context(
+                running_plane(folder / f"plane-{number}", replicas=0, crds="ours")
+            )
             for number, name in enumerate(("bare", "policies"))
         }
         for cluster in clusters.values():
@@ -149,7 +151,7 @@ async def _measure(clusters: Mapping[str, Cluster], report: Report) -> None:
             for name, cluster in clusters.items()
         ]
         for _, plane, _ in lines:
-            await _lease(plane.crowd)
+            await _name_term(plane.crowd)
         sizes: dict[tuple[str, str], list[float]] = {}
         times: dict[tuple[str, str], list[float]] = {}
         lengths: dict[str, int] = {}
@@ -170,13 +172,14 @@ async def _measure(clusters: Mapping[str, Cluster], report: Report) -> None:
         report(median(f"{said}: allocates, against the operator's", parts, ""))
 
 
-async def _lease(crowd: Crowd) -> None:
+async def _name_term(crowd: Crowd) -> None:
     """The term in which gates may be opened."""
     space = v.OPERATOR_NAMESPACE
     await crowd.send(call("POST", "/api/v1/namespaces", {"metadata": {"name": space}}))
-    lease = {"metadata": {"name": v.LEASE}, "spec": {"holderIdentity": _TERM}}
-    path = f"/apis/coordination.k8s.io/v1/namespaces/{space}/leases"
-    await crowd.send(call("POST", path, lease))
+    version = f"{v.REVIEW_GROUP}/{v.REVIEW_VERSION}"
+    term = {"apiVersion": version, "kind": v.TERM_KIND, "metadata": {"name": v.LEASE}}
+    path = f"/apis/{version}/namespaces/{space}/{v.TERMS}"
+    await crowd.send(call("POST", path, {**term, "spec": {"term": _TERM}}))
 
 
 async def _opened(

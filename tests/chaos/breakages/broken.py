@@ -6,7 +6,7 @@ that uses it.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -19,6 +19,7 @@ from cardquota.cluster.api.wire import decode_identity, revision_of
 from cardquota.cluster.election import takeover
 from cardquota.cluster.election.elector import Elector
 from cardquota.cluster.election.takeover import RevisionSource
+from cardquota.cluster.election.term_object import StoredTerm, TermObject
 from cardquota.cluster.watch import delivery
 from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.object_index import ObjectIndex
@@ -79,6 +80,7 @@ def _no_fence(breaker: Breaker) -> None:
         elector: Elector,
         reflectors: Sequence[RevisionSource],
         client: Client,
+        held: Callable[[], Awaitable[float]],
         *,
         settle: float = 3.0,
         renew_deadline: float = 8.0,
@@ -86,9 +88,23 @@ def _no_fence(breaker: Breaker) -> None:
         clock: Callable[[], float] = boottime,
     ) -> None:
         waits = {"settle": 0.0, "renew_deadline": 0.0, "optional_wait": optional_wait}
-        await whole(elector, reflectors, client, **waits, clock=clock)
+        await whole(elector, reflectors, client, held, **waits, clock=clock)
 
     breaker.replace(leadership, "settle_and_catch_up", at_once)
+
+
+def _frozen_parameter(breaker: Breaker) -> None:
+    write = TermObject.write
+
+    async def first_alone(
+        self: Any, stored: StoredTerm | None, term: str, fault: str, timeout: float
+    ) -> None:
+        if stored is None:
+            await write(self, stored, term, fault, timeout)
+        else:
+            breaker.count(TermObject, "write")
+
+    breaker.replace(TermObject, "write", first_alone, always=False)
 
 
 def _no_precondition(breaker: Breaker) -> None:
@@ -299,6 +315,9 @@ BREAKAGES = {
         "no fence in the API server, and no settle time",
         _no_fence,
         ("cardquota-gate-term", "cardquota-reservation-term", "cardquota-binding-term"),
+    ),
+    "frozen-parameter": Breakage(
+        "the API server stays with the first leader's term", _frozen_parameter
     ),
     "no-precondition": Breakage("no uid and resourceVersion in the patch", _no_precondition),
     "uncharged-by-reading": Breakage(

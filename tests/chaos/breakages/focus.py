@@ -26,6 +26,7 @@ class Focus:
 
 FOCUS = {
     "no-fence": Focus(("node labels gone",), "with patches on their way"),
+    "frozen-parameter": Focus(("node labels gone",)),
     "no-precondition": Focus(("patches held", "connections cut")),
     "uncharged-by-reading": Focus(("patches held",)),
     "no-catch-up": Focus(("node labels gone",), "while the others are told nothing"),

@@ -14,7 +14,7 @@ from ..api import Reply
 from ..clients import objects
 from ..judging.leeway import BEHIND
 from ..lengths import Lengths
-from ..scene import LEASE, NothingDoneError, Scene
+from ..scene import LEASE, TERM, NothingDoneError, Scene
 from .foreign import Foreign
 from .rotation import rotate_certificates
 
@@ -97,7 +97,9 @@ async def hold_patches(scene: Scene, lengths: Lengths) -> None:
 
 
 async def delete_the_lease(scene: Scene, lengths: Lengths) -> None:
-    """The break-glass: first the policy that refuses it, then the Lease; the policy is put back."""
+    """The break-glass: first the policy that refuses it, then the Lease, sometimes the Term; the
+    policy is put back.
+    """
     path = f"{_BINDINGS}/cardquota-lease"
     binding = await scene.api.get(path)
     if not binding.ok:
@@ -111,6 +113,8 @@ async def delete_the_lease(scene: Scene, lengths: Lengths) -> None:
             if deleted:
                 break
             await asyncio.sleep(0.1)
+        if scene.dice.random() < 0.5:
+            await scene.api.delete(TERM)
         metadata = {"name": "cardquota-lease", "labels": binding.body["metadata"].get("labels")}
         again = {**binding.body, "metadata": metadata}
         while (await scene.api.create(_BINDINGS, again)).code not in (201, 409):

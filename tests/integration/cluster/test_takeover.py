@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 
 import msgspec
@@ -57,17 +57,48 @@ async def _leading(client: Client, namespace: str) -> AsyncIterator[tuple[Electo
         running.cancel()
 
 
+def _from_the_start(elector: Elector) -> Callable[[], Awaitable[float]]:
+    """The API server knows the term as soon as the Lease is ours."""
+
+    async def held() -> float:
+        return elector.acquired_at
+
+    return held
+
+
+async def test_the_time_counts_from_when_the_api_server_knows_the_term(
+    client: Client, namespace: str
+) -> None:
+    async with _leading(client, namespace) as (elector, mirror):
+        mirror.caught_up.set()
+        known = asyncio.Event()
+
+        async def held() -> float:
+            await known.wait()
+            return boottime()
+
+        settling = asyncio.create_task(_settle(elector, mirror, client, held=held))
+        await asyncio.sleep(2 * SETTLE)
+        assert not mirror.asked
+        since = boottime()
+        known.set()
+        await settling
+        assert mirror.asked_at - since >= SETTLE
+
+
 async def _settle(
     elector: Elector,
     mirror: FakeReflector,
     client: Client,
     *more: FakeReflector,
     optional_wait: float = 60.0,
+    held: Callable[[], Awaitable[float]] | None = None,
 ) -> None:
     await settle_and_catch_up(
         elector,
         [mirror, *more],
         client,
+        held or _from_the_start(elector),
         settle=SETTLE,
         renew_deadline=DEADLINE,
         optional_wait=optional_wait,

@@ -16,7 +16,10 @@ from cardquota.quota.vocabulary import (
     MANAGED,
     QUEUE_NAME,
     RESERVATION,
+    REVIEW_GROUP,
+    REVIEW_VERSION,
     TERM,
+    TERM_KIND,
 )
 from cardquota.settings import Extender, Settings
 from cardquota_dev.testing import Cluster, eventually
@@ -36,6 +39,7 @@ TENANT = "--as=tenant"
 TEAM = "team"
 OWN = SETTINGS.namespace
 LEASE = ("lease", "cardquota", "-n", OWN)
+THE_TERM = ("term", "cardquota", "-n", OWN)
 
 AUDITED, EXEMPT = "audited", "exempt"
 
@@ -115,19 +119,19 @@ class PolicyApi:
         """Set or remove annotations."""
         return self.patch(name, {"metadata": {"annotations": annotations}}, *who, kind=kind)
 
-    def hold_lease(self, term: str) -> None:
-        """Write the Lease as the operator does."""
+    def hold_term(self, term: str) -> None:
+        """Write the Term as the operator does."""
         document = {
-            "apiVersion": "coordination.k8s.io/v1",
-            "kind": "Lease",
+            "apiVersion": f"{REVIEW_GROUP}/{REVIEW_VERSION}",
+            "kind": TERM_KIND,
             "metadata": {"name": "cardquota", "namespace": OWN},
-            "spec": {"holderIdentity": term, "leaseDurationSeconds": 12},
+            "spec": {"term": term},
         }
         allowed(request.apply(self.plane, document, [US]))
 
     def open_pod(self, name: str, annotations: dict[str, str], **spec: Any) -> None:
         """A pod that went the whole way: born gated, opened in the current term."""
-        self.hold_lease("now")
+        self.hold_term("now")
         allowed(self.create(pod(name, annotations, cards=1, gated=True, **spec)))
         eventually(lambda: self.patch(name, opening("now"), US).ok)
 
@@ -230,7 +234,7 @@ def _wait_until_active(api: PolicyApi) -> None:
     group = pod_group("probe")
     allowed(api.create(pod("gated", queue, gated=True)))
     allowed(api.create(pod("plain")))
-    api.hold_lease("now")
+    api.hold_term("now")
     reserve = {"metadata": {"annotations": {RESERVATION: "{}"}}}
     eventually(lambda: api.create(group, TENANT).ok)
     probes: dict[str, Callable[[], WriteResponse]] = {
@@ -238,7 +242,7 @@ def _wait_until_active(api: PolicyApi) -> None:
         "gate-term": lambda: api.patch("gated", opening("stale"), US, dry=True),
         "podgroups": lambda: api.patch("probe", reserve, kind="PodGroup", dry=True),
         "reservation-term": lambda: api.patch("probe", reserve, US, kind="PodGroup", dry=True),
-        "lease": lambda: api.kubectl("delete", *LEASE, "--dry-run=server"),
+        "lease": lambda: api.kubectl("delete", *THE_TERM, "--dry-run=server"),
         "bindings": lambda: api.bind("gated", "n", {TERM: "x"}),
     }
     for name, probe in probes.items():

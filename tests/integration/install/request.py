@@ -19,6 +19,7 @@ _PLACES = {
     "Queue": (_OURS, "queues"),
     "PodGroup": (_OURS, "podgroups"),
     "Lease": ("/apis/coordination.k8s.io/v1", "leases"),
+    "Term": ("/apis/cardquota.volcano.sh/v1alpha1", "terms"),
     "Deployment": ("/apis/apps/v1", "deployments"),
     "StatefulSet": ("/apis/apps/v1", "statefulsets"),
     "DaemonSet": ("/apis/apps/v1", "daemonsets"),

@@ -23,6 +23,7 @@ from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.reports.drift import drift
 from cardquota.quota.stamp import Stamp
 from cardquota_dev.predicate import Predicate
+from harness.open_fence import OpenFence
 
 TERM = "replica-1_abc"
 Answer = bytes | Exception
@@ -207,10 +208,13 @@ def a_world(*things: Body, **settings: Any) -> Ledger:
 
 
 def a_writer(
-    script: Script, left: Callable[[], float] = lambda: 60.0, at_a_time: int = 32
+    script: Script,
+    left: Callable[[], float] = lambda: 60.0,
+    at_a_time: int = 32,
+    guard: OpenFence | None = None,
 ) -> FencedWriter:
     """The real one over a script."""
-    return FencedWriter(script, left, timeout=2.0, at_a_time=at_a_time)
+    return FencedWriter(script, left, timeout=2.0, at_a_time=at_a_time, guard=guard)
 
 
 def assumed(ledger: Ledger, pod: PodBody, cards: dict[str, int]) -> tuple[PodFacts, Stamp]:

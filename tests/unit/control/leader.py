@@ -16,6 +16,7 @@ from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
 from cardquota.control.release.stamp_writer import StampWriter
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
+from harness.open_fence import OpenFence
 
 from .fakes import (
     TERM,
@@ -59,19 +60,28 @@ class Leader:
         def left() -> float:
             return self.left
 
-        def writer() -> FencedWriter:
-            return a_writer(self.script, left, at_a_time=in_flight)
+        self.fence = OpenFence()
+
+        def writer(guard: OpenFence | None = None) -> FencedWriter:
+            return a_writer(self.script, left, at_a_time=in_flight, guard=guard)
 
         loop = asyncio.get_running_loop()
-        reports = GateReports(self.ledger, self.told)  # type: ignore[arg-type]
+        reports = GateReports(self.ledger, self.told, self.metrics)  # type: ignore[arg-type]
         conditions = GroupConditions(self.ledger, term=TERM, per_second=2.0)
         self.releaser = GateReleaser(
             self.ledger,
             GateOpener(
-                self.ledger, writer(), writer(), refused=reports.refused, unsure=reports.unsure
+                self.ledger,
+                writer(self.fence),
+                writer(),
+                refused=reports.refused,
+                unsure=reports.unsure,
             ),
             PodGroupWriter(
-                self.ledger, writer(), writer(), conditions=conditions if phases else None
+                self.ledger,
+                writer(self.fence),
+                writer(),
+                conditions=conditions if phases else None,
             ),
             StampWriter(self.ledger, writer(), term=TERM),
             self.told,  # type: ignore[arg-type]

@@ -19,6 +19,7 @@ from cardquota.control.leadership import Leadership
 from cardquota.metrics import Metrics
 from cardquota.quota.reports.queue_report import QueueReport, report
 from cardquota.settings import Settings
+from harness.open_fence import OpenFence
 
 from .fakes import Script, Told, a_world, charged, lost, no_charge_is_left, until
 
@@ -68,6 +69,7 @@ class LeadingReplica:
             self.ledger,
             self.script,  # type: ignore[arg-type]
             self.elector,  # type: ignore[arg-type]
+            OpenFence(),  # type: ignore[arg-type]
             [SimpleNamespace(kind="pods", applied=7)],  # type: ignore[list-item]
             self.told,  # type: ignore[arg-type]
             self.metrics,

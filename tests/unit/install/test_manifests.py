@@ -304,7 +304,7 @@ def test_whoever_sets_the_gate_is_named_where_it_is_missing() -> None:
             assert name in check["messageExpression"]
 
 
-def test_a_missing_lease_never_refuses() -> None:
+def test_a_missing_term_or_kind_of_it_never_refuses() -> None:
     by_term = {
         p["metadata"]["name"]
         for p in of_kind("ValidatingAdmissionPolicy", BINDING)
@@ -320,6 +320,9 @@ def test_a_missing_lease_never_refuses() -> None:
         assert (binding["spec"]["policyName"] in by_term) == (reference is not None)
         if reference:
             assert reference["parameterNotFoundAction"] == "Allow"
+    for policy in of_kind("ValidatingAdmissionPolicy", BINDING):
+        ignores = policy["spec"]["failurePolicy"] == "Ignore"
+        assert ignores == (policy["metadata"]["name"] in by_term)
 
 
 @pytest.mark.parametrize("key", [GPU_MEMORY_CARD, GPU_MEMORY_ASSIGNED])

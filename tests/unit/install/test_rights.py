@@ -79,6 +79,9 @@ IN_ITS_OWN_NAMESPACE = {
     # a create cannot be restricted by name
     ("coordination.k8s.io", "leases", "", "create"),
     ("coordination.k8s.io", "leases", "cardquota", "get patch watch"),
+    # what the policies compare a term with
+    ("cardquota.volcano.sh", "terms", "", "create"),
+    ("cardquota.volcano.sh", "terms", "cardquota", "get patch"),
     # events about the installation stand on the namespace
     ("", "namespaces", "cardquota-system", "get"),
     # whether another scheduler writes phases: it is shown a group of ours

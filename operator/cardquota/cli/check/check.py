@@ -22,6 +22,7 @@ from ..printing import print_data, print_lines
 from ..table import table
 from .checked_cluster import JUDGED_BY, PODS, CheckedCluster, read_cluster
 from .drift_section import Difference, drift_section, lasting_differences
+from .installation.fence_section import fence_section
 from .installation.installation_section import (
     INSTALLATION,
     installation_section,
@@ -111,8 +112,8 @@ class _Looked(NamedTuple):
     cluster: CheckedCluster
     leftovers: Leftovers
     namespace_keys: list[NamespaceKeys]
-    installation: CheckSection | None = None
-    """None where a namespace is asked for."""
+    installation: tuple[CheckSection, ...] = ()
+    """With the fence. Empty where a namespace is asked for."""
     drift: tuple[Difference, ...] = ()
 
 
@@ -136,24 +137,26 @@ async def _read(
         installed = await read_installed(client, settings)
     finally:
         await client.close()
-    installation = installation_section(installed, settings, time.time(), unknown)
+    now = time.time()
+    installation = installation_section(installed, settings, now, unknown)
+    found = (installation, fence_section(installed, settings, now, known=not unknown))
     if nobody_decides(installation) or not_known(read, JUDGED_BY):
-        return _Looked(settings, read, left, keys, installation)
+        return _Looked(settings, read, left, keys, found)
 
     async def again() -> CheckedCluster:
         return await read_cluster(kubeconfig, context, "", settings, only=JUDGED_BY)
 
     drift = await lasting_differences(read, again, asyncio.sleep)
-    return _Looked(settings, read, left, keys, installation, tuple(drift))
+    return _Looked(settings, read, left, keys, found, tuple(drift))
 
 
 def _of_cluster(seen: _Looked) -> list[CheckSection]:
     """What is in no namespace."""
-    if seen.installation is None:
+    if not seen.installation:
         return []
-    free = nobody_decides(seen.installation)
+    free = nobody_decides(seen.installation[0])
     return [
-        seen.installation,
+        *seen.installation,
         queues_section(seen.cluster, seen.leftovers.objects),
         nodes_section(seen.cluster),
         drift_section(seen.cluster, seen.drift, nobody_publishes=free),

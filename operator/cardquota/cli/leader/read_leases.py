@@ -31,13 +31,18 @@ async def read_leases(
     other within a second or two, and this machine's clock may be another than the leader's.
     Errors: ClusterError.
     """
-    path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{LEASE}"
+    path = lease_path(namespace)
     what = "the operator's Lease"
     first = await read_object(client, path, what)
     if isinstance(first, NotRead) or is_renewed((first,), clock()):
         return (first,)
     await sleep(PATIENCE)
     return (first, await read_object(client, path, what))
+
+
+def lease_path(namespace: str) -> str:
+    """Where the operator's Lease is, in its namespace."""
+    return f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{LEASE}"
 
 
 async def note_unless_led(client: Client, namespace: str, *, published: bool = True) -> str:

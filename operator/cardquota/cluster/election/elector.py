@@ -101,6 +101,8 @@ class Elector:
         was none. To be counted with, and not to be decided by."""
         self.last_loss = ""
         """Why the last term ended, in words for people."""
+        self.lease_uid = ""
+        """Of the Lease that was taken last."""
 
     @property
     def term(self) -> str | None:
@@ -121,6 +123,13 @@ class Elector:
         if lease is None or not lease.holder:
             return ""
         return (lease.metadata.annotations or {}).get(annotation, "")
+
+    async def still_holds(self, term: str) -> bool:
+        """Whether the Lease is held under our `term` now, by a quorum read. If so, nobody has taken
+        it before this returned. Raises ApiError, OutcomeUnknown, msgspec.MsgspecError.
+        """
+        lease = await self._object.read(self._attempt)
+        return lease is not None and lease.holder == term == self.term
 
     @property
     def renewed_at(self) -> float:
@@ -242,6 +251,7 @@ class Elector:
             lease, term, self._duration, self._attempt, self._addresses
         )
         self._term, self._observed_at = term, sent
+        self.lease_uid = self._lease.metadata.uid
         # Not earlier: while a write may still land, its term must be known as ours.
         self._candidate = self._new_term()
         self.held = True

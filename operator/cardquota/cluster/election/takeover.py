@@ -1,13 +1,14 @@
 """Between winning the Lease and deciding: let the predecessor's writes end, then read them all.
 
-No message of the predecessor is needed. After its renew deadline it stopped by its own clock, what
-it had in flight was answered within the settle time, and a quorum read now shows the rest.
+No message of the predecessor is needed. After its renew deadline it stopped by its own clock. Once
+the API server is known to compare with our term, what it sends late is refused; what it had in
+flight was answered within the settle time, and a quorum read now shows the rest.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -19,15 +20,12 @@ from ..api.client import Client
 from ..api.clock import boottime
 from .elector import Elector
 
+T = TypeVar("T")
+
 log = logging.getLogger(__name__)
 
 _CHECK_EVERY = 0.1
 """Seconds between two checks of the term and the clock."""
-
-
-_POLICY_LAG = 0.25
-"""Seconds after an acquisition in which the API server may not know the new term yet, and would
-refuse its decisions: a few tens of milliseconds as measured."""
 
 
 class RevisionSource(Protocol):
@@ -54,6 +52,7 @@ async def settle_and_catch_up(
     elector: Elector,
     reflectors: Sequence[RevisionSource],
     client: Client,
+    held: Callable[[], Awaitable[float]],
     *,
     settle: float = 3.0,
     renew_deadline: float = 8.0,
@@ -62,14 +61,15 @@ async def settle_and_catch_up(
 ) -> None:
     """Return when the holder of the current term may decide. Times in seconds.
 
-    `optional_wait`: how long kinds are waited for on which no decision depends.
+    `held`: returns once the API server accepts decisions of this term and of no other, with the
+    time since when. `optional_wait`: how long kinds are waited for on which no decision depends.
 
     After a hand-over it is enough to have seen what the predecessor had seen: it had settled all
     its writes, and writes no more.
 
     Guarantees otherwise: at that moment at least `renew_deadline + settle` have passed since the
     predecessor's last renewal was seen (unless there was none, or it gave the Lease up), and
-    `settle` since our own acquisition, the last `settle` of it healthy without a break. And all
+    `settle` since our term holds, the last `settle` of it healthy without a break. And all
     reflectors have delivered everything that was in the store after that, of optional kinds those
     that could within `optional_wait`.
     Not guaranteed: that a write is seen which the API server accepted before that and stores later.
@@ -78,33 +78,34 @@ async def settle_and_catch_up(
     term = elector.term
     if term is None:
         raise LeadershipLost("not leading")
+    quiet_from = await _until(elector, term, held())
     if (handover := elector.handover) is not None and all(r.kind in handover for r in reflectors):
-        await asyncio.sleep(max(0.0, elector.acquired_at + _POLICY_LAG - clock()))
         left = (_caught_up(r, client, optional_wait, handover[r.kind]) for r in reflectors)
-        await _until(elector, term, left)
+        await _until(elector, term, _all(left))
         log.info("term %s may decide, as the last one left it", term)
         return
-    quiet_from = elector.acquired_at
     if elector.previous_renewal_seen is not None:
         quiet_from = max(quiet_from, elector.previous_renewal_seen + renew_deadline)
     while (missing := max(quiet_from, elector.healthy_since) + settle - clock()) > 0:
         await asyncio.sleep(min(missing, _CHECK_EVERY))
         _check(elector, term)
-    await _until(elector, term, (_caught_up(r, client, optional_wait) for r in reflectors))
+    left = (_caught_up(r, client, optional_wait) for r in reflectors)
+    await _until(elector, term, _all(left))
     log.info("term %s may decide", term)
 
 
-async def _until(elector: Elector, term: str, works: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Return once all works are done. Raises LeadershipLost if the term ends before."""
-    working = asyncio.create_task(_all(works))
+async def _until(elector: Elector, term: str, work: Awaitable[T]) -> T:
+    """Return once the work is done. Raises LeadershipLost if the term ends before."""
+    working = asyncio.ensure_future(work)
     try:
         while not working.done():
             await asyncio.wait({working}, timeout=_CHECK_EVERY)
             _check(elector, term)
-        await working
+        found = await working
     finally:
         await ended({working})
     _check(elector, term)
+    return found
 
 
 def _check(elector: Elector, term: str) -> None:

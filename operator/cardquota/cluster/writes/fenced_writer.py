@@ -1,12 +1,37 @@
 """Writes of one term: few at a time, and none that could be answered after the term's end."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Protocol
+import re
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final, Protocol
 
 from ...quota import vocabulary as v
 from ...settings import ANSWER_MARGIN
+from ..api.api_error import ApiError
 from ..api.client import MERGE_PATCH
+
+_FOR_TERM: Final = re.compile(
+    r'(?:[^ ]+ "[^"]*" is forbidden: )?ValidatingAdmissionPolicy '
+    rf"'cardquota-(?:{'|'.join(v.TERM_POLICIES)})' "
+)
+"""How the API server introduces it. What a webhook says begins with that it is a webhook's."""
+
+
+def refused_for_term(error: ApiError) -> bool:
+    """Whether the API server refuses a decision because of the term that it names."""
+    return _FOR_TERM.match(error.message) is not None
+
+
+class TermGuard(Protocol):
+    """Who knows whether the API server accepts what the current term decides."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is known not to."""
+
+    def refused(self, repeat: Callable[[], Awaitable[object]]) -> None:
+        """It has not. `repeat`: sends the refused write again, as a dry run."""
 
 
 class Writer(Protocol):
@@ -39,7 +64,7 @@ class Writer(Protocol):
 
 
 class TooLateError(Exception):
-    """Not sent: the term could have ended before the answer."""
+    """Not sent: the term could have ended before the answer, or its decisions are refused now."""
 
 
 class FencedWriter:
@@ -57,8 +82,10 @@ class FencedWriter:
         *,
         timeout: float,
         at_a_time: int,
+        guard: TermGuard | None = None,
     ) -> None:
         """`time_left`: seconds before the renew deadline. `timeout`: seconds for one patch.
+        `guard`: for a writer of decisions, which name their term.
 
         `client` must keep the time-out of a patch in total.
         """
@@ -66,6 +93,12 @@ class FencedWriter:
         self._time_left = time_left
         self._timeout = timeout
         self._slots = asyncio.Semaphore(at_a_time)
+        self._guard = guard
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing is sent now, since decisions of this term are refused."""
+        return self._guard is not None and self._guard.closed
 
     def in_time(self) -> bool:
         """Whether a patch sent now would be answered before the renew deadline."""
@@ -87,17 +120,15 @@ class FencedWriter:
         params = {"timeout": f"{self._timeout:g}s", "fieldManager": v.FIELD_MANAGER}
         if dry_run:
             params["dryRun"] = "All"
-        async with self._slots:
-            if not self.in_time():
-                raise TooLateError(f"PATCH {path}: too near to the renew deadline")
-            return await self._client.patch(
-                path,
-                body,
-                content_type=content_type,
-                params=params,
-                timeout=self._timeout + ANSWER_MARGIN,
-                metadata_only=True,
-            )
+        send = partial(
+            self._client.patch,
+            path,
+            body,
+            content_type=content_type,
+            timeout=self._timeout + ANSWER_MARGIN,
+            metadata_only=True,
+        )
+        return await self._send(f"PATCH {path}", send, params)
 
     async def post(self, path: str, body: object) -> bytes:
         """Create something when a slot is free, as a Binding. Returns what the API server says.
@@ -105,13 +136,26 @@ class FencedWriter:
         Raises ApiError, OutcomeUnknown, TooLateError.
         """
         params = {"timeout": f"{self._timeout:g}s", "fieldManager": v.FIELD_MANAGER}
-        async with self._slots:
-            if not self.in_time():
-                raise TooLateError(f"POST {path}: too near to the renew deadline")
-            timeout = self._timeout + ANSWER_MARGIN
-            return await self._client.post(path, body, params=params, timeout=timeout)
+        timeout = self._timeout + ANSWER_MARGIN
+        send = partial(self._client.post, path, body, timeout=timeout)
+        return await self._send(f"POST {path}", send, params)
 
     async def get(self, path: str) -> bytes:
         """A quorum read, when a slot is free. Raises ApiError or OutcomeUnknown."""
         async with self._slots:
             return await self._client.get(path)
+
+    async def _send(
+        self, what: str, send: Callable[..., Awaitable[bytes]], params: dict[str, str]
+    ) -> bytes:
+        async with self._slots:
+            if not self.in_time():
+                raise TooLateError(f"{what}: too near to the renew deadline")
+            if self.closed:
+                raise TooLateError(f"{what}: decisions of this term are refused now")
+            try:
+                return await send(params=params)
+            except ApiError as error:
+                if self._guard is not None and refused_for_term(error):
+                    self._guard.refused(partial(send, params={**params, "dryRun": "All"}))
+                raise

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
-from ...cluster.writes.fenced_writer import FencedWriter, TooLateError
+from ...cluster.writes.fenced_writer import FencedWriter, TooLateError, refused_for_term
 from ...cluster.writes.pod_patch import guard, pod_path, precondition
 from ...cluster.writes.settling import settle_pod
 from ...quota import vocabulary as v
@@ -35,7 +35,8 @@ class Opened(StrEnum):
     REFUSED = "refused"
     """As NO, but the pod is unchanged: the API server, a webhook or a policy refuses it."""
     TOO_LATE = "too late"
-    """Not tried: the term could have ended before the answer."""
+    """Not tried, or refused for the term: decisions of this term are refused now, or it could have
+    ended before the answer."""
     UNKNOWN = "unknown"
     """Not known: the charge stays until it is settled."""
 
@@ -95,6 +96,11 @@ class GateOpener:
     def in_time(self) -> bool:
         """Whether a gate could be opened in time now."""
         return self._writer.in_time()
+
+    @property
+    def closed(self) -> bool:
+        """Whether no gate is opened now, since decisions of this term are refused."""
+        return self._writer.closed
 
     async def would_open(self, facts: PodFacts, stamp: Stamp, resource: str) -> tuple[Opened, str]:
         """Whether the API server, with all webhooks and policies, would let this gate open now; if
@@ -167,7 +173,12 @@ class GateOpener:
         return Opened.NO
 
     def _shut(self, facts: PodFacts, stamp: Stamp, error: ApiError) -> Opened:
-        """The API server refused. After a conflict, the pod's watch event causes the next try."""
+        """The API server refused. After a conflict, the pod's watch event causes the next try; if
+        it refuses all decisions of the term, nothing is wrong with the pod.
+        """
+        if self.closed and refused_for_term(error):
+            self._ledger.decisions.retract(facts.uid, stamp)
+            return Opened.TOO_LATE
         level = logging.DEBUG if error.moved else logging.WARNING
         _LOG.log(level, "gate of %s stays shut: %s", logged(facts.namespace, facts.name), error)
         self._ledger.decisions.retract(facts.uid, stamp, hold_back=True)

@@ -272,23 +272,31 @@ class GateReleaser:
             more = self._slots.hand_out(others_wait=False)
             if more:
                 self._wake.set()
-            elif not self._draining and self._later is None:
+            elif not self._draining:
                 # The API server does not answer our renewals: it will soon, or the term ends.
-                loop = asyncio.get_running_loop()
-                self._later = loop.call_later(TRY_AGAIN, self._wake_later)
+                self._wake_in_a_while()
             return
         slice_ = TimeSlice(LEADER_SLICE, self._clock)
         self._background.go_on()
         left = self._look_at_vacancies() or self._put_back(slice_)
         self._order.add(self._ledger.dirty.take_pending())
         more = self._slots.hand_out(others_wait=bool(self._order))
-        self._decide(slice_, since)
+        closed = self._gate.closed
+        if closed:
+            self._wake_in_a_while()
+        else:
+            self._decide(slice_, since)
         if not self._order:
             more = self._slots.hand_out(others_wait=False)
         more = self._wait_reports.go_on(slice_) or more
         self._order.add(self._ledger.dirty.take_pending())
-        if more or left or (self._order and self._slots.free):
+        if more or left or (self._order and self._slots.free and not closed):
             self._wake.set()
+
+    def _wake_in_a_while(self) -> None:
+        if self._later is None:
+            loop = asyncio.get_running_loop()
+            self._later = loop.call_later(TRY_AGAIN, self._wake_later)
 
     def _wake_later(self) -> None:
         self._later = None

@@ -3,6 +3,7 @@
 from typing import Final
 
 from ...cluster.events.events import EventRecorder
+from ...metrics import Metrics
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.messages import gate_messages
@@ -19,12 +20,14 @@ class GateReports:
     awaits nothing.
     """
 
-    def __init__(self, ledger: LedgerReader, events: EventRecorder) -> None:
+    def __init__(self, ledger: LedgerReader, events: EventRecorder, metrics: Metrics) -> None:
         self._ledger = ledger
         self._events = events
+        self._metrics = metrics
 
     def refused(self, facts: PodFacts, answer: str) -> None:
         """The opening of its gate is refused: it waits, and is charged nothing."""
+        self._metrics.refused_gates.labels("object").inc()
         self._tell(facts, gate_messages.gate_refused(answer))
 
     def unsure(self, facts: PodFacts, stamp: Stamp, answer: str) -> None:

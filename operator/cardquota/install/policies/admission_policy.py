@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from ...quota.vocabulary import LEASE
+from ...quota.vocabulary import LEASE, REVIEW_GROUP, REVIEW_VERSION, TERM_KIND
 from ...settings import InstallationMode, Settings
 from ..cel import all_of, any_of, literal
 
@@ -77,7 +77,8 @@ class AdmissionPolicy:
     """Only objects that have this label before or after the request; empty: all. Others cost
     nothing: their labels are looked at before any object is converted."""
     by_term: bool = False
-    """Whether `params` is our Lease. While there is no Lease, the policy allows everything."""
+    """Whether `params` is our Term. While there is none, or no kind Term, the policy allows
+    everything."""
     denies_in_audit: bool = False
     """Whether it refuses in audit mode too: then it must be about no pod, and nothing that pods
     need."""
@@ -93,9 +94,12 @@ class AdmissionPolicy:
 
     def policy(self) -> dict[str, Any]:
         """The ValidatingAdmissionPolicy."""
-        spec: dict[str, Any] = {"failurePolicy": "Fail"}
+        # While the kind of the parameter is missing, Fail would refuse every request that the rule
+        # matches, before any condition is evaluated: no managed pod could be updated.
+        spec: dict[str, Any] = {"failurePolicy": "Ignore" if self.by_term else "Fail"}
         if self.by_term:
-            spec["paramKind"] = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
+            version = f"{REVIEW_GROUP}/{REVIEW_VERSION}"
+            spec["paramKind"] = {"apiVersion": version, "kind": TERM_KIND}
         constraints: dict[str, Any] = {
             "matchPolicy": "Equivalent",
             "resourceRules": [
@@ -130,8 +134,7 @@ class AdmissionPolicy:
             "validationActions": self._actions(settings.mode),
         }
         if self.by_term:
-            # Not Deny: a missing Lease would refuse every request that the rule matches, before
-            # any condition is evaluated. The owner's policy beside this one needs no Lease.
+            # Not Deny, for the same reason. The owner's policy beside this one has no parameter.
             spec["paramRef"] = {
                 "name": LEASE,
                 "namespace": settings.namespace,

@@ -21,7 +21,17 @@ from ...quota.vocabulary import (
     Mode,
 )
 from ...settings import Settings
-from ..cel import all_of, annotation, any_of, carries, literal, literals, of_term, user_is
+from ..cel import (
+    CURRENT_TERM,
+    all_of,
+    annotation,
+    any_of,
+    carries,
+    literal,
+    literals,
+    of_term,
+    user_is,
+)
 from ..namespaces import in_watched
 from .admission_policy import AdmissionPolicy, Check, Rule
 from .key_policies import by_volcano, written_by_us
@@ -69,12 +79,11 @@ def bindings(settings: Settings) -> AdmissionPolicy:
 
 def binding_term(settings: Settings) -> AdmissionPolicy:
     """The operator binds only in the current term. Checks only its own requests."""
-    lease = f"{settings.namespace}/{LEASE}"
+    current = f"{settings.namespace}/{LEASE}"
     stale = (
-        f"the annotation {TERM} is not the current holder of Lease <{lease}>; "
+        f"the annotation {TERM} is not the term in Term <{current}>; "
         "a replica that has lost the Lease must stop; the current leader will bind this pod"
     )
-    holder = "params.?spec.?holderIdentity.orValue('')"
     return AdmissionPolicy(
         "binding-term",
         BINDINGS,
@@ -82,16 +91,16 @@ def binding_term(settings: Settings) -> AdmissionPolicy:
         conditions={
             "bound-out-of-term": all_of(
                 user_is(settings.service_account_user),
-                f"!({of_term(annotation('object', TERM), holder)})",
+                f"!({of_term(annotation('object', TERM), CURRENT_TERM)})",
             ),
         },
-        variables={"term": annotation("object", TERM), "holder": holder},
+        variables={"term": annotation("object", TERM), "current": CURRENT_TERM},
         checks=(
             Check(
-                of_term("variables.term", "variables.holder"),
+                of_term("variables.term", "variables.current"),
                 f"cardquota may bind a pod only in the current term: {stale}",
                 "'cardquota may bind pod <' + object.metadata.?name.orValue('') + '> only in the "
-                "current term <' + variables.holder + '>, not in <' + variables.term\n"
+                "current term <' + variables.current + '>, not in <' + variables.term\n"
                 f"+ '>: ' + {literal(stale)}",
             ),
         ),

@@ -4,8 +4,8 @@
 - gate-owner: only the operator removes the gate, and only with its decision written down: what the
   pod is charged, and to which queue. In a namespace in audit mode nothing is decided: the term will
   do.
-- gate-term: and only the current holder of the Lease. The API server itself refuses a leader that
-  was paused and comes back.
+- gate-term: and only in the current term. The API server itself refuses a leader that was paused
+  and comes back.
 """
 
 from typing import Final
@@ -22,7 +22,7 @@ from ...quota.vocabulary import (
     Mode,
 )
 from ...settings import InstallationMode, Settings
-from ..cel import all_of, annotation, any_of, gated, literal, of_term, user_is
+from ..cel import CURRENT_TERM, all_of, annotation, any_of, gated, literal, of_term, user_is
 from ..matching import managed, managed_if_limited, may_be_managed, mirror_pod
 from ..namespaces import in_watched, watched
 from .admission_policy import AdmissionPolicy, Check, Clause, Rule
@@ -115,10 +115,9 @@ def gate_term(settings: Settings) -> AdmissionPolicy:
     only those of pods with our label, without which `gate_owner` lets no gate be opened: no other
     update of a pod costs anything here.
     """
-    lease = f"{settings.namespace}/{LEASE}"
-    holder = "params.?spec.?holderIdentity.orValue('')"
+    current = f"{settings.namespace}/{LEASE}"
     stale = (
-        f"the annotation {TERM} is not the current holder of Lease <{lease}>; "
+        f"the annotation {TERM} is not the term in Term <{current}>; "
         "a replica that has lost the Lease must stop; the current leader will open this gate"
     )
     return AdmissionPolicy(
@@ -128,18 +127,18 @@ def gate_term(settings: Settings) -> AdmissionPolicy:
         # so that a valid patch costs no more than this: see `joined`.
         conditions={
             "opened-out-of-term": all_of(
-                f"!({of_term(annotation('object', TERM), holder)})",
+                f"!({of_term(annotation('object', TERM), CURRENT_TERM)})",
                 user_is(settings.service_account_user),
                 _DROPPED,
             ),
         },
-        variables={"term": annotation("object", TERM), "holder": holder},
+        variables={"term": annotation("object", TERM), "current": CURRENT_TERM},
         checks=(
             Check(
-                of_term("variables.term", "variables.holder"),
+                of_term("variables.term", "variables.current"),
                 f"the scheduling gate {GATE} may be removed only in the current term: {stale}",
                 f"'the scheduling gate {GATE} of pod <' + object.metadata.name + '> may be removed "
-                "only in the current term <' + variables.holder + '>, not in <' + variables.term\n"
+                "only in the current term <' + variables.current + '>, not in <' + variables.term\n"
                 f"+ '>: ' + {literal(stale)}",
             ),
         ),

@@ -1,7 +1,8 @@
 """Who decides, and how little the operator's own identity may do.
 
-- lease: the Lease names the current term, and every policy by term reads it. Only the operator
-  writes it, and no user deletes it: without it terms are not checked.
+- lease: the Lease says who leads, and the Term names the current term, which every policy by term
+  reads. Only the operator writes them, and no user deletes them: without the Term terms are not
+  checked.
 - service-account: of pods the operator changes only gates, affinity, its label and its own
   annotations. Its right to patch pods does not allow running another image.
 - groups-account, queues-account: of pod groups only the reservation; of queues only the numbers
@@ -17,7 +18,10 @@ from ...quota.vocabulary import (
     LEASE,
     MANAGED,
     OURS_ON_GROUPS,
+    REVIEW_GROUP,
+    REVIEW_VERSION,
     STATUS,
+    TERMS,
     VERSION,
 )
 from ...settings import Settings
@@ -36,7 +40,7 @@ keeps or sets all other metadata itself, for every kind."""
 
 
 def lease(settings: Settings) -> AdmissionPolicy:
-    """Only the operator writes the Lease.
+    """Only the operator writes the Lease and the Term.
 
     By the object's name, not the request's: the deletion of a collection has no name.
     """
@@ -47,23 +51,28 @@ def lease(settings: Settings) -> AdmissionPolicy:
     )
     return AdmissionPolicy(
         _LEASE,
-        Rule("leases", ("CREATE", "UPDATE", "DELETE"), "coordination.k8s.io"),
+        Rule(
+            "leases",
+            ("CREATE", "UPDATE", "DELETE"),
+            "coordination.k8s.io",
+            elsewhere=(Rule(TERMS, (), REVIEW_GROUP, REVIEW_VERSION),),
+        ),
         conditions={
-            "our-lease": "(request.operation == 'DELETE' ? oldObject : object)"
+            "ours": "(request.operation == 'DELETE' ? oldObject : object)"
             f".metadata.?name.orValue('') == '{LEASE}'",
         },
         checks=(
             Check(
                 "request.operation != 'DELETE'",
-                f"Lease <{where}> may not be deleted: it says who decides about quota, and "
-                f"without it a former leader could decide too; {uninstall}",
+                f"Lease and Term <{where}> may not be deleted: they say who decides about quota, "
+                f"and without them a former leader could decide too; {uninstall}",
             ),
             Check(
                 f"request.operation == 'DELETE' || {user_is(settings.service_account_user)}",
-                f"Lease <{where}> is written by cardquota alone: to have another replica lead, "
-                "delete the pod of the one that leads",
-                f"'user <' + request.userInfo.username + '> may not write Lease <{where}>: to have "
-                "another replica lead, delete the pod of the one that leads'",
+                f"Lease and Term <{where}> are written by cardquota alone: to have another replica "
+                "lead, delete the pod of the one that leads",
+                "'user <' + request.userInfo.username + '> may not write Lease and Term "
+                f"<{where}>: to have another replica lead, delete the pod of the one that leads'",
             ),
         ),
         namespaces=own(settings),

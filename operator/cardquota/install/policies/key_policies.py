@@ -29,6 +29,7 @@ from ...quota.vocabulary import (
 )
 from ...settings import Settings
 from ..cel import (
+    CURRENT_TERM,
     all_of,
     annotation,
     any_of,
@@ -260,12 +261,12 @@ def reservation_owner(settings: Settings) -> Clause:
 def reservation_term(settings: Settings) -> AdmissionPolicy:
     """A reservation is written only in the current term.
 
-    The policy searches the JSON text for the term as `"term":"<holder>"`: compact, without spaces.
+    The policy searches the JSON text for the term as `"term":"<term>"`: compact, without spaces.
     Removing a reservation needs no term. Checks only the operator's requests, as for the gate.
     """
-    lease = f"{settings.namespace}/{LEASE}"
+    current = f"{settings.namespace}/{LEASE}"
     stale = (
-        f'it must hold "term":"<holder of Lease {lease}>"; '
+        f'it must hold "term":"<the term in Term {current}>"; '
         "a replica that has lost the Lease must stop; the current leader will reserve"
     )
     return AdmissionPolicy(
@@ -276,15 +277,15 @@ def reservation_term(settings: Settings) -> AdmissionPolicy:
             "reservation-changed": changed([RESERVATION]),
             "reservation-kept": f"{annotation('object', RESERVATION)} != ''",
         },
-        variables={"holder": "params.?spec.?holderIdentity.orValue('')"},
+        variables={"current": CURRENT_TERM},
         checks=(
             Check(
-                "variables.holder != ''\n"
+                "variables.current != ''\n"
                 f"&& {annotation('object', RESERVATION)}"
-                """.contains('"term":"' + variables.holder + '"')""",
+                """.contains('"term":"' + variables.current + '"')""",
                 f"the annotation {RESERVATION} may be written only in the current term: {stale}",
                 f"'the annotation {RESERVATION} of pod group <' + object.metadata.?name.orValue('')"
-                " + '> may be written only in the current term <' + variables.holder\n"
+                " + '> may be written only in the current term <' + variables.current\n"
                 f"+ '>: ' + {literal(stale)}",
             ),
         ),

@@ -71,7 +71,7 @@ def _waiter(
     if one.group is not None:
         return _group(ledger, account, place, one.group, one, reasons)
     record = one.record
-    if record is None or record.class_key is None:
+    if record is None or account.pending.class_of(record) is None:
         return None
     facts, request, why = record.facts, record.request, reasons.of(record)
     return Waiter(

@@ -91,7 +91,7 @@ class WaitingOrder:
                 self._groups[gang.key] = ORDINARY.key_of(state.asks.sort_key, lost_place=lost)
             if number % AT_A_TIME == AT_A_TIME - 1:
                 yield
-        for number, pod_class in enumerate(list(pending.classes.values())):
+        for number, pod_class in enumerate([*pending.classes.values(), pending.refused]):
             self._add(pod_class)
             if number % AT_A_TIME == AT_A_TIME - 1:
                 yield
@@ -194,7 +194,7 @@ class WaitingOrder:
         """
         # Queues have classes with the same keys.
         here = record.queue == self._account.name
-        pod_class = self._account.pending.classes.get(record.class_key) if here else None
+        pod_class = self._account.pending.class_of(record) if here else None
         if pod_class is None:
             return None
         gang = pod_class.gang

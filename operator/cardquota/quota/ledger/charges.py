@@ -42,6 +42,10 @@ class Charges:
             self._state.note_waiting(account)
             if gang is None:
                 self._may_borrow(record)
+        elif record.refused:
+            account = self._state.account_for(record.queue)
+            account.pending.hold_back(record)
+            self._state.note_waiting(account)
 
     def uncharge(self, record: PodRecord) -> None:
         """Take a pod out of totals and indexes, by the facts it was charged with."""

@@ -79,6 +79,7 @@ class PendingQueue:
         "groups",
         "inadmissible",
         "queue",
+        "refused",
         "untold",
         "waits",
     )
@@ -96,6 +97,10 @@ class PendingQueue:
         """By dimension, how many of these groups ask for it."""
         self._asked: dict[Gang, Collection[str]] = {}
         """For what each of them asks."""
+        self.refused = PodClass()
+        """Pods whose gate somebody refused to open, and that are not tried for now. They wait, and
+        are no candidates."""
+        self.refused.waits_for = Reason.GATE_REFUSED
         self.inadmissible = InadmissibleClasses()
         self.waits = WaitTimes()
         """Since when the pods wait."""
@@ -149,6 +154,10 @@ class PendingQueue:
         """Whether a candidate waits until another card becomes known."""
         return bool(self._blocked_on_cards or self._to_activate)
 
+    def class_of(self, record: PodRecord) -> PodClass | None:
+        """The class of a pod that waits here; None if it does not."""
+        return self.refused if record.refused else self.classes.get(record.class_key)
+
     def classes_of(self, gang: Gang) -> Iterable[PodClass]:
         """The classes of a gang's members that wait here."""
         members = self._by_gang.get(gang)
@@ -164,7 +173,9 @@ class PendingQueue:
     def uids(self) -> Iterator[str]:
         """The uids of all waiting pods."""
         return (
-            sort_key.uid for pod_class in self.classes.values() for sort_key in pod_class.sort_keys
+            sort_key.uid
+            for pod_class in (*self.classes.values(), self.refused)
+            for sort_key in pod_class.sort_keys
         )
 
     def join(
@@ -198,10 +209,20 @@ class PendingQueue:
         gang.queues[self] = None
         self._changed_gangs[gang] = None
 
+    def hold_back(self, record: PodRecord) -> None:
+        """A pod begins waiting that is `refused`."""
+        self.refused.join(record.sort_key)
+        self.waits.add(record.sort_key.made)
+        self._counts.add(self.refused, 1)
+
     def leave(self, record: PodRecord) -> None:
         """A pod no longer waits. Call this with the facts that it joined with."""
         key, record.class_key = record.class_key, None
         if key is None:
+            if record.refused:
+                self.refused.leave(record.sort_key)
+                self.waits.discard(record.sort_key.made)
+                self._counts.add(self.refused, -1)
             return
         pod_class = self.classes[key]
         sort_key = record.sort_key

@@ -148,6 +148,11 @@ class PodRecord:
         return self.gated and not self.facts.terminating and not self.held_back
 
     @property
+    def refused(self) -> bool:
+        """Whether it is held back: it waits at its gate, and is not tried for now."""
+        return self.gated and not self.facts.terminating and self.held_back
+
+    @property
     def sort_key(self) -> SortKey:
         """Its place in the order of release (E6)."""
         facts = self.facts

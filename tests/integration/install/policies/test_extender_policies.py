@@ -60,7 +60,7 @@ def binding(api: PolicyApi) -> Iterator[PolicyApi]:
     allowed(api.kubectl("apply", "--server-side", "-f", rights))
     apply_policies(api, WITH_EXTENDER)
     allowed(api.create(pod("probe-binding")))
-    api.hold_lease("b0")
+    api.hold_term("b0")
     try:
         eventually(lambda: "binding-term'" in api.bind("probe-binding", "n", {TERM: "x"}, US).said)
         eventually(lambda: "anno" in api.create(pod("x", MEMORY), dry=True).said)
@@ -101,14 +101,14 @@ def test_without_the_extender_another_of_its_protocol_goes_on(api: PolicyApi) ->
 class TestOfOurs:
     def test_the_current_term_binds(self, binding: PolicyApi) -> None:
         name = waiting(binding, "bound")
-        binding.hold_lease("b1")
+        binding.hold_term("b1")
         carried = {TERM: "b1", ALLOCATED: "{}", **MEMORY}
         eventually(lambda: binding.bind(name, "n", carried, US).ok)
         assert annotations(binding, name).items() >= carried.items()
 
     @pytest.mark.parametrize("term", ["b1", "b22", ""])
     def test_a_stale_term_does_not(self, binding: PolicyApi, term: str) -> None:
-        binding.hold_lease("b2")
+        binding.hold_term("b2")
         name = waiting(binding, f"stale-{term or 'none'}")
         bind = partial(binding.bind, name, "n", {TERM: term, **MEMORY}, US)
         eventually(lambda: f"current term <b2>, not in <{term}>" in bind().said)
@@ -119,14 +119,14 @@ class TestOfOurs:
 
     @pytest.mark.parametrize("key", [CHARGED_QUEUE, SETTLE, QUEUE_NAME, CARD_NAME, "example.com/x"])
     def test_it_carries_nothing_else(self, binding: PolicyApi, key: str) -> None:
-        binding.hold_lease("b3")
+        binding.hold_term("b3")
         name = waiting(binding, f"carries-{key.rpartition('/')[2].replace('.', '-')}")
         answer = binding.bind(name, "n", {TERM: "b3", key: "x"}, US)
         refused(answer, "bindings", "carries no annotation but", "please report it")
 
     def test_it_carries_no_other_label(self, binding: PolicyApi) -> None:
         """The API server would put it on the pod, over the pod's own."""
-        binding.hold_lease("b4")
+        binding.hold_term("b4")
         name = waiting(binding, "labelled")
 
         def bind(labels: dict[str, str]) -> WriteResponse:
@@ -146,7 +146,7 @@ class TestOfOurs:
 
 def test_a_very_large_pod_is_opened_within_what_an_evaluation_may_cost(binding: PolicyApi) -> None:
     """What the operator changes is compared with more keys than without the extender."""
-    binding.hold_lease("b5")
+    binding.hold_term("b5")
     notes = {QUEUE_NAME: "q", **{f"example.com/note-{n}": "x" * 50 for n in range(1000)}}
     large = pod("large-b", notes, gated=True, containers=many_containers())
     large["metadata"]["labels"] |= {f"example.com/label-{n}": "x" * 50 for n in range(1000)}

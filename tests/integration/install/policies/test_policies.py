@@ -1,6 +1,7 @@
 """Every policy on a real API server: what it refuses, and what it admits."""
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,6 +29,7 @@ from cardquota.settings import InstallationMode, Settings, Webhook
 from cardquota_dev.testing import eventually
 from integration.asking import MERGE, ask
 
+from .. import request
 from ..answer import WriteResponse, from_reply
 from ..policy_api import (
     AUDITED,
@@ -36,9 +38,11 @@ from ..policy_api import (
     GATES,
     LEASE,
     NODE,
+    OWN,
     ROOT,
     SETTINGS,
     TENANT,
+    THE_TERM,
     US,
     VOLCANO,
     PolicyApi,
@@ -54,6 +58,7 @@ from ..policy_api import (
 pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
 
 QUEUE = {QUEUE_NAME: "q"}
+BY_TERM = ("cardquota-gate-term", "cardquota-reservation-term")
 
 
 class TestBornGated:
@@ -149,7 +154,7 @@ class TestGate:
         allowed(api.patch("two", {"spec": {"schedulingGates": GATES}}, TENANT))
 
     def test_the_current_term_opens_it(self, api: PolicyApi) -> None:
-        api.hold_lease("t1")
+        api.hold_term("t1")
         allowed(api.create(pod("current", QUEUE, gated=True)))
         affinity = {
             "nodeAffinity": {
@@ -164,15 +169,15 @@ class TestGate:
 
     def test_of_a_very_large_pod_too(self, api: PolicyApi) -> None:
         """What the operator changes is compared within what an evaluation may cost."""
-        api.hold_lease("t0")
+        api.hold_term("t0")
         allowed(api.create(pod("large", QUEUE, gated=True, containers=many_containers())))
         eventually(lambda: api.patch("large", opening("t0"), US, dry=True).ok)
         allowed(api.patch("large", opening("t0"), US))
 
     def test_a_stale_term_does_not(self, api: PolicyApi) -> None:
-        api.hold_lease("t2")
+        api.hold_term("t2")
         allowed(api.create(pod("stale", QUEUE, gated=True)))
-        # What is asked at once after the write of the Lease may still be judged by its last state.
+        # What is asked at once after the write of the Term may still be judged by its last state.
         stale, words = opening("t1"), "current term <t2>, not in <t1>"
         eventually(lambda: words in api.patch("stale", stale, US, dry=True).said)
         for term in ("t1", "t22", ""):
@@ -181,11 +186,10 @@ class TestGate:
         assert words in api.patch("stale", stale, US).said
         eventually(lambda: api.patch("stale", opening("t2"), US).ok)
 
-    def test_a_lease_that_was_given_up_opens_nothing(self, api: PolicyApi) -> None:
-        api.hold_lease("t3")
+    def test_no_term_opens_nothing(self, api: PolicyApi) -> None:
+        api.hold_term("t3")
         allowed(api.create(pod("given-up", QUEUE, gated=True)))
-        given_up = '{"spec":{"holderIdentity":""}}'
-        allowed(api.kubectl("patch", *LEASE, US, "--type=merge", "-p", given_up))
+        api.hold_term("")
         late, words = opening("t3"), "current term <>"
         eventually(lambda: words in api.patch("given-up", late, US, dry=True).said)
         assert words in api.patch("given-up", late, US).said
@@ -193,7 +197,7 @@ class TestGate:
     @pytest.mark.parametrize("key", [TERM, CHARGED_QUEUE, ALLOCATED])
     def test_the_decision_must_be_on_the_pod(self, api: PolicyApi, key: str) -> None:
         name = "half-" + key.rpartition(".")[2]
-        api.hold_lease("t4")
+        api.hold_term("t4")
         allowed(api.create(pod(name, QUEUE, gated=True)))
         half = opening("t4")
         del half["metadata"]["annotations"][key]
@@ -205,7 +209,7 @@ class TestGate:
 
     def test_only_in_audit_mode_a_pod_may_be_charged_to_no_queue(self, api: PolicyApi) -> None:
         """There it must get out of the gate all the same: audit mode holds up nobody."""
-        api.hold_lease("t5")
+        api.hold_term("t5")
         nobodys = opening("t5")
         nobodys["metadata"]["annotations"][CHARGED_QUEUE] = ""
         allowed(api.create(pod("enforced", gated=True)))
@@ -224,20 +228,41 @@ class TestGate:
         assert "Error from server (Forbidden)" in result.said
 
 
-class TestWithoutLease:
-    """Somebody deleted the Lease in spite of all: by deleting its policy first."""
+TERMS = ("customresourcedefinition", "terms.cardquota.volcano.sh")
+
+
+def holds(api: PolicyApi) -> bool:
+    """Whether decisions of a former term are refused."""
+    group = pod_group("late", {RESERVATION: '{"term":"gone"}'})
+    late = api.create(group, US, namespace=OWN, dry=True)
+    return "cardquota-reservation-term'" in late.said
+
+
+@pytest.mark.parametrize("what", [THE_TERM, TERMS], ids=["object", "kind"])
+class TestWithoutTerm:
+    """Somebody deleted the Term in spite of all, by deleting its policy first; or its definition.
+    No update of a pod is refused for that.
+    """
 
     @pytest.fixture(autouse=True)
-    def _no_lease(self, api: PolicyApi) -> Any:
+    def _no_term(self, api: PolicyApi, what: tuple[str, ...]) -> Any:
         binding = ("validatingadmissionpolicybinding", "cardquota-lease")
-        api.hold_lease("gone")
+        api.hold_term("gone")
         allowed(api.create(pod("orphan", QUEUE, gated=True), TENANT))
         allowed(api.kubectl("delete", *binding))
-        eventually(lambda: api.kubectl("delete", *LEASE).ok)
+        eventually(lambda: api.kubectl("delete", *what).ok)
+        if what is TERMS:  # a policy that is new while the kind is missing has no parameter at all
+            allowed(api.kubectl("delete", "validatingadmissionpolicybinding", *BY_TERM))
+            time.sleep(1.5)
+            apply_policies(api)
         yield
+        allowed(api.kubectl("apply", "--server-side", "-k", str(ROOT / "crds")))
+        allowed(api.kubectl("wait", "--for=condition=Established", "crd", TERMS[1]))
         apply_policies(api)
-        api.hold_lease("back")
-        eventually(lambda: not api.kubectl("delete", *LEASE, "--dry-run=server").ok)
+        eventually(lambda: api.kubectl("get", "terms", "-A").ok)
+        api.hold_term("back")
+        eventually(lambda: holds(api), seconds=120)  # after a pause the API server looks seldom
+        eventually(lambda: not api.kubectl("delete", *THE_TERM, "--dry-run=server").ok)
         allowed(api.kubectl("delete", "pod", "orphan", "-n", "team"))
 
     def test_other_updates_go_on_and_only_the_operator_opens(self, api: PolicyApi) -> None:
@@ -411,7 +436,7 @@ class TestLabel:
 
     def test_no_gate_opens_without_it(self, api: PolicyApi) -> None:
         """A charge would count for nothing."""
-        api.hold_lease("l1")
+        api.hold_term("l1")
         bare = pod("bare", QUEUE, gated=True)
         del bare["metadata"]["labels"]
         allowed(api.create(bare))
@@ -449,7 +474,7 @@ class TestReservation:
 
     def test_the_current_term_reserves_and_a_stale_one_does_not(self, api: PolicyApi) -> None:
         allowed(api.create(pod_group("gang"), TENANT))
-        api.hold_lease("r2")
+        api.hold_term("r2")
         eventually(lambda: api.annotate("gang", self.reservation("r2"), US, kind="PodGroup").ok)
         for term in ("r1", "r22", ""):
             refused(
@@ -464,27 +489,61 @@ class TestReservation:
         allowed(api.annotate("gang", {RESERVATION: None}, US, kind="PodGroup"))
 
 
-class TestLease:
-    def test_nobody_deletes_it(self, api: PolicyApi) -> None:
-        api.hold_lease("now")
+class TestParameter:
+    """The kind that policies have as their parameter may go and come: the API server follows. One
+    of a built-in kind it would follow no more (kubernetes/kubernetes#130887).
+    """
+
+    def test_without_bindings_for_a_while_the_next_term_holds(self, api: PolicyApi) -> None:
+        api.hold_term("before")
+        allowed(api.create(pod("later", QUEUE, gated=True)))
+        eventually(lambda: api.patch("later", opening("before"), US, dry=True).ok)
+        allowed(api.kubectl("delete", "validatingadmissionpolicybinding", *BY_TERM))
+        time.sleep(3)
+        apply_policies(api)
+        api.hold_term("after")
+        refusal = "current term <after>, not in <before>"
+        eventually(lambda: refusal in api.patch("later", opening("before"), US, dry=True).said)
+        allowed(api.patch("later", opening("after"), US))
+
+
+class TestLeaseAndTerm:
+    @pytest.fixture(autouse=True)
+    def _both(self, api: PolicyApi) -> None:
+        api.hold_term("now")
+        lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
+        metadata = {"name": "cardquota", "namespace": OWN}
+        allowed(request.apply(api.plane, {**lease, "metadata": metadata, "spec": {}}, [US]))
+
+    @pytest.mark.parametrize("what", [LEASE, THE_TERM])
+    def test_nobody_deletes_it(self, api: PolicyApi, what: tuple[str, ...]) -> None:
         refused(
-            api.kubectl("delete", *LEASE),
+            api.kubectl("delete", *what),
             "lease",
             "first delete the ValidatingAdmissionPolicyBinding <cardquota-lease>",
         )
 
-    def test_nor_with_all_others(self, api: PolicyApi) -> None:
-        path = f"/apis/coordination.k8s.io/v1/namespaces/{SETTINGS.namespace}/leases"
+    @pytest.mark.parametrize(
+        "kind", ["coordination.k8s.io/v1 leases", "cardquota.volcano.sh/v1alpha1 terms"]
+    )
+    def test_nor_with_all_others(self, api: PolicyApi, kind: str) -> None:
+        group, plural = kind.split()
+        path = f"/apis/{group}/namespaces/{SETTINGS.namespace}/{plural}"
         refused(api.kubectl("delete", "--raw", path), "lease")
 
-    def test_nobody_else_writes_it(self, api: PolicyApi) -> None:
-        change = '{"spec":{"holderIdentity":"me"}}'
+    @pytest.mark.parametrize(
+        ("what", "change"),
+        [(LEASE, '{"spec":{"holderIdentity":"me"}}'), (THE_TERM, '{"spec":{"term":"me"}}')],
+    )
+    def test_nobody_else_writes_it(
+        self, api: PolicyApi, what: tuple[str, ...], change: str
+    ) -> None:
         refused(
-            api.kubectl("patch", *LEASE, "--type=merge", "-p", change),
+            api.kubectl("patch", *what, "--type=merge", "-p", change),
             "lease",
-            "may not write Lease <cardquota-system/cardquota>",
+            "may not write Lease and Term <cardquota-system/cardquota>",
         )
-        allowed(api.kubectl("patch", *LEASE, US, "--type=merge", "-p", change))
+        allowed(api.kubectl("patch", *what, US, "--type=merge", "-p", change))
 
     def test_other_leases_are_free(self, api: PolicyApi) -> None:
         for name, namespace in (("other", SETTINGS.namespace), ("cardquota", "team")):
@@ -529,7 +588,7 @@ class TestServiceAccount:
         refused(api.patch("kept", change, US), "service-account", "cardquota may change only")
 
     def test_not_even_together_with_an_opening(self, api: PolicyApi) -> None:
-        api.hold_lease("s1")
+        api.hold_term("s1")
         allowed(api.create(pod("hidden", QUEUE, gated=True)))
         eventually(lambda: api.patch("hidden", opening("s1"), US, dry=True).ok)
         both = opening("s1", containers=[{"name": "c", "image": "other"}])

@@ -8,6 +8,7 @@ import pytest
 
 from builders import H200, H800, a_namespace, a_pod, a_queue
 from builders.pod import PodBody
+from cardquota.cluster.api.api_error import ApiError
 from cardquota.control.release import gate_releaser as module
 from cardquota.quota import vocabulary as v
 
@@ -355,3 +356,27 @@ async def test_what_is_refused_again_and_again_is_tried_ever_more_seldom(
         assert asyncio.get_running_loop().time() - began > 0.2
         leader.see(waiting("a").at_revision(9))
         await until(lambda: len(leader.opened) == 7, 0.1)  # news of it count at once
+
+
+async def test_e11_nothing_is_opened_while_decisions_of_the_term_are_refused() -> None:
+    async with leading(THREE) as leader:
+        leader.fence.closed = True
+        leader.see(waiting("a"), GANG, *(waiting(name).in_group("gang") for name in "bc"))
+        await asyncio.sleep(5)
+        assert leader.script.patches == []
+        leader.fence.closed = False
+        await until(lambda: sorted(leader.opened) == ["a", "b", "c"])
+
+
+async def test_e11_who_is_refused_for_the_term_is_neither_blamed_nor_held_back() -> None:
+    by = "ValidatingAdmissionPolicy 'cardquota-gate-term' with binding 'x' denied request: no"
+    answers: list[Answer] = [ApiError(403, "Forbidden", by)]
+    async with leading(THREE, waiting("a"), answers=tuple(answers)) as leader:
+        await until(lambda: leader.fence.closed)
+        await asyncio.sleep(5)
+        assert len(leader.script.patches) == 1
+        assert charged(leader.ledger, H200) == 0
+        leader.fence.closed = False
+        await until(lambda: len(leader.script.patches) == 2)
+        await until(lambda: charged(leader.ledger, H200) == 1)
+        assert leader.tells("a") == []

@@ -62,3 +62,12 @@ async def test_who_waits_again_after_a_refusal_is_told_why() -> None:
         leader.see(waiting("z", 1).stamped("queue", {H200: 1}).on_node("h200-a"))
         await until(lambda: len(leader.tells("a")) == 2)
         assert leader.tells("a")[1] == "InsufficientCardQuota"
+
+
+async def test_refused_gates_are_counted() -> None:
+    async with leading(THREE, waiting("a")) as leader:
+        leader.script.answer_to = lambda _: denied(403)
+        await until(lambda: leader.tells("a") == [v.GATE_REFUSED])
+        value = leader.metrics.registry.get_sample_value
+        assert value("cardquota_refused_gates_total", {"why": "object"}) == 1
+        assert value("cardquota_refused_gates_total", {"why": "term"}) == 0

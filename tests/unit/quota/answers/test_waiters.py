@@ -6,6 +6,8 @@ from cardquota.quota.answers.answer_forms import QueueAnswer
 from cardquota.quota.answers.queue_answer import queue_answer
 from cardquota.quota.answers.waiting_order import AT_A_TIME, PlaceInOrder, waiting_order
 from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.reports.drift import drift
+from cardquota.quota.reports.queue_report import report
 from cardquota.quota.steps import Steps, to_its_end
 
 from .asked_cluster import a_cluster, asked, holding, waiting
@@ -208,3 +210,34 @@ def test_f2_groups_of_very_many_kinds_are_looked_at_in_steps() -> None:
     assert sum(1 for _ in steps) >= len(gangs)
     assert place_of(ledger, "x0") == PlaceInOrder(4, 4, 0)
     assert place_of(ledger, "m1") == PlaceInOrder(2, 4, 1)
+
+
+def test_f3_whose_gate_somebody_refuses_to_open_waits_in_its_place_for_that() -> None:
+    """T7: in the answer, the status and the metrics."""
+    ledger = a_cluster(
+        waiting("last", created="2026-01-02T11:00:00Z"),
+        waiting("kept", created="2026-01-02T09:00:00Z"),
+        waiting("next", created="2026-01-02T10:00:00Z"),
+        quota=0,
+    )
+    ledger.decisions.hold_back("kept")
+    for _ in range(2):
+        assert names(ledger) == ["kept", "next", "last"]
+        assert place_of(ledger, "kept") == PlaceInOrder(1, 3, 0)
+        assert place_of(ledger, "last") == PlaceInOrder(3, 3, 2)
+        answer = asked(ledger)
+        assert (answer.waiting_pods, answer.waiters[0].reason) == (3, v.GATE_REFUSED)
+        found = report(ledger, "queue")
+        assert found is not None
+        assert found.waiting == (3, "2026-01-02T09:00:00Z")
+        account = ledger.account("queue")
+        assert account is not None
+        assert account.pending.by_reason[v.Reason.GATE_REFUSED] == 1
+        assert set(account.pending.uids()) == {"kept", "next", "last"}
+        # Whatever is decided about it, it is one that waits.
+        ledger.decisions.put_back("kept")
+        assert v.Reason.GATE_REFUSED not in account.pending.by_reason
+        ledger.decisions.hold_back("kept")
+    ledger.pod_gone("kept")
+    assert names(ledger) == ["next", "last"]
+    assert drift(ledger) == {}

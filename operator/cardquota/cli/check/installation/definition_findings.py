@@ -5,7 +5,7 @@ from typing import Any
 
 from ....control.queues.queue_definition import NAME, kept_of
 from ....quota.stuck.stuck_finding import StuckFinding
-from ....quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION, VERSION
+from ....quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION, TERMS, VERSION
 from ... import sentences
 from ...object_answer import Answer, NotRead, inner
 from .installation_fault import fault
@@ -15,15 +15,17 @@ def definition_findings(
     definitions: Mapping[str, Answer], *, standalone: bool
 ) -> Iterator[StuckFinding]:
     """`definitions`: by name. Beside Volcano those of Queues and PodGroups are its own; standalone
-    ours must be there, which keep the numbers that the operator writes. Those of questions are
-    always ours: without them nobody can ask the operator.
+    ours must be there, which keep the numbers that the operator writes. Those of questions and of
+    the Term are always ours: without them nobody can ask the operator, and it decides nothing.
     """
     for name, found in definitions.items():
         plural, _, group = name.partition(".")
         question = group == REVIEW_GROUP
         version = REVIEW_VERSION if question else VERSION
         advice = sentences.APPLY_DEFINITIONS if standalone else sentences.APPLY_VOLCANO
-        if question:
+        if plural == TERMS:
+            advice = sentences.APPLY_DEFINITIONS
+        elif question:
             advice = sentences.apply_question(f"{group}_{plural}.yaml")
         about = ("CustomResourceDefinition", "", name)
         if isinstance(found, NotRead):

@@ -9,10 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from .... import __version__
-from ....install.comparison import differences
 from ....install.rights import in_words
 from ....quota import vocabulary as v
-from ....quota.messages import report_messages
 from ....quota.stuck.stuck_finding import StuckFinding
 from ....settings import Settings
 from ... import sentences
@@ -21,15 +19,12 @@ from ...object_answer import Answer, NotRead, inner
 from ..bounded_section import bounded_section
 from ..leftovers.scheduler_plugins import caches_errors
 from ..section import CheckSection
-from .certificate_findings import (
-    bundle_findings,
-    certificate_findings,
-    secrets_with_certificates,
-)
+from .admission_findings import admission_findings
+from .certificate_findings import certificate_findings, secrets_with_certificates
 from .definition_findings import definition_findings
 from .deployment_findings import deployment_findings
 from .installation_fault import fault
-from .installed import Installed
+from .installed import Installed, is_of_fence
 from .lease_findings import NO_LEADER, lease_findings
 
 INSTALLATION: Final = "installation"
@@ -66,8 +61,10 @@ def _findings(
 ) -> Iterator[StuckFinding]:
     standalone = settings.scheduler == "standalone"
     yield from lease_findings(installed.leases, settings.namespace, now)
-    yield from definition_findings(installed.definitions, standalone=standalone)
-    yield from _of_admission(installed, settings, now, known=known)
+    definitions = {k: one for k, one in installed.definitions.items() if not is_of_fence(k)}
+    yield from definition_findings(definitions, standalone=standalone)
+    admission = [one for one in installed.admission if not is_of_fence(one[0]["metadata"]["name"])]
+    yield from admission_findings(admission, settings, now, known=known)
     yield from _of_volcano(installed.volcano_scheduler, settings)
     for name, namespace in installed.volcano_namespaces.items():
         if namespace is None:
@@ -103,22 +100,6 @@ def _of_volcano(found: Answer, settings: Settings) -> Iterator[StuckFinding]:
     elif caches_errors(texts):
         why, advice = sentences.PREDICATE_CACHE, sentences.SET_PREDICATE_CACHE
         yield fault(about, "PredicateCacheOn", why, advice)
-
-
-def _of_admission(
-    installed: Installed, settings: Settings, now: float, *, known: bool
-) -> Iterator[StuckFinding]:
-    for wanted, found in installed.admission:
-        if isinstance(found, NotRead):
-            continue
-        kind, name = str(wanted["kind"]), str(wanted["metadata"]["name"])
-        differs = differences(wanted, found)
-        if differs and (known or found is None):
-            why = report_messages.installation_fault(kind, name, differs)
-            about = (kind, "", name)
-            yield fault(about, v.INSTALLATION_DIFFERS, why, sentences.APPLY_MANIFESTS)
-        if found is not None and "webhooks" in wanted:
-            yield from bundle_findings({**found, "kind": kind}, settings, now)
 
 
 def _not_read(installed: Installed) -> Iterator[str]:

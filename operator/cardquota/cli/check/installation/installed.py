@@ -16,20 +16,23 @@ from ....cluster.api.api_error import ApiError, OutcomeUnknown
 from ....cluster.api.client import Client
 from ....install.admission_path import admission_path
 from ....install.manifests import documents
+from ....install.policies.admission_policy import PREFIX
 from ....install.rights import Right, rights
 from ....quota import vocabulary as v
 from ....settings import Settings
 from ... import sentences
 from ...cluster_error import ClusterError
-from ...leader.read_leases import Sleep, read_leases
+from ...leader.read_leases import PATIENCE, Sleep, lease_path, read_leases
 from ...object_answer import Answer, NotRead, inner, read_object
 from .certificate_findings import secrets_with_certificates
 
 T = TypeVar("T")
 R = TypeVar("R")
+TERM_DEFINITION: Final = f"{v.TERMS}.{v.REVIEW_GROUP}"
 DEFINITIONS: Final = (
     *(f"{kind}.{v.API_GROUP}" for kind in ("queues", "podgroups")),
     *(f"{kind}.{v.REVIEW_GROUP}" for kind in (v.QUEUE_REVIEWS, v.WORKLOAD_REVIEWS)),
+    TERM_DEFINITION,
 )
 _AT_ONCE: Final = 8
 """Requests in flight."""
@@ -54,6 +57,9 @@ class Installed:
     """Where webhooks call an operator outside the cluster, if the settings do not say it."""
     leases: tuple[Answer, ...] = (None,)
     """The Lease; twice if the first one did not show that somebody leads."""
+    term: Answer = None
+    term_lease: Answer = None
+    """The Lease as it was read with the Term."""
     deployment: Answer = None
     certificates: Mapping[str, bytes | NotRead | None] = field(default_factory=dict)
     """By name of the Secret: the certificate in it, PEM. None: there is no Secret."""
@@ -63,6 +69,11 @@ class Installed:
     """Those of the accounts that may do what Volcano does."""
     missing_rights: tuple[Right, ...] | NotRead = ()
     """What the operator's account may not do."""
+
+
+def is_of_fence(name: str) -> bool:
+    """Whether a definition, policy or binding of this name belongs to the fence."""
+    return name == TERM_DEFINITION or name.removeprefix(PREFIX) in v.TERM_POLICIES
 
 
 async def read_installed(
@@ -86,11 +97,15 @@ async def read_installed(
     definitions = await _at_once(partial(_definition, client), DEFINITIONS)
     admission = await _at_once(partial(_admission, client), wanted)
     certificates = await _at_once(partial(_certificate, client, settings.namespace), secrets)
+    leases = await read_leases(client, settings.namespace, clock, sleep)
+    term, term_lease = await _term(client, settings, sleep)
     return Installed(
         definitions=dict(zip(DEFINITIONS, definitions, strict=True)),
         admission=tuple(zip(wanted, admission, strict=True)),
         url=url,
-        leases=await read_leases(client, settings.namespace, clock, sleep),
+        leases=leases,
+        term=term,
+        term_lease=term_lease,
         deployment=deployment,
         certificates=dict(zip(secrets, certificates, strict=True)),
         volcano_namespaces=await _volcano_namespaces(client, settings),
@@ -140,6 +155,20 @@ def _definition(client: Client, name: str) -> Awaitable[Answer]:
 def _admission(client: Client, document: Mapping[str, Any]) -> Awaitable[Answer]:
     what = f"{document['kind']} <{document['metadata']['name']}>"
     return read_object(client, admission_path(document), what)
+
+
+async def _term(client: Client, settings: Settings, sleep: Sleep) -> tuple[Answer, Answer]:
+    """Term and Lease. Read again if they do not agree: a new leader writes one after the other."""
+    version = f"{v.REVIEW_GROUP}/{v.REVIEW_VERSION}"
+    path = f"/apis/{version}/namespaces/{settings.namespace}/{v.TERMS}/{v.LEASE}"
+    for again in (True, False):
+        found = await read_object(client, path, "the operator's Term")
+        held = await read_object(client, lease_path(settings.namespace), "the operator's Lease")
+        if inner(found, "spec", "term") == inner(held, "spec", "holderIdentity"):
+            break
+        if again:
+            await sleep(PATIENCE)
+    return found, held
 
 
 async def _certificate(client: Client, namespace: str, name: str) -> bytes | NotRead | None:

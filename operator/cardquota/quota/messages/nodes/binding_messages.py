@@ -6,7 +6,9 @@ After an error kube-scheduler tries the pod again.
 from ...words import show
 
 NO_LEADER = "no replica of cardquota leads at the moment: try again"
-TOO_LATE = "the leader of cardquota is about to change: try again"
+TOO_LATE = (
+    "the leader of cardquota is about to change, or the API server refuses its decisions: try again"
+)
 
 
 def leader_unreachable(address: str) -> str:

@@ -9,7 +9,7 @@ from cardquota.cli.check.installation.installed import DEFINITIONS
 from cardquota.cli.object_answer import Answer, NotRead
 from cardquota_dev.paths import CHECKOUT
 
-QUEUES, GROUPS, *QUESTIONS = DEFINITIONS
+QUEUES, GROUPS, *QUESTIONS, _ = DEFINITIONS
 
 
 def ours(name: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from cardquota.settings import Settings, Webhook
 from ...answering_api import NOT_SERVED, Answer
 from .test_lease_findings import NOON, lease
 
+TERM = "/apis/cardquota.volcano.sh/v1alpha1/namespaces/cardquota-system/terms/cardquota"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/cardquota-system/leases/cardquota"
 DEPLOYMENT = "/apis/apps/v1/namespaces/cardquota-system/deployments/cardquota"
 SECRET = "/api/v1/namespaces/cardquota-system/secrets/cardquota-webhook"
@@ -34,7 +35,10 @@ class ApiServer:
     """Says what a test has written down, and whether the operator may do what is asked for."""
 
     def __init__(self) -> None:
-        self.answers: dict[str, list[Answer]] = {LEASE: [(200, json.dumps(lease()))]}
+        self.answers: dict[str, list[Answer]] = {
+            LEASE: [(200, json.dumps(lease()))],
+            TERM: [(200, json.dumps({"spec": {"term": "pod/1"}}))],
+        }
         self.denied: set[tuple[str, str]] = set()
         """Verb and resource."""
         self.review: Answer | None = None
