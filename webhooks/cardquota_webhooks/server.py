@@ -12,9 +12,14 @@ from http import HTTPStatus
 from time import perf_counter
 from typing import Final
 
-from aiohttp import web
-
-from cardquota.cluster.serving.serve import requests_up_to
+from cardquota.cluster.serving.http_call import (
+    TEXT,
+    BodyLimits,
+    BodyTooLargeError,
+    HttpAnswer,
+    HttpCall,
+)
+from cardquota.cluster.serving.http_server import HttpServer
 from cardquota.metrics import Metrics
 from cardquota.quota.messages import shortfall_messages
 from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP, WORKLOAD_REVIEWS
@@ -32,7 +37,11 @@ from .volcano_jobs.volcano_job_reviews import JOBS, VolcanoJobReviews
 from .workloads import WORKLOADS, WorkloadReviews
 
 LARGEST_BODY: Final = 8 * 1024 * 1024
-"""Bytes. The API server's own limit on an object is about 3 MiB; a review may contain two."""
+"""Bytes. The API server accepts objects of 3 MiB, and a review may contain two. What is larger than
+we read of an object (P8) is still to be let by where it is none of ours."""
+CONNECTIONS: Final = 512
+"""That may be open at one time: an API server keeps 25, and opens one for each review beyond that
+which it has under way."""
 
 _LOG = logging.getLogger(__name__)
 OBSERVE: Final = "/observe"
@@ -84,7 +93,13 @@ class AdmissionServer:
         self._tally = metrics.reviews
         self._audit = audit
         self._asked_at = perf_counter()
-        self._leaving = False
+        self.http: Final = HttpServer(
+            self.answer,
+            BodyLimits(LARGEST_BODY, 2 * LARGEST_BODY),
+            connections=CONNECTIONS,
+            refused=metrics.refused_request,
+        )
+        """Not yet listening."""
         validators: dict[tuple[str, str], Review] = {
             _PODS: pods.validate,
             _RESIZES: resizes.validate,
@@ -108,21 +123,10 @@ class AdmissionServer:
         self._scales: dict[str, Review] = {"/mutate": scales.mutate, "/validate": scales.validate}
         """Reviews of the scale subresource of whatever kind, by path."""
 
-    def http(self) -> web.Server:
-        """The HTTP server, to be bound. It uses aiohttp's layer below applications: a router for
-        two paths would cost as much as the answer.
-        """
-        return web.Server(
-            self.handle, request_factory=requests_up_to(LARGEST_BODY), access_log=None
-        )
-
     def leave(self) -> None:
-        """From now on every connection is closed after the next answer on it.
-
-        An idle connection that is closed may just receive a request, which then gets no answer.
-        HTTP/1.1 has no better way to redirect a client.
-        """
-        self._leaving, self._asked_at = True, perf_counter()
+        """From now on every connection is closed after the next answer on it."""
+        self.http.leave()
+        self._asked_at = perf_counter()
 
     async def quiet(self, seconds: float, *, at_most: float) -> None:
         """Return once no review came for so many seconds, but at latest after `at_most`."""
@@ -131,38 +135,32 @@ class AdmissionServer:
         while (left := min(self._asked_at + seconds, end) - perf_counter()) > 0:  # noqa: ASYNC110
             await asyncio.sleep(left)
 
-    async def handle(self, http: web.BaseRequest) -> web.Response:
-        """Answer one HTTP request, whatever it is; raises nothing."""
+    async def answer(self, call: HttpCall) -> HttpAnswer:
+        """Answer one HTTP request, whatever it is; raises only what reading the body raises."""
         began = self._asked_at = perf_counter()
-        routes = self._routes.get(http.path)
+        path = call.path
+        routes = self._routes.get(path)
         if routes is None:
             there = " and ".join(self._routes)
             return _refuse(HTTPStatus.NOT_FOUND, f"nothing is here; reviews are at {there}")
-        if http.method != "POST":
+        if call.method != "POST":
             return _refuse(HTTPStatus.METHOD_NOT_ALLOWED, "an AdmissionReview is to be posted")
-        payload = http.content
         try:
-            # The request of the API server has usually arrived whole.
-            body = payload.read_nowait() if payload.is_eof() else await http.read()
-        except web.HTTPRequestEntityTooLarge:
+            # Only the review refers to the body: it is gone once nobody needs its objects.
+            request = decode(await call.body())
+        except BodyTooLargeError:
             return _refuse(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
                 f"the body is larger than {LARGEST_BODY // 2**20} MiB",
             )
-        try:
-            request = decode(body)
         except ReviewError as error:
             self._tally.add("unknown", "malformed", perf_counter() - began)
             return _refuse(HTTPStatus.BAD_REQUEST, str(error))
-        scaled = request.sub_resource == SCALE and http.path in self._scales
+        scaled = request.sub_resource == SCALE and path in self._scales
         kind = SCALE if scaled else request.what
-        review = (
-            self._scales[http.path]
-            if scaled
-            else routes.get((request.resource.group, request.what))
-        )
+        review = self._scales[path] if scaled else routes.get((request.resource.group, request.what))
         answer = await self._answer(review, request)
-        if http.path == OBSERVE and not answer.allowed:
+        if path == OBSERVE and not answer.allowed:
             answer = AdmissionResponse()  # whatever came, or went wrong: others decide there
         if self._audit and not answer.allowed and request.resource.group != REVIEW_GROUP:
             answer = AdmissionResponse(warnings=(shortfall_messages.audited(answer.text),))
@@ -170,10 +168,7 @@ class AdmissionServer:
         changed = "cut" if scaled else "answer" if kind in QUESTIONS else "gate"
         decision = _decision(answer, changed)
         self._tally.add(kind if kind in _KNOWN else "other", decision, seconds)
-        response = web.Response(body=encode(request.uid, answer), content_type="application/json")
-        if self._leaving:
-            response.force_close()
-        return response
+        return HttpAnswer(HTTPStatus.OK, encode(request.uid, answer))
 
     async def _answer(self, review: Review | None, request: Request) -> AdmissionResponse:
         if review is None:
@@ -200,5 +195,5 @@ def _decision(answer: AdmissionResponse, changed: str) -> str:
     return "warn" if answer.warnings else "allow"
 
 
-def _refuse(code: HTTPStatus, text: str) -> web.Response:
-    return web.Response(status=code, text=text + "\n")
+def _refuse(code: HTTPStatus, text: str) -> HttpAnswer:
+    return HttpAnswer(code, (text + "\n").encode(), TEXT)

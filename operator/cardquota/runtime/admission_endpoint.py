@@ -10,14 +10,12 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
-from aiohttp import web
-
 from ..cluster.api.client import Client
 from ..cluster.certificates.ca_bundle import CaBundles
 from ..cluster.certificates.certificate_manager import CertificateManager
 from ..cluster.certificates.certificate_store import CertificateSource, GivenSecret, OwnSecret
 from ..cluster.certificates.certificates import KeyPair
-from ..cluster.serving.serve import serve
+from ..cluster.serving.http_server import HttpServer
 from ..cluster.serving.tls import load, server_context
 from ..install.manifests import names as webhook_names
 from ..settings import Settings
@@ -66,7 +64,7 @@ class AdmissionEndpoint:
 
     async def run(
         self,
-        server: web.Server,
+        server: HttpServer,
         opened: Callable[[], Coroutine[Any, Any, None]],
         *,
         beside: ListensBeside | None = None,
@@ -78,9 +76,7 @@ class AdmissionEndpoint:
         """
         served, tls = await self._first()
         webhook = self._settings.webhook
-        runner = await serve(
-            server, host=webhook.host, port=webhook.port, tls=tls, grace=self._grace
-        )
+        await server.start(webhook.host, webhook.port, tls)
         try:
             if beside is not None:
                 await beside.start(tls)
@@ -91,7 +87,7 @@ class AdmissionEndpoint:
         finally:
             if beside is not None:
                 await beside.stop()
-            await runner.cleanup()
+            await server.stop(self._grace)
 
     async def _first(self) -> tuple[KeyPair, ssl.SSLContext]:
         while True:

@@ -315,7 +315,7 @@ class Operator:
 
     async def _serve(self) -> None:
         """The admission endpoint, and everything that begins once it listens."""
-        await self._endpoint.run(self._admission.http(), self._opened, beside=self._enqueue)
+        await self._endpoint.run(self._admission.http, self._opened, beside=self._enqueue)
 
     async def _serve_extender(self) -> None:
         """The extender's endpoint. It answers only from a cluster that was read."""

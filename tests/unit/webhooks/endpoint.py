@@ -7,8 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from aiohttp import web
-from aiohttp.test_utils import BaseTestServer, TestClient
+import aiohttp
 
 from builders import CARDS, Body, a_ledger, a_namespace, see
 from builders.group import GroupBody
@@ -82,15 +81,6 @@ class ReviewAnswer:
         assert self.response["patchType"] == "JSONPatch"
         found: list[dict[str, Any]] = json.loads(base64.b64decode(self.response["patch"]))
         return found
-
-
-class _Listening(BaseTestServer):
-    def __init__(self, server: web.Server) -> None:
-        super().__init__()
-        self._server = server
-
-    async def _make_runner(self, **_: Any) -> web.BaseRunner:
-        return web.ServerRunner(self._server)
 
 
 class Endpoint:
@@ -205,7 +195,6 @@ class Endpoint:
                 lambda: self.now,
             ),
         )
-        self.client: TestClient[web.BaseRequest, None] = TestClient(_Listening(self.server.http()))
 
     def note_refused(self, what: RefusedWrite, user: str, pod: ObjectReference) -> None:
         if self.broken:
@@ -232,11 +221,14 @@ class Endpoint:
             await self.looked.wait()
 
     async def __aenter__(self) -> "Endpoint":
-        await self.client.start_server()
+        await self.server.http.start("127.0.0.1", 0, None)
+        host, port = self.server.http.addresses[0]
+        self.client = aiohttp.ClientSession(f"http://{host}:{port}")
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.client.close()
+        await self.server.http.stop(0.1)
 
     def see(self, *things: Body) -> None:
         """The watch brings news."""

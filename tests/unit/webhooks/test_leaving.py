@@ -2,15 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
-from aiohttp.web import BaseRequest
 
 from builders.pod import a_pod
 from cardquota_webhooks import server as module
 from cardquota_webhooks.server import AdmissionServer
+
+from harness.direct_review import ask
 
 from .endpoint import Endpoint, request_of, review_of
 
@@ -32,17 +31,14 @@ async def test_connections_are_kept_until_then() -> None:
 
 async def asked(server: AdmissionServer) -> None:
     """Somebody asks, if only for a page that is not there: no socket is needed for it."""
-    http = SimpleNamespace(path="/nothing-is-here")
-    assert (await server.handle(cast("BaseRequest", http))).status == 404
+    assert (await ask(server, "/nothing-is-here", b""))[0] == 404
 
 
 @pytest.fixture
 async def leaving(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AdmissionServer]:
     """On the loop's clock, which is the test's own."""
     monkeypatch.setattr(module, "perf_counter", asyncio.get_running_loop().time)
-    endpoint = Endpoint()
-    yield endpoint.server
-    await endpoint.client.close()
+    yield Endpoint().server
 
 
 @pytest.mark.fake_clock
