@@ -42,7 +42,7 @@ from cardquota.quota.pods.pod_facts import PodFacts, State, memory_of, pod_facts
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.settings import Settings
 
-from .large_bodies import answer_to_large
+from .large_bodies import answer_to_large_pod
 from .recent_admissions import RecentAdmissions
 from .review import AdmissionResponse, Request, ReviewError, deny, json_patch, try_again
 from .single_reviews import PODS_OF_ROOM, SingleReviews
@@ -95,9 +95,12 @@ class PodReviews:
 
     async def mutate(self, request: Request) -> AdmissionResponse:
         """Refuse, or add the gate (or remove one that would never open)."""
-        if (too_large := answer_to_large(request, self._ledger)) is not None:
+        too_large = answer_to_large_pod(request, self._ledger, self._settings)
+        if too_large is not None:
             return too_large
         pod, facts = _read(request)
+        keys = key_warnings(request, KEYS_OF_PODS)
+        request.drop_objects()
         if _is_mirror(facts, request):
             return AdmissionResponse()
         if not self._synced():
@@ -120,8 +123,7 @@ class PodReviews:
                 # Without the label the policies take it for one that has not been here.
                 steps += _mark(pod, v.IS_MANAGED)
         warnings = self._warnings(verdict, effect, pod, facts)
-        warnings += key_warnings(request, KEYS_OF_PODS)
-        return AdmissionResponse(patch=_patch(steps), warnings=warnings)
+        return AdmissionResponse(patch=_patch(steps), warnings=(*warnings, *keys))
 
     def _beside_volcano(self, pod: Pod, facts: PodFacts, verdict: Verdict) -> Verdict:
         if self._settings.scheduler != "volcano":
@@ -145,9 +147,12 @@ class PodReviews:
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """The same answer on the final object, which must have the gate if one is due."""
-        if (too_large := answer_to_large(request, self._ledger)) is not None:
+        too_large = answer_to_large_pod(request, self._ledger, self._settings)
+        if too_large is not None:
             return too_large
         pod, facts = _read(request)
+        keys = key_warnings(request, KEYS_OF_PODS)
+        request.drop_objects()
         if _is_mirror(facts, request):
             return AdmissionResponse()
         gated = facts.state is State.GATED
@@ -172,7 +177,7 @@ class PodReviews:
         if self._told_already(pod, facts):
             return AdmissionResponse()
         warnings = self._warnings(verdict, effect, pod, facts)
-        return AdmissionResponse(warnings=(*warnings, *key_warnings(request, KEYS_OF_PODS)))
+        return AdmissionResponse(warnings=(*warnings, *keys))
 
     def _gate_missing(self, pod: Pod, facts: PodFacts, verdict: Verdict) -> AdmissionResponse:
         """The answer if a due gate is missing. A policy cannot set the gate of a pod without a

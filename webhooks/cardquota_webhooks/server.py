@@ -158,7 +158,9 @@ class AdmissionServer:
             return _refuse(HTTPStatus.BAD_REQUEST, str(error))
         scaled = request.sub_resource == SCALE and path in self._scales
         kind = SCALE if scaled else request.what
-        review = self._scales[path] if scaled else routes.get((request.resource.group, request.what))
+        review = (
+            self._scales[path] if scaled else routes.get((request.resource.group, request.what))
+        )
         answer = await self._answer(review, request)
         if path == OBSERVE and not answer.allowed:
             answer = AdmissionResponse()  # whatever came, or went wrong: others decide there

@@ -77,9 +77,9 @@ OF_PODS: Final = (
 )
 
 # --- any object that is reviewed: beyond one of these nothing of it is decoded -----------------
-BODY: Final = Limit("the object", 1_536 * KIB, sized=True)
-"""What etcd accepts of an object by default. etcd stores pods in a shorter form than JSON, so a pod
-that etcd would just accept may be refused."""
+BODY: Final = Limit("the object", 512 * KIB, sized=True)
+"""Twice what all annotations of an object may have, and a hundred times what pods in use have. etcd
+accepts three times as much."""
 ELEMENTS: Final = Limit("fields and list elements, by the commas of its JSON", 65_536)
 """Of all objects together that are decoded for one review. Decoding time depends on their number,
 not on the length: `{},` has three bytes, and 1.5 MiB of it take 60 ms. Of a pod that is stored all

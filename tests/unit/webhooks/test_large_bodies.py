@@ -10,6 +10,7 @@ from builders import H200, a_namespace, a_pod, a_queue
 from builders.body import Body
 from builders.pod import PodBody
 from builders.queue import QueueBody
+from cardquota.quota import vocabulary as v
 from cardquota.quota.limits import BODY, ELEMENTS
 from cardquota.quota.vocabulary import Reason
 
@@ -45,6 +46,23 @@ async def test_a_pod_that_is_too_large_is_refused_with_both_numbers(path: str) -
         assert f"<{BODY.most}>" in said.text
 
 
+@pytest.mark.parametrize("path", ["/mutate", "/validate"])
+async def test_however_large_a_pod_that_has_no_queue_is_none_of_ours(path: str) -> None:
+    """It is refused only where it would have one, or must have one."""
+    outside = of_size(a_pod().asking_for(1), 1_400_000)
+    given = a_namespace("team").put({v.QUEUE_NAME: "queue"}, "metadata", "annotations")
+    asked = request_of(outside)
+    for allowed, things, config in (
+        (True, (), {}),
+        (False, (given,), {}),
+        (False, (a_namespace("team").in_mode("enforced"),), {}),
+        (False, (), {"defaultQueue": "queue"}),
+        (False, (), {"requireQueue": True}),
+    ):
+        async with Endpoint(QUEUE, *things, **config) as endpoint:
+            assert (await endpoint.review(path, asked)).allowed is allowed, (things, config)
+
+
 async def test_as_much_as_the_limit_is_read() -> None:
     async with Endpoint(QUEUE) as endpoint:
         assert (await endpoint.mutate(of_size(POD, BODY.most))).allowed
@@ -66,7 +84,7 @@ async def test_nothing_of_it_is_decoded(size: int) -> None:
 
 
 async def test_nothing_of_very_many_small_elements_is_decoded() -> None:
-    """Their number is what costs: half a million of them have room in 1.5 MiB."""
+    """Their number is what costs: a hundred thousand of them have room in 512 KiB."""
     many = unreadable(POD.with_spec(tolerations=[{}] * 70_000))
     async with Endpoint(QUEUE) as endpoint:
         for path in ("/mutate", "/validate"):
@@ -78,15 +96,15 @@ async def test_nothing_of_very_many_small_elements_is_decoded() -> None:
         both = request_of(half, operation="UPDATE", subResource="resize", oldObject=half.body)
         said = await endpoint.review("/validate", both)
         assert re.match(r"the object, with what it was before, has <70\d\d\d> fields", said.text)
-        queue = QUEUE.put([{"manager": "m"}] * 70_000, "metadata", "managedFields")
+        queue = QUEUE.put([{}] * 70_000, "metadata", "managedFields")
         said = await endpoint.validate(unreadable(queue))
         assert said.text.startswith("Queue <queue>: the object has <70")
 
 
 async def test_as_many_elements_as_the_limit_are_read() -> None:
     """Also in a queue, whose former self is not read."""
-    pod = POD.with_spec(tolerations=[{"key": "a"}] * (ELEMENTS.most - 100))
-    queue = QUEUE.put([{"manager": "m"}] * 40_000, "metadata", "managedFields")
+    pod = POD.with_spec(tolerations=[{}] * (ELEMENTS.most - 100))
+    queue = QUEUE.put([{}] * 40_000, "metadata", "managedFields")
     async with Endpoint(QUEUE) as endpoint:
         said = await endpoint.mutate(pod)
         assert f"<{ELEMENTS.most - 100}> tolerations" in said.text
@@ -97,7 +115,7 @@ async def test_as_many_elements_as_the_limit_are_read() -> None:
 async def test_a_queue_that_is_too_large_is_refused_with_both_numbers() -> None:
     async with Endpoint() as endpoint:
         said = await endpoint.validate(a_large_queue(BODY.most + 1))
-        assert re.match(r"Queue <queue>: the object is <1573\d\d\d> bytes long", said.text)
+        assert re.match(r"Queue <queue>: the object is <524\d\d\d> bytes long", said.text)
         large = a_large_queue(BODY.most + 1).body
         request = {**request_of(QUEUE), "name": "", "operation": "DELETE", "oldObject": large}
         assert (await endpoint.review("/validate", request)).code == 400

@@ -1,14 +1,12 @@
 """A replica that leaves ends its connections one by one, each with the answer given on it."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
 from builders.pod import a_pod
 from cardquota_webhooks import server as module
 from cardquota_webhooks.server import AdmissionServer
-
 from harness.direct_review import ask
 
 from .endpoint import Endpoint, request_of, review_of
@@ -35,10 +33,10 @@ async def asked(server: AdmissionServer) -> None:
 
 
 @pytest.fixture
-async def leaving(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AdmissionServer]:
+async def leaving(monkeypatch: pytest.MonkeyPatch) -> AdmissionServer:
     """On the loop's clock, which is the test's own."""
     monkeypatch.setattr(module, "perf_counter", asyncio.get_running_loop().time)
-    yield Endpoint().server
+    return Endpoint().server
 
 
 @pytest.mark.fake_clock

@@ -40,6 +40,12 @@ _BUSY: Final = HttpAnswer(
     b"too many bytes of other requests are in work: try again in a second\n",
     TEXT,
 )
+_BROKEN: Final = HttpAnswer(
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+    b"cardquota could not answer: this is a bug, see its log\n",
+    TEXT,
+)
+_LOG = logging.getLogger(__name__)
 _MUTED: Final = logging.getLogger(f"{__name__}.aiohttp")
 """It writes a traceback for every request that cannot be read."""
 _MUTED.disabled = True
@@ -50,7 +56,7 @@ _HTTP1: Final[dict[str, Any]] = {
     "lingering_time": 0,
     "logger": _MUTED,
     "max_field_size": 2048,
-    "max_headers": 32,
+    "max_headers": 24,
     "max_line_size": 2048,
     "read_bufsize": _CHUNK,
 }
@@ -140,7 +146,7 @@ class HttpServer:
         return http2
 
     async def _by_http1(self, http: web.BaseRequest) -> web.StreamResponse:
-        connection = cast("_Http1", http.protocol).connection
+        protocol = cast("_Http1", http.protocol)
         hold, refused = BodyHold(self._budget), False
 
         async def body() -> bytes:
@@ -152,11 +158,11 @@ class HttpServer:
                 raise
             except web.RequestPayloadError as error:
                 raise ConnectionResetError(str(error)) from None
-            connection.working()
+            protocol.begin_work()
             return found
 
         if http.content.at_eof():
-            connection.working()
+            protocol.begin_work()
         try:
             answer = await self._handler(
                 HttpCall(http.method, http.rel_url.raw_path, body, http.headers)
@@ -164,14 +170,19 @@ class HttpServer:
         except BusyError:
             self._refused("bodies")
             answer = _BUSY
+        except ConnectionError:
+            raise  # whoever asked has left
+        except Exception:  # noqa: BLE001
+            _LOG.exception("a request could not be answered")
+            answer = _BROKEN
         finally:
             hold.release()
         answered = answer.status == HTTPStatus.OK
         if refused:  # the rest of its body has to come in time, too
             response = await self._respond(http, answer, body_unread=True)
-            connection.idle(answered=answered)
+            protocol.end_work(answered=answered)
             return response
-        connection.idle(answered=answered)
+        protocol.end_work(answered=answered)
         return await self._respond(http, answer, body_unread=False)
 
     async def _respond(
@@ -219,6 +230,18 @@ class _Http1(web.RequestHandler):
     def __init__(self, manager: web.Server, connection: Connection) -> None:
         super().__init__(manager, loop=asyncio.get_running_loop(), **_HTTP1)
         self.connection = connection
+
+    def begin_work(self) -> None:
+        """A request has come whole. What is sent ahead stays where it is until it is answered."""
+        self.connection.working()
+        if self.transport is not None:
+            self.transport.pause_reading()
+
+    def end_work(self, *, answered: bool) -> None:
+        """It is answered. `answered`: with what it asked for."""
+        self.connection.idle(answered=answered)
+        if self.transport is not None:
+            self.transport.resume_reading()
 
     def data_received(self, data: bytes) -> None:
         if data:
