@@ -39,6 +39,7 @@ FOCUS = {
     "endless-reservation": Focus(("node labels gone",)),
     "strangers-in-the-way": Focus(("node labels gone",)),
     "lent-to-all": Focus(("node labels gone",)),
+    "unbounded-bodies": Focus(("bodies at once",)),
     "sleepers-sleep": Focus(("node labels gone",)),
     "no-renewals": Focus(("node labels gone",)),
     "waiting-off-by-one": Focus(("node labels gone",)),

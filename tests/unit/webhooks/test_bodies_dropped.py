@@ -31,14 +31,11 @@ def reviews() -> Iterator[tuple[str, str, bytes]]:
     pod = POD.annotated("example.com/long", LONG)
     yield "pods", "/mutate", review_of(request_of(pod))
     yield "final pods", "/validate", review_of(request_of(pod))
-    things: tuple[Body, ...] = (
-        a_group().in_queue("other").in_namespace(NEW),
-        a_volcano_job(namespace=NEW),
-    )
-    for thing in things:
-        long = thing.put(LONG, "metadata", "annotations", "example.com/long")
-        changed = request_of(long, operation="UPDATE", oldObject=long.body)
-        yield type(thing).__name__, "/validate", review_of(changed)
+    group = a_group().in_queue("other").in_namespace(NEW).annotated("example.com/long", LONG)
+    yield "groups", "/validate", review_of(request_of(group))
+    job = a_volcano_job(namespace=NEW).annotated("example.com/long", LONG)
+    changed = request_of(job, operation="UPDATE", oldObject=job.body)
+    yield "jobs", "/validate", review_of(changed)
     body = a_deployment(POD)
     resource = {"group": "apps", "version": "v1", "resource": "deployments"}
     changed = request_of(POD, resource=resource, object=body, oldObject=body, operation="UPDATE")
