@@ -9,7 +9,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
 
@@ -114,7 +114,7 @@ def test_large_creates_at_once(bare: Cluster, operator: OperatorProcess) -> None
     assert peak.grown < GROWS
 
 
-FLOODS = {
+FLOODS: dict[str, tuple[int, Callable[[str], bytes]]] = {
     "idle": (1_500, lambda _: b""),
     "unfinished": (90, lambda path: half_a_body(path, 4_000_000)),
     "nowhere": (400, lambda _: half_a_body("/", 60_000)),

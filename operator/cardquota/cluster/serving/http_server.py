@@ -281,10 +281,10 @@ class _Tls(sslproto.SSLProtocol):
             asyncio.get_running_loop(),
             self._set_up,
             context,
-            None,
+            cast("asyncio.Future[Any]", None),  # nobody waits
             server_side=True,
-            ssl_handshake_timeout=REQUEST_WITHIN,
-            ssl_shutdown_timeout=REQUEST_WITHIN,
+            ssl_handshake_timeout=int(REQUEST_WITHIN),
+            ssl_shutdown_timeout=int(REQUEST_WITHIN),
         )
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
