@@ -34,7 +34,7 @@ LIMIT = 300 * MIB
 GROWS = 150 * MIB
 """At most, under all of them at once."""
 PODS = "/api/v1/namespaces/default/pods?dryRun=All"
-CREATES, SCRAPES = 60, 250
+CREATES, SCRAPES = 20, 250
 LARGE = 1_400_000
 PATIENCE = 5.0
 """Seconds for an answer: as long as the API server waits for one."""

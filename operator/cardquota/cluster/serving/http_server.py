@@ -12,6 +12,7 @@ import socket
 import ssl
 from asyncio import sslproto
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final, cast
 
@@ -46,15 +47,13 @@ _BROKEN: Final = HttpAnswer(
     TEXT,
 )
 _LOG = logging.getLogger(__name__)
-_MUTED: Final = logging.getLogger(f"{__name__}.aiohttp")
-"""It writes a traceback for every request that cannot be read."""
-_MUTED.disabled = True
+_LEFT: Final = HttpAnswer(HTTPStatus.BAD_REQUEST, b"the body did not come\n", TEXT)
+"""Nobody reads it. An error that aiohttp got would keep all of its connection alive."""
 _HTTP1: Final[dict[str, Any]] = {
     "access_log": None,
     "auto_decompress": False,
     "keepalive_timeout": 2 * IDLE,  # `Connections` ends what is idle
     "lingering_time": 0,
-    "logger": _MUTED,
     "max_field_size": 2048,
     "max_headers": 24,
     "max_line_size": 2048,
@@ -156,8 +155,6 @@ class HttpServer:
             except (BusyError, BodyTooLargeError):
                 refused = True
                 raise
-            except web.RequestPayloadError as error:
-                raise ConnectionResetError(str(error)) from None
             protocol.begin_work()
             return found
 
@@ -171,7 +168,7 @@ class HttpServer:
             self._refused("bodies")
             answer = _BUSY
         except ConnectionError:
-            raise  # whoever asked has left
+            answer = _LEFT
         except Exception:  # noqa: BLE001
             _LOG.exception("a request could not be answered")
             answer = _BROKEN
@@ -202,8 +199,9 @@ class HttpServer:
             await response.prepare(http)
             await response.write_eof()
             left = self._limits.dropped
-            while left > 0 and (some := await http.content.readany()):
-                left -= len(some)
+            with suppress(ConnectionError):
+                while left > 0 and (some := await _some_of(http.content)):
+                    left -= len(some)
         return response
 
     async def _in_parts(
@@ -248,6 +246,20 @@ class _Http1(web.RequestHandler):
             self.connection.reading()
         super().data_received(data)
 
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = HTTPStatus.BAD_REQUEST,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """The answer to what is no request. No word in the log: anybody may send such things."""
+        if exc is not None:
+            exc.__traceback__ = None  # it leads to what keeps it
+        response = web.Response(status=status, text=f"{message or 'this is no request'}\n")
+        response.force_close()
+        return response
+
     def connection_lost(self, exc: BaseException | None) -> None:
         self.connection.lost()
         super().connection_lost(exc)
@@ -276,10 +288,9 @@ class _Tls(sslproto.SSLProtocol):
     def __init__(self, server: HttpServer, context: ssl.SSLContext) -> None:
         self._server = server
         self._connection: Connection | None = None
-        self._set_up = _SetUp(self._serve)
         super().__init__(
             asyncio.get_running_loop(),
-            self._set_up,
+            _SetUp(self._serve),  # replaced once TLS is set up
             context,
             cast("asyncio.Future[Any]", None),  # nobody waits
             server_side=True,
@@ -337,10 +348,21 @@ async def _body_of(
     hold.grow_to(length or 0)
     parts: list[bytes] = []
     size = 0
-    while some := content.read_nowait() if content.is_eof() else await content.readany():
+    while some := await _some_of(content):
         size += len(some)
         if size > limits.largest:
             raise BodyTooLargeError(None)
         hold.grow_to(size)
         parts.append(some)
     return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+async def _some_of(content: StreamReader) -> bytes:
+    """What has come of a body; empty at its end. Raises ConnectionError once no more can come."""
+    try:
+        return content.read_nowait() if content.is_eof() else await content.readany()
+    except (ConnectionError, web.RequestPayloadError) as error:
+        # aiohttp keeps it with the body, and its traceback keeps that: only a collection of garbage
+        # would free either.
+        error.__traceback__ = None
+        raise ConnectionResetError(str(error)) from None

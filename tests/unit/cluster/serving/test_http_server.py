@@ -1,16 +1,19 @@
 """HTTP/1.1 over real sockets: bodies, connections and time are bounded, whoever calls."""
 
 import asyncio
+import gc
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 
 import pytest
+from aiohttp.web import BaseRequest, RequestHandler
 
 from builders.certificates import issue
 from cardquota.cluster.serving import connections
 from cardquota.cluster.serving.body_budget import BodyBudget
+from cardquota.cluster.serving.connections import Connection
 from cardquota.cluster.serving.http_call import BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall
 from cardquota.cluster.serving.http_server import HttpServer
 from cardquota.cluster.serving.tls import server_context, trusting_context
@@ -19,6 +22,7 @@ KEYS = issue(["127.0.0.1"], now=datetime.now(UTC), days=1)
 KIB = 1024
 LARGEST = 300 * KIB
 MOST = 400 * KIB
+OF_A_CONNECTION = (RequestHandler, BaseRequest, Connection)
 Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -222,3 +226,36 @@ async def test_what_is_no_request_gets_no_word_in_the_log(
         assert first in (b"HTTP/1.0 400 Bad Request\r\n", b"")
         assert (await found.ask(body=b"next"))[1] == b"4"
     assert not caplog.records
+
+
+@pytest.mark.parametrize("tls", [True, False])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        head_of("/", "Content-Length: 3") + b"xxx",
+        head_of("/", f"Content-Length: {LARGEST}") + b"x",
+        head_of("/", f"Content-Length: {LARGEST + 1}") + b"x",
+        head_of("/other", "Content-Length: 9") + b"x",
+        head_of("/", "Transfer-Encoding: chunked") + b"zz\r\n",
+        b"no request\r\n\r\n",
+    ],
+)
+async def test_a_connection_that_ended_leaves_no_garbage(sent: bytes, *, tls: bool) -> None:
+    """A collection may never look at what was there when it froze all that stays."""
+    context = server_context(KEYS.cert_pem, KEYS.key_pem) if tls else None
+    trusting = trusting_context(KEYS.ca_pem) if tls else None
+    async with serving(5, context) as found:
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(10):  # twice as many as may stay
+                stream = await found.connect(trusting)
+                stream[1].write(sent)
+                await asyncio.sleep(0)
+            await found.end()
+            async with asyncio.timeout(30):
+                while any(isinstance(one, OF_A_CONNECTION) for one in gc.get_objects()):  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+        finally:
+            gc.enable()
