@@ -92,6 +92,12 @@ class Metrics:
             "cardquota_admission_reviews", "cardquota_admission_review_seconds", _QUICK
         )
         self.registry.register(self.reviews)
+        self.requests_refused = Counter(
+            "cardquota_requests_refused",
+            "Requests that had no room or came too slowly, and connections closed for newer ones",
+            ["why"],
+            registry=self.registry,
+        )
         self.woken = Counter(
             "cardquota_workloads_woken",
             "Workloads whose refused pods had room, and whose controllers were told to try again",
@@ -131,6 +137,10 @@ class Metrics:
             registry=self.registry,
             buckets=_PATIENT,
         )
+
+    def refused_request(self, why: str) -> None:
+        """A server of ours did not serve somebody: `bodies`, `connections` or `slow`."""
+        self.requests_refused.labels(why).inc()
 
     def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
         return Gauge(f"cardquota_{name}", text, list(labels), registry=self.registry)

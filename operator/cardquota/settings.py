@@ -123,6 +123,18 @@ class MetricsServer(Section):
     """Address to listen on."""
     port: Port = 8080
     """TCP port to listen on."""
+    authentication: bool = False
+    """Whether `/metrics` is only for those whom the API server allows `get` on that URL. They send
+    a bearer token."""
+
+
+class ProbesServer(Section):
+    """The plain HTTP server for the kubelet: `/healthz`, `/readyz`."""
+
+    host: str = "0.0.0.0"  # noqa: S104
+    """Address to listen on."""
+    port: Port | None = None
+    """TCP port to listen on. None: only the port of the metrics answers probes."""
 
 
 class Log(Section):
@@ -370,6 +382,7 @@ class Settings(BaseSettings):
     volcano: Volcano = Volcano()
     extender: Extender = Extender()
     metrics: MetricsServer = MetricsServer()
+    probes: ProbesServer = ProbesServer()
     log: Log = Log()
 
     @model_validator(mode="after")

@@ -85,6 +85,8 @@ class PodGroupReviews:
                 before = _DECODER.decode(request.old_object)
             except (msgspec.DecodeError, ValueError, RecursionError):
                 return AdmissionResponse()  # what is changed cannot be told
+        keys = key_warnings(request, KEYS_OF_GROUPS)
+        request.drop_objects()
         verdict = self._judge(group, before)
         if verdict.outcome in (Outcome.NEVER, Outcome.WAITS):
             verdict = await self._judge_again(group, before)
@@ -97,7 +99,7 @@ class PodGroupReviews:
             warnings = (shortfall_messages.audited(verdict.text),)
         elif effect is Effect.GATE and verdict.outcome is Outcome.WAITS:
             warnings = (verdict.text,)
-        return AdmissionResponse(warnings=(*warnings, *key_warnings(request, KEYS_OF_GROUPS)))
+        return AdmissionResponse(warnings=(*warnings, *keys))
 
     def _judge(self, group: WrittenPodGroup, before: WrittenPodGroup | None) -> Verdict:
         return judge_group_write(self._ledger, group, before, default_queue=self._default_queue)

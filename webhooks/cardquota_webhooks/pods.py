@@ -44,7 +44,7 @@ from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.settings import Settings
 
 from .keys_of_ours import Steps, annotations_of, dropping
-from .large_bodies import answer_to_large
+from .large_bodies import answer_to_large_pod
 from .recent_admissions import RecentAdmissions
 from .review import AdmissionResponse, Request, ReviewError, deny, json_patch, try_again
 from .silent_waits import foreign_gates
@@ -97,12 +97,16 @@ class PodReviews:
 
     async def mutate(self, request: Request) -> AdmissionResponse:
         """Refuse, or add the gate (or remove one that would never open)."""
-        if (too_large := answer_to_large(request, self._ledger)) is not None:
+        too_large = answer_to_large_pod(request, self._ledger, self._settings)
+        if too_large is not None:
             return too_large
         pod, facts = _read(request, without=self._ours)
+        keys = key_warnings(request, KEYS_OF_PODS)
+        written = annotations_of(request.object)
+        request.drop_objects()
         if _is_mirror(facts, request):
             return AdmissionResponse()
-        left_out = [key for key in self._ours if key in annotations_of(request.object)]
+        left_out = [key for key in self._ours if key in written]
         dropped = dropping(left_out)
         if not self._synced():
             return self._unjudged(pod, facts, can_gate=True, dropped=dropped)
@@ -126,7 +130,7 @@ class PodReviews:
             elif left_out:
                 steps += _unmark(pod)
         warnings = self._warnings(verdict, effect, pod, facts)
-        warnings += key_warnings(request, KEYS_OF_PODS)
+        warnings = (*warnings, *keys)
         if left_out:
             warnings += (request_messages.keys_left_out(left_out),)
         return AdmissionResponse(patch=_patch([*dropped, *steps]), warnings=warnings)
@@ -153,9 +157,12 @@ class PodReviews:
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """The same answer on the final object, which must have the gate if one is due."""
-        if (too_large := answer_to_large(request, self._ledger)) is not None:
+        too_large = answer_to_large_pod(request, self._ledger, self._settings)
+        if too_large is not None:
             return too_large
         pod, facts = _read(request)
+        keys = key_warnings(request, KEYS_OF_PODS)
+        request.drop_objects()
         if _is_mirror(facts, request):
             return AdmissionResponse()
         gated = facts.state is State.GATED
@@ -180,7 +187,7 @@ class PodReviews:
         if self._told_already(pod, facts):
             return AdmissionResponse()
         warnings = self._warnings(verdict, effect, pod, facts)
-        return AdmissionResponse(warnings=(*warnings, *key_warnings(request, KEYS_OF_PODS)))
+        return AdmissionResponse(warnings=(*warnings, *keys))
 
     def _gate_missing(self, pod: Pod, facts: PodFacts, verdict: Verdict) -> AdmissionResponse:
         """The answer if a due gate is missing. A policy cannot set the gate of a pod without a

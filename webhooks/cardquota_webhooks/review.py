@@ -16,6 +16,7 @@ KIND = "AdmissionReview"
 
 
 _ENCODER = msgspec.json.Encoder()
+_NULL = msgspec.Raw(b"null")
 LONGEST_UID = 256
 """Characters. The uid is returned as it came; the API server's have 36."""
 
@@ -48,8 +49,8 @@ class Request(msgspec.Struct, rename="camel"):
     namespace: str = ""
     sub_resource: str = ""
     user_info: UserInfo = msgspec.field(default_factory=UserInfo)
-    object: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"null"))
-    old_object: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"null"))
+    object: msgspec.Raw = _NULL
+    old_object: msgspec.Raw = _NULL
     dry_run: bool | None = None
 
     @property
@@ -57,6 +58,10 @@ class Request(msgspec.Struct, rename="camel"):
         """The resource with its subresource, as rules name them: `pods`, `pods/resize`."""
         name = self.resource.resource
         return f"{name}/{self.sub_resource}" if self.sub_resource else name
+
+    def drop_objects(self) -> None:
+        """All that is needed of the objects was read: nothing of the body is kept any longer."""
+        self.object = self.old_object = _NULL
 
 
 class _Review(msgspec.Struct, rename="camel"):

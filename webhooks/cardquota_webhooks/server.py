@@ -8,13 +8,19 @@ again".
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from http import HTTPStatus
 from time import perf_counter
 from typing import Final
 
-from aiohttp import web
-
-from cardquota.cluster.serving.serve import requests_up_to
+from cardquota.cluster.serving.http_call import (
+    TEXT,
+    BodyLimits,
+    BodyTooLargeError,
+    HttpAnswer,
+    HttpCall,
+)
+from cardquota.cluster.serving.http_server import HttpServer
 from cardquota.metrics import Metrics
 from cardquota.quota.messages import shortfall_messages
 from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP, WORKLOAD_REVIEWS
@@ -32,7 +38,11 @@ from .volcano_jobs.volcano_job_reviews import JOBS, VolcanoJobReviews
 from .workloads import WORKLOADS, WorkloadReviews
 
 LARGEST_BODY: Final = 8 * 1024 * 1024
-"""Bytes. The API server's own limit on an object is about 3 MiB; a review may contain two."""
+"""Bytes. The API server accepts objects of 3 MiB, and a review may contain two. What is larger than
+we read of an object (P8) is still to be let by where it is none of ours."""
+CONNECTIONS: Final = 512
+"""That may be open at one time: an API server keeps 25, and opens one for each review beyond that
+which it has under way."""
 
 _LOG = logging.getLogger(__name__)
 OBSERVE: Final = "/observe"
@@ -84,7 +94,8 @@ class AdmissionServer:
         self._tally = metrics.reviews
         self._audit = audit
         self._asked_at = perf_counter()
-        self._leaving = False
+        self._refused = metrics.refused_request
+        self._http: HttpServer | None = None
         validators: dict[tuple[str, str], Review] = {
             _PODS: pods.validate,
             _RESIZES: resizes.validate,
@@ -108,31 +119,32 @@ class AdmissionServer:
         self._scales: dict[str, Review] = {"/mutate": scales.mutate, "/validate": scales.validate}
         """Reviews of the scale subresource of whatever kind, by path."""
 
-    def http(self, knows: Callable[[str], bool]) -> web.Server:
-        """The HTTP server, to be bound. It uses aiohttp's layer below applications: a router for
-        two paths would cost as much as the answer.
+    def http_for(self, knows: Callable[[str], bool]) -> HttpServer:
+        """A server that does not listen yet.
 
         `knows`: whether a caller is the API server, by the last segment of its path (N1). Nobody
         else's body is read.
         """
 
-        async def door(http: web.BaseRequest) -> web.Response:
-            path, _, secret = http.path.rpartition("/")
-            if knows(secret):
-                return await self.handle(http, path)
-            stranger = _refuse(HTTPStatus.NOT_FOUND, "nothing is here")
-            stranger.force_close()
-            return stranger
+        async def answer(call: HttpCall) -> HttpAnswer:
+            path, _, secret = call.path.rpartition("/")
+            if not knows(secret):
+                return _refuse(HTTPStatus.NOT_FOUND, "nothing is here")
+            return await self.answer(replace(call, path=path))
 
-        return web.Server(door, request_factory=requests_up_to(LARGEST_BODY), access_log=None)
+        self._http = HttpServer(
+            answer,
+            BodyLimits(LARGEST_BODY, 2 * LARGEST_BODY),
+            connections=CONNECTIONS,
+            refused=self._refused,
+        )
+        return self._http
 
     def leave(self) -> None:
-        """From now on every connection is closed after the next answer on it.
-
-        An idle connection that is closed may just receive a request, which then gets no answer.
-        HTTP/1.1 has no better way to redirect a client.
-        """
-        self._leaving, self._asked_at = True, perf_counter()
+        """From now on every connection is closed after the next answer on it."""
+        if self._http is not None:
+            self._http.leave()
+        self._asked_at = perf_counter()
 
     async def quiet(self, seconds: float, *, at_most: float) -> None:
         """Return once no review came for so many seconds, but at latest after `at_most`."""
@@ -141,29 +153,26 @@ class AdmissionServer:
         while (left := min(self._asked_at + seconds, end) - perf_counter()) > 0:  # noqa: ASYNC110
             await asyncio.sleep(left)
 
-    async def handle(self, http: web.BaseRequest, path: str) -> web.Response:
-        """Answer one HTTP request of the API server, whatever it is; raises nothing.
-
-        `path`: without its secret.
+    async def answer(self, call: HttpCall) -> HttpAnswer:
+        """Answer one HTTP request of the API server, whatever it is; raises only what reading the
+        body raises. Its path is without the secret.
         """
         began = self._asked_at = perf_counter()
+        path = call.path
         routes = self._routes.get(path)
         if routes is None:
             there = " and ".join(self._routes)
             return _refuse(HTTPStatus.NOT_FOUND, f"nothing is here; reviews are at {there}")
-        if http.method != "POST":
+        if call.method != "POST":
             return _refuse(HTTPStatus.METHOD_NOT_ALLOWED, "an AdmissionReview is to be posted")
-        payload = http.content
         try:
-            # The request of the API server has usually arrived whole.
-            body = payload.read_nowait() if payload.is_eof() else await http.read()
-        except web.HTTPRequestEntityTooLarge:
+            # Only the review refers to the body: it is gone once nobody needs its objects.
+            request = decode(await call.body())
+        except BodyTooLargeError:
             return _refuse(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
                 f"the body is larger than {LARGEST_BODY // 2**20} MiB",
             )
-        try:
-            request = decode(body)
         except ReviewError as error:
             self._tally.add("unknown", "malformed", perf_counter() - began)
             return _refuse(HTTPStatus.BAD_REQUEST, str(error))
@@ -181,10 +190,7 @@ class AdmissionServer:
         changed = "cut" if scaled else "answer" if kind in QUESTIONS else "gate"
         decision = _decision(answer, changed)
         self._tally.add(kind if kind in _KNOWN else "other", decision, seconds)
-        response = web.Response(body=encode(request.uid, answer), content_type="application/json")
-        if self._leaving:
-            response.force_close()
-        return response
+        return HttpAnswer(HTTPStatus.OK, encode(request.uid, answer))
 
     async def _answer(self, review: Review | None, request: Request) -> AdmissionResponse:
         if review is None:
@@ -211,5 +217,5 @@ def _decision(answer: AdmissionResponse, changed: str) -> str:
     return "warn" if answer.warnings else "allow"
 
 
-def _refuse(code: HTTPStatus, text: str) -> web.Response:
-    return web.Response(status=code, text=text + "\n")
+def _refuse(code: HTTPStatus, text: str) -> HttpAnswer:
+    return HttpAnswer(code, (text + "\n").encode(), TEXT)

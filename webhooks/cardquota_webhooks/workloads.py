@@ -81,10 +81,13 @@ class _Change(NamedTuple):
 
     request: Request
     workload: ReviewedWorkload
-    stored: StoredWorkload | None
-    """None: it is new."""
+    new: bool
+    succeeded: int
+    """Of its completions."""
     template: bool
     """Whether its template changes."""
+    update: UpdatedDeployment | None
+    """How it replaces its pods, if it is a Deployment."""
 
 
 class WorkloadReviews:
@@ -121,8 +124,11 @@ class WorkloadReviews:
             return AdmissionResponse()
 
     async def _look(self, request: Request) -> AdmissionResponse:
-        workload = _DECODER.decode(request.object)
-        template = workload.spec.of_pods.template
+        change = _read(request)
+        template = change.workload.spec.of_pods.template
+        keys = template_key_warnings(request, KEYS_OF_PODS)
+        keys += keys_beside_template(request, template.metadata.annotations)
+        request.drop_objects()
         kind = KINDS.get(request.resource.resource, "")
         facts = pod_of_template(template, request.namespace, kind, self._ledger.defaults)
         if request.operation == "CREATE":
@@ -132,25 +138,23 @@ class WorkloadReviews:
         if self._beside_volcano:
             scheduler = template.spec.scheduler_name
             verdict = told_of_default(self._ledger, facts, verdict, scheduler)
-        words = await self._words(request, workload, facts, verdict)
+        words = await self._words(change, facts, verdict)
         if words:
             words += card_not_steered(self._ledger, facts, verdict)
         words += alias_warning(template.metadata.annotations)
-        words += template_key_warnings(request, KEYS_OF_PODS)
-        words += keys_beside_template(request, template.metadata.annotations)
+        words += keys
         gated = self._effect(facts, verdict._replace(outcome=Outcome.FITS)) is Effect.GATE
         if gated and verdict.outcome is not Outcome.UNMANAGED:
-            deadline = workload.spec.of_pods.active_deadline_seconds
+            deadline = change.workload.spec.of_pods.active_deadline_seconds
             words += (*foreign_gates(template.spec), *deadline_in_queue(deadline))
         if verdict.reason is not Reason.DEVICE_CLAIMED and self._ledger.claims_devices(facts):
             words += (request_messages.claim_not_counted(),)
         return AdmissionResponse(warnings=words)
 
-    async def _words(
-        self, request: Request, workload: ReviewedWorkload, facts: PodFacts, verdict: Verdict
-    ) -> tuple[str, ...]:
+    async def _words(self, change: _Change, facts: PodFacts, verdict: Verdict) -> tuple[str, ...]:
         """How many of its pods fit, and why not more; empty if all do."""
-        queue, name = verdict.queue, workload.metadata.name
+        request, name = change.request, change.workload.metadata.name
+        queue = verdict.queue
         if verdict.outcome is Outcome.NEVER:
             return _told(self._effect(facts, verdict), verdict.text)
         # The effect on pods that do not fit.
@@ -158,18 +162,15 @@ class WorkloadReviews:
         unjudged = verdict.outcome in (Outcome.UNMANAGED, Outcome.UNSEEN)
         if unjudged or self._ledger.account(queue) is None or effect is Effect.ALLOW:
             return verdict.warnings
-        stored = _stored(request.old_object)
-        changed = stored is not None and stored.differs_from(_STORED.decode(request.object))
         # Where nothing is enforced, the existing pods were admitted whether they fit or not.
         pods = self._own_pods.of(
             queue,
             request.namespace,
-            _makers(request, name) if stored is not None else {},
-            None if changed or effect is Effect.WARN else facts,
+            {} if change.new else _makers(request, name),
+            None if change.template or effect is Effect.WARN else facts,
         )
         if not await pods.before_turn():
             return verdict.warnings
-        change = _Change(request, workload, stored, changed)
         return await self._turns.do(lambda: self._judge(change, facts, verdict, effect, pods))
 
     def _judge(
@@ -180,8 +181,7 @@ class WorkloadReviews:
         effect: Effect,
         pods_of_it: PodCount,
     ) -> tuple[str, ...]:
-        request, workload, stored, changed = change
-        queue, name = verdict.queue, workload.metadata.name
+        queue, name = verdict.queue, change.workload.metadata.name
         account = self._ledger.account(queue)
         if account is None:
             return verdict.warnings
@@ -190,7 +190,7 @@ class WorkloadReviews:
         # Its pods replace what was reserved before they came (E2).
         with set_aside(group, account):
             pods = self._ledger.request_of(facts, queue)
-            asked = self._asked(request, workload, stored, facts, pods)
+            asked = self._asked(change, facts, pods)
             never = fault_of_workload(account, group, pods, asked) if group is not None else None
             if never is not None:
                 said = group_messages.gang_never_starts(
@@ -198,8 +198,8 @@ class WorkloadReviews:
                 )
                 return _told(effect, said, shortfall_messages.shortfalls(queue, never.shorts))
             way = on_the_way(self._ledger, account, but=own.waiting)
-            if changed and effect is not Effect.WARN:
-                least = _needed_to_begin(request, account, pods, asked, own, way)
+            if change.template and effect is not Effect.WARN:
+                least = _needed_to_begin(change, account, pods, asked, own, way)
                 if least:
                     cannot = shortfall_messages.update_cannot_begin(name, least)
                     return _told(effect, cannot, self._why(facts, queue, {}, way))
@@ -253,19 +253,12 @@ class WorkloadReviews:
         held = account.row(short.dimension).charged if account is not None else 0
         return Shortfall(short.dimension, asked, held + asked, short.capability)
 
-    def _asked(
-        self,
-        request: Request,
-        workload: ReviewedWorkload,
-        stored: StoredWorkload | None,
-        facts: PodFacts,
-        pods: PodRequest,
-    ) -> int:
+    def _asked(self, change: _Change, facts: PodFacts, pods: PodRequest) -> int:
         """How many pods it wants at once. For a DaemonSet: how many would find their card."""
-        spec = workload.spec.of_pods
-        match request.resource.resource:
+        spec = change.workload.spec.of_pods
+        match change.request.resource.resource:
             case "jobs":
-                return pods_of_job(spec, stored.status.succeeded if stored else 0)
+                return pods_of_job(spec, change.succeeded)
             case "cronjobs":
                 return pods_of_job(spec, 0)
             case "daemonsets":
@@ -288,6 +281,20 @@ def _makers(request: Request, name: str) -> Makers:
     return {KINDS.get(resource, ""): partial(is_made_by, resource, name)}
 
 
+def _read(request: Request) -> _Change:
+    """Raises as decoding does."""
+    workload, stored = _DECODER.decode(request.object), _stored(request.old_object)
+    deployment = request.resource.resource == "deployments"
+    return _Change(
+        request,
+        workload,
+        new=stored is None,
+        succeeded=stored.status.succeeded if stored is not None else 0,
+        template=stored is not None and stored.differs_from(_STORED.decode(request.object)),
+        update=_UPDATED.decode(request.object) if deployment and stored is not None else None,
+    )
+
+
 def _stored(body: bytes) -> StoredWorkload | None:
     """The stored workload. None if it is being created, or cannot be read."""
     try:
@@ -297,7 +304,7 @@ def _stored(body: bytes) -> StoredWorkload | None:
 
 
 def _needed_to_begin(
-    request: Request,
+    change: _Change,
     account: AccountReader,
     pods: PodRequest,
     asked: int,
@@ -310,9 +317,9 @@ def _needed_to_begin(
     pod goes first only if more pods hold quota than must stay. With a full quota and the default of
     25 %, of three pods none goes.
     """
-    if request.resource.resource != "deployments" or not asked:
+    if change.update is None or not asked:
         return 0
-    gone = may_be_gone(_UPDATED.decode(request.object).spec, asked)
+    gone = may_be_gone(change.update.spec, asked)
     first = must_go_first(account, pods, own, wanted=asked, on_the_way=way)
     if gone is None or first is None:
         return 0

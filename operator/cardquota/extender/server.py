@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Final
 from urllib.parse import unquote
 
+from ..cluster.serving.body_budget import BusyError
 from ..cluster.serving.http_call import (
     TEXT,
     BodyLimits,
@@ -59,11 +60,13 @@ class ExtenderServer:
             "bind": self._bind,
             "preempt": self._preempt,
         }
-        self.http: Final = HttpServer(self.answer, BodyLimits(LARGEST_BODY, _DRAINED))
+        self.http: Final = HttpServer(
+            self.answer, BodyLimits(LARGEST_BODY, _DRAINED), refused=metrics.refused_request
+        )
         """Not yet listening."""
 
     async def answer(self, call: HttpCall) -> HttpAnswer:
-        """Answer one HTTP request, whatever it is; raises nothing."""
+        """Answer one HTTP request, whatever it is; raises only what reading the body raises."""
         path = call.path
         verb = path.removeprefix(VERBS) if path.startswith(VERBS) else ""
         if verb in self._routes:
@@ -79,6 +82,8 @@ class ExtenderServer:
         began = perf_counter()
         try:
             answer = await self._routes[verb](await call.body(), call)
+        except (BusyError, ConnectionError):
+            raise  # the call has not come
         except BodyTooLargeError as error:
             answer = self._failed(verb, _too_large(error.size))
         except WireError as error:

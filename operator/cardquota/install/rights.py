@@ -126,6 +126,9 @@ def _of_secret(settings: Settings, name: str, keeper: str) -> Iterator[Right]:
 
 
 def _beside_others(settings: Settings) -> Iterator[Right]:
+    if settings.metrics.authentication:
+        yield Right("create", "authentication.k8s.io", "tokenreviews")
+        yield Right("create", "authorization.k8s.io", "subjectaccessreviews")
     if settings.scheduler == "volcano":
         yield Right("patch", API_GROUP, "queues")
         yield Right("get", "batch.volcano.sh", "jobs")

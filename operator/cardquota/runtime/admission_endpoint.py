@@ -11,15 +11,13 @@ from contextlib import suppress
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
-from aiohttp import web
-
 from ..cluster.api.client import Client
 from ..cluster.certificates.ca_bundle import CaBundles
 from ..cluster.certificates.certificate_manager import CertificateManager
 from ..cluster.certificates.certificate_store import CertificateSource, GivenSecret, OwnSecret
 from ..cluster.certificates.certificates import KeyPair
 from ..cluster.certificates.path_secrets import PathSecrets
-from ..cluster.serving.serve import serve
+from ..cluster.serving.http_server import HttpServer
 from ..cluster.serving.tls import load, server_context
 from ..install.manifests import webhook_paths
 from ..settings import Settings
@@ -81,7 +79,7 @@ class AdmissionEndpoint:
 
     async def run(
         self,
-        server: web.Server,
+        server: HttpServer,
         opened: Callable[[], Coroutine[Any, Any, None]],
         *,
         beside: ListensBeside | None = None,
@@ -93,9 +91,7 @@ class AdmissionEndpoint:
         """
         served, tls = await self._first()
         webhook = self._settings.webhook
-        runner = await serve(
-            server, host=webhook.host, port=webhook.port, tls=tls, grace=self._grace
-        )
+        await server.start(webhook.host, webhook.port, tls)
         try:
             if beside is not None:
                 await beside.start(tls)
@@ -106,7 +102,7 @@ class AdmissionEndpoint:
         finally:
             if beside is not None:
                 await beside.stop()
-            await runner.cleanup()
+            await server.stop(self._grace)
 
     async def _first(self) -> tuple[KeyPair, ssl.SSLContext]:
         while True:

@@ -1,16 +1,29 @@
-"""The plain HTTP server: `/healthz`, `/readyz`, `/metrics`. No secrets, no user text."""
+"""The plain HTTP servers: `/healthz` and `/readyz`, and with `/metrics`. No secrets, no user text.
 
-import asyncio
+Probes have a port of their own: whoever reads metrics does not make the kubelet wait.
+"""
+
 from collections.abc import Callable, Sequence
-from typing import Any
+from http import HTTPStatus
+from typing import Any, Final
 
-from aiohttp import web
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST
 
+from ..cluster.serving.http_call import TEXT, BodyLimits, HttpAnswer, HttpCall
+from ..cluster.serving.http_server import HttpServer
 from ..cluster.watch.reflector import Reflector
-from ..control.queues.queue_metrics import refresh
 from ..metrics import Metrics
-from ..quota.ledger.ledger_reader import LedgerReader
+from .metrics_access import MetricsAccess
+from .metrics_page import MetricsPage
+
+CONNECTIONS: Final = 64
+"""That may be open on one of these ports at one time."""
+_REFUSED: Final = {
+    HTTPStatus.UNAUTHORIZED: b"send a bearer token\n",
+    HTTPStatus.FORBIDDEN: b"get on the URL /metrics is needed\n",
+    HTTPStatus.TOO_MANY_REQUESTS: b"too many ask at once: try again in a second\n",
+    HTTPStatus.SERVICE_UNAVAILABLE: b"the API server does not say who may read this\n",
+}
 
 
 class Probes:
@@ -18,28 +31,34 @@ class Probes:
 
     def __init__(
         self,
-        ledger: LedgerReader,
+        page: MetricsPage,
         metrics: Metrics,
         reflectors: Sequence[Reflector[Any]],
-        term: Callable[[], str | None],
+        leads: Callable[[], bool],
         notes: Callable[[], Sequence[str]] = tuple,
+        *,
+        access: MetricsAccess | None = None,
     ) -> None:
-        """`notes`: faults that people have to correct. Shown; they do not affect readiness."""
-        self._ledger = ledger
-        self._metrics = metrics
+        """`notes`: faults that people have to correct. Shown; they do not affect readiness.
+        `access`: who may read the metrics; None: whoever reaches the port.
+        """
+        self._page = page
+        self._refused = metrics.refused_request
         self._reflectors = reflectors
-        self._term = term
+        self._leads = leads
         self._notes = notes
+        self._access = access
         self.serving = False
         self.draining = False
 
-    def application(self) -> web.Application:
-        """The aiohttp application."""
-        app = web.Application()
-        app.router.add_get("/healthz", self._healthz)
-        app.router.add_get("/readyz", self._readyz)
-        app.router.add_get("/metrics", self._metrics_page)
-        return app
+    def http(self, *, metrics: bool) -> HttpServer:
+        """A server that does not listen yet. `metrics`: whether it has these, too."""
+        return HttpServer(
+            self.answer if metrics else self.probe,
+            BodyLimits(0, 0),
+            connections=CONNECTIONS,
+            refused=self._refused,
+        )
 
     def not_ready(self) -> str:
         """Why we are not ready; empty if we are. A lagging watch does not affect readiness."""
@@ -50,23 +69,34 @@ class Probes:
             return "not synced: " + ", ".join(waiting)
         return "" if self.serving else "not serving yet"
 
-    async def _healthz(self, _: web.Request) -> web.Response:
-        return web.Response(text="ok\n")
+    async def probe(self, call: HttpCall) -> HttpAnswer:
+        """Answer one of the kubelet's probes, or that there is no such page."""
+        if call.method not in ("GET", "HEAD"):
+            return HttpAnswer(HTTPStatus.METHOD_NOT_ALLOWED, b"this is only to be read\n", TEXT)
+        match call.path:
+            case "/healthz":
+                return HttpAnswer(HTTPStatus.OK, b"ok\n", TEXT)
+            case "/readyz":
+                return self._readyz()
+        return HttpAnswer(HTTPStatus.NOT_FOUND, b"nothing is here\n", TEXT)
 
-    async def _readyz(self, _: web.Request) -> web.Response:
+    async def answer(self, call: HttpCall) -> HttpAnswer:
+        """The same, and the metrics."""
+        if call.path != "/metrics" or call.method not in ("GET", "HEAD"):
+            return await self.probe(call)
+        if self._access is not None:
+            status = await self._access.answer(call.headers.get("authorization", ""))
+            if status is not HTTPStatus.OK:
+                return HttpAnswer(status, _REFUSED[status], TEXT)
+        return HttpAnswer(HTTPStatus.OK, await self._page.read(), CONTENT_TYPE_LATEST)
+
+    def _readyz(self) -> HttpAnswer:
         why = self.not_ready()
         notes = "".join(f"{note}\n" for note in self._notes())
         if why:
-            return web.Response(status=503, text=f"{why}\n{notes}")
+            text = f"{why}\n{notes}"
+            return HttpAnswer(HTTPStatus.SERVICE_UNAVAILABLE, text.encode(), TEXT)
         late = [f"{r.kind} {r.lag():.0f} s" for r in self._reflectors if r.late]
-        text = "ok" + (", leading" if self._term() else "")
+        text = "ok" + (", leading" if self._leads() else "")
         text += f", lagging: {', '.join(late)}" if late else ""
-        return web.Response(text=f"{text}\n{notes}")
-
-    async def _metrics_page(self, _: web.Request) -> web.Response:
-        await refresh(self._ledger, self._metrics, leads=bool(self._term()))
-        for reflector in self._reflectors:
-            self._metrics.reflector_lag.labels(reflector.kind).set(reflector.lag())
-        # Printing many rows takes long, and reviews must not wait for it.
-        body = await asyncio.to_thread(generate_latest, self._metrics.registry)
-        return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
+        return HttpAnswer(HTTPStatus.OK, f"{text}\n{notes}".encode(), TEXT)

@@ -36,7 +36,7 @@ from ..cluster.api.queue_lookup import QueueLookup
 from ..cluster.election.elector import Elector
 from ..cluster.events.event import ObjectReference
 from ..cluster.events.events import EventRecorder
-from ..cluster.serving.serve import serve
+from ..cluster.serving.http_server import HttpServer
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.watch.feed import watched_kinds
 from ..cluster.watch.left_out_reads import LeftOutReads
@@ -65,6 +65,8 @@ from .enqueue_parts import EnqueueParts
 from .extender_parts import ExtenderParts
 from .garbage import GarbageCollector
 from .logs import configure
+from .metrics_access import MetricsAccess
+from .metrics_page import MetricsPage
 from .probes import Probes
 from .refused_news import RefusedNews
 
@@ -254,12 +256,18 @@ class Operator:
             strangers,
             self._enqueue.refusals if self._enqueue is not None else None,
         )
+
+        def leads() -> bool:
+            return self._elector.term is not None
+
+        asks = settings.metrics.authentication
         self._probes = Probes(
-            self._ledger,
+            MetricsPage(self._ledger, self._metrics, self._reflectors, leads),
             self._metrics,
             self._reflectors,
-            lambda: self._elector.term,
+            leads,
             self._to_put_right,
+            access=MetricsAccess(client, time.monotonic) if asks else None,
         )
         self._admission = self._make_admission()
         self._stop = asyncio.Event()
@@ -271,17 +279,8 @@ class Operator:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
-        metrics = self._settings.metrics
-        try:
-            plain = await serve(
-                self._probes.application(),
-                host=metrics.host,
-                port=metrics.port,
-                tls=None,
-                grace=_GRACE,
-            )
-        except OSError as error:
-            _LOG.error("metrics: cannot listen: %s", error)
+        plain = await self._listen_plain()
+        if not plain:
             return 1
         for reflector in self._reflectors:
             self._start(reflector.run())
@@ -294,8 +293,26 @@ class Operator:
         await self._stop.wait()
         await self._shut_down(endpoint, extender)
         self._loop_watch.stop()
-        await plain.cleanup()
+        for server in plain:
+            await server.stop(_GRACE)
         return 1 if self._failed else 0
+
+    async def _listen_plain(self) -> list[HttpServer]:
+        """The servers of metrics and probes, listening; none if a port is in use."""
+        metrics, probes = self._settings.metrics, self._settings.probes
+        wanted = [(metrics.host, metrics.port, "metrics")]
+        if probes.port is not None:
+            wanted.append((probes.host, probes.port, "probes"))
+        found = []
+        for host, port, name in wanted:
+            server = self._probes.http(metrics=name == "metrics")
+            try:
+                await server.start(host, port, None)
+            except OSError as error:
+                _LOG.error("%s: cannot listen: %s", name, error)
+                return []
+            found.append(server)
+        return found
 
     async def _shut_down(
         self, endpoint: asyncio.Task[None], extender: asyncio.Task[None] | None
@@ -324,7 +341,7 @@ class Operator:
 
     async def _serve(self) -> None:
         """The admission endpoint, and everything that begins once it listens."""
-        http = self._admission.http(self._endpoint.knows)
+        http = self._admission.http_for(self._endpoint.knows)
         await self._endpoint.run(http, self._opened, beside=self._enqueue)
 
     async def _serve_extender(self) -> None:

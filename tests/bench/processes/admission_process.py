@@ -21,7 +21,6 @@ from builders.namespace import a_namespace
 from builders.node import a_node
 from builders.pod import PodBody, a_pod
 from builders.queue import QueueBody, a_queue
-from cardquota.cluster.serving.serve import serve
 from cardquota.cluster.serving.tls import server_context
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.watch.feed import watched_kinds
@@ -147,16 +146,15 @@ async def _main(
     queues = QueueReviews(held)
     server = AdmissionServer(pods, resizes, queues, groups, workloads, scales, metrics, audit=False)
     tls = server_context(certificate, key)
-    runner = await serve(
-        server.http(lambda _: True), host="127.0.0.1", port=port, tls=tls, grace=0.1
-    )
+    http = server.http_for(lambda _: True)
+    await http.start("127.0.0.1", port, tls)
     GarbageCollector(selector).start()  # as the operator does once it knows the cluster
     changes = asyncio.create_task(_busy(held)) if busy else None
     print("serving", flush=True)
     await asyncio.to_thread(sys.stdin.read)
     if changes is not None:
         changes.cancel()
-    await runner.cleanup()
+    await http.stop(0.1)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,6 @@ from typing import Any, Final
 from aiohttp import web
 
 from builders.certificates import issue
-from cardquota.cluster.serving.serve import serve
 from cardquota.cluster.serving.tls import server_context
 from cardquota.install.manifests import documents
 from cardquota.quota.vocabulary import API_GROUP, VERSION
@@ -210,7 +209,9 @@ async def serve_until_told(api: FakeApi, folder: Path) -> None:
     gc.freeze()
     keys = issue(["127.0.0.1"], now=datetime.now(UTC), days=1)
     tls: ssl.SSLContext = server_context(keys.cert_pem, keys.key_pem)
-    runner = await serve(api.application(), host="127.0.0.1", port=0, tls=tls, grace=0.1)
+    runner = web.AppRunner(api.application(), access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()
     authority = base64.b64encode(keys.ca_pem).decode()
     cluster = {
         "server": f"https://127.0.0.1:{runner.addresses[0][1]}",

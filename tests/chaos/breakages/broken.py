@@ -20,6 +20,7 @@ from cardquota.cluster.election import takeover
 from cardquota.cluster.election.elector import Elector
 from cardquota.cluster.election.takeover import RevisionSource
 from cardquota.cluster.election.term_object import StoredTerm, TermObject
+from cardquota.cluster.serving.body_budget import MOST, BodyBudget
 from cardquota.cluster.watch import delivery
 from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.object_index import ObjectIndex
@@ -303,6 +304,15 @@ def _lent_to_all(breaker: Breaker) -> None:
     breaker.replace(charges, "part_of", part)
 
 
+def _unbounded_bodies(breaker: Breaker) -> None:
+    def any_number(self: Any, more: int, size: int) -> None:
+        if self.held + more > MOST:
+            breaker.count(BodyBudget, "take")
+        self.held += more
+
+    breaker.replace(BodyBudget, "take", any_number, always=False)
+
+
 def _sleepers_sleep(breaker: Breaker) -> None:
     def nobody(self: Any, one: RefusedWorkload, number: int) -> None:
         pass
@@ -353,6 +363,7 @@ BREAKAGES = {
         "where nothing is enforced a pod counts before it is on a node", _forged_charge
     ),
     "lent-to-all": Breakage("what a queue lends to rolling updates is lent to all", _lent_to_all),
+    "unbounded-bodies": Breakage("bodies have room however many are in work", _unbounded_bodies),
     "sleepers-sleep": Breakage("nobody is woken that was refused", _sleepers_sleep),
     "no-renewals": Breakage("no event is written again", broken_answers.no_renewals),
     "waiting-off-by-one": Breakage(

@@ -41,6 +41,7 @@ FOCUS = {
     "strangers-in-the-way": Focus(("node labels gone",)),
     "forged-charge": Focus(("node labels gone",)),
     "lent-to-all": Focus(("node labels gone",)),
+    "unbounded-bodies": Focus(("bodies at once",)),
     "sleepers-sleep": Focus(("node labels gone",)),
     "no-renewals": Focus(("node labels gone",)),
     "waiting-off-by-one": Focus(("node labels gone",)),

@@ -9,6 +9,11 @@ is what each write gives the API server: then it is refused.
 import asyncio
 import signal
 from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
+
+import yaml
+
+from harness.floods import MIB, Peak, connections, half_a_body
 
 from ..api import Reply
 from ..clients import objects
@@ -21,6 +26,11 @@ from .rotation import rotate_certificates
 Fault = Callable[[Scene, Lengths], Awaitable[None]]
 
 _BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
+_WEBHOOK = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/cardquota"
+_BODIES, _HALF = 120, 1_500_000
+"""How many, and the bytes of each that are sent: what is read of them all would be 170 MiB."""
+_GROWS = 100
+"""MiB at most for them, and for all else that is done meanwhile."""
 _QUOTAS = f"/api/v1/namespaces/{objects.NAMESPACE}/resourcequotas"
 
 
@@ -174,6 +184,25 @@ async def _label(scene: Scene, node: str, card: str | None) -> Reply:
     return await scene.api.patch(f"/api/v1/nodes/{node}", body)
 
 
+async def flood_with_bodies(scene: Scene, lengths: Lengths) -> None:
+    """Whoever reaches a replica's port sends half of very many bodies at once. It neither waits for
+    them nor keeps them.
+    """
+    replica = scene.dice.randrange(len(scene.ways))
+    assert scene.cluster.folder is not None
+    config = yaml.safe_load((scene.cluster.folder.path / f"config-{replica}.yaml").read_text())
+    reply = await scene.api.get(_WEBHOOK)
+    if not reply.ok:
+        raise NothingDoneError
+    path = urlsplit(reply.body["webhooks"][0]["clientConfig"]["url"]).path
+    peak = Peak(scene.process(f"cardquota-{replica}").pid)
+    sent = half_a_body(path, _HALF)
+    async with connections(config["webhook"]["port"], _BODIES, sent) as number:
+        scene.tally["bodies at once"] += number
+    if (grown := peak.grown // MIB) > _GROWS:
+        scene.found.append(f"cardquota-{replica} has grown by {grown} MiB for bodies at once")
+
+
 FAULTS: dict[str, Fault] = {
     "leader paused": pause_the_leader,
     "API server killed": restart_the_api_server,
@@ -187,6 +216,7 @@ FAULTS: dict[str, Fault] = {
     "ResourceQuota refuses": refuse_after_us,
     "node labels gone": take_labels,
     "certificates rotate": rotate_certificates,
+    "bodies at once": flood_with_bodies,
 }
 """By the name that a report gives them. Further kinds are added here."""
 

@@ -7,7 +7,14 @@ from typing import Any
 import yaml
 
 from cardquota.install.rights import Right, in_words, rights
-from cardquota.settings import Extender, GateSetter, InstallationMode, Settings, Webhook
+from cardquota.settings import (
+    Extender,
+    GateSetter,
+    InstallationMode,
+    MetricsServer,
+    Settings,
+    Webhook,
+)
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
 VOLCANO = Settings(scheduler="volcano")
@@ -34,11 +41,13 @@ def needed(settings: Settings) -> set[Right]:
     return set(rights(settings))
 
 
-BASE, BESIDE, BINDS = (
+BASE, BESIDE, BINDS, ASKS = (
     "base/rbac.yaml",
     "components/volcano/rbac.yaml",
     "components/extender/rbac.yaml",
+    "components/metrics-authentication/rbac.yaml",
 )
+GUARDED = Settings(metrics=MetricsServer(authentication=True))
 BY_POLICY = Settings(webhook=Webhook(gate=GateSetter.POLICY))
 
 
@@ -47,12 +56,13 @@ def test_each_is_granted() -> None:
     assert needed(BY_POLICY) <= granted(BASE)
     assert needed(VOLCANO) <= granted(BASE, BESIDE)
     assert needed(EXTENDER) <= granted(BASE, BINDS)
+    assert needed(GUARDED) <= granted(BASE, ASKS)
 
 
 def test_nothing_else_is_granted() -> None:
     audit = Settings(mode=InstallationMode.AUDIT, webhook=Webhook(gate=GateSetter.POLICY))
-    every = (Settings(), BY_POLICY, VOLCANO, EXTENDER, audit)
-    assert granted(BASE, BESIDE, BINDS) <= set().union(*map(needed, every))
+    every = (Settings(), BY_POLICY, VOLCANO, EXTENDER, GUARDED, audit)
+    assert granted(BASE, BESIDE, BINDS, ASKS) <= set().union(*map(needed, every))
 
 
 def test_a_secret_that_somebody_else_keeps_is_only_read() -> None:

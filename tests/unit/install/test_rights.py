@@ -164,7 +164,8 @@ def test_the_operators_rights_with_the_extender() -> None:
 
 
 def test_nobody_else_is_given_them() -> None:
-    for path in ("base/rbac.yaml", "components/volcano/rbac.yaml", "components/extender/rbac.yaml"):
+    components = ("volcano", "extender", "metrics-authentication")
+    for path in ("base/rbac.yaml", *(f"components/{name}/rbac.yaml" for name in components)):
         bindings = [one for one in documents(path) if one["kind"].endswith("Binding")]
         assert {
             (s["kind"], s["namespace"], s["name"]) for one in bindings for s in one["subjects"]

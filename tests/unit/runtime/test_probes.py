@@ -1,15 +1,23 @@
-"""What `/readyz` says: not ready before everything is read and served; old news do not end it."""
+"""What `/readyz` says: not ready before everything is read and served; old news do not end it. And
+the metrics: one page for all who ask in that second, for everybody or for whom it may be.
+"""
 
+import asyncio
 import threading
 from dataclasses import dataclass
+from typing import Any
 
+import msgspec
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
 from prometheus_client import Metric
 from prometheus_client.registry import Collector
 
-from builders import H200, a_ledger, a_queue
+from builders import H200, Body, a_ledger, a_queue
+from cardquota.cluster.api.api_error import OutcomeUnknown
+from cardquota.cluster.serving.http_call import HttpAnswer, HttpCall
 from cardquota.metrics import Metrics
+from cardquota.runtime.metrics_access import AT_ONCE, MOST, REMEMBERED, MetricsAccess
+from cardquota.runtime.metrics_page import MetricsPage
 from cardquota.runtime.probes import Probes
 
 
@@ -34,70 +42,221 @@ def watches() -> list[Watch]:
     return [Watch("pods"), Watch("nodes")]
 
 
-async def ready(probes: Probes) -> tuple[int, str]:
-    async with TestClient(TestServer(probes.application())) as client:
-        answer = await client.get("/readyz")
-        return answer.status, (await answer.text()).strip()
+class Asked:
+    """Probes, asked without a socket."""
 
+    def __init__(
+        self,
+        *things: Body,
+        watches: list[Watch] | None = None,
+        notes: list[str] | None = None,
+        access: MetricsAccess | None = None,
+    ) -> None:
+        self.metrics = Metrics()
+        seen: Any = watches or []
+        page = MetricsPage(a_ledger(*things), self.metrics, seen, lambda: False)
+        self.probes = Probes(
+            page, self.metrics, seen, lambda: False, lambda: notes or [], access=access
+        )
 
-def of(watches: list[Watch]) -> Probes:
-    return Probes(a_ledger(), Metrics(), watches, lambda: None)  # type: ignore[arg-type]
+    async def get(self, path: str, method: str = "GET", token: str = "") -> HttpAnswer:
+        async def nothing() -> bytes:
+            return b""
+
+        headers = {"authorization": f"Bearer {token}"} if token else {}
+        return await self.probes.answer(HttpCall(method, path, nothing, headers))
+
+    async def ready(self) -> tuple[int, str]:
+        status, text, _ = await self.get("/readyz")
+        return status, text.decode().strip()
+
+    async def page(self) -> str:
+        return (await self.get("/metrics")).body.decode()
 
 
 async def test_not_ready_before_all_is_read_and_served(watches: list[Watch]) -> None:
-    probes = of(watches)
+    asked = Asked(watches=watches)
     watches[1].synced = False
-    assert await ready(probes) == (503, "not synced: nodes")
+    assert await asked.ready() == (503, "not synced: nodes")
     watches[1].synced = True
-    assert await ready(probes) == (503, "not serving yet")
-    probes.serving = True
-    assert await ready(probes) == (200, "ok")
+    assert await asked.ready() == (503, "not serving yet")
+    asked.probes.serving = True
+    assert await asked.ready() == (200, "ok")
+    asked.probes.draining = True
+    assert await asked.ready() == (503, "draining")
 
 
 async def test_who_lags_is_named_and_stays_ready(watches: list[Watch]) -> None:
     """Leaving the Service would turn gates into refusals."""
-    probes = of(watches)
-    probes.serving = True
+    asked = Asked(watches=watches)
+    asked.probes.serving = True
     watches[0].seconds = 120.4
-    assert await ready(probes) == (200, "ok, lagging: pods 120 s")
+    assert await asked.ready() == (200, "ok, lagging: pods 120 s")
 
 
 async def test_what_is_to_be_put_right_is_told_and_no_reason_to_leave(
     watches: list[Watch],
 ) -> None:
     notes = ["Secret <a/b> is missing", "a binding is missing"]
-    probes = Probes(a_ledger(), Metrics(), watches, lambda: None, lambda: notes)  # type: ignore[arg-type]
-    assert await ready(probes) == (503, "not serving yet\n" + "\n".join(notes))
-    probes.serving = True
-    assert await ready(probes) == (200, "ok\n" + "\n".join(notes))
+    asked = Asked(watches=watches, notes=notes)
+    assert await asked.ready() == (503, "not serving yet\n" + "\n".join(notes))
+    asked.probes.serving = True
+    assert await asked.ready() == (200, "ok\n" + "\n".join(notes))
     notes.clear()
-    assert await ready(probes) == (200, "ok")
+    assert await asked.ready() == (200, "ok")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/healthz", 200), ("HEAD", "/healthz", 200), ("POST", "/healthz", 405),
+     ("POST", "/metrics", 405), ("GET", "/", 404)],
+)  # fmt: skip
+async def test_paths_and_methods(method: str, path: str, status: int) -> None:
+    assert (await Asked().get(path, method)).status == status
+
+
+async def test_the_port_of_the_probes_has_no_metrics() -> None:
+    asked = Asked()
+    async with asyncio.timeout(30):
+        for metrics, status in ((True, b"200"), (False, b"404")):
+            server = asked.probes.http(metrics=metrics)
+            await server.start("127.0.0.1", 0, None)
+            reader, writer = await asyncio.open_connection(*server.addresses[0])
+            writer.write(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert (await reader.readline()).split()[1] == status
+            writer.write(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert await reader.readuntil(b"\r\n\r\nok\n")
+            writer.transport.abort()
+            await server.stop(1)
 
 
 async def test_the_lag_is_exported(watches: list[Watch]) -> None:
-    probes = of(watches)
-    async with TestClient(TestServer(probes.application())) as client:
-        page = await (await client.get("/metrics")).text()
+    page = await Asked(watches=watches).page()
     assert 'cardquota_reflector_lag_seconds{kind="nodes"} 1.0' in page
 
 
-async def test_the_metrics_are_written_in_a_thread_of_their_own() -> None:
-    """To write many rows takes long, and reviews wait in the loop."""
-    writers: list[int] = []
+class Curious(Collector):
+    """Knows which threads have written the page."""
 
-    class Curious(Collector):
-        def describe(self) -> list[Metric]:
-            return []
+    def __init__(self) -> None:
+        self.writers: list[int] = []
 
-        def collect(self) -> list[Metric]:
-            writers.append(threading.get_ident())
-            return []
+    def describe(self) -> list[Metric]:
+        return []
 
-    metrics = Metrics()
-    metrics.registry.register(Curious())
-    probes = Probes(a_ledger(a_queue("red").with_quota({H200: 3})), metrics, [], lambda: None)
-    async with TestClient(TestServer(probes.application())) as client:
-        page = await (await client.get("/metrics")).text()
-    assert 'cardquota_queue_card_quota{card="NVIDIA-H200",queue="red"} 3.0' in page
-    assert len(writers) == 1
-    assert threading.get_ident() not in writers
+    def collect(self) -> list[Metric]:
+        self.writers.append(threading.get_ident())
+        return []
+
+
+async def test_one_page_is_written_for_all_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a thread: to write many rows takes long, and reviews wait in the loop."""
+    curious = Curious()
+    asked = Asked(a_queue("red").with_quota({H200: 3}))
+    asked.metrics.registry.register(curious)
+    pages = await asyncio.gather(*(asked.page() for _ in range(250)))
+    assert 'cardquota_queue_card_quota{card="NVIDIA-H200",queue="red"} 3.0' in pages[0]
+    assert len(set(pages)) == 1
+    assert len(curious.writers) == 1
+    assert threading.get_ident() not in curious.writers
+    monkeypatch.setattr("cardquota.runtime.metrics_page.KEPT", 0.0)
+    asked = Asked()
+    asked.metrics.registry.register(curious)
+    await asked.page()
+    await asked.page()
+    assert len(curious.writers) == 3
+
+
+async def test_who_leaves_does_not_take_the_page_along() -> None:
+    asked = Asked(a_queue("red").with_quota({H200: 3}))
+    first = asyncio.create_task(asked.page())
+    second = asyncio.create_task(asked.page())
+    await asyncio.sleep(0)
+    first.cancel()
+    assert "cardquota_queue_card_quota" in await second
+
+
+# --- who may read the metrics ------------------------------------------------------------------
+
+
+class Reviewer:
+    """An API server that knows two tokens, of which one may read."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self.down = False
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+        self.now = 0.0
+
+    async def post(self, path: str, body: dict[str, Any], *, timeout: float) -> bytes:
+        self.asked.append(body["spec"])
+        await self.may_answer.wait()
+        if self.down:
+            raise OutcomeUnknown("no answer")
+        spec = body["spec"]
+        if path.endswith("/tokenreviews"):
+            known = spec["token"] in ("prometheus", "tenant")
+            user = {"username": spec["token"], "groups": ["g"], "uid": "1", "extra": {"a": ["b"]}}
+            status = {"authenticated": known, **({"user": user} if known else {})}
+        else:
+            status = {"allowed": spec["user"] == "prometheus"}
+        return msgspec.json.encode({"status": status})
+
+
+def guarded() -> tuple[Reviewer, Asked]:
+    reviewer = Reviewer()
+    return reviewer, Asked(access=access_by(reviewer))
+
+
+def access_by(reviewer: Any) -> MetricsAccess:
+    return MetricsAccess(reviewer, lambda: reviewer.now)
+
+
+async def test_the_api_server_says_who_may_read() -> None:
+    reviewer, asked = guarded()
+    for token, status in (("prometheus", 200), ("tenant", 403), ("forged", 401), ("", 401)):
+        assert (await asked.get("/metrics", token=token)).status == status
+    assert (await asked.get("/healthz")).status == 200
+    assert reviewer.asked[1] == {
+        "user": "prometheus",
+        "uid": "1",
+        "groups": ["g"],
+        "extra": {"a": ["b"]},
+        "nonResourceAttributes": {"path": "/metrics", "verb": "get"},
+    }
+
+
+async def test_an_answer_holds_for_a_while() -> None:
+    reviewer, asked = guarded()
+    for seconds, questions in ((0, 2), (REMEMBERED - 1, 2), (REMEMBERED, 4)):
+        reviewer.now = seconds
+        assert (await asked.get("/metrics", token="prometheus")).status == 200
+        assert len(reviewer.asked) == questions
+
+
+async def test_forged_tokens_cost_few_questions_and_little_memory() -> None:
+    reviewer = Reviewer()
+    access = access_by(reviewer)
+    asked = Asked(access=access)
+    reviewer.may_answer.clear()
+    tasks = [
+        asyncio.create_task(asked.get("/metrics", token=f"forged-{n}")) for n in range(AT_ONCE + 5)
+    ]
+    await asyncio.sleep(0)
+    assert len(reviewer.asked) == AT_ONCE
+    reviewer.may_answer.set()
+    found = [(await task).status for task in tasks]
+    assert found == [401] * AT_ONCE + [429] * 5
+    for number in range(MOST + 10):
+        await asked.get("/metrics", token=f"other-{number}")
+    assert len(access) == MOST
+
+
+async def test_without_the_api_server_nobody_reads(caplog: pytest.LogCaptureFixture) -> None:
+    reviewer, asked = guarded()
+    reviewer.down = True
+    assert (await asked.get("/metrics", token="prometheus")).status == 503
+    assert len(caplog.records) == 1
+    reviewer.down = False
+    assert (await asked.get("/metrics", token="prometheus")).status == 200

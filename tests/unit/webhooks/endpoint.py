@@ -7,8 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from aiohttp import web
-from aiohttp.test_utils import BaseTestServer, TestClient
+import aiohttp
 
 from builders import CARDS, Body, a_ledger, a_namespace, see
 from builders.group import GroupBody
@@ -82,15 +81,6 @@ class ReviewAnswer:
         assert self.response["patchType"] == "JSONPatch"
         found: list[dict[str, Any]] = json.loads(base64.b64decode(self.response["patch"]))
         return found
-
-
-class _Listening(BaseTestServer):
-    def __init__(self, server: web.Server) -> None:
-        super().__init__()
-        self._server = server
-
-    async def _make_runner(self, **_: Any) -> web.BaseRunner:
-        return web.ServerRunner(self._server)
 
 
 class Endpoint:
@@ -199,8 +189,6 @@ class Endpoint:
                 lambda: self.now,
             ),
         )
-        http = self.server.http(lambda secret: secret == SECRET)
-        self.client: TestClient[web.BaseRequest, None] = TestClient(_Listening(http))
 
     def note_refused(self, what: RefusedWrite, user: str, pod: ObjectReference) -> None:
         if self.broken:
@@ -227,11 +215,15 @@ class Endpoint:
             await self.looked.wait()
 
     async def __aenter__(self) -> "Endpoint":
-        await self.client.start_server()
+        self.http = self.server.http_for(lambda secret: secret == SECRET)
+        await self.http.start("127.0.0.1", 0, None)
+        host, port = self.http.addresses[0]
+        self.client = aiohttp.ClientSession(f"http://{host}:{port}")
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.client.close()
+        await self.http.stop(0.1)
 
     def see(self, *things: Body) -> None:
         """The watch brings news."""

@@ -10,6 +10,7 @@ from builders import H200, a_namespace, a_pod, a_queue
 from builders.body import Body
 from builders.pod import PodBody
 from builders.queue import QueueBody
+from cardquota.quota import vocabulary as v
 from cardquota.quota.limits import BODY
 from cardquota.quota.vocabulary import Reason
 
@@ -43,6 +44,23 @@ async def test_a_pod_that_is_too_large_is_refused_with_both_numbers(path: str) -
         assert said.reason == Reason.INVALID_CARD
         assert f"<{BODY.most + 1}> bytes" in said.text
         assert f"<{BODY.most}>" in said.text
+
+
+@pytest.mark.parametrize("path", ["/mutate", "/validate"])
+async def test_however_large_a_pod_that_has_no_queue_is_none_of_ours(path: str) -> None:
+    """It is refused only where it would have one, or must have one."""
+    outside = of_size(a_pod().asking_for(1), 1_400_000)
+    given = a_namespace("team").put({v.QUEUE_NAME: "queue"}, "metadata", "annotations")
+    asked = request_of(outside)
+    for allowed, things, config in (
+        (True, (), {}),
+        (False, (given,), {}),
+        (False, (a_namespace("team").in_mode("enforced"),), {}),
+        (False, (), {"defaultQueue": "queue"}),
+        (False, (), {"requireQueue": True}),
+    ):
+        async with Endpoint(QUEUE, *things, **config) as endpoint:
+            assert (await endpoint.review(path, asked)).allowed is allowed, (things, config)
 
 
 async def test_as_much_as_the_limit_is_read() -> None:

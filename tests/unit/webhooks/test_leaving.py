@@ -1,16 +1,13 @@
 """A replica that leaves ends its connections one by one, each with the answer given on it."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
-from aiohttp.web import BaseRequest
 
 from builders.pod import a_pod
 from cardquota_webhooks import server as module
 from cardquota_webhooks.server import AdmissionServer
+from harness.direct_review import ask
 
 from .endpoint import SECRET, Endpoint, request_of, review_of
 
@@ -32,17 +29,14 @@ async def test_connections_are_kept_until_then() -> None:
 
 async def asked(server: AdmissionServer) -> None:
     """Somebody asks, if only for a page that is not there: no socket is needed for it."""
-    http = cast("BaseRequest", SimpleNamespace())
-    assert (await server.handle(http, "/nothing-is-here")).status == 404
+    assert (await ask(server, "/nothing-is-here", b""))[0] == 404
 
 
 @pytest.fixture
-async def leaving(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AdmissionServer]:
+async def leaving(monkeypatch: pytest.MonkeyPatch) -> AdmissionServer:
     """On the loop's clock, which is the test's own."""
     monkeypatch.setattr(module, "perf_counter", asyncio.get_running_loop().time)
-    endpoint = Endpoint()
-    yield endpoint.server
-    await endpoint.client.close()
+    return Endpoint().server
 
 
 @pytest.mark.fake_clock

@@ -82,7 +82,9 @@ def with_status(answer: Wire) -> AdmissionResponse:
 def read_question(decoder: msgspec.json.Decoder[T], request: Request) -> T:
     """Raises ReviewError."""
     try:
-        return decoder.decode(request.object)
+        found = decoder.decode(request.object)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         what = request.resource.resource
         raise ReviewError(f"the request's object is none of {what}: {error}") from None
+    request.drop_objects()
+    return found

@@ -127,6 +127,7 @@ class ScaleReviews:
             scale, before = _read(request)
         except (msgspec.DecodeError, ValueError, RecursionError):
             return AdmissionResponse()  # of an API that we do not know
+        request.drop_objects()
         if scale.replicas <= before.replicas:
             return AdmissionResponse()
         target = await self._targets.find(request, before if before.metadata.uid else scale)

@@ -9,7 +9,6 @@ is not known well enough or too many ask, is admitted: each pod gets its own ans
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
-from itertools import chain
 from typing import Final
 
 import msgspec
@@ -24,7 +23,6 @@ from cardquota.quota.messages import request_messages, shortfall_messages
 from cardquota.quota.messages.volcano import volcano_job_messages
 from cardquota.quota.names.meaningless_keys import KEYS_OF_GROUPS, KEYS_OF_PODS
 from cardquota.quota.objects.volcano_job import WrittenVolcanoJob
-from cardquota.quota.objects.wire import Wire
 from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode
 from cardquota.settings import Settings
 
@@ -39,17 +37,6 @@ ANSWERED_WITHIN: Final = 1.0
 """Seconds that a Job waits until others have been judged, and for its own judgement. A write waits
 no longer for advice."""
 _DECODER: Final = msgspec.json.Decoder(WrittenVolcanoJob)
-
-
-class _QueueOfJob(Wire):
-    queue: str | None = None
-
-
-class _JobWithQueue(Wire):
-    spec: _QueueOfJob = msgspec.field(default_factory=_QueueOfJob)
-
-
-_QUEUE_DECODER: Final = msgspec.json.Decoder(_JobWithQueue)
 
 
 class VolcanoJobReviews:
@@ -82,11 +69,21 @@ class VolcanoJobReviews:
         if large:
             return _warned(volcano_job_messages.job_not_looked_at(large))
         try:
-            queue = _QUEUE_DECODER.decode(request.object).spec.queue or DEFAULT_QUEUE
+            job, before = _read(request)
+            # Volcano copies the annotations of a Job to its group.
+            keys = key_warnings(request, KEYS_OF_GROUPS) + task_key_warnings(request, KEYS_OF_PODS)
+            request.drop_objects()
+            if job.metadata.deletion_timestamp is not None:
+                return AdmissionResponse()
+            number = has_too_many_tasks(job)
+            if number:
+                said = request_messages.beyond_limit(JOB_TASKS, number, of="the Job")
+                return _warned(volcano_job_messages.job_not_looked_at(said))
+            queue = job.spec.queue or DEFAULT_QUEUE
             if not await self._seen(request.namespace, queue):
                 return AdmissionResponse()
             async with asyncio.timeout(ANSWERED_WITHIN), self._judging:
-                return await self._judge(request)
+                return await self._judge(request.namespace, job, before, keys)
         except TimeoutError:
             return AdmissionResponse()
         except (msgspec.DecodeError, ValueError, RecursionError) as error:
@@ -108,31 +105,30 @@ class VolcanoJobReviews:
         account = self._ledger.account(queue)
         return account is not None and account.facts is not None
 
-    async def _judge(self, request: Request) -> AdmissionResponse:
-        job = _DECODER.decode(request.object)
-        if job.metadata.deletion_timestamp is not None:
-            return AdmissionResponse()
-        job.metadata.name = job.metadata.name or request.name
-        number = has_too_many_tasks(job)
-        if number:
-            said = request_messages.beyond_limit(JOB_TASKS, number, of="the Job")
-            return _warned(volcano_job_messages.job_not_looked_at(said))
-
-        def before() -> WrittenVolcanoJob:
-            return _DECODER.decode(request.old_object)
-
+    async def _judge(
+        self,
+        namespace: str,
+        job: WrittenVolcanoJob,
+        before: WrittenVolcanoJob | None,
+        keys: tuple[str, ...],
+    ) -> AdmissionResponse:
         verdict = await in_slices(
             judge_job_write(
                 self._ledger,
                 job,
-                before if request.operation == "UPDATE" else None,
-                namespace=request.namespace,
+                (lambda: before) if before is not None else None,
+                namespace=namespace,
             )
         )
-        mode = self._ledger.mode_in(request.namespace)
-        # Volcano copies the annotations of a Job to its group.
-        keys = key_warnings(request, KEYS_OF_GROUPS), task_key_warnings(request, KEYS_OF_PODS)
-        return _answer(job.metadata.name or job.metadata.generate_name, verdict, mode, chain(*keys))
+        mode = self._ledger.mode_in(namespace)
+        return _answer(job.metadata.name or job.metadata.generate_name, verdict, mode, keys)
+
+
+def _read(request: Request) -> tuple[WrittenVolcanoJob, WrittenVolcanoJob | None]:
+    """The Job, and what it was if it is changed. Raises as decoding does."""
+    job = _DECODER.decode(request.object)
+    job.metadata.name = job.metadata.name or request.name
+    return job, _DECODER.decode(request.old_object) if request.operation == "UPDATE" else None
 
 
 def _answer(name: str, verdict: JobVerdict, mode: Mode, keys: Iterable[str]) -> AdmissionResponse:

@@ -143,12 +143,12 @@ class Product:
     def _write_configs(self) -> list[dict[str, Any]]:
         count = self._options.replicas
         theirs = read_config(self._options.config)
-        front, extenders_front, votes_front, *ports = free_ports(3 + 4 * count)
-        webhooks, metrics, extenders, votes = (ports[start::4] for start in range(4))
+        front, extenders_front, votes_front, *ports = free_ports(3 + 5 * count)
+        webhooks, metrics, probes, extenders, votes = (ports[start::5] for start in range(5))
         port = front if count > 1 else webhooks[0]
         self._state.webhook = f"https://127.0.0.1:{port}"
         configs = [
-            replica_config(theirs, number, webhooks[number], metrics[number], port)
+            replica_config(theirs, number, webhooks[number], metrics[number], probes[number], port)
             for number in range(count)
         ]
         if self._options.extender:
@@ -236,7 +236,7 @@ class Product:
     async def _start_balancer(
         self, name: str, ports: list[int], url: str, configs: list[dict[str, Any]]
     ) -> None:
-        probes = [f"http://127.0.0.1:{one['metrics']['port']}/readyz" for one in configs]
+        probes = [f"http://127.0.0.1:{one['probes']['port']}/readyz" for one in configs]
         self._balancers[name] = balancer = Balancer(
             [Backend(port, probe) for port, probe in zip(ports, probes, strict=True)]
         )
@@ -299,7 +299,7 @@ def read_config(path: Path | None) -> dict[str, Any]:
 
 
 def replica_config(
-    theirs: Mapping[str, Any], number: int, webhook: int, metrics: int, front: int
+    theirs: Mapping[str, Any], number: int, webhook: int, metrics: int, probes: int, front: int
 ) -> dict[str, Any]:
     """The user's configuration, overridden by the plane's settings key by key.
 
@@ -312,6 +312,7 @@ def replica_config(
             "url": f"https://127.0.0.1:{front}",
         },
         "metrics": {"host": "127.0.0.1", "port": metrics},
+        "probes": {"host": "127.0.0.1", "port": probes},
         "leaderElection": {"identity": f"cardquota-{number}"},
     }
     return laid_over(theirs, ours)

@@ -9,8 +9,9 @@ import logging
 import signal
 from pathlib import Path
 
+from aiohttp import web
+
 from cardquota.cluster.api.client import Client
-from cardquota.cluster.serving.serve import serve
 from cardquota.cluster.serving.tls import server_context
 
 from .server import UsageServer
@@ -37,13 +38,11 @@ async def _serve(port: int, certificate: bytes, key: bytes) -> None:
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     api = await Client.connect()
     try:
-        runner = await serve(
-            UsageServer(api).application(),
-            host="127.0.0.1",
-            port=port,
-            tls=server_context(certificate, key),
-            grace=_GRACE,
-        )
+        application = UsageServer(api).application()
+        runner = web.AppRunner(application, access_log=None, shutdown_timeout=_GRACE)
+        await runner.setup()
+        tls = server_context(certificate, key)
+        await web.TCPSite(runner, "127.0.0.1", port, ssl_context=tls).start()
         try:
             await ended.wait()
         finally:

@@ -6,12 +6,13 @@ the call. aiohttp serves no HTTP/2, and the servers that do take several times a
 5,000 names.
 
 Guarantees
-- At most STREAMS calls are under way, and HELD bytes of bodies kept. What is beyond is refused as
-  not begun, so that the caller may send it again.
+- At most STREAMS calls are under way, and bodies have room in the budget of the process. What is
+  beyond is refused as not begun, so that the caller may send it again.
 - Who does not read what we send is not read from either.
 - A call goes on when its caller leaves; its answer is dropped.
 
-Not guaranteed: that a body ever ends. Who may connect is known by certificate.
+Not guaranteed: that a body ends while others are answered on its connection. Who may connect is
+known by certificate.
 """
 
 import asyncio
@@ -30,13 +31,13 @@ from h2.exceptions import ProtocolError, StreamClosedError
 from h2.settings import SettingCodes, Settings
 from hyperframe.frame import GoAwayFrame
 
+from .body_budget import BodyBudget, BodyHold, BusyError
+from .connections import Connection
 from .http_call import BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall, HttpHandler
 
 _LOG = logging.getLogger(__name__)
 STREAMS: Final = 100
 """Calls under way; what kube-scheduler assumes before we tell."""
-HELD: Final = 64 * 1024 * 1024
-"""Bytes of bodies that have not been answered."""
 _WINDOW: Final = 1024 * 1024
 """Bytes that a caller may send before we have taken them in, of one call and of all."""
 _FRAME: Final = 256 * 1024
@@ -56,12 +57,15 @@ _CONFIG: Final = H2Configuration(
 class _Stream:
     """One call on its way in, or its answer on its way out."""
 
+    hold: BodyHold
     method: str = ""
     path: str = ""
     headers: dict[str, str] = field(default_factory=dict)
     body: bytearray = field(default_factory=bytearray)
     size: int = 0
     """Bytes of the body so far, those that were dropped too."""
+    called: bool = False
+    """Whether it has come whole."""
     unsent: memoryview | None = None
     """What is left of the answer."""
 
@@ -70,11 +74,18 @@ class Http2Connection(asyncio.Protocol):
     """Answers what comes on one connection."""
 
     def __init__(
-        self, handler: HttpHandler, limits: BodyLimits, ended: Callable[["Http2Connection"], None]
+        self,
+        handler: HttpHandler,
+        limits: BodyLimits,
+        budget: BodyBudget,
+        connection: Connection,
+        ended: Callable[["Http2Connection"], None],
     ) -> None:
-        """`ended`: called once when the connection is lost."""
+        """`connection`: told how it stands. `ended`: called once when the connection is lost."""
         self._handler = handler
         self._limits = limits
+        self._budget = budget
+        self._connection = connection
         self._ended = ended
         self._h2 = H2Connection(_CONFIG)
         self._h2.local_settings = Settings(
@@ -91,7 +102,6 @@ class Http2Connection(asyncio.Protocol):
         self._h2.decoder.max_header_list_size = _HEADERS
         self._streams: dict[int, _Stream] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._held = 0
         self._transport: asyncio.Transport | None = None
         self._full = False
         self._last: int | None = None
@@ -112,7 +122,9 @@ class Http2Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone."""
         self._transport = None
-        self._streams.clear()
+        for stream in list(self._streams):
+            self._forget(stream)
+        self._connection.lost()
         self._ended(self)
 
     def pause_writing(self) -> None:
@@ -163,9 +175,13 @@ class Http2Connection(asyncio.Protocol):
         if leaving or len(self._tasks) >= STREAMS:
             self._reset(stream, ErrorCodes.REFUSED_STREAM)
             return
+        self._connection.reading()
         headers = {_text(name): _text(value) for name, value in event.headers}
         self._streams[stream] = _Stream(
-            headers.get(":method", ""), headers.get(":path", "").partition("?")[0], headers
+            BodyHold(self._budget),
+            headers.get(":method", ""),
+            headers.get(":path", "").partition("?")[0],
+            headers,
         )
 
     def _more(self, event: events.DataReceived) -> None:
@@ -173,20 +189,26 @@ class Http2Connection(asyncio.Protocol):
         call = self._streams.get(event.stream_id)
         if call is None:
             return
+        self._connection.reading()
         call.size += len(event.data)
-        if call.size <= self._limits.largest:
-            call.body += event.data
-            self._held += len(event.data)
-        elif call.body:
+        if call.size > self._limits.dropped:
+            self._refuse(event.stream_id, ErrorCodes.ENHANCE_YOUR_CALM)
+        elif call.size > self._limits.largest:
             self._release(call)
-        if call.size > self._limits.dropped or self._held > HELD:
-            self._forget(event.stream_id)
-            self._reset(event.stream_id, ErrorCodes.ENHANCE_YOUR_CALM)
+        else:
+            try:
+                call.hold.grow_to(call.size)
+            except BusyError:
+                self._refuse(event.stream_id, ErrorCodes.REFUSED_STREAM)
+            else:
+                call.body += event.data
 
     def _call(self, stream: int) -> None:
         call = self._streams.get(stream)
         if call is None:
             return
+        call.called = True
+        self._connection.working()
         task = asyncio.get_running_loop().create_task(self._answer(stream, call))
         self._tasks.add(task)
         task.add_done_callback(self._answered)
@@ -195,12 +217,15 @@ class Http2Connection(asyncio.Protocol):
         async def body() -> bytes:
             if call.size > self._limits.largest:
                 raise BodyTooLargeError(call.size)
-            return bytes(call.body)
+            found, call.body = bytes(call.body), bytearray()
+            return found
 
-        answer = await self._handler(HttpCall(call.method, call.path, body, call.headers))
+        try:
+            answer = await self._handler(HttpCall(call.method, call.path, body, call.headers))
+        finally:
+            self._release(call)
         if self._streams.get(stream) is not call:
             return  # its caller has left
-        self._release(call)
         try:
             self._send(stream, call, answer)
         except ProtocolError as error:
@@ -210,20 +235,27 @@ class Http2Connection(asyncio.Protocol):
 
     def _answered(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
+        if not self._tasks:
+            self._connection.idle(answered=True)
         self._close_if_done()
 
     def _forget(self, stream: int) -> None:
         call = self._streams.pop(stream, None)
-        if call is not None:
+        if call is not None and not call.called:
             self._release(call)
         self._close_if_done()
+
+    def _refuse(self, stream: int, why: ErrorCodes) -> None:
+        self._forget(stream)
+        self._reset(stream, why)
 
     def _reset(self, stream: int, why: ErrorCodes) -> None:
         with suppress(StreamClosedError):  # its caller was quicker
             self._h2.reset_stream(stream, why)
 
-    def _release(self, call: _Stream) -> None:
-        self._held -= len(call.body)
+    @staticmethod
+    def _release(call: _Stream) -> None:
+        call.hold.release()
         call.body = bytearray()
 
     # --- answers ----

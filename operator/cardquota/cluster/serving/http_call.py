@@ -16,7 +16,9 @@ class HttpCall:
     path: str
     """As it was sent: quoted, without the query."""
     body: Callable[[], Awaitable[bytes]]
-    """Reads the body, once. Raises BodyTooLargeError."""
+    """Reads the body, once. Raises BodyTooLargeError, which the handler answers; and BusyError and
+    ConnectionError, which it lets through.
+    """
     headers: Mapping[str, str]
     """By name in lower case."""
 
@@ -30,7 +32,7 @@ class HttpAnswer(NamedTuple):
 
 
 HttpHandler = Callable[[HttpCall], Awaitable[HttpAnswer]]
-"""Answers one request, whatever it is; raises nothing."""
+"""Answers one request, whatever it is; raises only what reading the body raises."""
 
 
 class BodyLimits(NamedTuple):

@@ -1,30 +1,88 @@
 """A server for HTTP/1.1 and HTTP/2: the caller chooses while TLS is set up (ALPN).
 
 HTTP/1.1 is served by aiohttp. Without TLS, and for callers that do not choose, it is HTTP/1.1.
+
+Memory is bounded whoever calls: bytes of bodies in work (`BodyBudget`), connections and their time
+(`Connections`), and what one connection may send before it is read: headers, requests sent ahead.
 """
 
 import asyncio
+import logging
+import socket
 import ssl
+from asyncio import sslproto
+from collections.abc import Callable
+from contextlib import suppress
+from http import HTTPStatus
 from typing import Any, Final, cast
 
-from aiohttp import web
+from aiohttp import StreamReader, web
 
+from .body_budget import OF_THE_PROCESS, BodyBudget, BodyHold, BusyError
+from .connections import IDLE, REQUEST_WITHIN, Connection, Connections
 from .http2_connection import Http2Connection
-from .http_call import BodyLimits, BodyTooLargeError, HttpCall, HttpHandler
-from .serve import requests_up_to
+from .http_call import TEXT, BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall, HttpHandler
 
 _NAMES: Final = ("commonName", "DNS", "URI")
 PROTOCOLS: Final = ("h2", "http/1.1")
 """For the context of a server, the best first."""
+CONNECTIONS: Final = 128
+"""Of one port, if it does not say more."""
+_CHUNK: Final = 16 * 1024
+"""Bytes that are read of a connection at a time. asyncio and aiohttp take 256 KiB, and each keeps a
+buffer of that size for every connection."""
+_SENT_AHEAD: Final = 64 * 1024
+"""Bytes that the kernel takes in for a connection before we read them. It doubles the number."""
+_WRITTEN: Final = 64 * 1024
+"""Bytes of an answer that wait for a caller who does not read."""
+_AGAIN_AFTER: Final = 1
+"""Seconds after which who found no room is to try again. The API server does so by itself."""
+_BUSY: Final = HttpAnswer(
+    HTTPStatus.TOO_MANY_REQUESTS,
+    b"too many bytes of other requests are in work: try again in a second\n",
+    TEXT,
+)
+_BROKEN: Final = HttpAnswer(
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+    b"cardquota could not answer: this is a bug, see its log\n",
+    TEXT,
+)
+_LOG = logging.getLogger(__name__)
+_LEFT: Final = HttpAnswer(HTTPStatus.BAD_REQUEST, b"the body did not come\n", TEXT)
+"""Nobody reads it. An error that aiohttp got would keep all of its connection alive."""
+_HTTP1: Final[dict[str, Any]] = {
+    "access_log": None,
+    "auto_decompress": False,
+    "keepalive_timeout": 2 * IDLE,  # `Connections` ends what is idle
+    "lingering_time": 0,
+    "max_field_size": 2048,
+    "max_headers": 24,
+    "max_line_size": 2048,
+    "read_bufsize": _CHUNK,
+}
 
 
 class HttpServer:
     """Hands every call to one handler."""
 
-    def __init__(self, handler: HttpHandler, limits: BodyLimits) -> None:
+    def __init__(
+        self,
+        handler: HttpHandler,
+        limits: BodyLimits,
+        *,
+        connections: int = CONNECTIONS,
+        budget: BodyBudget = OF_THE_PROCESS,
+        refused: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """`connections`: that may be open at one time. `refused`: told why somebody was not served:
+        `bodies`, `connections` or `slow`.
+        """
         self._handler = handler
         self._limits = limits
-        # aiohttp's own server: a factory of protocols, as asyncio wants it.
+        self._budget = budget
+        self._refused = refused
+        self.connections: Final = Connections(connections, refused)
+        # aiohttp's own server: it knows the protocols that it is to end.
         self._http1: web.Server | None = None
         self._http2: set[Http2Connection] = set()
         self._listening: asyncio.Server | None = None
@@ -39,14 +97,16 @@ class HttpServer:
         `client_name`: the name that a caller's certificate must have; empty: any, or none.
         """
         self._leaving, self._client_name = False, client_name
-        self._http1 = web.Server(
-            self._by_http1,
-            request_factory=requests_up_to(self._limits.largest),
-            access_log=None,
-        )
+        self._http1 = web.Server(self._by_http1)
         self._listening = await asyncio.get_running_loop().create_server(
-            lambda: _ByAlpn(self), host, port, ssl=tls, backlog=128, reuse_address=True
+            lambda: _Plain(self) if tls is None else _Tls(self, tls),
+            host,
+            port,
+            backlog=128,
+            reuse_address=True,
         )
+        for listening in self._listening.sockets:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SENT_AHEAD)
 
     @property
     def addresses(self) -> list[tuple[str, int]]:
@@ -55,7 +115,11 @@ class HttpServer:
         return [sock.getsockname()[:2] for sock in listening.sockets] if listening else []
 
     def leave(self) -> None:
-        """From now on every connection is closed once what came on it is answered."""
+        """From now on every connection is closed once what came on it is answered.
+
+        An idle connection of HTTP/1.1 that is closed may just receive a request, which then gets no
+        answer. There is no better way to redirect such a client.
+        """
         self._leaving = True
         for connection in list(self._http2):
             connection.leave()
@@ -83,55 +147,213 @@ class HttpServer:
         session = cast("ssl.SSLObject", transport.get_extra_info("ssl_object"))
         return not session.session_reused and self._client_name in _names(session)
 
-    def protocol_for(self, transport: asyncio.BaseTransport) -> asyncio.Protocol:
+    def protocol_for(
+        self, transport: asyncio.BaseTransport, connection: Connection
+    ) -> asyncio.Protocol:
         """What serves a connection, by what its caller has chosen."""
         session = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
         if session is None or session.selected_alpn_protocol() != "h2":
             assert self._http1 is not None  # noqa: S101 - `start` makes it
-            return self._http1()
-        connection = Http2Connection(self._handler, self._limits, self._http2.discard)
-        self._http2.add(connection)
-        return connection
+            return _Http1(self._http1, connection)
+        http2 = Http2Connection(
+            self._handler, self._limits, self._budget, connection, self._http2.discard
+        )
+        self._http2.add(http2)
+        return http2
 
     async def _by_http1(self, http: web.BaseRequest) -> web.StreamResponse:
-        closes = False
+        protocol = cast("_Http1", http.protocol)
+        hold, refused = BodyHold(self._budget), False
 
         async def body() -> bytes:
-            nonlocal closes
+            nonlocal refused
             try:
-                return await _body_of(http, self._limits)
-            except BodyTooLargeError:
-                # Of one without length the rest is still to come.
-                closes = http.content_length is None or not http.content.at_eof()
+                found = await _body_of(http.content, http.content_length, self._limits, hold)
+            except (BusyError, BodyTooLargeError):
+                refused = True
                 raise
+            protocol.begin_work()
+            return found
 
-        headers = {name.lower(): value for name, value in http.headers.items()}
-        answer = await self._handler(HttpCall(http.method, http.rel_url.raw_path, body, headers))
+        if http.content.at_eof():
+            protocol.begin_work()
+        try:
+            answer = await self._handler(
+                HttpCall(http.method, http.rel_url.raw_path, body, http.headers)
+            )
+        except BusyError:
+            self._refused("bodies")
+            answer = _BUSY
+        except ConnectionError:
+            answer = _LEFT
+        except Exception:  # noqa: BLE001
+            _LOG.exception("a request could not be answered")
+            answer = _BROKEN
+        finally:
+            hold.release()
+        answered = answer.status == HTTPStatus.OK
+        if refused:  # the rest of its body has to come in time, too
+            response = await self._respond(http, answer, body_unread=True)
+            protocol.end_work(answered=answered)
+            return response
+        protocol.end_work(answered=answered)
+        return await self._respond(http, answer, body_unread=False)
+
+    async def _respond(
+        self, http: web.BaseRequest, answer: HttpAnswer, *, body_unread: bool
+    ) -> web.StreamResponse:
         # As a header: aiohttp would take it apart and put it together again.
-        response = web.Response(
-            status=answer.status,
-            body=answer.body,
-            headers={"Content-Type": answer.content_type},
-        )
-        if closes or self._leaving:
+        headers = {"Content-Type": answer.content_type}
+        if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
+            headers["Retry-After"] = str(_AGAIN_AFTER)
+        if len(answer.body) > _WRITTEN and http.method != "HEAD":
+            return await self._in_parts(http, answer, headers)
+        response = web.Response(status=answer.status, body=answer.body, headers=headers)
+        if self._leaving or not http.content.is_eof():
             response.force_close()
+        if body_unread and not http.content.is_eof():
+            # Its sender reads our answer only once all is sent, or while it sends.
+            await response.prepare(http)
+            await response.write_eof()
+            left = self._limits.dropped
+            with suppress(ConnectionError):
+                while left > 0 and (some := await _some_of(http.content)):
+                    left -= len(some)
+        return response
+
+    async def _in_parts(
+        self, http: web.BaseRequest, answer: HttpAnswer, headers: dict[str, str]
+    ) -> web.StreamResponse:
+        """An answer so long that it is not copied as a whole for each who reads slowly."""
+        response = web.StreamResponse(status=answer.status, headers=headers)
+        response.content_length = len(answer.body)
+        if self._leaving:
+            response.force_close()
+        await response.prepare(http)
+        body = memoryview(answer.body)
+        for start in range(0, len(body), _WRITTEN):
+            await response.write(body[start : start + _WRITTEN])
+        await response.write_eof()
         return response
 
 
-class _ByAlpn(asyncio.Protocol):
-    """Stands on a new connection until TLS is set up."""
+class _Http1(web.RequestHandler):
+    """aiohttp's protocol, which tells how its connection stands."""
+
+    __slots__ = ("connection",)
+
+    def __init__(self, manager: web.Server, connection: Connection) -> None:
+        super().__init__(manager, loop=asyncio.get_running_loop(), **_HTTP1)
+        self.connection = connection
+
+    def begin_work(self) -> None:
+        """A request has come whole. What is sent ahead stays where it is until it is answered."""
+        self.connection.working()
+        if self.transport is not None:
+            self.transport.pause_reading()
+
+    def end_work(self, *, answered: bool) -> None:
+        """It is answered. `answered`: with what it asked for."""
+        self.connection.idle(answered=answered)
+        if self.transport is not None:
+            self.transport.resume_reading()
+
+    def data_received(self, data: bytes) -> None:
+        if data:
+            self.connection.reading()
+        super().data_received(data)
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = HTTPStatus.BAD_REQUEST,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """The answer to what is no request. No word in the log: anybody may send such things."""
+        if exc is not None:
+            exc.__traceback__ = None  # it leads to what keeps it
+        response = web.Response(status=status, text=f"{message or 'this is no request'}\n")
+        response.force_close()
+        return response
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self.connection.lost()
+        super().connection_lost(exc)
+
+
+class _Plain(asyncio.Protocol):
+    """Stands on a new connection without TLS."""
 
     def __init__(self, server: HttpServer) -> None:
         self._server = server
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Hand the connection over."""
-        if not self._server.admits(transport):
-            transport.close()
-            return
-        protocol = self._server.protocol_for(transport)
-        cast("asyncio.Transport", transport).set_protocol(protocol)
-        protocol.connection_made(transport)
+        connection = self._server.connections.accept(transport)
+        if connection is not None:
+            _hand_over(self._server, transport, connection)
+
+
+class _Tls(sslproto.SSLProtocol):
+    """Sets up TLS as `create_server(ssl=...)` does, but with small buffers, and `Connections` knows
+    of it from the first packet on.
+    """
+
+    max_size = _CHUNK
+
+    def __init__(self, server: HttpServer, context: ssl.SSLContext) -> None:
+        self._server = server
+        self._connection: Connection | None = None
+        super().__init__(
+            asyncio.get_running_loop(),
+            _SetUp(self._serve),  # replaced once TLS is set up
+            context,
+            cast("asyncio.Future[Any]", None),  # nobody waits
+            server_side=True,
+            ssl_handshake_timeout=int(REQUEST_WITHIN),
+            ssl_shutdown_timeout=int(REQUEST_WITHIN),
+        )
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin, unless there are too many."""
+        self._connection = self._server.connections.accept(transport)
+        if self._connection is not None:
+            super().connection_made(transport)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """It ended, maybe before TLS was set up."""
+        if self._connection is not None:
+            self._connection.lost()
+        super().connection_lost(exc)
+
+    def _serve(self, transport: asyncio.BaseTransport) -> None:
+        assert self._connection is not None  # noqa: S101 - TLS is set up on an accepted one
+        cast("Any", transport).set_read_buffer_limits(high=_CHUNK)
+        _hand_over(self._server, transport, self._connection)
+
+
+class _SetUp(asyncio.Protocol):
+    """Stands on a connection until TLS is set up."""
+
+    def __init__(self, serve: Callable[[asyncio.BaseTransport], None]) -> None:
+        self._serve = serve
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """TLS is set up."""
+        self._serve(transport)
+
+
+def _hand_over(
+    server: HttpServer, transport: asyncio.BaseTransport, connection: Connection
+) -> None:
+    if not server.admits(transport):
+        transport.close()
+        return
+    protocol = server.protocol_for(transport, connection)
+    cast("asyncio.Transport", transport).set_protocol(protocol)
+    protocol.connection_made(transport)
+    connection.idle()
 
 
 def _names(session: ssl.SSLObject) -> set[str]:
@@ -142,20 +364,33 @@ def _names(session: ssl.SSLObject) -> set[str]:
     return {name for kind, name in (*subject, *alternatives) if kind in _NAMES}
 
 
-async def _body_of(http: web.BaseRequest, limits: BodyLimits) -> bytes:
-    """The body. One that is too large is taken in without being kept, so that our answer is read.
+async def _body_of(
+    content: StreamReader, length: int | None, limits: BodyLimits, hold: BodyHold
+) -> bytes:
+    """The body. One that is too large, or has no room, is not read, or no further.
 
-    Raises BodyTooLargeError.
+    Raises BodyTooLargeError, BusyError.
     """
-    length = http.content_length or 0
-    if length > limits.largest:
-        left = limits.dropped
-        while left > 0 and (some := await http.content.readany()):
-            left -= len(some)
+    if length is not None and length > limits.largest:
         raise BodyTooLargeError(length)
+    hold.grow_to(length or 0)
+    parts: list[bytes] = []
+    size = 0
+    while some := await _some_of(content):
+        size += len(some)
+        if size > limits.largest:
+            raise BodyTooLargeError(None)
+        hold.grow_to(size)
+        parts.append(some)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+async def _some_of(content: StreamReader) -> bytes:
+    """What has come of a body; empty at its end. Raises ConnectionError once no more can come."""
     try:
-        payload = http.content
-        return payload.read_nowait() if payload.is_eof() else await http.read()
-    except web.HTTPRequestEntityTooLarge:
-        # It has no length, so it was not known before.
-        raise BodyTooLargeError(None) from None
+        return content.read_nowait() if content.is_eof() else await content.readany()
+    except (ConnectionError, web.RequestPayloadError) as error:
+        # aiohttp keeps it with the body, and its traceback keeps that: only a collection of garbage
+        # would free either.
+        error.__traceback__ = None
+        raise ConnectionResetError(str(error)) from None

@@ -5,15 +5,14 @@ A call that can be read gets HTTP 200 and a number. Any other gets a code and a 
 then enqueues nothing, as long as its configuration says `extender.ignorable: false`.
 """
 
-import asyncio
 import hmac
 import logging
 from collections.abc import Iterable
-from contextlib import AbstractAsyncContextManager, nullcontext
 from http import HTTPStatus
 from time import perf_counter
 from typing import Final, Protocol
 
+from ...cluster.serving.body_budget import BusyError
 from ...cluster.serving.http_call import (
     TEXT,
     BodyLimits,
@@ -37,16 +36,8 @@ LARGEST_BODY: Final = 10 * _MIB
 """Bytes that are read: what Volcano sends of a job at most."""
 _DRAINED: Final = 64 * _MIB
 """Bytes that are taken in and dropped, so that the caller reads our answer."""
-_AT_A_TIME: Final = 4
-"""Larger bodies that are in memory at one time: nobody who calls shows a certificate."""
-_SMALL: Final = 64 * 1024
-"""Bytes of a body that is read at once. So much of each connection is taken in anyway, and before
-its pods are there Volcano sends 2 KB of a job: no stranger's slow body keeps it waiting.
-"""
 _DIGITS: Final = 9
 """Of the size of a body that is small."""
-_LONGEST: Final = 5.0
-"""Seconds in which a body must have come."""
 _VERB: Final = "jobEnqueueable"
 _BROKEN: Final = "cardquota could not answer: this is a bug, see its log"
 
@@ -81,14 +72,15 @@ class EnqueueServer:
         self._refusals = refusals
         self._seconds = metrics.extender_seconds
         self._counter = metrics.enqueue_votes
-        self._bodies = asyncio.Semaphore(_AT_A_TIME)
+        self._refused = metrics.refused_request
 
     def http(self) -> HttpServer:
-        """A server that does not listen yet. All of one object share its bounds."""
-        return HttpServer(self.answer, BodyLimits(LARGEST_BODY, _DRAINED))
+        """A server that does not listen yet."""
+        limits = BodyLimits(LARGEST_BODY, _DRAINED)
+        return HttpServer(self.answer, limits, refused=self._refused)
 
     async def answer(self, call: HttpCall) -> HttpAnswer:
-        """Answer one HTTP request, whatever it is; raises nothing."""
+        """Answer one HTTP request, whatever it is; raises only what reading the body raises."""
         path = self._without_secret(call.path)
         if path is None:
             return _text(HTTPStatus.NOT_FOUND, "nothing is here")
@@ -102,14 +94,13 @@ class EnqueueServer:
             return _text(HTTPStatus.METHOD_NOT_ALLOWED, f"a call of {_VERB} is to be posted")
         began = perf_counter()
         try:
-            async with self._turn(call), asyncio.timeout(_LONGEST):
-                ask = read_enqueue_ask(await call.body())
+            ask = read_enqueue_ask(await call.body())
             vote = await self._votes.vote(ask, passed_on=passed_on)
         except BodyTooLargeError:
             most = f"at most {LARGEST_BODY // _MIB} MiB are read"
             return _text(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is too large: {most}")
-        except TimeoutError:
-            return _text(HTTPStatus.REQUEST_TIMEOUT, f"the body did not come within {_LONGEST:g} s")
+        except (BusyError, ConnectionError):
+            raise  # the call has not come
         except EnqueueAskError as error:
             return _text(HTTPStatus.BAD_REQUEST, f"the call cannot be read: {error}")
         except Exception:  # noqa: BLE001
@@ -128,10 +119,6 @@ class EnqueueServer:
         known = hmac.compare_digest(said.encode(errors="replace"), self._secret)
         return f"{there}/{verb}" if known else None
 
-    def _turn(self, call: HttpCall) -> AbstractAsyncContextManager[object]:
-        """Within it the body may be read. Of one whose size is not said any size may come."""
-        return nullcontext() if _within(call, _SMALL) else self._bodies
-
 
 async def _take(refusals: TakesRefusals, call: HttpCall) -> HttpAnswer:
     """What another replica passes on. Anybody may call: so nothing known here is said."""
@@ -142,12 +129,11 @@ async def _take(refusals: TakesRefusals, call: HttpCall) -> HttpAnswer:
         text = f"at most {most // 1024} KiB are read, of a body whose length is said"
         return _text(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
     try:
-        async with asyncio.timeout(_LONGEST):
-            notes = read_refusals((await call.body())[:most])
+        notes = read_refusals((await call.body())[:most])
         for note in notes:
             refusals.note(note.what, note.user, note.pods)
-    except TimeoutError:
-        return _text(HTTPStatus.REQUEST_TIMEOUT, f"the body did not come within {_LONGEST:g} s")
+    except (BusyError, ConnectionError):
+        raise  # the call has not come
     except (BodyTooLargeError, RefusalCallError) as error:
         return _text(HTTPStatus.BAD_REQUEST, f"the call cannot be read: {error}")
     except Exception:  # noqa: BLE001

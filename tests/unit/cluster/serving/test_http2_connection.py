@@ -9,7 +9,7 @@ import pytest
 from h2.errors import ErrorCodes
 
 from builders.certificates import issue
-from cardquota.cluster.serving import http2_connection
+from cardquota.cluster.serving.body_budget import BodyBudget
 from cardquota.cluster.serving.http2_connection import STREAMS
 from cardquota.cluster.serving.http_call import (
     BodyLimits,
@@ -65,9 +65,11 @@ class EchoHandler:
 
 @asynccontextmanager
 async def serving(
-    handler: EchoHandler, largest: int = 8 * MIB, dropped: int = 64 * MIB
+    handler: EchoHandler, largest: int = 8 * MIB, dropped: int = 64 * MIB, most: int = 64 * MIB
 ) -> AsyncIterator[tuple[HttpServer, Http2Client]]:
-    server = HttpServer(handler.answer, BodyLimits(largest, dropped))
+    """`most`: bytes of all bodies in work."""
+    limits, budget = BodyLimits(largest, dropped), BodyBudget(most)
+    server = HttpServer(handler.answer, limits, budget=budget)
     tls = server_context(KEYS.cert_pem, KEYS.key_pem, clients=KEYS.ca_pem, protocols=PROTOCOLS)
     await server.start("127.0.0.1", 0, tls)
     try:
@@ -76,6 +78,7 @@ async def serving(
     finally:
         handler.may_end.set()
         await server.stop(5)
+    assert budget.held == 0
 
 
 async def caller_of(server: HttpServer, window: int = 0) -> Http2Client:
@@ -125,13 +128,13 @@ async def test_a_body_that_is_too_large_is_no_call_and_its_sender_reads_why() ->
         assert (await client.call("POST", "/", b"next")).body == b"POST / - next"
 
 
-async def test_all_bodies_of_a_connection_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http2_connection, "HELD", 100 * KIB)
+async def test_bodies_for_which_there_is_no_room_are_refused_as_not_begun() -> None:
     handler = EchoHandler()
-    async with serving(handler) as (_, client):
+    async with serving(handler, most=120 * KIB) as (_, client):
         first = await client.begin("POST", "/wait", b"x" * (90 * KIB))
-        reply = await client.call("POST", "/", b"x" * (20 * KIB))
-        assert reply.reset == ErrorCodes.ENHANCE_YOUR_CALM
+        reply = await client.call("POST", "/", b"x" * (40 * KIB))
+        assert reply.reset == ErrorCodes.REFUSED_STREAM
+        assert (handler.begun, handler.ended) == (1, 0)
         handler.may_end.set()
         assert (await client.reply(first)).status == 200
         # What was answered is held no longer.
@@ -139,9 +142,8 @@ async def test_all_bodies_of_a_connection_are_bounded(monkeypatch: pytest.Monkey
             assert (await client.call("POST", "/", b"x" * (90 * KIB))).status == 200
 
 
-async def test_what_is_no_call_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http2_connection, "HELD", 100 * KIB)
-    async with serving(EchoHandler(), largest=64 * KIB) as (_, client):
+async def test_what_is_no_call_is_not_held() -> None:
+    async with serving(EchoHandler(), largest=64 * KIB, most=100 * KIB) as (_, client):
         endless = await client.begin("POST", "/", b"x" * (80 * KIB), end=False)
         assert (await client.call("POST", "/", b"x" * (60 * KIB))).status == 200
         await client.send(endless, b"x")

@@ -2,6 +2,8 @@
 
 import asyncio
 import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,7 +12,6 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
-from cardquota.cluster.serving.serve import serve
 from cardquota.cluster.serving.tls import load, server_context
 
 from ...webhooks.endpoint import Endpoint
@@ -51,6 +52,15 @@ def serial(writer: asyncio.StreamWriter) -> int:
     return x509.load_der_x509_certificate(found).serial_number
 
 
+@asynccontextmanager
+async def listening(context: ssl.SSLContext) -> AsyncIterator[int]:
+    """The port of the webhooks."""
+    http = Endpoint().server.http_for(lambda _: True)
+    await http.start("127.0.0.1", 0, context)
+    yield http.addresses[0][1]
+    await http.stop(0.1)
+
+
 async def asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
     """The first line of the answer to an empty review."""
     writer.write(b"POST /mutate/ HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
@@ -63,10 +73,7 @@ async def asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> b
 async def test_a_new_certificate_is_served_from_the_next_connection_on() -> None:
     """Those that are open go on: nothing is lost while it is renewed."""
     context = server_context(*a_pair(1))
-    async with Endpoint() as endpoint:
-        http = endpoint.server.http(lambda _: True)
-        runner = await serve(http, host="127.0.0.1", port=0, tls=context, grace=0.1)
-        port = runner.addresses[0][1]
+    async with listening(context) as port:
         before = await connect(port)
         assert serial(before[1]) == 1
         load(context, *a_pair(2))
@@ -76,17 +83,13 @@ async def test_a_new_certificate_is_served_from_the_next_connection_on() -> None
             assert await asked(*connection) == b"HTTP/1.1 400 Bad Request"
             connection[1].close()
             await connection[1].wait_closed()
-        await runner.cleanup()
 
 
 async def test_a_key_of_another_type_leaves_nothing_of_the_one_before() -> None:
     """In one context an RSA certificate would be served on, beside the EC one that replaced it."""
     old = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     context = server_context(*a_pair(1, old))
-    async with Endpoint() as endpoint:
-        http = endpoint.server.http(lambda _: True)
-        runner = await serve(http, host="127.0.0.1", port=0, tls=context, grace=0.1)
-        port = runner.addresses[0][1]
+    async with listening(context) as port:
         for number, key in ((2, None), (3, old), (4, None)):
             load(context, *a_pair(number, key))
             _, writer = await connect(port)
@@ -99,7 +102,6 @@ async def test_a_key_of_another_type_leaves_nothing_of_the_one_before() -> None:
         assert serial(writer) == 4
         writer.close()
         await writer.wait_closed()
-        await runner.cleanup()
 
 
 def test_a_pair_that_does_not_belong_together_is_refused() -> None:

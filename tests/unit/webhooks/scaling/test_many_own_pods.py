@@ -34,8 +34,8 @@ def reviewed(
     reviews = WorkloadReviews(
         endpoint.ledger, endpoint.settings, endpoint.notifier, endpoint.exists
     )
-    request = decode(review_of(asked("deployments", pod(), stored(pod()), replicas=replicas)))
-    return [asyncio.create_task(reviews.validate(request)) for _ in range(number)]
+    body = review_of(asked("deployments", pod(), stored(pod()), replicas=replicas))
+    return [asyncio.create_task(reviews.validate(decode(body))) for _ in range(number)]
 
 
 async def others_turns(task: asyncio.Task[AdmissionResponse]) -> int:

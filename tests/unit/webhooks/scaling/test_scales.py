@@ -431,10 +431,11 @@ async def test_i5_many_scale_ups_hold_up_no_pod() -> None:
     """One is answered after the other, and everybody else in between."""
     async with Endpoint(THREE, *own(3)) as endpoint:
         Watches(endpoint).show(replicas=3)
-        asked = decode(review_of(scaling(3, 10)))
+        asked = review_of(scaling(3, 10))
         created = decode(review_of(request_of(pod())))
         scale_ups = [
-            asyncio.create_task(endpoint.scales.validate(asked)) for _ in range(scales.MOST_WAITING)
+            asyncio.create_task(endpoint.scales.validate(decode(asked)))
+            for _ in range(scales.MOST_WAITING)
         ]
         await asyncio.sleep(0)
         answer = await endpoint.pods.mutate(created)

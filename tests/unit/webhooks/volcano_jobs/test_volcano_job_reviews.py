@@ -204,7 +204,7 @@ async def test_a_large_job_is_not_decoded() -> None:
 
 async def test_many_large_jobs_hold_up_nobody() -> None:
     """As many tasks as are read, each with as much text as fits: others have answers in between."""
-    affinity = [{"matchExpressions": [{"key": f"k{n}", "operator": "Exists"}]} for n in range(40)]
+    affinity = [{"matchExpressions": [{"key": f"k{n}", "operator": "Exists"}]} for n in range(25)]
     spec = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": affinity}}
     pod = POD.with_spec(affinity={"nodeAffinity": spec}).naming(f"{H200}|{H800}")
     job = a_job(1)

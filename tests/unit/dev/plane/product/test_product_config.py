@@ -14,7 +14,7 @@ from cardquota_dev.plane.product.product import laid_over, read_config, replica_
 
 def test_the_plane_decides_where_things_listen() -> None:
     theirs = {"webhook": {"port": 1, "timeoutSeconds": 3}, "leaderElection": {"settle": 1}}
-    assert replica_config(theirs, 2, webhook=9001, metrics=9002, front=9000) == {
+    assert replica_config(theirs, 2, webhook=9001, metrics=9002, probes=9003, front=9000) == {
         "webhook": {
             "port": 9001,
             "timeoutSeconds": 3,
@@ -23,12 +23,13 @@ def test_the_plane_decides_where_things_listen() -> None:
         },
         "leaderElection": {"settle": 1, "identity": "cardquota-2"},
         "metrics": {"host": "127.0.0.1", "port": 9002},
+        "probes": {"host": "127.0.0.1", "port": 9003},
     }
 
 
 def test_nothing_is_changed_in_place() -> None:
     theirs = {"webhook": {"port": 1}}
-    replica_config(theirs, 0, webhook=9001, metrics=9002, front=9001)
+    replica_config(theirs, 0, webhook=9001, metrics=9002, probes=9003, front=9001)
     assert theirs == {"webhook": {"port": 1}}
 
 

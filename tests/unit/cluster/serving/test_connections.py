@@ -1,0 +1,108 @@
+"""Who is closed when there are too many connections, and when the time of one is over."""
+
+import asyncio
+
+import pytest
+
+from cardquota.cluster.serving.connections import IDLE, REQUEST_WITHIN, Connection, Connections
+
+
+class Wire(asyncio.Transport):
+    """Only tells whether it was cut."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._aborted = False
+
+    def abort(self) -> None:
+        self._aborted = True
+
+    def cut(self) -> bool:
+        return self._aborted
+
+
+class Port:
+    """A port with room for three."""
+
+    def __init__(self) -> None:
+        self.refused: list[str] = []
+        self.all = Connections(3, self.refused.append)
+
+    def connect(self) -> tuple[Wire, Connection]:
+        wire = Wire()
+        found = self.all.accept(wire)
+        assert found is not None
+        found.idle()
+        return wire, found
+
+
+@pytest.mark.fake_clock
+async def test_strangers_close_the_oldest_of_their_own() -> None:
+    port = Port()
+    server, known = port.connect()
+    known.working()
+    known.idle(answered=True)
+    (first, _), (second, _) = port.connect(), port.connect()
+    third, _ = port.connect()
+    assert [wire.cut() for wire in (server, first, second, third)] == [False, True, False, False]
+    assert len(port.all) == 3
+    assert port.refused == ["connections"]
+
+
+@pytest.mark.fake_clock
+async def test_of_those_that_were_answered_the_longest_silent_goes() -> None:
+    port = Port()
+    found = [port.connect() for _ in range(3)]
+    for _, one in (*found, found[0]):
+        one.working()
+        one.idle(answered=True)
+    port.connect()
+    assert [wire.cut() for wire, _ in found] == [False, True, False]
+
+
+@pytest.mark.fake_clock
+async def test_nobody_is_closed_while_he_is_answered() -> None:
+    port = Port()
+    found = [port.connect() for _ in range(3)]
+    for _, one in found:
+        one.working()
+    refused = Wire()
+    assert port.all.accept(refused) is None
+    assert refused.cut()
+    await asyncio.sleep(2 * IDLE)
+    assert not any(wire.cut() for wire, _ in found)
+    found[1][1].lost()
+    found[1][1].idle()
+    assert len(port.all) == 2
+
+
+@pytest.mark.fake_clock
+@pytest.mark.parametrize("begun", [True, False])
+async def test_a_request_comes_in_time_or_not_at_all(*, begun: bool) -> None:
+    """It does not help to send a byte now and then, nor to say nothing while TLS is set up."""
+    port = Port()
+    wire = Wire()
+    connection = port.all.accept(wire)
+    assert connection is not None
+    if begun:
+        connection.idle()
+        await asyncio.sleep(IDLE / 2)
+    for _ in range(3):
+        connection.reading()
+        await asyncio.sleep(REQUEST_WITHIN / 4)
+    assert not wire.cut()
+    await asyncio.sleep(REQUEST_WITHIN / 4 + 2)
+    assert wire.cut()
+    assert port.refused == ["slow"]
+    assert len(port.all) == 0
+
+
+@pytest.mark.fake_clock
+async def test_a_silent_one_is_closed_late_and_without_a_word() -> None:
+    port = Port()
+    wire, _ = port.connect()
+    await asyncio.sleep(IDLE - 2)
+    assert not wire.cut()
+    await asyncio.sleep(4)
+    assert wire.cut()
+    assert port.refused == []
