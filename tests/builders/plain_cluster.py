@@ -486,7 +486,7 @@ class PlainCluster:
         found: defaultdict[str, set[str]] = defaultdict(set)
         for uid, pod in self.pods.items():
             at_gate = pod.state == "gated" and not pod.assumed and not pod.terminating
-            if at_gate and not pod.held_back:
+            if at_gate:
                 found[self.queue_of(pod)].add(uid)
         return dict(found)
 

@@ -26,7 +26,6 @@ from .failed_create import first_refusals
 from .refused_section import RefusedEvent, refused_events
 
 PODS: Final = "pods"
-_POD_PATH: Final = "/api/v1/pods"
 NODES: Final = "nodes"
 WORKLOADS: Final = ("replicasets", "statefulsets", "daemonsets", "jobs")
 """Their pods may be refused. Of a Deployment its ReplicaSets tell."""
@@ -37,10 +36,6 @@ _DEPLOYMENTS: Final = "deployments"
 _NAMESPACED: Final = frozenset({PODS, "podgroups", "limitranges", _DEPLOYMENTS, *WORKLOADS})
 _MANAGED: Final = {"labelSelector": v.MANAGED}
 _ALL: Final[Mapping[str, str]] = {}
-_UNLABELLED: Final = {"labelSelector": f"!{v.MANAGED}"}
-"""Pods in namespaces labelled `off` are charged to the queue that they name, and get no label."""
-_MOST_OFF: Final = 20
-"""Such namespaces of which the pods are read one by one. If there are more, all pods are read."""
 
 
 @dataclass(slots=True)
@@ -133,8 +128,6 @@ async def _read(client: Client, found: CheckedCluster, kind: WatchedKind) -> Non
         try:
             if kind.kind == PODS:
                 await _each(client, found, kind, path, _MANAGED)
-                for one in _unlabelled(found, path):
-                    await _each(client, found, kind, one, _UNLABELLED)
             else:
                 await _each(client, found, kind, path)
         except ClusterError as error:
@@ -147,18 +140,6 @@ async def _read(client: Client, found: CheckedCluster, kind: WatchedKind) -> Non
             if inside and path == inside:
                 found.partly.add(kind.kind)
             return
-
-
-def _unlabelled(found: CheckedCluster, path: str) -> list[str]:
-    """The paths of pods in namespaces labelled `off`. `path`: of the pods that were read."""
-    off = [
-        name
-        for name, facts in found.ledger.namespaces.items()
-        if facts.mode == v.NAMESPACE_OFF and (path == _POD_PATH or name == found.namespace)
-    ]
-    if len(off) > _MOST_OFF:
-        return [_POD_PATH]
-    return [_inside(_POD_PATH, name) for name in off]
 
 
 def _inside(path: str, namespace: str) -> str:

@@ -22,7 +22,7 @@ from ..cluster_error import ClusterError
 from .card_use import CardUse
 
 _PAGE: Final = 500
-_DECIDING: Final = frozenset({NODES, "podgroups", "namespaces"})
+_DECIDING: Final = frozenset({NODES, "queues", "podgroups", "namespaces"})
 """What says which card a pod has, and in which queue it is, besides the pod."""
 _NAMING: Final = ("namespaces", "podgroups")
 """Without these a pod that names no queue may still be in one."""

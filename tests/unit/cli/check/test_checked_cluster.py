@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from builders import H200, Body, a_group, a_namespace, a_node, a_queue
-from cardquota.cli.check import checked_cluster
 from cardquota.cli.check.checked_cluster import read_cluster
 from cardquota.cli.check.section import CheckSection
 from cardquota.cli.check.stuck_section import stuck_section
@@ -93,30 +92,6 @@ async def test_only_managed_pods_are_asked_for(
     assert dict(asked)[PODS] == {"limit": "500", "labelSelector": v.MANAGED}
     assert "/apis/apps/v1/deployments" not in dict(asked)
     assert "/api/v1/events" not in dict(asked)
-
-
-async def test_pods_of_namespaces_that_are_off_have_no_label_and_count(
-    answers: dict[str, Answer],
-    kubeconfig: Path,
-    asked: list[tuple[str, dict[str, str]]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Else a queue's status would seem to be wrong (drift)."""
-    off = [a_namespace(f"off-{n}").labelled(v.NAMESPACE_MODE, v.NAMESPACE_OFF) for n in range(2)]
-    answers["/api/v1/namespaces"] = a_list(a_namespace("team"), *off)
-    pod = holding("theirs", cards=1)
-    del pod.body["metadata"]["labels"]
-    answers["/api/v1/namespaces/off-0/pods"] = a_list(pod.in_namespace("off-0"))
-    answers["/api/v1/namespaces/off-1/pods"] = a_list()
-    read = await read_cluster(kubeconfig, "", "", Settings())
-    account = read.ledger.account("queue")
-    assert account is not None
-    assert account.row(H200).allocated == 1
-    one = {"limit": "500", "labelSelector": f"!{v.MANAGED}"}
-    assert dict(asked)["/api/v1/namespaces/off-0/pods"] == one
-    monkeypatch.setattr(checked_cluster, "_MOST_OFF", 1)
-    await read_cluster(kubeconfig, "", "", Settings())
-    assert dict(asked)[PODS] == one
 
 
 async def test_the_oldest_comes_first(answers: dict[str, Answer], kubeconfig: Path) -> None:

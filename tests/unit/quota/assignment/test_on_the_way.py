@@ -184,7 +184,8 @@ def test_whether_a_gang_could_go_is_asked_without_a_walk_over_nodes() -> None:
     """Whatever nodes its members pick: which card is free there is asked when it goes."""
     pool = {"example.com/pool": "x"}
     nodes = [
-        a_node(f"n{n}").with_cards(H200, 8).labelled("example.com/pool", "x") for n in range(9)
+        a_node(f"n{n}").with_cards(card, 8).labelled("example.com/pool", "x")
+        for n, card in enumerate([H200, H800] * 4)
     ]
     gang = a_group("gang").in_queue("red").of(2)
     members = (gated(n, 1, EITHER).in_group("gang").on_nodes_labelled(pool) for n in "ab")

@@ -81,7 +81,7 @@ TABLE = [
         ONE.naming(f"{H200}|{H200}/mig-1g.18gb-mixed"),
         NEVER,
         WRONG,
-        "is counted as nvidia.com/mig-1g.18gb, but the containers ask for nvidia.com/gpu",
+        "names cards of different resources (",
     ),
     Bad(
         "a profile of another product",
