@@ -40,8 +40,8 @@ test-long: build ## Run the long tests: fail-overs, outages, restarts, rotation,
 test-fast: $(STAMP) ## Run the tests that need no control plane
 	$(PYTEST) $(call IN_TIME,60) -m "not plane and not disruptive"
 
-coverage: $(STAMP) ## List lines of the domain that its own tests do not reach; fail if there is one
-	$(PYTEST) -q tests/unit/quota --cov=cardquota.quota --cov-report=term-missing:skip-covered --cov-fail-under=100
+coverage: $(STAMP) ## Run the tests of the domain, and list lines that they do not reach
+	$(PYTEST) -q tests/unit/quota --cov=cardquota.quota --cov-report=term-missing:skip-covered
 
 bench: build ## Run the benchmarks (NAMES="ledger review" for some, WRITE=FILE for the tables)
 	PYTHONPATH=tests $(BIN)/python -m bench $(NAMES) $(if $(WRITE),--write $(WRITE))
