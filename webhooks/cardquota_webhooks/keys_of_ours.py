@@ -13,15 +13,15 @@ Steps = list[Mapping[str, object]]
 _NOTES = "/metadata/annotations"
 
 
-class _Meta(msgspec.Struct):
+class _Notes(msgspec.Struct):
     annotations: dict[str, str] | None = None
 
 
-class _Noted(msgspec.Struct):
-    metadata: _Meta
+class _WithNotes(msgspec.Struct):
+    metadata: _Notes
 
 
-_DECODER = msgspec.json.Decoder(_Noted | None)
+_DECODER = msgspec.json.Decoder(_WithNotes | None)
 
 
 def annotations_of(encoded: msgspec.Raw) -> dict[str, str]:

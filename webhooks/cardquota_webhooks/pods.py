@@ -103,10 +103,11 @@ class PodReviews:
         pod, facts = _read(request, without=self._ours)
         keys = key_warnings(request, KEYS_OF_PODS)
         written = annotations_of(request.object)
+        left_out = [key for key in self._ours if key in written]
+        del written  # as long as the body
         request.drop_objects()
         if _is_mirror(facts, request):
             return AdmissionResponse()
-        left_out = [key for key in self._ours if key in written]
         dropped = dropping(left_out)
         if not self._synced():
             return self._unjudged(pod, facts, can_gate=True, dropped=dropped)

@@ -174,7 +174,7 @@ OTHER: Final = (
     Entry(
         under=Reason.GROUP_NOT_FOUND,
         when="Beside Volcano: a pod of a Deployment or another workload has no group after 10 s.",
-        says=say(gang_messages.group_to_come),
+        says=say(gang_messages.group_to_come, _QUEUE),
         where=(Where.POD_EVENT,),
         rule="V8",
         do="See whether Volcano's controllers run, and the event `VolcanoNotKnown` on the pod.",
@@ -183,7 +183,7 @@ OTHER: Final = (
         under=Reason.GANG_INCOMPLETE,
         when="Beside Volcano: a pod beyond the minimum of a gang would get another card, and the "
         "minimum is not on nodes for more than 10 s.",
-        says=say(gang_messages.waits_for_minimum, "research/train", 0, 2),
+        says=say(gang_messages.waits_for_minimum, _QUEUE, "research/train", 0, 2),
         where=(Where.POD_EVENT,),
         rule="V7",
         do="See why the first pods do not run.",

@@ -29,24 +29,24 @@ _TIMEOUT: Final = 3.0
 """Seconds."""
 
 
-class _User(msgspec.Struct):
+class _TokenUser(msgspec.Struct):
     username: str = ""
     uid: str = ""
     groups: list[str] = []
     extra: dict[str, list[str]] = {}
 
 
-class _Status(msgspec.Struct):
+class _ReviewStatus(msgspec.Struct):
     authenticated: bool = False
     allowed: bool = False
-    user: _User = msgspec.field(default_factory=_User)
+    user: _TokenUser = msgspec.field(default_factory=_TokenUser)
 
 
-class _Review(msgspec.Struct):
-    status: _Status = msgspec.field(default_factory=_Status)
+class _AccessReview(msgspec.Struct):
+    status: _ReviewStatus = msgspec.field(default_factory=_ReviewStatus)
 
 
-_DECODER: Final = msgspec.json.Decoder(_Review)
+_DECODER: Final = msgspec.json.Decoder(_AccessReview)
 
 
 class MetricsAccess:
@@ -106,7 +106,7 @@ class MetricsAccess:
         )
         return HTTPStatus.OK if may.allowed else HTTPStatus.FORBIDDEN
 
-    async def _review(self, path: str, spec: dict[str, object]) -> _Status:
+    async def _review(self, path: str, spec: dict[str, object]) -> _ReviewStatus:
         return _DECODER.decode(
             await self._client.post(path, {"spec": spec}, timeout=_TIMEOUT)
         ).status

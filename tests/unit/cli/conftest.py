@@ -1,6 +1,7 @@
 """Simulations of sample files and of files written by a test."""
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,16 @@ from cardquota.settings import Settings
 SAMPLES = Path(__file__).parent / "samples"
 CLUSTER = ("nodes.yaml", "queue.yaml", "queue-vision.yaml")
 Simulate = Callable[..., Answers]
+
+
+@pytest.fixture
+def heeding_ctrl_c() -> Iterator[None]:
+    """Programs that the test starts heed Ctrl-C, also where the tests run in the background of a
+    shell: then it is ignored, and would be by them.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -235,6 +235,7 @@ def test_help_that_nobody_reads_ends_it_without_a_word() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("heeding_ctrl_c")
 async def test_ctrl_c_ends_it_with_130_and_without_a_word(tmp_path: Path) -> None:
     asked, never = asyncio.Event(), asyncio.Event()
 

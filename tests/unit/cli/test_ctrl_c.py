@@ -38,6 +38,7 @@ CommandGroup.parse_args = interrupted
 @pytest.mark.parametrize(
     ("text", "code"), [(LOADING, -signal.SIGINT), (AT_WORK, ExitCode.INTERRUPTED)]
 )
+@pytest.mark.usefixtures("heeding_ctrl_c")
 def test_ctrl_c_ends_it_without_a_word(program: str, text: str, code: int) -> None:
     """While the commands are loaded by the signal itself, which a shell tells as 130 too."""
     done = subprocess.run(

@@ -19,13 +19,13 @@ PODS: Final = ("", "pods")
 Note = Callable[[RefusedWrite, str, ObjectReference], None]
 
 
-class _Meta(msgspec.Struct):
+class _WrittenMeta(msgspec.Struct):
     name: str = ""
     uid: str = ""
 
 
 class _Written(msgspec.Struct):
-    metadata: _Meta = msgspec.field(default_factory=_Meta)
+    metadata: _WrittenMeta = msgspec.field(default_factory=_WrittenMeta)
 
 
 _DECODER = msgspec.json.Decoder(_Written)
@@ -51,7 +51,7 @@ class RefusedWriteReviews:
         try:
             meta = _DECODER.decode(request.object).metadata
         except (msgspec.DecodeError, RecursionError):
-            meta = _Meta()
+            meta = _WrittenMeta()
         name = request.name or meta.name
         pod = ObjectReference("Pod", "v1", request.namespace, name, meta.uid)
         self._note(what, request.user_info.username, pod)

@@ -32,8 +32,8 @@ def definition_files(choice: str, *, volcano: bool) -> list[Path]:
     return [*product, *(_HERE / f"{one}.yaml" for one in _OWN if volcano)]
 
 
-def question_files() -> list[Path]:
-    """The kinds by which the product is asked, which Volcano does not define."""
+def product_files() -> list[Path]:
+    """The kinds of the product alone: by which it is asked, and in which its leader writes."""
     return sorted((CHECKOUT / "crds").glob("cardquota.volcano.sh_*.yaml"))
 
 
@@ -43,7 +43,7 @@ async def install_definitions(
     """Return once what the options ask for can be used. Raises PlaneError."""
     files = definition_files(options.definitions, volcano=bool(options.volcano))
     if options.definitions == "volcano" and options.replicas:
-        files += question_files()  # the product's own, whosever the queues are
+        files += product_files()  # whosever the queues are
     if files:
         await apply(kubectl, options.folder.kubeconfig, files)
         await children.until(lambda: _established(probe), "CRDs established", _PATIENCE)

@@ -159,7 +159,7 @@ def _judge_elastic(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
         if verdict.fits or len(request.cards) == 1:
             return verdict
     on_nodes = group.bound + len(group.succeeded)
-    text = gang_messages.waits_for_minimum(group.key, on_nodes, group.minimum)
+    text = gang_messages.waits_for_minimum(record.queue, group.key, on_nodes, group.minimum)
     return Verdict(Outcome.UNSEEN, record.queue, Reason.GANG_INCOMPLETE, text)
 
 
@@ -195,7 +195,7 @@ def judge_presence(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
     """
     facts = record.facts
     if ledger.gets_group(facts):
-        text = gang_messages.group_to_come()
+        text = gang_messages.group_to_come(record.queue)
         return Verdict(Outcome.UNSEEN, record.queue, Reason.GROUP_NOT_FOUND, text)
     if not facts.group or facts.oversized:
         return None

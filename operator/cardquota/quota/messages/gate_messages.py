@@ -47,7 +47,7 @@ def released(queue: str, cards: Asked) -> str:
 
 def released_unasked(namespace: str, mode: str) -> str:
     """The gate is open whatever room there is: no pod waits in such a namespace."""
-    where = f"namespace <{show(namespace)}> (mode {mode})"
+    where = f"namespace <{show(namespace)}> (mode {show(mode)})"
     return f"gate opened without looking at the quota: no pod waits in {where}"
 
 

@@ -45,11 +45,11 @@ def too_much_kept(limit: Limit, found: int, of: str = "the pod") -> str:
     )
 
 
-def not_read(kind: str, name: str, why: str) -> str:
-    """Only the name of an object is kept (P8). `why`: one of these two."""
+def not_read(kind: str, name: str, problem: str) -> str:
+    """Only the name of an object is kept (P8). `problem`: why, as one of these two."""
     if kind == "Pod":
-        return f"the pod is not read, and waits: {why}"
-    return f"pod group <{show(name)}> is not read, and its pods wait: {why}"
+        return f"the pod is not read, and waits: {problem}"
+    return f"pod group <{show(name)}> is not read, and its pods wait: {problem}"
 
 
 def room_to_read() -> str:
@@ -261,7 +261,10 @@ def deadline_in_queue(seconds: int) -> str:
 
 def key_beside_template(key: str) -> str:
     """Warning: an annotation of pods, on the workload that makes them."""
-    return f"annotation {key} of a workload does nothing: write it in its pod template's metadata"
+    return (
+        f"annotation {show(key)} of a workload does nothing: write it in its pod template's "
+        "metadata"
+    )
 
 
 def alias_used() -> str:

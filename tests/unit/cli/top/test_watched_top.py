@@ -81,6 +81,7 @@ async def watched(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("heeding_ctrl_c")
 async def test_a_pipe_gets_a_table_for_each_change(tmp_path: Path) -> None:
     events: asyncio.Queue[bytes] = asyncio.Queue()
     async with watched(tmp_path, events) as config:

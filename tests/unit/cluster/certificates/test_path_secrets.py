@@ -12,7 +12,7 @@ FIRST, SECOND = KeyPair(b"cert 1", b"key 1"), KeyPair(b"cert 2", b"key 2")
 START = 1_000_000 * PERIOD
 
 
-class Clock:
+class OwnClock:
     def __init__(self) -> None:
         self.now = float(START)
 
@@ -20,7 +20,7 @@ class Clock:
         return self.now
 
 
-def replica(clock: Clock, *pairs: KeyPair) -> PathSecrets:
+def replica(clock: OwnClock, *pairs: KeyPair) -> PathSecrets:
     found = PathSecrets(clock)
     for pair in pairs:
         found.learn(pair)
@@ -28,7 +28,7 @@ def replica(clock: Clock, *pairs: KeyPair) -> PathSecrets:
 
 
 def test_n1_replicas_agree_without_a_word() -> None:
-    clock = Clock()
+    clock = OwnClock()
     one, other = replica(clock, FIRST), replica(clock, FIRST)
     secret = one.wanted("")
     assert len(bytes.fromhex(secret)) == 32
@@ -42,7 +42,7 @@ def test_n1_replicas_agree_without_a_word() -> None:
 
 
 def test_n1_it_changes_with_time_and_the_last_one_is_worth_nothing_soon() -> None:
-    clock = Clock()
+    clock = OwnClock()
     one, other = replica(clock, FIRST), replica(clock, FIRST)
     before = one.wanted("")
     clock.now += PERIOD
@@ -61,7 +61,7 @@ def test_n1_it_changes_with_time_and_the_last_one_is_worth_nothing_soon() -> Non
 
 
 def test_n1_what_is_stored_is_answered_whoever_wrote_it() -> None:
-    clock = Clock()
+    clock = OwnClock()
     one = replica(clock, FIRST)
     theirs = replica(clock, SECOND).wanted("")
     one.stored([theirs, "mutate", ""])
@@ -71,7 +71,7 @@ def test_n1_what_is_stored_is_answered_whoever_wrote_it() -> None:
 
 
 def test_n1_a_new_certificate_is_called_by_once_all_have_read_it() -> None:
-    clock = Clock()
+    clock = OwnClock()
     clock.now += READ_BY_ALL
     one, late = replica(clock, FIRST), replica(clock, FIRST)
     clock.now += READ_BY_ALL
@@ -100,8 +100,8 @@ def test_n1_a_new_certificate_is_called_by_once_all_have_read_it() -> None:
 
 
 def test_n1_who_is_ahead_of_time_is_not_written_over() -> None:
-    clock = Clock()
-    one, ahead = replica(clock, FIRST), Clock()
+    clock = OwnClock()
+    one, ahead = replica(clock, FIRST), OwnClock()
     clock.now += READ_BY_ALL
     ahead.now += 3 * PERIOD
     theirs = replica(ahead, FIRST).wanted("")

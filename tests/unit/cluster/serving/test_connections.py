@@ -7,7 +7,7 @@ import pytest
 from cardquota.cluster.serving.connections import IDLE, REQUEST_WITHIN, Connection, Connections
 
 
-class Wire(asyncio.Transport):
+class FakeWire(asyncio.Transport):
     """Only tells whether it was cut."""
 
     def __init__(self) -> None:
@@ -28,8 +28,8 @@ class Port:
         self.refused: list[str] = []
         self.all = Connections(3, self.refused.append)
 
-    def connect(self) -> tuple[Wire, Connection]:
-        wire = Wire()
+    def connect(self) -> tuple[FakeWire, Connection]:
+        wire = FakeWire()
         found = self.all.accept(wire)
         assert found is not None
         found.idle()
@@ -66,7 +66,7 @@ async def test_nobody_is_closed_while_he_is_answered() -> None:
     found = [port.connect() for _ in range(3)]
     for _, one in found:
         one.working()
-    refused = Wire()
+    refused = FakeWire()
     assert port.all.accept(refused) is None
     assert refused.cut()
     await asyncio.sleep(2 * IDLE)
@@ -81,7 +81,7 @@ async def test_nobody_is_closed_while_he_is_answered() -> None:
 async def test_a_request_comes_in_time_or_not_at_all(*, begun: bool) -> None:
     """It does not help to send a byte now and then, nor to say nothing while TLS is set up."""
     port = Port()
-    wire = Wire()
+    wire = FakeWire()
     connection = port.all.accept(wire)
     assert connection is not None
     if begun:

@@ -38,7 +38,7 @@ namespaces = st.sampled_from(NAMESPACES)
 picks = st.integers(0, 1_000)
 
 
-class Charges(RuleBasedStateMachine):
+class MovingCharges(RuleBasedStateMachine):
     """A leader and another replica see the same events while all around the pods changes."""
 
     def __init__(self) -> None:
@@ -288,5 +288,5 @@ def charged(ledger: Ledger) -> Counter[tuple[str, str]]:
     )
 
 
-Charges.TestCase.settings = settings(stateful_step_count=40)
-TestCharges = pytest.mark.slow(Charges.TestCase)
+MovingCharges.TestCase.settings = settings(stateful_step_count=40)
+TestCharges = pytest.mark.slow(MovingCharges.TestCase)

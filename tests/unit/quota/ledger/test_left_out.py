@@ -251,7 +251,7 @@ def test_a_queue_with_more_rows_than_are_kept_has_the_quota_that_it_had(lower: L
 # --- any history -----------------------------------------------------------------------------
 
 
-class World:
+class CrowdedWorld:
     """Random events, told to a ledger with low sums and to one without any."""
 
     def __init__(self, seed: int) -> None:
@@ -392,7 +392,7 @@ def test_i2_what_is_held_is_the_same_as_without_limits_in_any_history(
     lower: Lower, seed: int
 ) -> None:
     lower(WAITING_PODS_OF_ONE=SUM_OF_PODS, IDLE_GROUPS_OF_ONE=SUM_OF_GROUPS)
-    world = World(seed)
+    world = CrowdedWorld(seed)
     for _ in range(80):
         world.step()
     assert world.left_out

@@ -133,20 +133,21 @@ def gang_incomplete(group: str, there: int, minimum: int) -> str:
     )
 
 
-def group_to_come() -> str:
+def group_to_come(queue: str) -> str:
     """A pod of a workload that Volcano schedules: only its group says how many start together."""
+    where = f"Queue <{show(queue)}>: " if queue else ""
     return (
-        "Volcano has not given the pod its pod group yet, so it is not known how many pods start "
-        "together: see whether volcano-controllers runs"
+        f"{where}Volcano has not given the pod its pod group yet, so it is not known how many pods "
+        "start together; ask the administrator whether volcano-controllers runs"
     )
 
 
-def waits_for_minimum(group: str, on_nodes: int, minimum: int) -> str:
+def waits_for_minimum(queue: str, group: str, on_nodes: int, minimum: int) -> str:
     """A pod beyond the minimum of a gang, beside Volcano: it would get another card (V7)."""
     return (
-        f"<{on_nodes}> of the <{minimum}> pods that pod group <{show(group)}> starts with are on "
-        "nodes; this one is beyond them and has no room on their card: it goes once they are, so "
-        "that Volcano does not hold them up for it"
+        f"Queue <{show(queue)}>: <{on_nodes}> of the <{minimum}> pods that pod group "
+        f"<{show(group)}> starts with are on nodes; this one is beyond them and has no room on "
+        "their card; wait until they are, so that Volcano does not hold them up for it"
     )
 
 

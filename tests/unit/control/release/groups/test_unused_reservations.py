@@ -28,7 +28,7 @@ def enqueued(ledger: Ledger) -> list[str]:
     return [one.gang.key for one in found if one.gang]
 
 
-class Scene:
+class AskingScene:
     def __init__(self, *things: Body) -> None:
         self.ledger = a_ledger(a_queue("red").with_quota({H200: 3}), *things)
         self.woken = list[int]()
@@ -37,7 +37,7 @@ class Scene:
 
 async def test_e8_its_groups_ask_after_all_others_whatever_their_priority() -> None:
     early = asking("a", "evil").put("high", "spec", "priorityClassName")
-    scene = Scene(early)
+    scene = AskingScene(early)
     scene.ledger.priority_class_seen("high", 100)
     assert enqueued(scene.ledger) == ["evil/a"]
     scene.unused.note("red", "evil")
@@ -50,7 +50,7 @@ async def test_e8_its_groups_ask_after_all_others_whatever_their_priority() -> N
 
 async def test_e8_at_first_nothing_is_reserved_there() -> None:
     """Whoever was refused is woken and comes before."""
-    scene = Scene(asking("a", "evil"))
+    scene = AskingScene(asking("a", "evil"))
     scene.unused.note("red", "evil")
     see(scene.ledger, asking("b", "evil"))
     assert enqueued(scene.ledger) == []
@@ -61,7 +61,7 @@ async def test_e8_at_first_nothing_is_reserved_there() -> None:
 
 async def test_e8_many_ends_hold_it_no_longer_than_one() -> None:
     """Else the jobs of a busy namespace would reserve nothing at all."""
-    scene = Scene(asking("a", "evil"))
+    scene = AskingScene(asking("a", "evil"))
     for _ in range(5):
         scene.unused.note("red", "evil")
         await asyncio.sleep((HELD + 0.1) / 5)
@@ -69,7 +69,7 @@ async def test_e8_many_ends_hold_it_no_longer_than_one() -> None:
 
 
 async def test_e8_it_is_forgotten_and_each_further_end_begins_anew() -> None:
-    scene = Scene()
+    scene = AskingScene()
     scene.unused.note("red", "evil")
     await asyncio.sleep(HELD + 0.1)
     await asyncio.sleep(LAST - 1)
@@ -85,7 +85,7 @@ async def test_p8_so_many_are_remembered_and_none_after_the_term(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(unused_reservations, "MOST", 2)
-    scene = Scene()
+    scene = AskingScene()
     for namespace in ("a", "b", "c"):
         scene.unused.note("red", namespace)
     assert set(scene.ledger.last) == {("red", "b"), ("red", "c")}

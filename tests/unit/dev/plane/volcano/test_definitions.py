@@ -7,11 +7,13 @@ import yaml
 from cardquota_dev.plane.credentials.keys import make_keys
 from cardquota_dev.plane.folder import Folder
 from cardquota_dev.plane.options import Options
-from cardquota_dev.plane.volcano.definitions import CHOICES, definition_files, question_files
+from cardquota_dev.plane.volcano.definitions import CHOICES, definition_files, product_files
 from cardquota_dev.plane.volcano.registration import ACCOUNTS, accounts, webhooks
 
 BOTH = {"queues.scheduling.volcano.sh", "podgroups.scheduling.volcano.sh"}
-QUESTIONS = {"queuereviews.cardquota.volcano.sh", "workloadreviews.cardquota.volcano.sh"}
+PRODUCT = {
+    f"{kind}.cardquota.volcano.sh" for kind in ("queuereviews", "terms", "workloadreviews")
+}
 OWN = {"jobs.batch.volcano.sh", "commands.bus.volcano.sh"}
 
 
@@ -31,12 +33,12 @@ def status_of(definition: dict[str, Any]) -> dict[str, Any]:
 def test_whose_definitions_there_are(volcano: bool) -> None:
     assert defined("none", volcano=volcano) == {}
     assert set(defined("volcano", volcano=volcano)) == BOTH | OWN
-    assert set(defined("ours", volcano=volcano)) == BOTH | QUESTIONS | (OWN if volcano else set())
+    assert set(defined("ours", volcano=volcano)) == BOTH | PRODUCT | (OWN if volcano else set())
 
 
-def test_the_product_is_asked_by_kinds_of_its_own() -> None:
-    names = {".".join(path.stem.split("_")[::-1]) for path in question_files()}
-    assert names == QUESTIONS
+def test_the_product_has_kinds_of_its_own() -> None:
+    names = {".".join(path.stem.split("_")[::-1]) for path in product_files()}
+    assert names == PRODUCT
 
 
 def test_volcanos_queue_has_none_of_the_products_fields() -> None:
