@@ -231,7 +231,6 @@ POISON = [
         "a reservation",
         {v.RESERVATION: "{"},
         {"minMember": 2, "queue": "?"},
-        taken=False,
     ),
     noted(
         "podgroups",

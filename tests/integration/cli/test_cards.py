@@ -21,6 +21,7 @@ from integration.team import Team
 
 PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 AMD = "amd.com/gpu"
+PARTITION = "amd.com/compute-memory-partition"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 CARDS = (sys.executable, "-m", "cardquota.cli", "cards")
 Done = subprocess.CompletedProcess[str]
@@ -122,13 +123,14 @@ def test_d9_event_metric_and_command_tell_the_same_of_a_node_with_bad_labels(tea
     name = f"{team.prefix}-bad"
     card = f"{team.prefix}-card"
     node = a_node(name).with_cards(card, "4").offering("8", f"{GPU}.shared")
-    node = node.labelled(f"{GPU}.replicas", "0").showing("X", None, AMD).offering("1.5", AMD)
+    node = node.labelled(f"{GPU}.replicas", "0").labelled("amd.com/gpu.product-name", "X")
+    node = node.labelled(PARTITION, "odd").offering(8, AMD)
     before = metric(team.cluster, "cardquota_uncounted_nodes")
     with a_node_of(team, node):
         found = listed(team.cluster.kubeconfig)
         problems = not_counted(found, name)
         assert problems == [
-            f"allocatable {AMD}: <1.5> is not a whole number",
+            f"label {PARTITION}: <odd> is no known partition",
             f"label {GPU}.replicas: <0> is not a number above one",
         ]
         assert line(found, card)["allocatable"] == 4

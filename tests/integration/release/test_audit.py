@@ -14,7 +14,7 @@ def in_mode(team: Team, mode: str | None) -> ApiReply:
 
 
 def test_i3_a_pod_of_audit_mode_carries_who_let_it_by(team: Team) -> None:
-    """The term alone; one that comes once rules are enforced is gated, and stamped."""
+    """The term, and where it is charged; one that comes once rules are enforced is gated, and stamped."""
     team.has_queue({T1000: 2})
     assert in_mode(team, "audit").ok
 
@@ -27,8 +27,9 @@ def test_i3_a_pod_of_audit_mode_carries_who_let_it_by(team: Team) -> None:
     there = team.a_pod("before", 1, T1000).on_nodes_labelled({f"{GPU}.product": T1000})
     assert team.create(there).ok
     team.until_row(T1000, allocated=1)
-    team.until(lambda: v.TERM in notes(team.pod("before")), "the term on the pod")
-    assert not {v.ALLOCATED, v.CHARGED_QUEUE} & set(notes(team.pod("before")))
+    both = {v.TERM, v.CHARGED_QUEUE}
+    team.until(lambda: both <= set(notes(team.pod("before"))), "term and queue on the pod")
+    assert v.ALLOCATED not in notes(team.pod("before"))
     written = team.pod("before")["metadata"]["resourceVersion"]
     assert in_mode(team, "enforced").ok
 

@@ -124,16 +124,21 @@ def test_a_choice_of_cards_is_reserved_as_a_choice(team: Team) -> None:
 
 
 def test_nobody_but_the_operator_reserves(team: Team) -> None:
-    """A group that comes with a reservation, or gets one from its owner, is refused."""
+    """A reservation that a group comes with is left out, and one that its owner takes off is put
+    back; one that its owner writes is refused.
+    """
     queue = team.has_queue({T1000: 3})
     forged = team.a_gang("forged", 2).asking({T1000: 2}).enqueued(queue, {T1000: 3})
-    assert not team.create(forged).ok
+    reply = team.create(forged, dry=True)
+    assert reply.ok
+    assert v.RESERVATION not in notes(reply.body)
     group = team.a_gang("gang", 2).asking({T1000: 2})
     assert team.create(group).ok
     enqueued(team, group)
     text = notes(team.get(group))[v.RESERVATION].replace("2", "3")
     assert not team.annotate(group, v.RESERVATION, text).ok
-    assert not team.annotate(group, v.RESERVATION, None).ok
+    assert team.annotate(group, v.RESERVATION, None).ok
+    assert v.RESERVATION in notes(team.get(group))
 
 
 def test_without_a_request_it_is_inqueue_until_its_pods_are_there_and_wait(team: Team) -> None:
