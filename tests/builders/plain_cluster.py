@@ -125,6 +125,8 @@ class PlainCluster:
     shown: dict[str, dict[str, PlainCard]] = field(default_factory=dict)
     """By name and resource name, in the order seen."""
     recorded: dict[str, str] = field(default_factory=dict)
+    held: dict[str, str] = field(default_factory=dict)
+    """By card that no node has shown: the resource name of those let through for it (D7)."""
     units: dict[str, str] = field(default_factory=dict)
     """By card: that of the node which showed it first (B10)."""
 
@@ -279,6 +281,8 @@ class PlainCluster:
         return default or self.default_queue
 
     def waits(self, pod: PlainPod) -> bool:
+        if self._is_unclear(pod):
+            return True
         queue = self.queues.get(self.queue_of(pod))
         if queue and queue.policy:
             return queue.policy == "Gate"
@@ -313,25 +317,68 @@ class PlainCluster:
         return possible if len(possible) == 1 else []
 
     def alternatives(self, pod: PlainPod, resource: str) -> list[str]:
-        queue = self.queues.get(self.queue_of(pod))
-        quota = queue.quota if queue else {}
         if pod.cards is not None:  # P2, P5
             names = [part.strip() for part in pod.cards.split("|")]
             return [] if "" in names else [n for n in names if self._fits(pod, n, resource)]
+        return self._by_labels(pod, resource)[0]
+
+    def _by_labels(self, pod: PlainPod, resource: str) -> tuple[list[str], list[str]]:
+        """P3: what a pod that names no card may use, or between which cards nothing decides."""
+        queue = self.queues.get(self.queue_of(pod))
+        quota = queue.quota if queue else {}
+        products = self._selected_products(pod)
+        known = [name for name in quota if self.resource_of(name) == resource]
+        known.sort(key=lambda name: (-quota[name], name))
+        if known and products is None:
+            return known, []
         shown = [name for name in self.shown if self.is_so(name, resource)]
         at_zero = [
             name for name in quota if name not in self.shown and self.recorded.get(name) == resource
         ]
         behind = {name: self._product(name, resource) for name in [*shown, *at_zero]}
-        products = self._selected_products(pod)
-        if products is not None and any(label == PRODUCT_LABEL for label, _ in behind.values()):
-            allowed = sorted(
-                (name for name, (_, product) in behind.items() if product in products),
-                key=lambda n: (products.index(behind[n][1]), -quota.get(n, 0), n),
-            )
-            return [name for name in allowed if quota.get(name)] or allowed
-        rows = [name for name in quota if self.resource_of(name) == resource]
-        return sorted(rows, key=lambda name: (-quota[name], name))  # P3
+        by_label = products is not None and PRODUCT_LABEL in {label for label, _ in behind.values()}
+        left = self._left(pod, resource, [*behind], quota) if by_label else known
+        maybe = [name for name in quota if self._may_be_of(name, resource)]
+        to_come = [n for n in self._left(pod, resource, maybe, quota) if quota[n]]
+        if usable := [name for name in left if quota.get(name)]:
+            return usable, []
+        return ([], to_come) if len(to_come) > 1 else (to_come or left, [])
+
+    def _is_unclear(self, pod: PlainPod) -> bool:
+        """P3: it waits at the gate and is told to name a card: it is requested with the first, and
+        counts against nobody.
+        """
+        devices = self.card_devices(pod)
+        if _holds(pod) or pod.cards is not None or len(devices) != 1 or not devices[0][1]:
+            return False
+        return bool(self._by_labels(pod, devices[0][0])[1])
+
+    def _left(
+        self, pod: PlainPod, resource: str, cards: list[str], quota: dict[str, int]
+    ) -> list[str]:
+        """The cards that the products leave which a pod selects: in their order, most quota first.
+        """
+        products = self._selected_products(pod) or []
+
+        def place(name: str) -> tuple[int, int, str]:
+            label, product = self._product(name, resource)
+            named = label == PRODUCT_LABEL and product in products
+            return products.index(product) if named else 0, -quota.get(name, 0), name
+
+        return sorted([n for n in cards if self._fits(pod, n, resource)], key=place)
+
+    def _may_be_of(self, name: str, resource: str) -> bool:
+        """P4: whether a card that no node has shown may be counted so, by the form of both."""
+        if self.resource_of(name) is not None or self.held.get(name, resource) != resource:
+            return False
+        model, _, part = name.partition("/")
+        if model in {shown.partition("/")[0] for shown in self.shown}:
+            return False
+        kind = resource.partition("/")[2]
+        if part.startswith("mig-"):
+            return kind == part.removesuffix("-mixed")
+        of_part = kind.startswith("mig-") or kind.endswith(".shared")
+        return kind.endswith(".shared") if part else not of_part
 
     def _fits(self, pod: PlainPod, name: str, resource: str) -> bool:
         products = self._selected_products(pod)
@@ -367,6 +414,8 @@ class PlainCluster:
             quota = self.queues[queue].quota if queue in self.queues else {}
             for resource, amount in devices:
                 names = self.alternatives(pod, resource)
+                if self._is_unclear(pod):
+                    names = self._by_labels(pod, resource)[1]
                 names = [n for n in names if quota.get(n)] or names
                 if names:
                     cards[names[0]] = cards.get(names[0], 0) + amount

@@ -134,9 +134,11 @@ class PlainMemoryRows:
     def queue_of(self, pod: PlainMemoryPod) -> str:
         if pod.charged_by:
             return pod.charged_by[0]
-        if pod.own_queue:
-            return pod.own_queue
-        return self.default_queue if self.limited or pod.names is not None else ""
+        named = pod.own_queue
+        if not named:
+            named = self.default_queue if self.limited or pod.names is not None else ""
+        # I3: what came past us is charged only where there is a queue.
+        return named if pod.state == "gated" or named in self.queues else ""
 
     def alternatives(self, pod: PlainMemoryPod) -> list[str]:
         rows = self.queues.get(self.queue_of(pod), {})

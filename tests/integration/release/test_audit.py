@@ -14,7 +14,7 @@ def in_mode(team: Team, mode: str | None) -> ApiReply:
 
 
 def test_i3_a_pod_of_audit_mode_carries_who_let_it_by(team: Team) -> None:
-    """The term, and where it is charged; one that comes once rules are enforced is gated, and stamped."""
+    """Term and queue; one that comes once rules are enforced is gated, and stamped."""
     team.has_queue({T1000: 2})
     assert in_mode(team, "audit").ok
 

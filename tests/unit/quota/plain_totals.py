@@ -55,7 +55,10 @@ def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], lis
     keys = {record: record.class_key for record in ledger.pods.values()}
     for uid in noted.uids():
         record = ledger.pods[uid]
-        account.pending.join(record, uid, _gang_of(ledger, uid), record.facts.task)
+        if record.refused:
+            account.pending.hold_back(record)
+        else:
+            account.pending.join(record, uid, _gang_of(ledger, uid), record.facts.task)
     for group in ledger.groups.values():
         if group in noted.groups and group.asks is not None:
             account.pending.ask(group, group.asks.sort_key, group.asks.request.dimensions)
