@@ -11,9 +11,7 @@ from cardquota_dev.plane.volcano.definitions import CHOICES, definition_files, p
 from cardquota_dev.plane.volcano.registration import ACCOUNTS, accounts, webhooks
 
 BOTH = {"queues.scheduling.volcano.sh", "podgroups.scheduling.volcano.sh"}
-PRODUCT = {
-    f"{kind}.cardquota.volcano.sh" for kind in ("queuereviews", "terms", "workloadreviews")
-}
+PRODUCT = {f"{kind}.cardquota.volcano.sh" for kind in ("queuereviews", "terms", "workloadreviews")}
 OWN = {"jobs.batch.volcano.sh", "commands.bus.volcano.sh"}
 
 
