@@ -10,6 +10,7 @@ from builders.group import GroupBody
 from builders.namespace import NamespaceBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
+from cardquota.quota.pods.pod_facts import State
 from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT, SURGE
 
 from .events import A10_MEMORY, CARDS, XPU, XPU_RESOURCE, Class, History, ToldEvent
@@ -154,13 +155,26 @@ def groups(draw: st.DrawFn, namespace: str, name: str) -> History:
 
 
 @st.composite
-def namespaces(draw: st.DrawFn, name: str) -> History:
+def namespaces(draw: st.DrawFn, name: str, *, lasting: bool) -> History:
+    """`lasting`: its mode stays, and it does."""
+    modes = st.sampled_from((None, "off", "enforced", "audit"))
+    mode = st.just(draw(modes)) if lasting else modes
+
     def one(uid: str) -> NamespaceBody:
         found = a_namespace(name).with_uid(uid)
         found = found.with_default_queue(draw(st.sampled_from((None, *QUEUES))))
-        return found.in_mode(draw(st.sampled_from((None, "off", "enforced", "audit"))))
+        return found.in_mode(draw(mode))
 
-    return written(draw, one)
+    events = written(draw, one)
+    return tuple(event for event in events if not (lasting and event.gone))
+
+
+def comes_past_us(event: ToldEvent) -> bool:
+    """Whether it tells of a pod that is past its gate, if it had one, without a stamp of ours."""
+    if event.gone or not isinstance(event.of, PodBody):
+        return False
+    facts = event.of.facts()
+    return facts.state is not State.GATED and facts.stamp is None
 
 
 @st.composite
@@ -176,11 +190,14 @@ def classes(draw: st.DrawFn, name: str) -> History:
 
 @st.composite
 def clusters(draw: st.DrawFn) -> list[History]:
+    of_pods = [draw(pods(f"pod-{number}")) for number in range(draw(st.integers(1, 6)))]
+    past_us = [event.of for history in of_pods for event in history if comes_past_us(event)]
+    lasting = {pod.facts().namespace for pod in past_us if isinstance(pod, PodBody)}
     return [
-        *(draw(pods(f"pod-{number}")) for number in range(draw(st.integers(1, 6)))),
+        *of_pods,
         *(draw(queues(name)) for name in QUEUES),
         *(draw(groups(namespace, name)) for namespace in NAMESPACES for name in GROUPS),
-        *(draw(namespaces(name)) for name in NAMESPACES),
+        *(draw(namespaces(name, lasting=name in lasting)) for name in NAMESPACES),
         *(draw(classes(name)) for name in CLASSES),
         *((ToldEvent(node), ToldEvent(node.at_revision(2))) for node in FIXED.values()),
         draw(nodes()),

@@ -2,8 +2,9 @@
 
 What depends on order by rule is left out, or asserted as the rule has it. D7: of two nodes that
 disagree on a card's resource the first stays, so no two disagree here. D8: a bound pod is charged
-by what its node was, so nodes with unstamped pods keep their cards. Q4: the last good quota stays,
-which is the order of one queue's own events.
+by what its node was, so nodes with unstamped pods keep their cards. I3: what came past us where
+nothing was enforced counts by that, so namespaces with such pods keep their mode. Q4: the last good
+quota stays, which is the order of one queue's own events.
 """
 
 from itertools import permutations
