@@ -200,9 +200,12 @@ class Charges:
             state.nodes.wait_for(facts.node, facts.uid)
 
     def _note(self, record: PodRecord) -> None:
-        """What is still to be written on a pod that is charged without a stamp (I3)."""
+        """What is still to be written on a pod that is charged without a stamp (I3). In `off` that
+        is nothing, but for the queue in which it was charged before.
+        """
         state, facts = self._state, record.facts
-        if state.mode_in(facts.namespace) is Mode.OFF or not state.may_be_charged(facts):
+        off = state.mode_in(facts.namespace) is Mode.OFF
+        if (off and not record.fixed) or not state.may_be_charged(facts):
             return
         let_by = record.audited and not facts.admitted_in_audit
         if let_by or (record.fixed is not None and facts.fixed_queue is None):
