@@ -28,7 +28,7 @@ def test_v7_what_would_get_another_card_waits_until_the_minimum_is_on_nodes() ->
     assert cards_of(ledger, "a", "b") == [{H200: 1}, {H200: 1}]
     assert names(refusals) == [["c"]]
     assert refusals[0].verdict.reason is Reason.GANG_INCOMPLETE
-    assert refusals[0].verdict.text.startswith("<0> of the <2> pods that pod group <team/gang>")
+    assert refusals[0].verdict.text.startswith("Queue <red>: <0> of the <2> pods")
     bind(ledger, a)
     assert release(ledger)[0] == []
     bind(ledger, b)

@@ -27,7 +27,8 @@ def test_v8_a_pod_of_a_workload_waits_for_its_group() -> None:
     assert opened == []
     assert sorted(chain(*names(refusals))) == ["a", "b"]
     assert {one.verdict.reason for one in refusals} == {Reason.GROUP_NOT_FOUND}
-    assert judge_member(ledger, ledger.pods["uid-a"]).text.startswith("Volcano has not given")
+    text = judge_member(ledger, ledger.pods["uid-a"]).text
+    assert text.startswith("Queue <red>: Volcano has not given")
 
 
 def test_v8_two_gangs_that_are_made_late_start_whole() -> None:
