@@ -81,7 +81,7 @@ TABLE = [
         ONE.naming(f"{H200}|{H200}/mig-1g.18gb-mixed"),
         NEVER,
         WRONG,
-        "names cards of different resources (",
+        "names cards of different resource names (",
     ),
     Bad(
         "a profile of another product",
