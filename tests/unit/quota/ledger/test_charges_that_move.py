@@ -53,6 +53,8 @@ class MovingCharges(RuleBasedStateMachine):
             for group in GROUPS:
                 self.keep(a_group(group).in_namespace(name).in_queue("red").of(1))
         self.seen_on_node: set[str] = set()
+        self.was_charged_in: dict[str, str] = {}
+        """Of pods that came past admission: where they stay (I3)."""
         self.ledger, self.replica = self.a_replica(), self.a_replica()
         self.before = charged(self.ledger)
         self.may_add: Counter[tuple[str, str]] = Counter()
@@ -95,7 +97,10 @@ class MovingCharges(RuleBasedStateMachine):
         if there:
             self.seen_on_node.add(facts.uid)
         for queue in QUEUES:
-            if self.mode(facts.namespace) != "off" and self.is_open(queue, facts.namespace):
+            open_to_it = self.mode(facts.namespace) != "off" and self.is_open(
+                queue, facts.namespace
+            )
+            if open_to_it or self.was_charged_in.get(facts.uid) == queue:
                 self.may_add[queue, H200] += 1
                 self.may_add[queue, "memory"] += facts.memory
 
@@ -117,6 +122,9 @@ class MovingCharges(RuleBasedStateMachine):
         for key, amount in (after - self.before).items():
             assert amount <= self.may_add[key], (key, self.before, after, self.may_add)
         self.before, self.may_add = after, Counter()
+        for uid, record in self.ledger.pods.items():
+            if record.held and record.stamp is None and record.queue:
+                self.was_charged_in.setdefault(uid, record.queue)
 
     @invariant()
     def where_nothing_is_enforced_nothing_counts_before_it_is_on_its_node(self) -> None:
