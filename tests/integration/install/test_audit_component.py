@@ -17,25 +17,15 @@ pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
 REFUSED = ("MutatingWebhookConfiguration", "cardquota-refused")
 
 
-@pytest.mark.parametrize("others", [(), ("volcano",)])
-def test_it_is_what_audit_mode_renders(
-    api: PolicyApi, tmp_path: Path, others: tuple[str, ...]
-) -> None:
-    """In either order beside Volcano. Where `audit` comes first one webhook is too many: it is for
-    writes that policies refuse, and in audit mode they refuse none.
-    """
-    scheduler = "volcano" if others else "standalone"
-    settings = Settings.model_construct(mode=InstallationMode.AUDIT, scheduler=scheduler)
+def test_it_is_what_audit_mode_renders(api: PolicyApi, tmp_path: Path) -> None:
+    settings = Settings.model_construct(mode=InstallationMode.AUDIT)
     wanted = {(one["kind"], one["metadata"]["name"]): one for one in documents(settings)}
-    for order in (("audit", *others), (*others, "audit")):
-        text = built(api, tmp_path, *order)
-        found = by_name(text)
-        ours = {k: one for k, one in found.items() if "admissionregistr" in one["apiVersion"]}
-        left = ours.pop(REFUSED, None)
-        assert bool(left) == (order == ("audit", "volcano"))
-        assert ours == wanted
-        said = {one["name"]: one.get("value") for one in container(found)["env"]}
-        assert said["CARDQUOTA_MODE"] == "audit"
+    text = built(api, tmp_path, "audit")
+    found = by_name(text)
+    ours = {k: one for k, one in found.items() if "admissionregistr" in one["apiVersion"]}
+    assert ours == wanted
+    said = {one["name"]: one.get("value") for one in container(found)["env"]}
+    assert said["CARDQUOTA_MODE"] == "audit"
     dry_run = ("apply", "--server-side", "--force-conflicts", "--dry-run=server", "-f", "-")
     allowed(api.kubectl(*dry_run, text=text))
 

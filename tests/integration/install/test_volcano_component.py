@@ -33,6 +33,7 @@ def test_it_is_what_the_settings_render(api: PolicyApi, tmp_path: Path, gate: Ga
     # Those of Volcano's names are Volcano's; what is asked of us is ours everywhere.
     assert {name for kind, name in found if kind == "CustomResourceDefinition"} == {
         "queuereviews.cardquota.volcano.sh",
+        "terms.cardquota.volcano.sh",
         "workloadreviews.cardquota.volcano.sh",
     }
     dry_run = ("apply", "--server-side", "--force-conflicts", "--dry-run=server", "-f", "-")
@@ -84,7 +85,8 @@ def test_n4_every_port_has_its_callers(api: PolicyApi, tmp_path: Path) -> None:
         for port in rule["ports"]
         if one["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
     }
-    assert rules.keys() == listens == {"webhook", "metrics", "extender", "enqueue"}
+    # The kubelet of a pod's own node reaches it whatever policies say.
+    assert rules.keys() == listens - {"probes"} == {"webhook", "metrics", "extender", "enqueue"}
     assert rules["webhook"] is rules["extender"] is None, "where nobody's label can be known"
     (monitoring,) = rules["metrics"]
     assert monitoring["namespaceSelector"]["matchLabels"]

@@ -214,13 +214,13 @@ class TestGate:
         nobodys["metadata"]["annotations"][CHARGED_QUEUE] = ""
         allowed(api.create(pod("enforced", gated=True)))
         eventually(lambda: api.patch("enforced", opening("t5"), US, dry=True).ok)
-        refused(api.patch("enforced", nobodys, US), "gate-owner", "in audit mode alone")
+        refused(api.patch("enforced", nobodys, US), "gate-owner", "in audit mode the term alone")
         allowed(api.create(pod("audited", gated=True), namespace=AUDITED))
-        lacking = opening("t5")
-        del lacking["metadata"]["annotations"][CHARGED_QUEUE]
+        term_alone = opening("t5")
+        for key in (CHARGED_QUEUE, ALLOCATED):
+            del term_alone["metadata"]["annotations"][key]
         patch = ("patch", "pod", "audited", "-n", AUDITED, US, "--type=merge", "-p")
-        refused(api.kubectl(*patch, json.dumps(lacking)), "gate-owner")
-        allowed(api.kubectl(*patch, json.dumps(nobodys)))
+        allowed(api.kubectl(*patch, json.dumps(term_alone)))
 
     def test_refusals_are_told_apart_by_code(self, api: PolicyApi) -> None:
         allowed(api.create(pod("code", QUEUE, gated=True)))
