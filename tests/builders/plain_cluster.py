@@ -317,16 +317,24 @@ class PlainCluster:
         return possible if len(possible) == 1 else []
 
     def alternatives(self, pod: PlainPod, resource: str) -> list[str]:
-        if pod.cards is not None:  # P2, P5
-            names = [part.strip() for part in pod.cards.split("|")]
-            return [] if "" in names else [n for n in names if self._fits(pod, n, resource)]
-        return self._by_labels(pod, resource)[0]
+        return self._usable(pod, resource)[0]
 
-    def _by_labels(self, pod: PlainPod, resource: str) -> tuple[list[str], list[str]]:
-        """P3: what a pod that names no card may use, or between which cards nothing decides."""
+    def _usable(self, pod: PlainPod, resource: str) -> tuple[list[str], list[str]]:
+        """What a pod may use, or between which cards nothing decides (P3).
+
+        As long as no node has shown the label of products, it is a label like any other, and its
+        nodes are still to come.
+        """
         queue = self.queues.get(self.queue_of(pod))
         quota = queue.quota if queue else {}
         products = self._selected_products(pod)
+        nodes_to_come = products is not None and not self._shows_products()
+        if pod.cards is not None:  # P2, P5
+            names = [part.strip() for part in pod.cards.split("|")]
+            left = [] if "" in names else [n for n in names if self._fits(pod, n, resource)]
+            if not nodes_to_come or len(left) < 2:
+                return left, []
+            return _the_only(left, quota)
         known = [name for name in quota if self.resource_of(name) == resource]
         known.sort(key=lambda name: (-quota[name], name))
         if known and products is None:
@@ -339,25 +347,29 @@ class PlainCluster:
         by_label = products is not None and PRODUCT_LABEL in {label for label, _ in behind.values()}
         left = self._left(pod, resource, [*behind], quota) if by_label else known
         maybe = [name for name in quota if self._may_be_of(name, resource)]
-        to_come = [n for n in self._left(pod, resource, maybe, quota) if quota[n]]
-        if usable := [name for name in left if quota.get(name)]:
-            return usable, []
-        return ([], to_come) if len(to_come) > 1 else (to_come or left, [])
+        to_come = [name for name in self._left(pod, resource, maybe, quota) if quota[name]]
+        usable = [name for name in left if quota.get(name)]
+        if nodes_to_come:
+            return _the_only([*usable, *to_come], quota, left)
+        return (usable, []) if usable else _the_only(to_come, quota, left)
+
+    def _shows_products(self) -> bool:
+        counted = [self.counted(name) for name in self.shown]
+        return any(card is not None and card.product_label == PRODUCT_LABEL for card in counted)
 
     def _is_unclear(self, pod: PlainPod) -> bool:
         """P3: it waits at the gate and is told to name a card: it is requested with the first, and
         counts against nobody.
         """
         devices = self.card_devices(pod)
-        if _holds(pod) or pod.cards is not None or len(devices) != 1 or not devices[0][1]:
+        if _holds(pod) or len(devices) != 1 or not devices[0][1]:
             return False
-        return bool(self._by_labels(pod, devices[0][0])[1])
+        return bool(self._usable(pod, devices[0][0])[1])
 
     def _left(
         self, pod: PlainPod, resource: str, cards: list[str], quota: dict[str, int]
     ) -> list[str]:
-        """The cards that the products leave which a pod selects: in their order, most quota first.
-        """
+        """The cards that the products of its selector leave: in their order, most quota first."""
         products = self._selected_products(pod) or []
 
         def place(name: str) -> tuple[int, int, str]:
@@ -415,7 +427,7 @@ class PlainCluster:
             for resource, amount in devices:
                 names = self.alternatives(pod, resource)
                 if self._is_unclear(pod):
-                    names = self._by_labels(pod, resource)[1]
+                    names = self._usable(pod, resource)[1]
                 names = [n for n in names if quota.get(n)] or names
                 if names:
                     cards[names[0]] = cards.get(names[0], 0) + amount
@@ -557,3 +569,11 @@ class PlainCluster:
 
 def _holds(pod: PlainPod) -> bool:
     return pod.state != "gated" or pod.assumed is not None
+
+
+def _the_only(
+    cards: list[str], quota: dict[str, int], otherwise: list[str] | None = None
+) -> tuple[list[str], list[str]]:
+    """The only card with a quota; if several have, nothing decides between them (P3)."""
+    rows = [name for name in cards if quota.get(name)]
+    return ([], rows) if len(rows) > 1 else (rows or otherwise or cards, [])

@@ -44,6 +44,7 @@ from ..any_cluster import (
     NODE_KINDS,
     NODES,
     QUEUES,
+    QUOTAS,
     XPU,
     XPU_RESOURCE,
     body_of,
@@ -61,6 +62,8 @@ from ..any_cluster import (
 from ..brute_force import a_gang_is_on_the_way, fits, plainly
 from ..plain_rounds import PlainSharer, rounds, whole
 from ..plain_totals import left_over, next_opening, sums_of, with_nothing_noted
+
+CARDS_OF_QUOTAS = sorted({card for rows in QUOTAS for card in rows})
 
 
 class Histories(RuleBasedStateMachine):
@@ -531,6 +534,11 @@ class Histories(RuleBasedStateMachine):
                 group.assumed = None
 
     # --- what must hold at every moment -----------------------------------------------------
+
+    def know_who_holds_cards_that_no_node_has_shown(self) -> None:
+        """As what: `test_scaled_to_zero` says which resource name counts."""
+        held = {card: self.ledger.catalog.held_as(card) for card in CARDS_OF_QUOTAS}
+        self.plain.held = {card: name for card, name in held.items() if name is not None}
 
     @invariant()
     def the_totals_are_what_the_rules_say(self) -> None:
