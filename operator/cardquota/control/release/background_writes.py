@@ -24,6 +24,7 @@ class BackgroundWrites:
         writer: StampWriter,
         *,
         at_a_time: int,
+        changed: Callable[[str], None],
         start: Callable[[Coroutine[Any, Any, None]], object],
         wake: Callable[[], None],
         first: float,
@@ -31,14 +32,16 @@ class BackgroundWrites:
     ) -> None:
         """`update_group` brings a group up to date, and returns whether nothing is left to do.
 
-        `at_a_time`: writes of each of the two kinds. `start`: run a task beside this one. `wake`:
-        have `go_on` called; the caller must also call it when such a task has ended. `first` and
-        `cap`: seconds before the first retry and, at most, between later ones.
+        `at_a_time`: writes of each of the two kinds. `changed`: is called with each group that
+        changed, within `go_on`, however long its write has to wait. `start`: run a task beside
+        this one. `wake`: have `go_on` called; the caller must also call it when such a task has
+        ended. `first` and `cap`: seconds before the first retry and, at most, between later ones.
         """
         self._ledger = ledger
         self._update_group = update_group
         self._writer = writer
         self._at_a_time = at_a_time
+        self._changed = changed
         self._start = start
         self._wake = wake
         self._groups_due: OrderedDict[str, None] = OrderedDict()
@@ -64,6 +67,7 @@ class BackgroundWrites:
     def go_on(self) -> None:
         """Start some of the writes. Costs by these, and by what is new."""
         for key in self._ledger.dirty.take_groups():
+            self._changed(key)
             if key in self._groups_in_flight:
                 self._groups_in_flight[key] = True
             else:

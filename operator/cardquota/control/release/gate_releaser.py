@@ -161,6 +161,7 @@ class GateReleaser:
             self._update_group,
             stamps,
             at_a_time=in_flight,
+            changed=self._look_at_end,
             start=self._start,
             wake=self.wake,
             first=TRY_AGAIN,
@@ -498,6 +499,13 @@ class GateReleaser:
             return
         self._ledger.decisions.put_back_gang(key, queue)
         self.wake()
+
+    def _look_at_end(self, key: str) -> None:
+        """If a reservation has ended unused, what it leaves free is not decided on before that is
+        known (E8).
+        """
+        if key in self._timeouts:
+            self._timeouts.look(key, self._ledger.groups.get(key))
 
     async def _update_group(self, key: str) -> bool:
         """Bring a PodGroup up to date. Returns whether nothing is left to do."""

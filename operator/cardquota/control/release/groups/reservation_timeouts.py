@@ -69,6 +69,10 @@ class ReservationTimeouts:
     def __len__(self) -> int:
         return len(self._running)
 
+    def __contains__(self, key: str) -> bool:
+        """Whether a group had a reservation when it was last looked at."""
+        return key in self._running
+
     def look(self, key: str, group: PodGroupState | None) -> None:
         """A group was created, changed or deleted, or is about to be started."""
         if self._stopped:

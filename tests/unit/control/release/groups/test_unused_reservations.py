@@ -9,10 +9,14 @@ from builders.group import GroupBody
 from cardquota.control.release.groups import unused_reservations
 from cardquota.control.release.groups.reservation_timeouts import ReservationTimeouts
 from cardquota.control.release.groups.unused_reservations import HELD, LAST, UnusedReservations
+from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.release.openings import openings
 from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.stamp import Reservation
+
+from ...fakes import TERM, charged, until
+from ...leader import THREE, leading
 
 pytestmark = pytest.mark.fake_clock
 
@@ -137,3 +141,21 @@ async def test_e8_one_that_pods_used_or_that_was_not_stored_did_not() -> None:
     see(ledger, asking("gang", "team").at_revision(3))
     timeouts.look("team/gang", ledger.groups["team/gang"])
     assert found == []
+
+
+async def test_e8_nothing_is_reserved_there_in_what_has_just_become_free() -> None:
+    """The pass that gives the room away again knows of the end: the next in order was made first,
+    and in the same namespace."""
+    evil = [a_group(name).in_queue("queue").of(2).asking({H200: 3}) for name in ("g0", "g1", "g2")]
+    other = a_group("other").in_namespace("honest").in_queue("queue").of(2).asking({H200: 3})
+    async with leading(THREE, *evil, other, phases=True) as leader:
+        await until(lambda: leader.tells("g0") == [v.ENQUEUED])
+        await until(lambda: leader.tells("other") == [v.Reason.INSUFFICIENT_CARD])
+        leader.see(evil[0].enqueued("queue", {H200: 3}, TERM).at_revision(900))
+        await asyncio.sleep(0.1)
+        leader.ledger.group_gone("team/g0")
+        leader.releaser.wake()
+        await until(lambda: v.ENQUEUED in leader.tells("other"))
+        await asyncio.sleep(HELD + 0.1)
+        assert v.ENQUEUED not in leader.tells("g1")
+        assert charged(leader.ledger, H200) == 3
