@@ -155,8 +155,9 @@ def _webhooks(document: Object) -> Iterator[tuple[Change, str]]:
     yield lambda d: d["webhooks"].pop(), "lacks " if len(document["webhooks"]) > 1 else ""
 
 
-def _policies(_: Object) -> Iterator[tuple[Change, str]]:
-    yield lambda d: d["spec"].update(failurePolicy="Ignore"), "failurePolicy"
+def _policies(document: Object) -> Iterator[tuple[Change, str]]:
+    other = "Fail" if document["spec"]["failurePolicy"] == "Ignore" else "Ignore"
+    yield lambda d: d["spec"].update(failurePolicy=other), "failurePolicy"
     yield lambda d: d["spec"]["validations"][0].update(expression="true"), "expression"
     yield lambda d: d["spec"]["matchConditions"][0].update(expression="false"), "expression"
     yield (

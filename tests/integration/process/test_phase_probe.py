@@ -21,7 +21,7 @@ def test_v6_without_another_scheduler_the_probe_comes_and_goes(
     operator = OperatorProcess(tmp_path, bare.folder.product_kubeconfig, QUICK)
     operator.start()
     try:
-        (probe,) = eventually(lambda: ask(bare, "GET", PROBES).body["items"], "it is there")
+        (probe,) = eventually(lambda: ask(bare, "GET", PROBES).body.get("items"), "it is there")
         operator.until_leading()
         eventually(lambda: not ask(bare, "GET", PROBES).body["items"], "it is gone")
         assert "status" not in probe

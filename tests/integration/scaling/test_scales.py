@@ -12,7 +12,7 @@ from integration.workload_bodies import create, path
 
 from .autoscaler import replicas
 
-HPA, _, KEDA = Scaling().autoscalers
+HPA, MANAGER = Scaling().autoscalers
 MASTERS = ("system:masters",)
 """The rights of the autoscaler are not what is tested."""
 
@@ -76,7 +76,7 @@ def test_r1_kubectl_scale_shows_the_sentence(team: Team) -> None:
     assert "3 of 10 replicas of Deployment <web> fit" in done.stderr
 
 
-@pytest.mark.parametrize("autoscaler", [HPA, KEDA])
+@pytest.mark.parametrize("autoscaler", [HPA, MANAGER])
 def test_r2_an_autoscaler_gets_the_part_that_fits_and_one_event_says_so(
     team: Team, autoscaler: str
 ) -> None:

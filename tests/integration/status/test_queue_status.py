@@ -10,7 +10,7 @@ from cardquota.control.queues.queue_operator import QueuePatches
 from cardquota.control.queues.status_writer import StatusWriter
 from cardquota.quota import vocabulary as v
 from cardquota.quota.reports.queue_report import report
-from integration.asking import Object, ask, metric
+from integration.asking import Object, metric
 from integration.cluster.conftest import until
 from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, let_through
@@ -312,32 +312,3 @@ def test_what_is_deserved_follows_all_quotas(team: Team) -> None:
     assert condition(team, v.Condition.OVERSOLD)["status"] == "True"
     assert team.delete(a_queue(team.queue_name("greedy"))).ok
     team.until(lambda: team.row(T2000)["deserved"] >= 900, "raised again", 5.0)
-
-
-@pytest.mark.slow
-def test_pods_that_got_past_admission_are_counted(team: Team) -> None:
-    """I3: created while nobody looked at their namespace; nothing is evicted for them."""
-    queue = team.has_queue({T1000: 1})
-    path = f"/api/v1/namespaces/{team.namespace}"
-
-    def mark(mode: str | None) -> None:
-        change = {"metadata": {"labels": {v.NAMESPACE_MODE: mode}}}
-        merge = "application/merge-patch+json"
-        assert ask(team.cluster, "PATCH", path, change, content_type=merge).ok
-
-    mark("off")
-    # Nothing of ours pins it to its card: it is charged by where it runs.
-    there = {"nvidia.com/gpu.product": T1000}
-    unmarked = team.a_pod("unmarked", 2, T1000).on_nodes_labelled(there)
-    assert let_through(team.create(unmarked).body)
-    mark(None)
-    team.until_row(T1000, allocated=2, requested=2)
-    assert condition(team, v.Condition.OVER_QUOTA)["status"] == "True"
-
-    def unadmitted() -> bool:
-        return metric(team.cluster, "cardquota_unadmitted_pods", queue=queue) == 1
-
-    team.until(unadmitted, "counted as unadmitted")
-    assert team.create(team.a_pod("a", 1, T1000)).reason == v.Reason.INSUFFICIENT_CARD
-    assert team.delete(unmarked).ok
-    team.until(lambda: team.create(team.a_pod("a", 1, T1000)).ok, "room again")

@@ -83,11 +83,11 @@ def test_what_came_past_us_gets_it_and_is_guarded_then(people: Team) -> None:
     assert people.create(past).ok
     people.until_bound("past")
     assert write(people, past, "/status", {"metadata": {"annotations": forged(people)}}).ok
-    people.until_row(T1000, allocated=2)
     assert v.MANAGED not in labels(people, "past")
     set_mode(people, None)
     people.until(lambda: labels(people, "past").get(v.MANAGED) == v.IS_MANAGED, "labelled")
-    people.until_row(T1000, allocated=2)
+    # Outside every queue, and that is written on it.
+    people.until(lambda: notes(people.pod("past")).get(v.CHARGED_QUEUE) == "", "where it counts")
     assert v.ALLOCATED not in notes(people.pod("past"))
     _is_guarded(people, past)
 

@@ -354,6 +354,8 @@ class Simulation:
         if effect is Effect.DENY:
             answer.answer, answer.warnings = Answer.DENIED, ()
         elif effect is Effect.GATE:
+            if facts.foreign_gates:
+                answer.warnings += (request_messages.foreign_gate(facts.foreign_gates[0]),)
             self._cluster.put(gated(pod))
         else:
             why = self._why_unmanaged(facts, verdict, mode, warned=effect is Effect.WARN)

@@ -181,8 +181,11 @@ def a_way(
     waits = sorted((one for one in members if not one.holds), key=lambda one: one.place(gang=True))
     if len(waits) < lacking:
         return None
-    readiness = 0 if lacking < least else 1
-    return (readiness, own[0], share, own), waits[:lacking]
+    if lacking < least:
+        return (0, own[0], share, own), waits[:lacking]
+    # One that starts whole has the lowest priority of its pods: one of them lifts no others.
+    lowest = max(one.place(gang=True)[0] for one in waits)
+    return (1, lowest, share, (lowest, *own[1:])), waits[:lacking]
 
 
 @st.composite
