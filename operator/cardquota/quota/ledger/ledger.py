@@ -319,7 +319,7 @@ class Ledger(LedgerState):
         if facts.reservation is not None or (group is not None and group.begun_here):
             kept.forget(key)
             return True
-        size = kept_group_size(facts)
+        size = kept_group_size(facts) + self.named_queue_size(facts.queue)
         if kept.keep(key, facts.namespace, size) is None:
             return True
         if group is not None and group.facts is not None:

@@ -310,11 +310,13 @@ class LedgerState:
             "workloads": self.workloads.kept,
         }
 
+    def named_queue_size(self, queue: str) -> int:
+        """Bytes that are kept of a queue that does not exist, for whoever names it."""
+        return _NAMED_QUEUE if queue and self._is_missing(queue) else 0
+
     def kept_pod_size(self, facts: PodFacts) -> int:
         """Bytes that are kept of a pod without a node, and for what it alone names (P8)."""
-        size, account = kept_size(facts), self.accounts_by_queue.get(facts.own_queue)
-        if facts.own_queue and (account is None or account.facts is None):
-            size += _NAMED_QUEUE
+        size = kept_size(facts) + self.named_queue_size(facts.own_queue)
         if facts.group:
             group = self.groups.get(facts.group)
             size += _NAMED_GROUP if group is None or group.facts is None else 0
