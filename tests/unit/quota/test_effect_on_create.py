@@ -6,7 +6,12 @@ from cardquota.quota.effect import Effect, effect_of, effect_on_create
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.quota.vocabulary import Mode, Policy, Reason
 
-CHANGEABLE = (Reason.CARD_NOT_IN_QUOTA, Reason.QUEUE_NOT_FOUND, Reason.QUEUE_NOT_OPEN)
+CHANGEABLE = (
+    Reason.CARD_NOT_IN_QUOTA,
+    Reason.QUEUE_NOT_FOUND,
+    Reason.QUEUE_NOT_OPEN,
+    Reason.TOO_MUCH_KEPT,
+)
 
 
 def never(reason: Reason) -> Verdict:

@@ -181,11 +181,10 @@ def a_way(
     waits = sorted((one for one in members if not one.holds), key=lambda one: one.place(gang=True))
     if len(waits) < lacking:
         return None
-    if lacking < least:
-        return (0, own[0], share, own), waits[:lacking]
-    # One that starts whole has the lowest priority of its pods: one of them lifts no others.
+    # What starts together has the lowest priority of its pods: one of them lifts no others.
     lowest = max(one.place(gang=True)[0] for one in waits)
-    return (1, lowest, share, (lowest, *own[1:])), waits[:lacking]
+    readiness = 0 if lacking < least else 1
+    return (readiness, lowest, share, (lowest, *own[1:])), waits[:lacking]
 
 
 @st.composite
