@@ -66,7 +66,7 @@ def test_a_healthy_cluster_and_what_is_found_when_it_breaks(
             start(team, team.a_pod("a", 2, card), stops_in=0)
             team.until_row(card, allocated=2)
             nothing_is_found(bare, operator)
-            the_documented_rights_suffice(team, tmp_path)
+            the_documented_rights_suffice(team, tmp_path, operator)
             everything_is_found(team, operator, queue, card)
             operator.signal(signal.SIGTERM)
             operator.ended()
@@ -89,7 +89,7 @@ def nothing_is_found(bare: Cluster, operator: OperatorProcess) -> None:
     assert sections["installation"]["notes"][0].startswith("the operator's settings are not known")
 
 
-def the_documented_rights_suffice(team: Team, folder: Path) -> None:
+def the_documented_rights_suffice(team: Team, folder: Path, operator: OperatorProcess) -> None:
     """All but the Secret, which nobody needs."""
     text = (CHECKOUT / "docs" / "plugin.md").read_text()
     role = yaml.safe_load(text.partition("```yaml\n")[2].partition("```")[0])
@@ -109,7 +109,7 @@ def the_documented_rights_suffice(team: Team, folder: Path) -> None:
 
     def complete() -> dict[str, Object]:
         """The sections, once the binding is known to the API server."""
-        code, sections = check(folder / "reader")
+        code, sections = check(folder / "reader", f"--config={operator.config}")
         whole = code == 0 and all(section["complete"] for section in sections.values())
         return sections if whole else {}
 

@@ -281,6 +281,7 @@ async def test_a_queue_closed_while_a_write_is_on_its_way_stays_closed(team: Tea
         await client.close()
 
 
+@pytest.mark.slow
 def test_the_metrics_say_the_same(team: Team) -> None:
     queue = team.has_queue(
         team.a_queue({T1000: 2}).with_policy("Gate").limited_to(cpu="4").guaranteeing(memory="1Gi")
