@@ -42,8 +42,8 @@ class Enqueues:
         lately = [
             dict(a) for q, a in self._asked.values(group.key, since) if q == group.reserved_in
         ]
-        # Of a group that says nothing its Job is read (V3), which this count does not see. The quota
-        # below holds for it as for all.
+        # Of a group that says nothing its Job is read (V3), which this count does not see. The
+        # quota below holds for it as for all.
         if lately and not any(_within(asked, said) for said in lately):
             found.append(f"{group.key} is enqueued with {_text(asked)}, which it did not ask for")
         queue = group.reserved_in
