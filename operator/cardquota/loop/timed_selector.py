@@ -30,9 +30,6 @@ class TimedSelector(selectors.DefaultSelector):
         self._clock = clock
         self.on_stretch: Callable[[float], None] = _nobody
         """Called after each stretch of at least LEAST, with its seconds. It must be quick."""
-        self.on_work: Callable[[float], None] = _nobody
-        """Called at the end of every stretch, with its seconds. What it does is part of the
-        stretch."""
         self.began = clock()
         """When the present stretch, or the last one, began."""
         self.waiting = True
@@ -41,9 +38,6 @@ class TimedSelector(selectors.DefaultSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """As in every selector."""
         asked = self._clock()
-        if not self.waiting:
-            self.on_work(asked - self.began)
-            asked = self._clock()
         if asked - self.began >= LEAST and not self.waiting:
             self.on_stretch(asked - self.began)
             asked = self._clock()

@@ -63,7 +63,7 @@ from ..settings import InstallationMode, Settings
 from .admission_endpoint import AdmissionEndpoint
 from .enqueue_parts import EnqueueParts
 from .extender_parts import ExtenderParts
-from .garbage import GarbageCollector
+from .garbage import spare_what_stays
 from .logs import configure
 from .metrics_access import MetricsAccess
 from .metrics_page import MetricsPage
@@ -124,7 +124,6 @@ class Operator:
         self._client = client
         self._metrics = Metrics()
         self._loop_watch = LoopWatch(selector, self._metrics)
-        self._garbage = GarbageCollector(selector)
         self._notifier = ChangeNotifier()
         self._ledger = Ledger(
             settings.vendor_table,
@@ -358,7 +357,7 @@ class Operator:
         for reflector in (*self._reflectors, self._definition_watch):
             await reflector.wait_synced()
         self._ledger.fix_queues()
-        self._garbage.start()
+        spare_what_stays()
         # Until here nothing waits for us, and reading a large cluster takes its time.
         self._loop_watch.start()
         self._probes.serving = True

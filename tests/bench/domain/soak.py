@@ -18,10 +18,9 @@ from builders.body import Body
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.watch.delivery import Delivery
 from cardquota.cluster.watch.feed import watched_kinds
-from cardquota.loop.timed_selector import TimedSelector
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.reports.drift import drift
-from cardquota.runtime.garbage import GarbageCollector
+from cardquota.runtime.garbage import spare_what_stays
 from cardquota.settings import Settings
 
 from ..figure import Figure, Report
@@ -41,10 +40,8 @@ def run(report: Report) -> None:
     groups = Delivery("podgroups", kinds["podgroups"].struct, kinds["podgroups"].sink)
     templates = [_PodTemplate(shape) for shape in range(4)]
     alive: deque[tuple[int, _PodTemplate]] = deque()
-    selector = TimedSelector()
-    GarbageCollector(selector).start()
+    spare_what_stays()
     begun, after_a_fifth, revision = time.perf_counter(), 0.0, 1
-    worked = begun
     for number in range(LIVES):
         template = templates[number % len(templates)]
         if template.group:
@@ -62,8 +59,6 @@ def run(report: Report) -> None:
                 revision += 1
                 groups.deleted(its.group_line(old, revision))
         ledger.decisions.rest()  # as a replica that does not lead
-        selector.on_work((now := time.perf_counter()) - worked)
-        worked = now
         if number == LIVES // 5:
             after_a_fifth = _resident()
     spent = time.perf_counter() - begun

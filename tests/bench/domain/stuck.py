@@ -23,7 +23,7 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.moments import seconds_of, time_text
 from cardquota.quota.objects.workload import Workload
 from cardquota.quota.workloads.workload_facts import workload_facts
-from cardquota.runtime.garbage import GarbageCollector
+from cardquota.runtime.garbage import spare_what_stays
 from cardquota.settings import Settings
 
 from ..figure import Figure, Report, median
@@ -51,14 +51,14 @@ def run(report: Report) -> None:
 def _looks(report: Report, what: str, ledger: Ledger) -> None:
     selector = TimedSelector()
     with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner:
-        first, others, stretch = runner.run(_look(ledger, GarbageCollector(selector)))
+        first, others, stretch = runner.run(_look(ledger))
     report(Figure(f"the first look, which tells of them: {what}", first, "ms"))
     report(median(f"another look: {what}", others, "ms"))
     report(Figure(f"its longest stretch: {what}", stretch, "ms", BOUND * 1000))
 
 
-async def _look(ledger: Ledger, garbage: GarbageCollector) -> tuple[float, list[float], float]:
-    garbage.start()  # as in the product
+async def _look(ledger: Ledger) -> tuple[float, list[float], float]:
+    spare_what_stays()  # as in the product
     reports = StuckReports(
         ledger,
         _Nobody(),  # type: ignore[arg-type]

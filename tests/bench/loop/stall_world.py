@@ -20,7 +20,7 @@ from builders.pod import PodBody
 from cardquota.cluster.watch.object_index import ObjectIndex
 from cardquota.loop.timed_selector import TimedSelector
 from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.runtime.garbage import GarbageCollector
+from cardquota.runtime.garbage import spare_what_stays
 from harness.replica import Replica
 
 NODES: Final = 5_000
@@ -43,7 +43,6 @@ class World(Replica):
     def __init__(self, selector: TimedSelector, group_refreshes: float = 2.0) -> None:
         super().__init__(group_refreshes=group_refreshes)
         self._selector = selector
-        self._garbage = GarbageCollector(selector)
         self._worst = 0.0
         self._stretches = 0
 
@@ -89,7 +88,7 @@ class World(Replica):
     def settle(self) -> None:
         """What is there stays: nothing of it is news, and the collector looks at it no more."""
         self.ledger.decisions.rest()
-        self._garbage.start()
+        spare_what_stays()
 
     def _pods_of(self, pod: PodBody, number: int, queues: int) -> None:
         facts = pod.facts()

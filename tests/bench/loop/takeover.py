@@ -28,7 +28,7 @@ from cardquota.loop.timed_selector import TimedSelector
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.runtime.garbage import GarbageCollector
+from cardquota.runtime.garbage import spare_what_stays
 from cardquota.settings import Settings
 from harness.open_fence import OpenFence
 
@@ -163,7 +163,7 @@ async def _take_over(report: Report, selector: StretchSelector) -> None:
     setattr(leadership, "QueueOperator", _ReportSink)  # noqa: B010
     setattr(leadership, "settle_and_catch_up", _settled)  # noqa: B010
     ledger, waiting = _world()
-    GarbageCollector(selector).start()  # as the real process does when it has synced
+    spare_what_stays()  # as the real process does when it has synced
     server, notifier = _Server(), ChangeNotifier()
     recorder = EventRecorder(server, instance="replica-0")  # type: ignore[arg-type]
     failures: list[BaseException] = []

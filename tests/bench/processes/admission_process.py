@@ -24,10 +24,9 @@ from builders.queue import QueueBody, a_queue
 from cardquota.cluster.serving.tls import server_context
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.watch.feed import watched_kinds
-from cardquota.loop.timed_selector import TimedSelector
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.runtime.garbage import GarbageCollector
+from cardquota.runtime.garbage import spare_what_stays
 from cardquota.settings import Settings
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
@@ -125,9 +124,7 @@ async def no_pod(_: str, __: str) -> None:
     """No labels of pods are looked up."""
 
 
-async def _main(
-    port: int, certificate: bytes, key: bytes, selector: TimedSelector, *, busy: bool
-) -> None:
+async def _main(port: int, certificate: bytes, key: bytes, *, busy: bool) -> None:
     settings, notifier, metrics, held = Settings(), ChangeNotifier(), Metrics(), ledger()
     pods = PodReviews(held, settings, notifier, no_queue, lambda: True, time.monotonic)
     targets = ScaleTargets(held, no_pod)
@@ -148,7 +145,7 @@ async def _main(
     tls = server_context(certificate, key)
     http = server.http_for(lambda _: True)
     await http.start("127.0.0.1", port, tls)
-    GarbageCollector(selector).start()  # as the operator does once it knows the cluster
+    spare_what_stays()  # as the operator does once it knows the cluster
     changes = asyncio.create_task(_busy(held)) if busy else None
     print("serving", flush=True)
     await asyncio.to_thread(sys.stdin.read)
@@ -160,6 +157,4 @@ async def _main(
 if __name__ == "__main__":
     pair = [Path(name).read_bytes() for name in sys.argv[2:4]]
     with_changes = "busy" in sys.argv[4:]
-    selector = TimedSelector()
-    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner:
-        runner.run(_main(int(sys.argv[1]), pair[0], pair[1], selector, busy=with_changes))
+    asyncio.run(_main(int(sys.argv[1]), pair[0], pair[1], busy=with_changes))

@@ -18,10 +18,9 @@ from builders import a_group, a_namespace, a_pod, a_queue
 from builders.body import Body
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.watch.feed import watched_kinds
-from cardquota.loop.timed_selector import TimedSelector
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.reports.drift import drift
-from cardquota.runtime.garbage import GarbageCollector
+from cardquota.runtime.garbage import spare_what_stays
 from cardquota.settings import Settings
 
 from ..bodies import big_cluster
@@ -90,7 +89,7 @@ def main() -> None:
     ledger = Ledger(Settings().vendor_table, at_once=100)
     kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)
     deliveries = {one.kind: one.delivery() for one in kinds}
-    GarbageCollector(TimedSelector()).start()
+    spare_what_stays()
 
     def take(kind: str, bodies: Iterator[bytes]) -> None:
         for body in bodies:
