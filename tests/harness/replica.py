@@ -127,9 +127,9 @@ class Replica:
             delivery=self.deliveries[kind],
         )
 
-    def lead(self) -> None:
+    def lead(self, posted: Any = None) -> None:
         """A term begins: from now on it decides."""
-        self._term = self._loop.create_task(self.leadership.decide(TERM, _Posted()))
+        self._term = self._loop.create_task(self.leadership.decide(TERM, posted or _Posted()))
 
     def failed(self) -> BaseException | None:
         """What ended the term, if anything did."""
