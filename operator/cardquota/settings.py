@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
+import pydantic_settings
 import yaml
 from pydantic import Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
@@ -515,6 +516,8 @@ def _validated(model: type[Settings], stored: Mapping[Any, Any], where: str) -> 
     values: dict[str, Any] = {str(key): value for key, value in stored.items()}
     try:
         return model(**values)
+    except pydantic_settings.SettingsError as error:
+        raise SettingsError(f"{where}: {error}") from None
     except ValidationError as error:
         problems = map(setting_problem, error.errors())
         raise SettingsError(f"{where}: " + "; ".join(problems)) from None

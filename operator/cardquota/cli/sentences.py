@@ -349,8 +349,8 @@ def not_looked_at(what: str, kinds: Sequence[str]) -> str:
 def settings_unread(why: str) -> str:
     """The operator's own settings are not known."""
     return (
-        f"the operator's settings are not known: {why}; everything below is compared with the "
-        "defaults: name the operator's configuration with --config"
+        f"the operator's settings are not all known: {why}; for those the defaults are taken: name "
+        "the operator's configuration with --config"
     )
 
 

@@ -90,7 +90,8 @@ class Fence:
     """Of one replica, for one term after the other.
 
     Guarantees: `held` returns only once the Term names the current term and the API server that we
-    ask accepts it, and not before it refuses another, or did not for a while. A fault is told within 30 s: by metric, log, `problem`, an event on the Lease
+    ask accepts it, and not before it refuses another, or did not for a while. A fault is told
+    within 30 s: by metric, log, `problem`, an event on the Lease
     and the Term's status. While `closed`, a few requests every 10 s.
     Not guaranteed: that another API server knows the Term as soon as the one that we ask.
     """
@@ -204,11 +205,9 @@ class Fence:
             text = fence_messages.unwritten(self._where, str(error))
             return _Found(FenceFault.UNWRITTEN, text)
         try:
-            if self._repeat is not None:
-                said = await _refusal(self._repeat())
-                if said is not None and said.for_term:
-                    return self._refused_for(said)
-                self._repeat = None
+            said = await self._tried_again()
+            if said is not None:
+                return self._refused_for(said)
             ours, others = await _refusal(self._reserve(term)), None
             if ours is not None and ours.for_term:
                 return self._refused_for(ours)
@@ -221,6 +220,19 @@ class Fence:
         for said in (ours, others):
             if said is not None and not said.for_term:
                 return self._untried(said.text)
+        return None
+
+    async def _tried_again(self) -> _Refusal | None:
+        """Why the decision that was refused last is refused still, if it is so for its term."""
+        repeat = self._repeat
+        if repeat is None:
+            return None
+        with suppress(OutcomeUnknown):  # that is no refusal, and may be of this object alone
+            said = await _refusal(repeat())
+            if said is not None and said.for_term:
+                return said
+        if self._repeat is repeat:  # else another was refused meanwhile
+            self._repeat = None
         return None
 
     def _refused_for(self, said: _Refusal) -> _Found:

@@ -321,6 +321,22 @@ async def test_what_was_refused_stays_refused_while_the_api_server_is_silent() -
         assert one.closed()
 
 
+async def test_a_refused_decision_that_gets_no_answer_later_stops_nobody() -> None:
+    """Its namespace may have a webhook that is down."""
+    server = TermServer()
+
+    async def repeat() -> bytes:
+        raise OutcomeUnknown("no webhook")
+
+    async with kept(server) as one:
+        await one.fence.held()
+        one.fence.refused(repeat)
+        assert one.closed()
+        await until(lambda: not one.closed())
+        await asyncio.sleep(100)
+        assert not one.closed()
+
+
 async def test_one_refusal_that_is_over_at_once_is_not_told() -> None:
     server, decisions = TermServer(), Decisions()
     decisions.refused = False

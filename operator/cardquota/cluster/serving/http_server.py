@@ -21,7 +21,15 @@ from aiohttp import StreamReader, web
 from .body_budget import OF_THE_PROCESS, BodyBudget, BodyHold, BusyError
 from .connections import IDLE, REQUEST_WITHIN, Connection, Connections
 from .http2_connection import Http2Connection
-from .http_call import TEXT, BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall, HttpHandler
+from .http_call import (
+    BROKEN,
+    TEXT,
+    BodyLimits,
+    BodyTooLargeError,
+    HttpAnswer,
+    HttpCall,
+    HttpHandler,
+)
 
 _NAMES: Final = ("commonName", "DNS", "URI")
 PROTOCOLS: Final = ("h2", "http/1.1")
@@ -40,11 +48,6 @@ _AGAIN_AFTER: Final = 1
 _BUSY: Final = HttpAnswer(
     HTTPStatus.TOO_MANY_REQUESTS,
     b"too many bytes of other requests are in work: try again in a second\n",
-    TEXT,
-)
-_BROKEN: Final = HttpAnswer(
-    HTTPStatus.INTERNAL_SERVER_ERROR,
-    b"cardquota could not answer: this is a bug, see its log\n",
     TEXT,
 )
 _LOG = logging.getLogger(__name__)
@@ -189,7 +192,7 @@ class HttpServer:
             answer = _LEFT
         except Exception:  # noqa: BLE001
             _LOG.exception("a request could not be answered")
-            answer = _BROKEN
+            answer = BROKEN
         finally:
             hold.release()
         connection = protocol.connection
