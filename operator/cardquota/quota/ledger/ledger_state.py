@@ -22,6 +22,8 @@ from ..limits import (
     QUEUES,
     WAITING_PODS,
     WAITING_PODS_OF_ONE,
+    WORKLOADS,
+    WORKLOADS_OF_ONE,
     Limit,
 )
 from ..names.known_names import KnownNames
@@ -149,7 +151,7 @@ class LedgerState:
         """For which groups something is reserved in each queue."""
         self.defaults = PodDefaults()
         """What pods get when they are created that a template does not say."""
-        self.workloads = WorkloadCache()
+        self.workloads = WorkloadCache(_kept(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded))
         """What makes pods that concern us. Nothing is charged for it."""
         self.live_holdings = LiveHoldings()
         """What ReplicaSets hold, and DaemonSets on each node."""
