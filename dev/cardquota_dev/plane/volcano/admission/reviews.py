@@ -77,5 +77,15 @@ def job_defaults(job: Json) -> list[Json]:
     return patch
 
 
+def job_warnings(job: Json) -> list[str]:
+    """What of the job the stand-in does not do, though Volcano does."""
+    return [
+        f"the stand-in for Volcano starts the members of task {task.get('name')} one by one; "
+        "Volcano would start those of a partition together (partitionPolicy)"
+        for task in (job.get("spec") or {}).get("tasks") or ()
+        if task.get("partitionPolicy")
+    ]
+
+
 def _invalid(where: str, value: object, why: str) -> str:
     return f'requestBody.spec.{where}: Invalid value: "{value}": {why}'
