@@ -26,6 +26,8 @@ class LeftOut(NamedTuple):
     """Bytes that would be kept of it."""
     queue: str = ""
     """The queue that it would be in."""
+    made_by: tuple[str, str] = ("", "")
+    """Kind and name of a pod's workload."""
 
 
 class TooMuch(NamedTuple):
@@ -39,7 +41,7 @@ class KeptObjects:
     """The sizes of the objects of one kind that are kept, and the names of those that are not.
 
     Guarantee: what was counted in by `keep` is never more than the limits. A left-out object takes
-    some 400 bytes, and those of a queue's name. Not guaranteed: that what was left out first is
+    some 450 bytes, and those of a queue's name. Not guaranteed: that what was left out first is
     read first.
     """
 

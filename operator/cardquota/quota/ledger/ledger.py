@@ -158,8 +158,9 @@ class Ledger(LedgerState):
             )
         if record is not None:
             self._gone(uid)
-        where, queue = (facts.namespace, facts.name, uid), self.queue_of(facts)
-        kept.leave_out(uid, LeftOut(*where, facts.revision, size, queue))
+        where, made_by = (facts.namespace, facts.name, uid), (facts.workload_kind, facts.workload)
+        queue = self.queue_of(facts)
+        kept.leave_out(uid, LeftOut(*where, facts.revision, size, queue, made_by))
         return None
 
     def fix_queues(self) -> None:
