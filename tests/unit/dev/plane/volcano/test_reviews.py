@@ -61,9 +61,10 @@ def test_jobs(job: Json, said: str) -> None:
     assert bool(found) is bool(said)
 
 
-def test_partitions_are_not_simulated_and_that_is_said() -> None:
-    (said,) = job_warnings(a_volcano_job(a_task(), {**a_task(), "partitionPolicy": {"x": 1}}))
-    assert "Volcano would start those of a partition together" in said
+def test_what_is_not_simulated_of_a_task_is_said() -> None:
+    task = {**a_task(), "partitionPolicy": {"x": 1}, "dependsOn": {"name": ["a"]}}
+    said = job_warnings(a_volcano_job(a_task(), task))
+    assert ["not do partitionPolicy" in one for one in said] == [True, False]
     assert job_warnings(a_volcano_job(a_task())) == []
 
 
