@@ -103,16 +103,6 @@ COUNTED_WITH: Final = (
     "queue or other vendors, it counts differently"
 )
 NOBODY_PUBLISHES: Final = "no replica leads, so no totals are published now: they are not compared"
-LEFTOVERS_NOT_KNOWN: Final = "leftovers of another quota system may be missed"
-LEFT_OVER: Final = "left over from another quota system"
-PLUGIN_TELLS: Final = "an event of Volcano's plugin capacity-card says that it waits"
-PLUGIN_OUT: Final = "take the plugin out of the scheduler's configuration, and restart it"
-WRITE_QUOTA: Final = "write volcano.sh/card.quota, by card"
-SPEC_OUT: Final = "remove them from spec"
-HELD_WITHOUT_QUOTA: Final = "cards are held in this queue, which has no card quota"
-WITHOUT_GATE: Final = "it was created without a gate, and waits for a node"
-CREATE_ANEW: Final = "create it again if it should wait for quota"
-CORRECT_IT: Final = "correct it, or remove it"
 CHECK_LOSSES: Final = {
     "pods": "it is not known which of them are stuck",
     "replicasets": "it is not known which of them lack refused pods",
@@ -551,35 +541,12 @@ def outside_not_known(reason: str) -> str:
     return f"{reason}: what is used outside every queue is not shown"
 
 
-def plugin_named(plugin: str) -> str:
-    """The configuration of Volcano's scheduler names a plugin that does not go with ours."""
-    if plugin == "proportion":
-        return "plugin proportion counts pods at the gate as demand, and starves other queues"
-    return f"plugin {plugin} counts the same annotations by its own rules, after cardquota"
-
-
-def cards_in_spec(amounts: Sequence[tuple[str, str, str]], *, has_quota: bool) -> str:
-    """A queue has card resources in its specification (Q2). By field, resource, amount."""
-    rows = [f"spec.{field} {show(resource)} {amount}" for field, resource, amount in amounts]
-    named = first_of(rows, ", ")
-    if has_quota:
-        return (
-            f"{named}: not a card quota, and Volcano's plugin capacity limits the queue by it too"
-        )
-    return f"{named}: not a card quota, and the queue has none"
-
-
 def misplaced(key: str, *, label: bool) -> str:
     """A key of ours, on a Namespace. `label`: it is a label, and stands there as an annotation;
     otherwise the reverse.
     """
     written, right = ("an annotation", "a label") if label else ("a label", "an annotation")
     return f"<{show(key)}> is {right}, and has no effect as {written}"
-
-
-def keys_unknown(keys: Sequence[str]) -> str:
-    """Annotations that look like ours and mean nothing."""
-    return f"annotations that have no effect: {listed(keys)}"
 
 
 def autoscaler_of_nobody(user: str, namespace: str) -> str:

@@ -20,7 +20,7 @@ from ..failure import failed
 from ..output import Output
 from ..printing import print_data, print_lines
 from ..table import table
-from .checked_cluster import JUDGED_BY, PODS, CheckedCluster, read_cluster
+from .checked_cluster import JUDGED_BY, CheckedCluster, read_cluster
 from .drift_section import Difference, drift_section, lasting_differences
 from .installation.fence_section import fence_section
 from .installation.installation_section import (
@@ -31,8 +31,6 @@ from .installation.installation_section import (
 from .installation.installed import read_installed
 from .installation.installed_settings import read_installed_settings
 from .known_kinds import not_known
-from .leftovers.leftover_objects import Leftovers, NotedPods, read_leftovers
-from .leftovers.leftover_section import leftover_section
 from .namespace_keys import NamespaceKeys, read_namespace_keys
 from .namespaces_section import namespaces_section
 from .nodes_section import nodes_section
@@ -56,7 +54,6 @@ _SINCE: Final = (
     StuckKind.GATED,
     StuckKind.DENIED,
     StuckKind.REFUSED,
-    StuckKind.LEFT_OVER,
 )
 """Findings that have begun at some time, known or not. Of the others nobody asks since when."""
 _LONGEST_NOTE: Final = 1_000
@@ -85,7 +82,7 @@ def check(
     except (AccessError, ClusterError) as error:
         return failed(error)
     now = time.time()
-    read, left, settings = seen.cluster, seen.leftovers, seen.settings
+    read, settings = seen.cluster, seen.settings
     if terminating_after is None:
         terminating_after = settings.stuck.terminating_after
     if gated_after is None:
@@ -99,10 +96,9 @@ def check(
     )
     refused = refused_section(read.refused_events, now)
     outside = outside_section(read)
-    left_over = leftover_section(read, left, now)
     namespaces = namespaces_section(read, seen.namespace_keys, settings.scale.autoscalers)
     past = [namespaces, past_section(read)]
-    return show_sections([*_of_cluster(seen), *past, stuck, refused, outside, left_over], output)
+    return show_sections([*_of_cluster(seen), *past, stuck, refused, outside], output)
 
 
 class _Looked(NamedTuple):
@@ -110,7 +106,6 @@ class _Looked(NamedTuple):
 
     settings: Settings
     cluster: CheckedCluster
-    leftovers: Leftovers
     namespace_keys: list[NamespaceKeys]
     installation: tuple[CheckSection, ...] = ()
     """With the fence. Empty where a namespace is asked for."""
@@ -120,20 +115,15 @@ class _Looked(NamedTuple):
 async def _read(
     kubeconfig: Path | None, context: str, namespace: str, settings: Settings, *, given: bool
 ) -> _Looked:
-    noted = NotedPods()
     client = Client(await find_access(kubeconfig, context))
     try:
         unknown: tuple[str, ...] = ()
         if not given:
             settings, unknown = await read_installed_settings(client, settings)
-        read = await read_cluster(kubeconfig, context, namespace, settings, look_at_pod=noted.look)
-        unread = read.unread.get(PODS, "")
-        left = await read_leftovers(
-            client, namespace, settings, pods=noted.found, pods_unread=unread
-        )
+        read = await read_cluster(kubeconfig, context, namespace, settings)
         keys = await read_namespace_keys(client, namespace)
         if namespace:
-            return _Looked(settings, read, left, keys)
+            return _Looked(settings, read, keys)
         installed = await read_installed(client, settings)
     finally:
         await client.close()
@@ -141,13 +131,13 @@ async def _read(
     installation = installation_section(installed, settings, now, unknown)
     found = (installation, fence_section(installed, settings, now, known=not unknown))
     if nobody_decides(installation) or not_known(read, JUDGED_BY):
-        return _Looked(settings, read, left, keys, found)
+        return _Looked(settings, read, keys, found)
 
     async def again() -> CheckedCluster:
         return await read_cluster(kubeconfig, context, "", settings, only=JUDGED_BY)
 
     drift = await lasting_differences(read, again, asyncio.sleep)
-    return _Looked(settings, read, left, keys, found, tuple(drift))
+    return _Looked(settings, read, keys, found, tuple(drift))
 
 
 def _of_cluster(seen: _Looked) -> list[CheckSection]:
@@ -157,7 +147,7 @@ def _of_cluster(seen: _Looked) -> list[CheckSection]:
     free = nobody_decides(seen.installation[0])
     return [
         *seen.installation,
-        queues_section(seen.cluster, seen.leftovers.objects),
+        queues_section(seen.cluster),
         nodes_section(seen.cluster),
         drift_section(seen.cluster, seen.drift, nobody_publishes=free),
     ]

@@ -20,6 +20,7 @@ by `namespace/name`.
 
 from collections.abc import Collection, Hashable, Iterable
 from dataclasses import replace
+from sys import intern
 
 from ..accounts.account import Account
 from ..accounts.queue_facts import QueueFacts
@@ -166,7 +167,9 @@ class Ledger(LedgerState):
             )
         if record is not None:
             self._gone(uid)
-        kept.leave_out(uid, LeftOut(facts.namespace, facts.name, uid, facts.revision, size))
+        where, made_by = (facts.namespace, facts.name, uid), (facts.workload_kind, facts.workload)
+        queue = self.queue_of(facts)
+        kept.leave_out(uid, LeftOut(*where, facts.revision, size, queue, made_by))
         return None
 
     def fix_queues(self) -> None:
@@ -333,7 +336,8 @@ class Ledger(LedgerState):
             return True
         if group is not None and group.facts is not None:
             self.group_gone(key)
-        kept.leave_out(key, LeftOut(facts.namespace, facts.name, facts.uid, facts.revision, size))
+        where = facts.namespace, facts.name, facts.uid
+        kept.leave_out(key, LeftOut(*where, facts.revision, size, intern(facts.queue)))
         if key in self.groups:
             self.mark_group(self.groups[key])
         return False

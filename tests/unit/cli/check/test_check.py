@@ -102,7 +102,7 @@ def test_what_is_so_now_has_no_age_and_is_named_once() -> None:
 
 
 def test_of_a_healthy_cluster_two_lines_are_printed() -> None:
-    names = ("installation", "queues", "nodes", "stuck", "leftover")
+    names = ("installation", "queues", "nodes", "stuck")
     assert shown(*map(CheckSection, names)) == [
         "The installation is in order.",
         "Nothing is stuck.",
