@@ -147,20 +147,14 @@ class Ledger(LedgerState):
         if facts.stamp is not None or under_way:
             kept.forget(uid)
             return facts
-        gated = facts.state is State.GATED
-        fixed = facts.fixed_queue is not None or (record is not None and record.fixed is not None)
-        mode = self.mode_in(facts.namespace)
-        if mode is Mode.OFF and not (gated or fixed):
-            # It counts once it is bound, and nobody asks for it before.
-            kept.forget(uid)
-            if record is not None:
-                self._gone(uid)
-            return None
         size = self.kept_pod_size(facts)
         too_much = kept.keep(uid, facts.namespace, size)
         if too_much is None:
             return facts
-        if not gated and (fixed or mode is Mode.ENFORCE):
+        fixed = facts.fixed_queue is not None or (record is not None and record.fixed is not None)
+        enforced = self.mode_in(facts.namespace) is Mode.ENFORCE
+        # Any other counts once it is bound, or let through.
+        if facts.state is not State.GATED and (fixed or enforced):
             kept.forget(uid)
             return without_texts(
                 facts, request_messages.too_much_kept(too_much.limit, too_much.found)
