@@ -80,7 +80,7 @@ def test_a_claim_that_was_there_before_is_refused_with_its_class(people: Team) -
     for claimed in ({"resourceClaimTemplateName": "mixed"}, {"resourceClaimName": "card"}):
         reply = people.create(claiming(people.a_pod("a", 1, T1000), **claimed))
         assert reply.reason == v.Reason.DEVICE_CLAIMED
-        assert f"is of DeviceClass <{CARD}>, which the setting" in reply.message
+        assert f"is of DeviceClass <{CARD}>; if that has no cards" in reply.message
     reply = people.create(claiming(people.a_pod("a"), resourceClaimName="missing"))
     assert "ResourceClaim <missing> does not exist" in reply.message
 

@@ -55,8 +55,8 @@ async def test_a_claim_of_no_card_is_let_by_and_the_cards_beside_it_count(
 @pytest.mark.parametrize(
     ("claims", "said"),
     [
-        ([BY_TEMPLATE], f"ResourceClaimTemplate <imex> is of DeviceClass <{CARD}>, which "),
-        ([BY_NAME, BY_TEMPLATE], f"ResourceClaimTemplate <imex> is of DeviceClass <{CARD}>, "),
+        ([BY_TEMPLATE], f"ResourceClaimTemplate <imex> is of DeviceClass <{CARD}>; if "),
+        ([BY_NAME, BY_TEMPLATE], f"ResourceClaimTemplate <imex> is of DeviceClass <{CARD}>; "),
         ([{"resourceClaimName": "gone"}], "ResourceClaim <gone> does not exist"),
         ([{}], "ResourceClaim <> does not exist"),
         ([{"resourceClaimName": f"c{n}"} for n in range(9)], "has <9> claims, of which at most 8"),

@@ -218,8 +218,8 @@ def with_claim(text: str, why: str) -> str:
 def claim_of(kind: str, name: str, device_class: str) -> str:
     """It may be of a card."""
     return (
-        f"{kind} <{show(name)}> is of DeviceClass <{show(device_class)}>, which the setting "
-        "deviceClassesWithoutCards does not name"
+        f"{kind} <{show(name)}> is of DeviceClass <{show(device_class)}>; if that has no cards, it "
+        "can be let by: ask for it to be named in the setting deviceClassesWithoutCards"
     )
 
 
@@ -235,7 +235,7 @@ def claim_not_read(kind: str, name: str, error: str) -> str:
 
 def claims_not_read(number: int, most: int) -> str:
     """The same, since they are too many."""
-    return f"the pod has <{number}> claims, of which at most {most} are read"
+    return f"the pod has <{number}> claims, of which at most {most} are read: use fewer"
 
 
 def claim_not_counted() -> str:

@@ -314,7 +314,7 @@ spec:
     assert answers.refused == []
     for there, claimed, why in (
         ("nic", "other", "ResourceClaimTemplate <other> is not in the files, so what"),
-        ("gpu", "gpu", "ResourceClaimTemplate <gpu> is of DeviceClass <gpu.example.com>, which"),
+        ("gpu", "gpu", "ResourceClaimTemplate <gpu> is of DeviceClass <gpu.example.com>; if that"),
     ):
         answers = simulated(there, claimed)
         (a,) = named(answers, "a").pods
