@@ -12,7 +12,7 @@ class _Device(Wire):
     device_class_name: str = ""
 
 
-class _Request(_Device):
+class _DeviceRequest(_Device):
     """`v1` and `v1beta2` have one of the lists of devices, older versions a class or the second."""
 
     exactly: _Device | None = None
@@ -20,7 +20,7 @@ class _Request(_Device):
 
 
 class _Devices(Wire):
-    requests: tuple[_Request, ...] | None = ()
+    requests: tuple[_DeviceRequest, ...] | None = ()
 
 
 class _ClaimSpec(Wire):
