@@ -42,6 +42,7 @@ class SettingsError(Exception):
 
 
 Port = Annotated[int, Field(ge=1, le=65535)]
+ObjectName = Annotated[str, Field(max_length=253, pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 UpToAYear = Annotated[float, Field(ge=0, le=LONGEST_STARVATION_WAIT, allow_inf_nan=False)]
 
@@ -369,6 +370,12 @@ class Settings(BaseSettings):
     """Namespaces whose pods never reach the webhook. The operator's own is always exempt."""
     vendors: tuple[VendorRow, ...] = ()
     """Rows added to the vendor table."""
+    device_classes_without_cards: Annotated[tuple[ObjectName, ...], Field(max_length=100)] = (
+        "compute-domain-default-channel.nvidia.com",
+        "compute-domain-daemon.nvidia.com",
+    )
+    """DeviceClasses whose devices are no cards: claims of them are let by where all other claims
+    are refused (P7)."""
     webhook: Webhook = Webhook()
     leader_election: LeaderElection = LeaderElection()
     reservation_timeout: Seconds = 300.0

@@ -29,11 +29,12 @@ from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import request_messages, shortfall_messages
 from ...quota.nodes.node_facts import node_facts
-from ...quota.objects.pod import Pod
+from ...quota.objects.pod import Pod, PodSpec
 from ...quota.objects.pod_group import PodGroup, WrittenPodGroup
 from ...quota.objects.queue import Queue
 from ...quota.objects.volcano_job import WrittenVolcanoJob
 from ...quota.pods.card_alias import alias_warning
+from ...quota.pods.claims import named_claims, why_no_quota_counts
 from ...quota.pods.pod_facts import PodFacts, pod_facts
 from ...quota.pods.pod_request import card_devices
 from ...quota.release.openings import openings
@@ -202,6 +203,8 @@ class Simulation:
         written = msgspec.convert(msgspec.to_builtins(job), WrittenVolcanoJob)
         if has_too_many_tasks(written):
             return True
+        for task in written.spec.tasks or ():
+            self._leave_out_claims(task.template.spec, meta.namespace)
         verdict = to_its_end(judge_job_write(self.ledger, written, namespace=meta.namespace))
         name = f"{meta.namespace}/{meta.name}"
         told = list(verdict.warnings)
@@ -327,6 +330,7 @@ class Simulation:
 
     def _review(self, pod: Pod, answer: PodAnswer) -> None:
         """What admission makes of a pod that is created."""
+        claimed = self._leave_out_claims(pod.spec, pod.metadata.namespace)
         facts = pod_facts(pod)
         if facts.namespace in self._settings.unwatched_namespaces:
             self._unmanaged(pod, answer, sentences.exempt(facts.namespace))
@@ -346,6 +350,8 @@ class Simulation:
             effect = Effect.DENY
         answer.queue, answer.reason = verdict.queue, verdict.reason or ""
         answer.text = with_holders(self.ledger, facts, verdict).text
+        if claimed and verdict.reason is v.Reason.DEVICE_CLAIMED:
+            answer.text = request_messages.with_claim(answer.text, claimed)
         answer.warnings = verdict.warnings + alias_warning(pod.metadata.annotations)
         if effect is Effect.WARN:
             answer.warnings += card_not_steered(self.ledger, facts, verdict)
@@ -360,6 +366,21 @@ class Simulation:
         else:
             why = self._why_unmanaged(facts, verdict, mode, warned=effect is Effect.WARN)
             self._unmanaged(pod, answer, why)
+
+    def _leave_out_claims(self, spec: PodSpec, namespace: str) -> str:
+        """Empty its claims if none of them is of a card; why not, where such pods are refused."""
+        found = self.ledger.namespaces.get(namespace)
+        if found is None or found.mode != v.NAMESPACE_ENFORCED:
+            return ""
+        listed = self._settings.device_classes_without_cards
+        for claim in named_claims(spec):
+            there = self._inventory.claims.get((namespace, claim))
+            if there is None:
+                return sentences.claim_not_in_files(*claim)
+            if why := why_no_quota_counts(claim, set(there.device_classes()), listed):
+                return why
+        spec.resource_claims = ()
+        return ""
 
     def _asked_about_all(self, facts: PodFacts) -> bool:
         """Whether a pod that does not use cards, as far as the API server knows, reaches the
