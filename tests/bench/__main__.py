@@ -35,7 +35,6 @@ BENCHES = {
     "stuck": ("domain", "finding what is stuck, among 20,000 pods"),
     "answers": ("domain", "an answer about a queue, and about a pod, among 20,000 pods"),
     "holders": ("domain", "who holds the cards, in a refusal"),
-    "names": ("domain", "the name that was probably meant"),
     "renewals": ("loop", "the events of 20,000 who wait, written again"),
     "scrape": ("loop", "a scrape of the metrics, by how many wait"),
     "sharers": ("domain", "an oversold card that 10,000 queues have"),

@@ -14,10 +14,6 @@ from ..quota.words import counted, first_of, lasting, listed, show
 NO_ROOM: Final = "no node has room: stays Pending"
 AUDITED_FITS: Final = "audit: would be admitted"
 AUDITED_WAITS: Final = "audit: would wait at the gate"
-JOB_ENDED: Final = "has ended: it has no more pods"
-ALL_THERE: Final = "its pods are there"
-BEING_DELETED: Final = "it is being deleted, and holds this until it is gone"
-GOT_PAST: Final = "it got past admission, and is counted all the same"
 JOB_REFUSED: Final = "the Job is refused, so it has no pods"
 GROUP_REFUSED: Final = "its pod group is refused, so it has no pods"
 NO_CARDS: Final = "No cards."
@@ -118,7 +114,10 @@ CHECK_LOSSES: Final = {
 }
 """By kind that may not be listed: what is not found without it."""
 NO_LIST: Final = "the answer is not a list of Kubernetes objects"
-NO_WORKLOADS: Final = "No workloads in the files."
+NO_CLUSTER: Final = (
+    "the files have no queues and no nodes, and no cluster is read: add them (kubectl get "
+    "nodes,namespaces,queues -o json), or ask the cluster (kubectl apply --dry-run=server)"
+)
 _REFUSED: Final = re.compile(r"(401|403)\b[^:]{0,40}: ")
 """How ApiError begins of who is not known, or may not."""
 _CALL: Final = re.compile(r"(?:GET|POST) [^ ]{1,2000}: (?:[A-Z][A-Za-z]*Error: )?")
@@ -135,19 +134,13 @@ def more_queues_left_out(number: int) -> str:
     return f"left out: {counted(number, 'more queue')}"
 
 
-def object_left_out(kind: str, name: str, why: str) -> str:
-    """An object of the cluster that cannot be read."""
-    return f"left out: {kind}: {name or 'one of them'} cannot be read: {show(why, most=200)}"
-
-
-def judged_without(why: str) -> str:
-    """Objects that may not be listed, and that few pods need."""
-    return f"{why}: judged as if there were none"
-
-
-def more_notes(number: int) -> str:
-    """Beyond those that are printed."""
-    return f"and {counted(number, 'more note')}; -o json has all"
+def of_a_cluster(name: str) -> str:
+    """A pod or pod group of the files was read from a live cluster."""
+    return (
+        f"{show(name, most=200)} has a uid, so it is of a live cluster; simulate begins with an "
+        "empty one: leave such pods and pod groups out, or ask the cluster (kubectl apply "
+        "--dry-run=server)"
+    )
 
 
 def more_lines(number: int) -> str:
@@ -192,49 +185,14 @@ def without_queue(*, cards: bool) -> str:
     )
 
 
-def some_there(pods: int) -> str:
-    """Pods of a workload that are in the live cluster, and count there."""
-    return f"{counted(pods, 'more pod')} of it {'is' if pods == 1 else 'are'} there"
-
-
-def pods_left_out(pods: int, *, there: bool) -> str:
-    """Pods of the files that were read from a cluster: from this one, or from another one or
-    earlier.
-    """
-    verb = "is" if pods == 1 else "are"
-    which = "there already" if there else "of another cluster, or gone"
-    return f"{counted(pods, 'pod')} of the files {verb} {which}: left out"
-
-
 def no_namespace(name: str) -> str:
     """Nothing can be created in it, or asked about it."""
     return f"namespace <{show(name)}> does not exist"
 
 
-def only_room_counts(pods: int) -> str:
-    """Pods of a live cluster that no quota and no card is about."""
-    which = "uses no card and names" if pods == 1 else "use no card and name"
-    return f"{counted(pods, 'pod')} of the cluster {which} no queue: only the room on nodes counts"
-
-
 def other_gates(names: tuple[str, ...]) -> str:
     """Gates of other controllers hold up the pod."""
     return f"waits at {' and '.join(names)}: stays Pending"
-
-
-def never_placed(without: int, pods: int) -> str:
-    """A job of a timeline was let through, and so many of its pods never got a node."""
-    advice = "keep the quotas within what the nodes have"
-    if without == pods:
-        its = "its pod" if pods == 1 else f"any of its {pods} pods"
-        return (
-            f"let through, but no node ever had room for {its}: none is large enough, or other "
-            f"jobs hold them while they wait for nodes themselves; {advice}"
-        )
-    return (
-        f"let through, but no node ever had room for {without} of its {pods} pods, and meanwhile "
-        f"nobody else can use what the others hold; {advice}, or let a scheduler bind gangs whole"
-    )
 
 
 def lists_forbidden(error: str) -> str:

@@ -239,7 +239,6 @@ class Ledger(LedgerState):
         account = self.account_for(facts.name)
         before = account.facts
         facts = account.facts = self._kept_of_queue(facts.after(before))
-        self.queue_names.add(facts.name)
         self.card_metering.queue_seen(account, before)
         learned = [
             behind
@@ -279,7 +278,6 @@ class Ledger(LedgerState):
         if account is None:
             return
         account.facts = None
-        self.queue_names.discard(name)
         self.card_metering.queue_gone(account)
         self._look_at_silent(self.silent_groups.in_queue(name))
         self._set_quota(account, {})
@@ -449,7 +447,6 @@ class Ledger(LedgerState):
         self.silent_groups.see(group.key, facts)
         self.ask(group)
         self.queue_groups.see(group.key, facts.queue if facts is not None else "")
-        self.group_names.see(group.key, exists=facts is not None)
         self.job_groups.see(group.key, exists=facts is not None)
         if _as_read(group) == before and start == _start_of(group):
             return

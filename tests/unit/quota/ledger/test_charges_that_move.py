@@ -207,7 +207,8 @@ class MovingCharges(RuleBasedStateMachine):
         pod = self.one(pick)
         if pod is None or not pod.facts().node:
             return
-        record, had = self.ledger.pods[pod.uid], pod.facts().memory
+        record = self.ledger.pods[pod.uid]
+        had = dict(record.charge).get("memory", 0)  # maybe less than it asks for, and may have (I3)
         status = {"name": "main", "resources": {"requests": {"memory": f"{node}Gi"}}}
         pod = pod.with_memory(f"{asked}Gi").put([status], "status", "containerStatuses")
         assert pod.facts().memory == max(asked, node) * GI
