@@ -45,7 +45,7 @@ class Journeys:
     def __init__(self) -> None:
         self._writes = _Writes()
         self._replica = Replica(default_queue="team", writes=self._writes)
-        self._status = _Status(self._writes, self._replica.leadership.report_all)
+        self._status = _PostedStatus(self._writes, self._replica.leadership.report_all)
         self.files: dict[str, frozenset[str]] = {}
 
     async def review(self) -> None:
@@ -164,7 +164,7 @@ class _Writes(TakesAll):
                 await self._news.wait()
 
 
-class _Status:
+class _PostedStatus:
     """Stands for Kopf: what it would call, in this loop. Kopf's own watch needs an API server."""
 
     def __init__(self, writes: _Writes, ask_all: Callable[[], None]) -> None:

@@ -77,10 +77,10 @@ def test_it_asks_about_whole_names_only() -> None:
 
 def test_about_names_that_an_administrator_adds() -> None:
     row = VendorRow(name="Acme", prefix="acme.example", type="tpu")
-    own = Extender(managed_resources=("cambricon.com/mlu370", "nvidia.com/gpu"))
+    own = Extender(managed_resources=("cambricon.com/mlu999", "nvidia.com/gpu"))
     settings = Settings(vendors=(row,), extender=own)
     added = set(managed_resources(settings)) - set(managed_resources(DEFAULTS))
-    assert added == {"acme.example/tpu", "acme.example/tpu.shared", "cambricon.com/mlu370"}
+    assert added == {"acme.example/tpu", "acme.example/tpu.shared", "cambricon.com/mlu999"}
 
 
 @pytest.mark.parametrize("name", ["gpu", "nvidia.com/mig-*", "nvidia.com/", "/x", "a b/c", "a/b/c"])

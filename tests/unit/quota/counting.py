@@ -12,7 +12,7 @@ from types import FrameType
 import cardquota
 
 
-class Calls(Counter[str]):
+class CallCounts(Counter[str]):
     """Calls of functions, by name. Raises LookupError for a name that no function of the product
     has any more: after a renaming a test would count nothing, and pass.
     """
@@ -24,9 +24,9 @@ class Calls(Counter[str]):
 
 
 @contextmanager
-def counted_calls() -> Iterator[Calls]:
+def counted_calls() -> Iterator[CallCounts]:
     """What is called meanwhile, in this thread."""
-    calls = Calls()
+    calls = CallCounts()
 
     def look(frame: FrameType, what: str, _: object) -> None:
         if what == "call":

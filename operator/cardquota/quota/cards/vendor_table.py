@@ -14,6 +14,9 @@ from .vendor import SLICED_TYPE, Shown, Vendor
 
 _WRITTEN: Final = MemoryUnit.WRITTEN
 
+_MLU: Final = ("220", "270", "290", "365", "370", "370-x5k", "580", "590")
+"""Cambricon's models. Names such as `mlu-mem` and `mlunum` count something else."""
+
 DEFAULT_VENDORS: Final = (
     # NVIDIA/k8s-device-plugin v0.16, internal/lm/resource.go and docs/gpu-feature-discovery.
     Vendor("NVIDIA", "nvidia.com", "gpu"),
@@ -91,7 +94,7 @@ DEFAULT_VENDORS: Final = (
         "Cambricon",
         "cambricon.com",
         "mlu",
-        kinds="mlu",
+        others=tuple(f"cambricon.com/mlu{model}" for model in _MLU),
         own=(Shown("Model"),),
         own_first=True,
     ),
