@@ -26,7 +26,15 @@ _LATE_BINDING: Final = (
     "there is no such setting any more: a pod's card is decided when its gate opens; leave the "
     "setting out"
 )
-_GONE: Final = {"extender.latebinding": _LATE_BINDING, "extender.schedulers": _LATE_BINDING}
+_CARD_SECONDS: Final = (
+    "there is no such setting any more: card-seconds are sum_over_time of the metric of allocated "
+    "cards; leave the setting out"
+)
+_GONE: Final = {
+    "extender.latebinding": _LATE_BINDING,
+    "extender.schedulers": _LATE_BINDING,
+    "cardsecondsrefresh": _CARD_SECONDS,
+}
 """Settings of earlier releases, in small letters: what to do about them."""
 
 

@@ -372,9 +372,6 @@ class Settings(BaseSettings):
     leader_election: LeaderElection = LeaderElection()
     reservation_timeout: Seconds = 300.0
     """Seconds after which a gang that does not run loses what is reserved for it (E8)."""
-    card_seconds_refresh: Annotated[float, Field(ge=10, le=86_400, allow_inf_nan=False)] = 300.0
-    """At the latest after this many seconds, the card-seconds of a queue that holds cards are
-    written into its status again (T5)."""
     release: Release = Release()
     events: Events = Events()
     scale: Scaling = Scaling()

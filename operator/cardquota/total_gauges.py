@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 Row = tuple[tuple[str, ...], float]
@@ -12,17 +12,13 @@ Rows = Mapping[str, Sequence[Row]]
 """By name of the gauge."""
 
 
-_Samples = CounterMetricFamily | GaugeMetricFamily
-
-
 class Family(NamedTuple):
-    """One gauge, or a counter that is worked out like one."""
+    """One gauge."""
 
     name: str
     """Without our prefix."""
     text: str
     labels: tuple[str, ...]
-    counter: bool = False
 
 
 _OF_A_QUEUE: Final = (
@@ -39,12 +35,6 @@ FAMILIES: Final = (
         "queue_card_reserved",
         "Cards that are reserved for groups, and that no pod of theirs uses yet",
         ("queue", "namespace", "card"),
-    ),
-    Family(
-        "queue_card_seconds",
-        "Card-seconds that were allocated, by queue; on the leader alone",
-        ("queue", "card"),
-        counter=True,
     ),
     *(
         Family(
@@ -128,11 +118,11 @@ class TotalGauges(Collector):
         """Show only these rows from now on. They must not change any more."""
         self._rows = rows
 
-    def describe(self) -> Iterable[_Samples]:
+    def describe(self) -> Iterable[GaugeMetricFamily]:
         """The gauges without rows."""
         return [_empty(family) for family in self._families]
 
-    def collect(self) -> Iterable[_Samples]:
+    def collect(self) -> Iterable[GaugeMetricFamily]:
         """The gauges as last shown, all of one moment."""
         rows = self._rows
         for family in self._families:
@@ -142,6 +132,5 @@ class TotalGauges(Collector):
             yield found
 
 
-def _empty(family: Family) -> _Samples:
-    kind = CounterMetricFamily if family.counter else GaugeMetricFamily
-    return kind(f"cardquota_{family.name}", family.text, labels=family.labels)
+def _empty(family: Family) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"cardquota_{family.name}", family.text, labels=family.labels)

@@ -62,7 +62,7 @@ def _differences(ledger: Ledger) -> Iterator[Difference]:
         if facts is None or not facts.published:
             continue
         counted = {card: row.allocated for card, row in account.rows.items() if is_card(card)}
-        published = {card: row.allocated for card, row in facts.counted.items()}
+        published = facts.published_allocated
         for card in counted.keys() | published.keys():
             said, found = published.get(card, 0), counted.get(card, 0)
             if said != found:

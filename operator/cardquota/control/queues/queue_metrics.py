@@ -130,10 +130,6 @@ def _cards(ledger: LedgerReader, account: AccountReader, queue: str, rows: _Rows
         if surge := account.lent(card):
             rows["queue_card_surge"][queue, card] += surge
             rows["queue_card_borrowed"][queue, card] += borrowed.get(card, 0)
-        counted = account.card_seconds
-        if counted is not None and counted.complete:
-            seconds = counted.seconds(card, account.row(card).allocated)
-            rows["queue_card_seconds"][queue, card] = seconds
     if made_up:
         _card(rows, (queue, UNKNOWN), sum_of([account.row(card) for card in made_up]), 0, 0)
 

@@ -32,7 +32,6 @@ from ..pods.kept_pod import kept_once_bound, without_texts
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..vocabulary import GPU_MEMORY
-from .card_metering import CardMetering
 from .charges import Charges
 from .groups.group_facts import GroupFacts, NamespaceFacts
 from .groups.kept_group import kept_group_size
@@ -76,8 +75,6 @@ class Ledger(LedgerState):
             bounded=bounded,
         )
         self._charges = Charges(self)
-        self.card_metering = CardMetering(self.accounts_by_queue, self.pods)
-        """For how long cards are held (T5)."""
         self.reassessment = Reassessment(self, self._charges, at_once)
         self.decisions = ReleaseDecisions(self, self._charges)
         """What the leader's release decides."""
@@ -234,7 +231,6 @@ class Ledger(LedgerState):
         before = account.facts
         facts = account.facts = self._kept_of_queue(facts.after(before))
         self.queue_names.add(facts.name)
-        self.card_metering.queue_seen(account, before)
         learned = [
             behind
             for card, (resource, _) in facts.recorded.items()
@@ -274,7 +270,6 @@ class Ledger(LedgerState):
             return
         account.facts = None
         self.queue_names.discard(name)
-        self.card_metering.queue_gone(account)
         self._look_at_silent(self.silent_groups.in_queue(name))
         self._set_quota(account, {})
         self._reassess(account.unstamped)

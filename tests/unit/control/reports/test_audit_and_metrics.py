@@ -13,7 +13,6 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import is_object_name
 from cardquota.quota.moments import time_text
 from cardquota.quota.release.openings import openings
-from cardquota.quota.steps import to_its_end
 
 from ..fakes import Told, a_world
 
@@ -124,31 +123,6 @@ async def test_the_totals_of_each_queue_and_card() -> None:
     assert values(metrics, "cluster_card_allocatable")[(H200,)] == 8
     assert values(metrics, "cluster_card_allocated")[(H200,)] == 1
     assert values(metrics, "cluster_card_quota")[(H200,)] == 3
-
-
-async def test_t5_card_seconds_while_somebody_counts_them() -> None:
-    """Of names that users made up there are none: their rows come and go."""
-    ledger = a_world(
-        a_queue().with_quota({H200: 3, H800: 2}),
-        passed("bound", 2).stamped("queue", {H200: 2}).on_node("h200-a"),
-        passed("odd", 2, "MADE-UP").on_node("not-seen"),
-        passed("stray", 2).in_queue("stray").on_node("h200-a"),
-    )
-    metrics, now = Metrics(), [0]
-    await refresh(ledger, metrics)
-    assert values(metrics, "queue_card_seconds_total") == {}
-    steps = ledger.card_metering.begin(lambda: now[0], 0, renewed=None, longest=0)
-    for _ in range(4):
-        next(steps)
-    await refresh(ledger, metrics)
-    assert values(metrics, "queue_card_seconds_total") == {}, "a term that begins tells no part"
-    to_its_end(steps)
-    now[0] = 3_999
-    await refresh(ledger, metrics)
-    assert values(metrics, "queue_card_seconds_total") == {("queue", H200): 7, ("queue", H800): 0}
-    ledger.queue_gone("queue")
-    await refresh(ledger, metrics)
-    assert values(metrics, "queue_card_seconds_total") == {}
 
 
 async def test_guarantee_and_deserved_of_each_queue_and_card() -> None:
