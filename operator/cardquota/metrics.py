@@ -64,12 +64,6 @@ class Metrics:
             "loop_seconds",
             "Longest stretch for which the event loop held up everybody, last one to two minutes",
         )
-        self.loop_stalls = Counter(
-            "cardquota_loop_stalls",
-            "Stretches of the event loop above 50 ms, by cause: work, collector, starved",
-            ["cause"],
-            registry=self.registry,
-        )
         self.undecodable = Counter(
             "cardquota_undecodable_objects",
             "Objects that could not be read and were left out",

@@ -291,7 +291,6 @@ class Operator:
         extender = self._start(self._serve_extender()) if self._extender is not None else None
         await self._stop.wait()
         await self._shut_down(endpoint, extender)
-        self._loop_watch.stop()
         for server in plain:
             await server.stop(_GRACE)
         return 1 if self._failed else 0

@@ -16,7 +16,7 @@ from builders import CARDS, H200, Body, a_ledger, a_namespace, a_pod, a_queue, s
 from builders.pod import PodBody
 from cardquota.cluster.events.event import ObjectReference
 from cardquota.control.reports.stuck_reports import StuckReports
-from cardquota.loop.stretch import BOUND
+from cardquota.loop.loop_watch import BOUND
 from cardquota.loop.timed_selector import TimedSelector
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
