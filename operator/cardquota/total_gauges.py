@@ -74,28 +74,14 @@ FAMILIES: Final = (
         "How long at least half of the waiting pods have waited; 0 where none waits",
         ("queue",),
     ),
+    Family(
+        "queue_oldest_terminating_seconds",
+        "For how long the first pod that is being deleted and holds cards should have been gone; 0 "
+        "where none is late",
+        ("queue",),
+    ),
     Family("unadmitted_pods", "Pods charged that never passed admission", ("queue",)),
 )
-STUCK_FAMILIES: Final = (
-    Family(
-        "terminating_stuck_pods",
-        "Pods that are being deleted, hold quota and should be gone",
-        ("queue",),
-    ),
-    Family("terminating_stuck_cards", "Cards that such pods hold", ("queue", "card")),
-    Family(
-        "terminating_stuck_oldest_seconds",
-        "For how long the first of them should have been gone",
-        ("queue",),
-    ),
-    Family("gated_stuck_pods", "Pods that have waited at the gate for long", ("queue",)),
-    Family("gated_stuck_oldest_seconds", "How long the first of them has waited", ("queue",)),
-    Family("denied_workloads", "Workloads that lack pods since we refused some", ("queue",)),
-    Family(
-        "denied_workloads_oldest_seconds", "How long the first of them has lacked pods", ("queue",)
-    ),
-)
-"""What is stuck (R7). No rows where nothing is, and none of a replica that does not lead."""
 
 
 class TotalGauges(Collector):
@@ -106,8 +92,7 @@ class TotalGauges(Collector):
     metrics in its own thread.
     """
 
-    def __init__(self, families: Sequence[Family] = FAMILIES) -> None:
-        self._families = families
+    def __init__(self) -> None:
         self._rows: Rows = {}
 
     def shown(self, name: str) -> Sequence[Row]:
@@ -120,12 +105,12 @@ class TotalGauges(Collector):
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
         """The gauges without rows."""
-        return [_empty(family) for family in self._families]
+        return [_empty(family) for family in FAMILIES]
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         """The gauges as last shown, all of one moment."""
         rows = self._rows
-        for family in self._families:
+        for family in FAMILIES:
             found = _empty(family)
             for labels, value in rows.get(family.name, ()):
                 found.add_metric(labels, value)

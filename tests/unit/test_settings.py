@@ -73,6 +73,7 @@ def test_times_that_contradict_each_other_are_named_with_their_numbers(
         ("extender: {lateBinding: true}", "extender.lateBinding"),
         ("extender: {schedulers: [mine]}", "extender.schedulers"),
         ("cardSecondsRefresh: 300", "cardSecondsRefresh"),
+        ("stuck: {gatedAfter: 60}", "stuck"),
     ],
 )
 def test_a_setting_that_is_gone_says_so(tmp_path: Path, written: str, key: str) -> None:
@@ -102,9 +103,9 @@ def test_a_variable_overrides_the_file_whatever_the_words_of_its_name(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     file = tmp_path / "config.yaml"
-    file.write_text("{defaultQueue: file, stuck: {gatedAfter: 1, terminatingAfter: 2}}")
+    file.write_text("{defaultQueue: file, events: {renewAfter: 100, renewalsPerSecond: 2}}")
     monkeypatch.setenv("CARDQUOTA_DEFAULT_QUEUE", "environment")
-    monkeypatch.setenv("CARDQUOTA_STUCK__GATED_AFTER", "3")
+    monkeypatch.setenv("CARDQUOTA_EVENTS__RENEW_AFTER", "300")
     found = load(file)
     assert found.default_queue == "environment"
-    assert (found.stuck.gated_after, found.stuck.terminating_after) == (3, 2)
+    assert (found.events.renew_after, found.events.renewals_per_second) == (300, 2)

@@ -291,6 +291,46 @@ async def test_t7_the_oldest_and_the_median_wait_count_from_creation() -> None:
     assert set(values(metrics, "queue_median_wait_seconds").values()) == {0}
 
 
+def deleted(pod: PodBody, gone_by: object) -> PodBody:
+    """Being deleted: its grace period ends then."""
+    return pod.put(gone_by, "metadata", "deletionTimestamp")
+
+
+def holding(name: str, late: int, cards: int = 1) -> PodBody:
+    """A pod that should have been gone for so many seconds."""
+    pod = passed(name, cards).stamped("queue", {H200: cards}).on_node("h200-a")
+    return deleted(pod, time_text(int(NOW) - late))
+
+
+async def test_r7_how_late_the_oldest_pod_is_that_should_be_gone_and_holds_cards() -> None:
+    metrics = Metrics()
+    outside = a_pod("outside").asking_for(2).on_node("h200-a")
+    no_cards = a_pod("cpu").in_queue("queue").with_cpu("1").on_node("h200-a")
+    ledger = a_world(
+        THREE,
+        a_queue("idle"),
+        holding("old", 900),
+        holding("young", 60),
+        deleted(waiting("gated", time_text(int(NOW) - 5_000)), time_text(int(NOW) - 5_000)),
+        deleted(outside, time_text(int(NOW) - 5_000)),
+        deleted(no_cards, time_text(int(NOW) - 5_000)),
+        deleted(passed("odd", 1).stamped("queue", {H200: 1}).on_node("h200-a"), "some day"),
+        holding("ended", 5_000).in_phase("Succeeded"),
+    )
+
+    async def late() -> dict[tuple[str, ...], float]:
+        await shown_now(ledger, metrics, leads=False)
+        return values(metrics, "queue_oldest_terminating_seconds")
+
+    assert await late() == {("queue",): 900, ("idle",): 0}
+    ledger.pod_gone("uid-old")
+    assert (await late())["queue",] == 60
+    see(ledger, holding("young", -30).at_revision(2))
+    assert (await late())["queue",] == 0, "its grace period runs"
+    see(ledger, holding("stray", 70).in_queue("stray").stamped("stray", {H200: 1}))
+    assert (await late())[(UNKNOWN,)] == 70
+
+
 async def test_t7_a_creation_time_in_the_future_is_no_wait() -> None:
     metrics = Metrics()
     ledger = a_world(THREE, waiting("a", time_text(int(NOW) + 5)))

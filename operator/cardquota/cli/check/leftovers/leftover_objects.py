@@ -124,7 +124,7 @@ class NotedPods:
         self.found: list[NotedObject] = []
 
     def look(self, raw: msgspec.Raw) -> None:
-        """A pod as it came. One that cannot be read is left out: `stuck` names it."""
+        """A pod as it came. One that cannot be read is left out: `past` names it."""
         if _KNOWN.issuperset(_KEY.findall(raw)):
             return
         try:
@@ -193,7 +193,7 @@ def _inside(path: str, namespace: str) -> str:
 async def _listed(
     client: Client, found: Leftovers, path: str, struct: type[Any], selector: dict[str, str]
 ) -> AsyncIterator[Any]:
-    """What does not have the form of its kind is left out: `stuck` names it."""
+    """What does not have the form of its kind is left out: `past` names it."""
     kind = path.rpartition("/")[2]
     try:
         async for one in list_objects(client, path, struct, selector=selector):

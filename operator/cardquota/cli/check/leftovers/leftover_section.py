@@ -9,10 +9,10 @@ from ....quota.accounts.ignored_cards import ignored_cards
 from ....quota.amounts import is_card
 from ....quota.moments import seconds_of
 from ....quota.pods.pod_facts import State
-from ....quota.stuck.stuck_finding import StuckFinding, StuckKind
 from ... import sentences
 from ..bounded_section import bounded_section
 from ..checked_cluster import CheckedCluster
+from ..finding import Finding, FindingKind
 from ..section import CheckSection
 from .leftover_objects import Leftovers, NotedObject
 
@@ -26,7 +26,7 @@ def leftover_section(read: CheckedCluster, left: Leftovers, now: float) -> Check
     return bounded_section(LEFTOVER, _findings(read, left, now), left.notes)
 
 
-def _findings(read: CheckedCluster, left: Leftovers, now: float) -> Iterator[StuckFinding]:
+def _findings(read: CheckedCluster, left: Leftovers, now: float) -> Iterator[Finding]:
     """Those that decide first: who else holds quotas, which queue holds none, then the rest."""
     objects = left.objects
     for one in objects:
@@ -43,7 +43,7 @@ def _findings(read: CheckedCluster, left: Leftovers, now: float) -> Iterator[Stu
         yield from _of_annotations(one, now)
 
 
-def _of_queue(read: CheckedCluster, one: NotedObject, now: float) -> Iterator[StuckFinding]:
+def _of_queue(read: CheckedCluster, one: NotedObject, now: float) -> Iterator[Finding]:
     ignored = ignored_cards(one.spec, read.ledger.counts) if one.spec is not None else ()
     if not ignored:
         return
@@ -56,7 +56,7 @@ def _of_queue(read: CheckedCluster, one: NotedObject, now: float) -> Iterator[St
 
 def _without_quota(
     read: CheckedCluster, objects: list[NotedObject], now: float
-) -> Iterator[StuckFinding]:
+) -> Iterator[Finding]:
     """Queues without a quota in which cards are held, though nothing in them looks like one."""
     for one in objects:
         if one.spec is None or one.has_quota or ignored_cards(one.spec, read.ledger.counts):
@@ -73,7 +73,7 @@ def _held(account: AccountReader | None) -> dict[str, int]:
     return {card: amount for card, amount in sorted(held.items()) if amount}
 
 
-def _without_gate(read: CheckedCluster, now: float) -> Iterator[StuckFinding]:
+def _without_gate(read: CheckedCluster, now: float) -> Iterator[Finding]:
     """Pods from before the installation that wait for a node: no gate holds them."""
     for account in sorted(read.ledger.accounts(), key=lambda one: one.name):
         if account.name == OUTSIDE:
@@ -93,7 +93,7 @@ def _without_gate(read: CheckedCluster, now: float) -> Iterator[StuckFinding]:
                 )
 
 
-def _of_annotations(one: NotedObject, now: float) -> Iterator[StuckFinding]:
+def _of_annotations(one: NotedObject, now: float) -> Iterator[Finding]:
     if one.problem:
         yield _finding(one, now, "RequestUnreadable", one.problem, sentences.CORRECT_IT)
     if one.unknown:
@@ -110,9 +110,9 @@ def _finding(
     *,
     queue: str | None = None,
     cards: Mapping[str, int] = _NO_CARDS,
-) -> StuckFinding:
-    return StuckFinding(
-        finding=StuckKind.LEFT_OVER,
+) -> Finding:
+    return Finding(
+        finding=FindingKind.LEFT_OVER,
         kind=one.kind,
         namespace=one.namespace,
         name=one.name,
@@ -120,7 +120,6 @@ def _finding(
         cards=cards,
         since=one.since,
         age=None if one.since is None else max(0, int(now - one.since)),
-        node="",
         reason=reason,
         what=sentences.LEFT_OVER,
         why=why,
