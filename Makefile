@@ -64,6 +64,7 @@ lint: $(STAMP) ## Check style, types, layers, rule numbers, and that generated f
 	$(BIN)/python -m cardquota.install.generate --check
 	$(BIN)/python -m cardquota_dev.catalogue --check
 	$(BIN)/python -m cardquota_dev.rule_book
+	$(BIN)/python -m cardquota_dev journeys
 
 crds: $(STAMP) ## Generate crds/, the generated manifests and docs/messages.md
 	$(BIN)/python -m cardquota.api.generate

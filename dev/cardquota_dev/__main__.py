@@ -1,6 +1,8 @@
-"""The commands: `python -m cardquota_dev build | up | down | demo`."""
+"""The commands: `python -m cardquota_dev build | up | down | demo | journeys`."""
 
+import os
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +14,7 @@ from .demo.runner import FILES as DEMO_FILES
 from .demo.runner import run as run_demo
 from .demo.user import TIMEOUT
 from .failure import PlaneError
-from .paths import DEFAULT_PLANE
+from .paths import DEFAULT_PLANE, TESTS
 from .plane.folder import Folder
 from .plane.launch import absolute, end, start_detached
 from .plane.options import DEFAULT_NODES, Options
@@ -187,6 +189,16 @@ def demo(
     """Run the demo that the README shows, on a new plane, and check the result of each step."""
     path = absolute(folder) if folder else None
     raise typer.Exit(run_demo(folder=path, keep=keep, files=absolute(files), timeout=patience))
+
+
+@app.command()
+def journeys(
+    *, files: Annotated[bool, typer.Option("--files", help="Name the files, too.")] = False
+) -> None:
+    """Count the product's files on each of its four ways, in a replica without a cluster."""
+    # It belongs to the tests: they have the replica, and the objects that go the ways.
+    command = [sys.executable, "-m", "harness.journeys", *(["--files"] if files else [])]
+    raise typer.Exit(subprocess.call(command, env=os.environ | {"PYTHONPATH": str(TESTS)}))
 
 
 def main() -> None:

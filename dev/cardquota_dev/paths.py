@@ -6,6 +6,9 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parents[2]
 """The root of the source tree."""
 
+TESTS = CHECKOUT / "tests"
+"""The tests, with what they share."""
+
 GO_MODULE = CHECKOUT / "dev" / "controlplane"
 """The Go module that pins the control plane's versions."""
 

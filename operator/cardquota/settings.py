@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
+import pydantic_settings
 import yaml
 from pydantic import Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
@@ -41,6 +42,7 @@ class SettingsError(Exception):
 
 
 Port = Annotated[int, Field(ge=1, le=65535)]
+ObjectName = Annotated[str, Field(max_length=253, pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 
 
@@ -355,6 +357,12 @@ class Settings(BaseSettings):
     """Namespaces whose pods never reach the webhook. The operator's own is always exempt."""
     vendors: tuple[VendorRow, ...] = ()
     """Rows added to the vendor table."""
+    device_classes_without_cards: Annotated[tuple[ObjectName, ...], Field(max_length=100)] = (
+        "compute-domain-default-channel.nvidia.com",
+        "compute-domain-daemon.nvidia.com",
+    )
+    """DeviceClasses whose devices are no cards: claims of them are let by where all other claims
+    are refused (P7)."""
     webhook: Webhook = Webhook()
     leader_election: LeaderElection = LeaderElection()
     reservation_timeout: Seconds = 300.0
@@ -498,6 +506,8 @@ def _validated(model: type[Settings], stored: Mapping[Any, Any], where: str) -> 
     values: dict[str, Any] = {str(key): value for key, value in stored.items()}
     try:
         return model(**values)
+    except pydantic_settings.SettingsError as error:
+        raise SettingsError(f"{where}: {error}") from None
     except ValidationError as error:
         problems = map(setting_problem, error.errors())
         raise SettingsError(f"{where}: " + "; ".join(problems)) from None

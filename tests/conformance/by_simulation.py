@@ -6,6 +6,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from cardquota.cli.output import Output
 from cardquota.cli.simulate.simulate import simulate
 from cardquota.quota.messages import shortfall_messages
 from cardquota.settings import Settings
@@ -29,7 +30,7 @@ def found_by_simulation(case: Case, folder: Path, *, pods: bool = True) -> Obser
     file.write_text("---\n".join(json.dumps(thing.body) + "\n" for thing in things))
     told = StringIO()
     with redirect_stdout(told):
-        assert simulate([str(file)], Settings(**case.settings), as_json=True) == 0
+        assert simulate([str(file)], Settings(**case.settings), output=Output.JSON) == 0
     answers = json.loads(told.getvalue())
     found = ObservedCase(
         pods={

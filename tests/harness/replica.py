@@ -21,6 +21,7 @@ from cardquota.metrics import Metrics
 from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.settings import Settings
+from cardquota_webhooks.claims import CardlessClaims
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
@@ -127,9 +128,9 @@ class Replica:
             delivery=self.deliveries[kind],
         )
 
-    def lead(self) -> None:
+    def lead(self, posted: Any = None) -> None:
         """A term begins: from now on it decides."""
-        self._term = self._loop.create_task(self.leadership.decide(TERM, _Posted()))
+        self._term = self._loop.create_task(self.leadership.decide(TERM, posted or _Posted()))
 
     def failed(self) -> BaseException | None:
         """What ended the term, if anything did."""
@@ -151,8 +152,15 @@ class Replica:
         await asyncio.gather(self._writers, return_exceptions=True)
 
     def _admission(self) -> AdmissionServer:
+        claims = CardlessClaims(self.ledger, self.settings, _no_claim)
         pods = PodReviews(
-            self.ledger, self.settings, self.notifier, _no_queue, lambda: True, self._loop.time
+            self.ledger,
+            self.settings,
+            self.notifier,
+            _no_queue,
+            claims,
+            lambda: True,
+            self._loop.time,
         )
         targets = ScaleTargets(self.ledger, _no_pod)
         return AdmissionServer(
@@ -160,7 +168,7 @@ class Replica:
             ResizeReviews(self.ledger, lambda: True),
             QueueReviews(self.ledger),
             PodGroupReviews(self.ledger, self.settings, self.notifier, _no_queue, lambda: True),
-            WorkloadReviews(self.ledger, self.settings, self.notifier, _no_queue),
+            WorkloadReviews(self.ledger, self.settings, self.notifier, _no_queue, claims),
             ScaleReviews(
                 self.ledger,
                 self.settings,
@@ -173,7 +181,7 @@ class Replica:
             self.metrics,
             audit=False,
             volcano_jobs=VolcanoJobReviews(
-                self.ledger, self.settings, self.notifier, _no_queue, lambda: True
+                self.ledger, self.settings, self.notifier, _no_queue, claims, lambda: True
             ),
             queue_answers=QueueAnswers(
                 self.ledger, self.settings, lambda: True, lambda: 0.0, self._loop.time
@@ -223,6 +231,9 @@ class _OneStream:
 
 
 async def _no_pod(_: str, __: str) -> None: ...
+
+
+async def _no_claim(_: str, __: str, ___: str) -> None: ...
 
 
 async def _no_queue(_: str) -> bool | None:

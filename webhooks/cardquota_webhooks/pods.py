@@ -17,6 +17,7 @@ no vendor row, nor whether card memory is limited: a pod that asks for one has t
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection
+from dataclasses import replace
 
 import msgspec
 
@@ -26,6 +27,7 @@ from cardquota.install.policies.gate_setting import gate_is_set_by_policy, gate_
 from cardquota.install.policies.key_policies import written_at_release
 from cardquota.quota import vocabulary as v
 from cardquota.quota.amounts import Charge
+from cardquota.quota.cards.device_classes import claims_devices
 from cardquota.quota.decisions.audited_card import card_not_steered
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.holders import with_holders
@@ -43,6 +45,7 @@ from cardquota.quota.pods.pod_facts import PodFacts, State, memory_of, pod_facts
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.settings import Settings
 
+from .claims import CardlessClaims, with_claims
 from .keys_of_ours import Steps, annotations_of, dropping
 from .large_bodies import answer_to_large_pod
 from .recent_admissions import RecentAdmissions
@@ -73,6 +76,7 @@ class PodReviews:
         settings: Settings,
         notifier: ChangeNotifier,
         exists: Exists,
+        claims: CardlessClaims,
         synced: Callable[[], bool],
         clock: Callable[[], float],
         *,
@@ -85,6 +89,7 @@ class PodReviews:
         self._settings = settings
         self._by_policy = gate_is_set_by_policy(settings)
         self._ours = written_at_release(settings)
+        self._claims = claims
         self._ungated = _ungated_text(by_policy=self._by_policy)
         self._synced = synced
         self._late = late
@@ -111,8 +116,7 @@ class PodReviews:
         dropped = dropping(left_out)
         if not self._synced():
             return self._unjudged(pod, facts, can_gate=True, dropped=dropped)
-        verdict = self._visibility.at_once(facts) or await self._visibility.judge(facts)
-        verdict = self._beside_volcano(pod, facts, verdict)
+        facts, verdict = await self._judge(pod, facts)
         effect = self._effect(facts, verdict)
         gated = facts.state is State.GATED
         gate = effect is Effect.GATE
@@ -136,10 +140,17 @@ class PodReviews:
             warnings += (request_messages.keys_left_out(left_out),)
         return AdmissionResponse(patch=_patch([*dropped, *steps]), warnings=warnings)
 
-    def _beside_volcano(self, pod: Pod, facts: PodFacts, verdict: Verdict) -> Verdict:
-        if self._settings.scheduler != "volcano":
-            return verdict
-        return told_of_default(self._ledger, facts, verdict, pod.spec.scheduler_name)
+    async def _judge(self, pod: Pod, facts: PodFacts) -> tuple[PodFacts, Verdict]:
+        """The verdict, and the facts without claims of what is no card."""
+        claimed = ""
+        if pod.spec.resource_claims:
+            claimed = await self._claims.leave_out(pod.spec, facts.namespace)
+            facts = replace(facts, claims_devices=claims_devices(pod.spec))
+        verdict = self._visibility.at_once(facts) or await self._visibility.judge(facts)
+        verdict = with_claims(verdict, claimed)
+        if self._settings.scheduler == "volcano":
+            verdict = told_of_default(self._ledger, facts, verdict, pod.spec.scheduler_name)
+        return facts, verdict
 
     def _is_answered(self, facts: PodFacts, verdict: Verdict, *, dry_run: bool) -> bool:
         """Whether a pod that gets its gate needs no second review: pods that are not yet seen could
@@ -170,8 +181,7 @@ class PodReviews:
         if not self._synced():
             known = gated or self._by_policy
             return AdmissionResponse() if known else self._unjudged(pod, facts, can_gate=False)
-        verdict = self._visibility.at_once(facts) or await self._visibility.judge(facts)
-        verdict = self._beside_volcano(pod, facts, verdict)
+        facts, verdict = await self._judge(pod, facts)
         effect = self._effect(facts, verdict)
         if verdict.fits and effect is Effect.GATE:
             verdict, effect = await self._judge_beside_recent(facts, verdict, effect)

@@ -47,6 +47,7 @@ from cardquota.quota.vocabulary import Reason
 from cardquota.quota.workloads.template_pod import pod_of_template
 from cardquota.settings import Settings
 
+from .claims import CardlessClaims, with_claims
 from .controllers import KINDS, is_made_by
 from .group_wait import GroupWaits
 from .large_bodies import is_large, too_large
@@ -99,8 +100,10 @@ class WorkloadReviews:
         settings: Settings,
         notifier: ChangeNotifier,
         exists: Exists,
+        claims: CardlessClaims,
     ) -> None:
         self._ledger = ledger
+        self._claims = claims
         self._require_queue = settings.require_queue
         self._beside_volcano = settings.scheduler == "volcano"
         self._group_wait = GroupWaits(ledger, settings, notifier)
@@ -129,12 +132,13 @@ class WorkloadReviews:
         keys = template_key_warnings(request, KEYS_OF_PODS)
         keys += keys_beside_template(request, template.metadata.annotations)
         request.drop_objects()
+        claimed = await self._claims.leave_out(template.spec, request.namespace)
         kind = KINDS.get(request.resource.resource, "")
         facts = pod_of_template(template, request.namespace, kind, self._ledger.defaults)
         if request.operation == "CREATE":
             known = not self._visibility.namespace_unknown(facts)
             await self._group_wait.for_group_of(facts, namespace_known=known)
-        verdict = await self._visibility.judge(facts)
+        verdict = with_claims(await self._visibility.judge(facts), claimed)
         if self._beside_volcano:
             scheduler = template.spec.scheduler_name
             verdict = told_of_default(self._ledger, facts, verdict, scheduler)

@@ -8,12 +8,29 @@ from cardquota.quota.messages.queues import queue_messages
 from cardquota.quota.verdict import Growth
 from cardquota.quota.vocabulary import CPU, MEMORY, Reason
 
-from .entry import POD, Entry, Where, say
+from .entry import POD, Entry, Said, Where, say
 
 _QUEUE: Final = "research"
 _H200: Final = "NVIDIA-H200"
 _GPU: Final = "nvidia.com/gpu"
 _GI: Final = 2**30
+_TEMPLATE: Final = "ResourceClaimTemplate"
+
+
+def _claimed(when: str, why: Said, do: str) -> Entry:
+    """The same refusal of a pod that claims devices, with the claim."""
+    refused = say(
+        request_messages.invalid_request, _QUEUE, [], say(request_messages.device_claimed)
+    )
+    return Entry(
+        under=Reason.DEVICE_CLAIMED,
+        when=when,
+        says=say(request_messages.with_claim, refused, why),
+        where=(Where.REFUSAL,),
+        rule="P7",
+        do=do,
+    )
+
 
 NO_QUEUE: Final = (
     Entry(
@@ -162,6 +179,28 @@ OTHER: Final = (
         where=(Where.REFUSAL,),
         rule="P7",
         do="Ask for the card in the container's limits.",
+    ),
+    _claimed(
+        "The same, and a claim is of a DeviceClass that may have cards.",
+        say(request_messages.claim_of, _TEMPLATE, "gpu", "gpu.nvidia.com"),
+        "Ask for the card in the container's limits. If the class has no cards, have it named in "
+        "`deviceClassesWithoutCards`.",
+    ),
+    _claimed(
+        "The same, and a claim does not exist.",
+        say(request_messages.claim_missing, _TEMPLATE, "imex"),
+        "Create the claim, or its template, before the pod.",
+    ),
+    _claimed(
+        "The same, and the API server did not say what a claim is of.",
+        say(request_messages.claim_not_read, _TEMPLATE, "imex", "no answer in time"),
+        "Try again. If it stays so, see whether the operator may get `resourceclaims` and "
+        "`resourceclaimtemplates`.",
+    ),
+    _claimed(
+        "The same, and the pod has very many claims.",
+        say(request_messages.claims_not_read, 9, 8),
+        "Put several requests into one claim.",
     ),
     Entry(
         under=Reason.GROUP_NOT_FOUND,

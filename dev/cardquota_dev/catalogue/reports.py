@@ -312,6 +312,10 @@ EVENTS: Final = (
                 "A policy or binding by term is missing, or the definition of Terms. Gates open.",
                 say(fence_messages.accepts_any, _TERM),
             ),
+            (
+                "A ResourceQuota, a webhook or a missing right refuses the trial. Gates open.",
+                say(fence_messages.untried, "cardquota-system", "exceeded quota: podgroups"),
+            ),
         )
     ),
     Entry(

@@ -11,7 +11,7 @@ import typer
 
 from .command_group import CommandGroup
 from .exit_code import EXIT_CODES
-from .output import DataOutput, Output, PlainOutput
+from .output import Output, PlainOutput
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -58,7 +58,6 @@ WideOption = Annotated[
     typer.Option("--output", "-o", help="Output format. wide: text with more columns."),
 ]
 PlainOption = Annotated[PlainOutput, typer.Option("--output", "-o", help="Output format.")]
-DataOption = Annotated[DataOutput, typer.Option("--output", "-o", help="Output format.")]
 
 
 def _show_version(context: typer.Context, wanted: bool) -> None:
@@ -146,90 +145,30 @@ def scheduler_config(
     typer.echo(found, nl=False)
 
 
+Files = Annotated[
+    list[str],
+    typer.Option(
+        "-f",
+        "--file",
+        metavar="FILE",
+        help="YAML with nodes, queues and workloads: a file, a directory of files, or - for "
+        "standard input. Can be repeated. Workloads are tried in the order given.",
+    ),
+]
+
+
 @app.command()
-def simulate(
-    files: Annotated[
-        list[str],
-        typer.Option(
-            "-f",
-            "--file",
-            metavar="FILE",
-            help="YAML with nodes, queues and workloads: a file, a directory of files, or - for "
-            "standard input. Can be repeated. Workloads are tried in the order given.",
-        ),
-    ],
-    config: Config = None,
-    output: DataOption = DataOutput.TEXT,
-    timeline: Annotated[
-        bool,
-        typer.Option(
-            "--timeline",
-            help="Simulate jobs that come and end, in virtual time. The jobs come from --trace, or "
-            "--jobs makes them up. Workloads in the files are ignored.",
-        ),
-    ] = False,
-    trace: Annotated[
-        str,
-        typer.Option(
-            "--trace", metavar="FILE", help="CSV file with jobs, or - for standard input."
-        ),
-    ] = "",
-    jobs: Annotated[
-        int, typer.Option("--jobs", metavar="NUMBER", help="Make up this many jobs.")
-    ] = 0,
-    seed: Annotated[
-        int,
-        typer.Option(
-            "--seed",
-            metavar="NUMBER",
-            help="Seed for --jobs. The same files, number and seed make the same jobs.",
-        ),
-    ] = 0,
-    write_trace: Annotated[
-        Path | None,
-        typer.Option(
-            "--write-trace", metavar="FILE", help="Write the jobs of --jobs to this CSV file."
-        ),
-    ] = None,
-    svg: Annotated[
-        Path | None,
-        typer.Option(
-            "--svg", metavar="FILE", help="Write a chart of who held which cards when, as SVG."
-        ),
-    ] = None,
-    starvation_wait: Annotated[
-        float | None,
-        typer.Option(
-            "--starvation-wait",
-            metavar="SECONDS",
-            help="Overrides the setting release.starvationWait: after this time, no job behind a "
-            "waiting job may take the cards that it needs. 0: jobs behind it always may.",
-        ),
-    ] = None,
-) -> None:
+def simulate(files: Files, config: Config = None, output: PlainOption = PlainOutput.TEXT) -> None:
     """Try YAML files without a cluster.
 
     Shows for each pod whether it would be admitted, gated or denied, and why. Then shows the queues
-    as `kubectl get queues -o wide` would. With --timeline it shows how long jobs wait, which jobs
-    never start, and how much of each card is held. Exit code 0 if the files could be read: a denial
-    is a result, not a failure.
+    as `kubectl get queues -o wide` would. `kubectl apply --dry-run=server` asks a live cluster.
+    Exit code 0 if the files could be read: a denial is a result, not a failure.
     """
     settings = settings_of(config)
-    as_json = output is DataOutput.JSON
-    from .simulate.timeline.timeline_options import TimelineOptions
-
-    options = TimelineOptions(trace, jobs, seed, write_trace, svg, starvation_wait)
-    wrong = options.problem if timeline else options.not_without_timeline
-    if wrong:
-        typer.echo(f"cardquota: {wrong}", err=True)
-        raise typer.Exit(2)
-    if timeline:
-        from .simulate.timeline.timeline_command import timeline as run_timeline
-
-        raise typer.Exit(run_timeline(files, options, settings, as_json=as_json))
     from .simulate.simulate import simulate as simulate_files
 
-    raise typer.Exit(simulate_files(files, settings, as_json=as_json))
+    raise typer.Exit(simulate_files(files, settings, output=Output(output)))
 
 
 @app.command()

@@ -24,10 +24,3 @@ class PlainOutput(StrEnum):
     TEXT = "text"
     JSON = "json"
     YAML = "yaml"
-
-
-class DataOutput(StrEnum):
-    """The same for commands whose data was always JSON."""
-
-    TEXT = "text"
-    JSON = "json"

@@ -1,19 +1,18 @@
 """`kubectl cardquota`: the commands that only read, as kubectl's plugin `kubectl-cardquota`.
 
-They are those of `cardquota`, but for `simulate`. Only for `queue` and `explain` the operator has
-to run; all others need no more than the right to read.
+They are those of `cardquota`. Only for `queue` and `explain` the operator has to run; all others
+need no more than the right to read.
 `python -m cardquota.cli.plugin` is the same.
 """
 
 import gc
-from typing import Annotated, Final
+from typing import Final
 
 import typer
 
 from .app import (
     Config,
-    Context,
-    Kubeconfig,
+    Files,
     PlainOption,
     cards,
     check,
@@ -50,54 +49,16 @@ plugin.command()(check)
 
 
 @plugin.command()
-def simulate(
-    files: Annotated[
-        list[str],
-        typer.Option(
-            "-f",
-            "--file",
-            metavar="FILE",
-            help="YAML with workloads: a file, a directory of files, or - for standard input. "
-            "Can be repeated. Workloads are tried in the order given.",
-        ),
-    ],
-    namespace: Annotated[
-        str,
-        typer.Option(
-            "--namespace",
-            "-n",
-            metavar="NAME",
-            help="The namespace of objects that name none. Default: that of the context.",
-        ),
-    ] = "",
-    kubeconfig: Kubeconfig = None,
-    context: Context = "",
-    config: Config = None,
-    output: PlainOption = PlainOutput.TEXT,
-) -> None:
-    """Try workloads from files against the cluster; create nothing.
+def simulate(files: Files, config: Config = None, output: PlainOption = PlainOutput.TEXT) -> None:
+    """Try YAML files without a cluster.
 
-    Shows for each pod whether it fits now, waits or is refused, and why. Reads nodes, queues,
-    namespaces, pod groups and all pods with your rights. If a workload exists already, only the
-    pods that it lacks are tried. Name the operator's configuration with --config. Exit code 0 if
-    the workloads could be judged, whatever the answers are.
+    As `cardquota simulate`. No cluster is read: nodes and queues come from the files.
+    `kubectl apply --dry-run=server` asks the cluster.
     """
-    from .named_objects import checked_namespace
-
-    checked_namespace(namespace)
     settings = settings_of(config)
-    from .simulate.live_simulate import live_simulate
+    from .simulate.simulate import simulate as simulate_files
 
-    raise typer.Exit(
-        live_simulate(
-            settings,
-            files=files,
-            namespace=namespace,
-            kubeconfig=kubeconfig,
-            context=context,
-            output=Output(output),
-        )
-    )
+    raise typer.Exit(simulate_files(files, settings, output=Output(output), by_plugin=True))
 
 
 plugin.command()(version)

@@ -14,10 +14,6 @@ from ..quota.words import counted, first_of, lasting, listed, show
 NO_ROOM: Final = "no node has room: stays Pending"
 AUDITED_FITS: Final = "audit: would be admitted"
 AUDITED_WAITS: Final = "audit: would wait at the gate"
-JOB_ENDED: Final = "has ended: it has no more pods"
-ALL_THERE: Final = "its pods are there"
-BEING_DELETED: Final = "it is being deleted, and holds this until it is gone"
-GOT_PAST: Final = "it got past admission, and is counted all the same"
 JOB_REFUSED: Final = "the Job is refused, so it has no pods"
 GROUP_REFUSED: Final = "its pod group is refused, so it has no pods"
 NO_CARDS: Final = "No cards."
@@ -103,19 +99,12 @@ COUNTED_WITH: Final = (
     "queue or other vendors, it counts differently"
 )
 NOBODY_PUBLISHES: Final = "no replica leads, so no totals are published now: they are not compared"
-LEFTOVERS_NOT_KNOWN: Final = "leftovers of another quota system may be missed"
-LEFT_OVER: Final = "left over from another quota system"
-PLUGIN_TELLS: Final = "an event of Volcano's plugin capacity-card says that it waits"
-PLUGIN_OUT: Final = "take the plugin out of the scheduler's configuration, and restart it"
-WRITE_QUOTA: Final = "write volcano.sh/card.quota, by card"
-SPEC_OUT: Final = "remove them from spec"
-HELD_WITHOUT_QUOTA: Final = "cards are held in this queue, which has no card quota"
-WITHOUT_GATE: Final = "it was created without a gate, and waits for a node"
-CREATE_ANEW: Final = "create it again if it should wait for quota"
-CORRECT_IT: Final = "correct it, or remove it"
 NO_LIST: Final = "the answer is not a list of Kubernetes objects"
 NOTHING_FOUND: Final = "Nothing was found."
-NO_WORKLOADS: Final = "No workloads in the files."
+NO_CLUSTER: Final = (
+    "the files have no queues and no nodes, and no cluster is read: add them (kubectl get "
+    "nodes,namespaces,queues -o json), or ask the cluster (kubectl apply --dry-run=server)"
+)
 _REFUSED: Final = re.compile(r"(401|403)\b[^:]{0,40}: ")
 """How ApiError begins of who is not known, or may not."""
 _CALL: Final = re.compile(r"(?:GET|POST) [^ ]{1,2000}: (?:[A-Z][A-Za-z]*Error: )?")
@@ -132,19 +121,13 @@ def more_queues_left_out(number: int) -> str:
     return f"left out: {counted(number, 'more queue')}"
 
 
-def object_left_out(kind: str, name: str, why: str) -> str:
-    """An object of the cluster that cannot be read."""
-    return f"left out: {kind}: {name or 'one of them'} cannot be read: {show(why, most=200)}"
-
-
-def judged_without(why: str) -> str:
-    """Objects that may not be listed, and that few pods need."""
-    return f"{why}: judged as if there were none"
-
-
-def more_notes(number: int) -> str:
-    """Beyond those that are printed."""
-    return f"and {counted(number, 'more note')}; -o json has all"
+def of_a_cluster(name: str) -> str:
+    """A pod or pod group of the files was read from a live cluster."""
+    return (
+        f"{show(name, most=200)} has a uid, so it is of a live cluster; simulate begins with an "
+        "empty one: leave such pods and pod groups out, or ask the cluster (kubectl apply "
+        "--dry-run=server)"
+    )
 
 
 def more_lines(number: int) -> str:
@@ -189,49 +172,14 @@ def without_queue(*, cards: bool) -> str:
     )
 
 
-def some_there(pods: int) -> str:
-    """Pods of a workload that are in the live cluster, and count there."""
-    return f"{counted(pods, 'more pod')} of it {'is' if pods == 1 else 'are'} there"
-
-
-def pods_left_out(pods: int, *, there: bool) -> str:
-    """Pods of the files that were read from a cluster: from this one, or from another one or
-    earlier.
-    """
-    verb = "is" if pods == 1 else "are"
-    which = "there already" if there else "of another cluster, or gone"
-    return f"{counted(pods, 'pod')} of the files {verb} {which}: left out"
-
-
 def no_namespace(name: str) -> str:
     """Nothing can be created in it, or asked about it."""
     return f"namespace <{show(name)}> does not exist"
 
 
-def only_room_counts(pods: int) -> str:
-    """Pods of a live cluster that no quota and no card is about."""
-    which = "uses no card and names" if pods == 1 else "use no card and name"
-    return f"{counted(pods, 'pod')} of the cluster {which} no queue: only the room on nodes counts"
-
-
 def other_gates(names: tuple[str, ...]) -> str:
     """Gates of other controllers hold up the pod."""
     return f"waits at {' and '.join(names)}: stays Pending"
-
-
-def never_placed(without: int, pods: int) -> str:
-    """A job of a timeline was let through, and so many of its pods never got a node."""
-    advice = "keep the quotas within what the nodes have"
-    if without == pods:
-        its = "its pod" if pods == 1 else f"any of its {pods} pods"
-        return (
-            f"let through, but no node ever had room for {its}: none is large enough, or other "
-            f"jobs hold them while they wait for nodes themselves; {advice}"
-        )
-    return (
-        f"let through, but no node ever had room for {without} of its {pods} pods, and meanwhile "
-        f"nobody else can use what the others hold; {advice}, or let a scheduler bind gangs whole"
-    )
 
 
 def lists_forbidden(error: str) -> str:
@@ -254,6 +202,11 @@ def claimed(resources: list[str]) -> str:
         f"no quota counts devices asked for as {' or '.join(resources)}; pods that ask for them "
         "are refused in namespaces labelled `enforced`, and admitted elsewhere"
     )
+
+
+def claim_not_in_files(kind: str, name: str) -> str:
+    """The pod is refused for it, and nobody looks into the cluster."""
+    return f"{kind} <{show(name)}> is not in the files, so what it claims is not known"
 
 
 def left_out(what: str, error: str) -> str:
@@ -324,8 +277,8 @@ def not_looked_at(what: str, kinds: Sequence[str]) -> str:
 def settings_unread(why: str) -> str:
     """The operator's own settings are not known."""
     return (
-        f"the operator's settings are not known: {why}; everything below is compared with the "
-        "defaults: name the operator's configuration with --config"
+        f"the operator's settings are not all known: {why}; for those the defaults are taken: name "
+        "the operator's configuration with --config"
     )
 
 
@@ -526,35 +479,12 @@ def outside_not_known(reason: str) -> str:
     return f"{reason}: what is used outside every queue is not shown"
 
 
-def plugin_named(plugin: str) -> str:
-    """The configuration of Volcano's scheduler names a plugin that does not go with ours."""
-    if plugin == "proportion":
-        return "plugin proportion counts pods at the gate as demand, and starves other queues"
-    return f"plugin {plugin} counts the same annotations by its own rules, after cardquota"
-
-
-def cards_in_spec(amounts: Sequence[tuple[str, str, str]], *, has_quota: bool) -> str:
-    """A queue has card resources in its specification (Q2). By field, resource, amount."""
-    rows = [f"spec.{field} {show(resource)} {amount}" for field, resource, amount in amounts]
-    named = first_of(rows, ", ")
-    if has_quota:
-        return (
-            f"{named}: not a card quota, and Volcano's plugin capacity limits the queue by it too"
-        )
-    return f"{named}: not a card quota, and the queue has none"
-
-
 def misplaced(key: str, *, label: bool) -> str:
     """A key of ours, on a Namespace. `label`: it is a label, and stands there as an annotation;
     otherwise the reverse.
     """
     written, right = ("an annotation", "a label") if label else ("a label", "an annotation")
     return f"<{show(key)}> is {right}, and has no effect as {written}"
-
-
-def keys_unknown(keys: Sequence[str]) -> str:
-    """Annotations that look like ours and mean nothing."""
-    return f"annotations that have no effect: {listed(keys)}"
 
 
 def autoscaler_of_nobody(user: str, namespace: str) -> str:

@@ -59,6 +59,8 @@ class FenceFault(StrEnum):
     """Decisions of our term are refused. Nothing is decided."""
     OPEN = "open"
     """Decisions of any term are accepted."""
+    UNTRIED = "untried"
+    """Whether they are cannot be tried: something else refuses the trial."""
 
 
 class _Found(NamedTuple):
@@ -66,7 +68,13 @@ class _Found(NamedTuple):
     text: str
 
 
-_DECIDES: Final = (None, FenceFault.OPEN)
+class _Refusal(NamedTuple):
+    text: str
+    for_term: bool
+    """If not, it says nothing of the fence."""
+
+
+_DECIDES: Final = (None, FenceFault.OPEN, FenceFault.UNTRIED)
 
 
 class LeaseHolder(Protocol):
@@ -82,7 +90,8 @@ class Fence:
     """Of one replica, for one term after the other.
 
     Guarantees: `held` returns only once the Term names the current term and the API server that we
-    ask accepts it. A fault is told within 30 s: by metric, log, `problem`, an event on the Lease
+    ask accepts it, and not before it refuses another, or did not for a while. A fault is told
+    within 30 s: by metric, log, `problem`, an event on the Lease
     and the Term's status. While `closed`, a few requests every 10 s.
     Not guaranteed: that another API server knows the Term as soon as the one that we ask.
     """
@@ -153,8 +162,7 @@ class Fence:
                 self._woken.clear()
                 self._found = await self._look(term)
                 self._suspected = self._woken.is_set() or self._repeat is not None
-                fault = self._found.fault if self._found is not None else None
-                if fault in _DECIDES and not self._held.is_set():
+                if self._may_hold():
                     self._held_at = self._clock()
                     self._held.set()
                 calm = self._found is None and self._clock() - self._refused_at >= EVERY
@@ -176,6 +184,17 @@ class Fence:
             self._suspected = False
             self._show(None)
 
+    def _may_hold(self) -> bool:
+        """Whether we may decide from now on. What stops nobody later is waited for a moment: an API
+        server may not have noticed yet what is there.
+        """
+        if self._held.is_set():
+            return False
+        if self._found is None:
+            return True
+        lasts = self._since is not None and self._clock() - self._since >= _PATIENCE
+        return lasts and self._found.fault in _DECIDES
+
     async def _look(self, term: str) -> _Found | None:
         try:
             if not await self._name(term):
@@ -185,15 +204,42 @@ class Fence:
                 return self._found  # no more is known than before; the Lease has its own deadline
             text = fence_messages.unwritten(self._where, str(error))
             return _Found(FenceFault.UNWRITTEN, text)
-        said = await _refusal(self._repeat()) if self._repeat is not None else ""
-        if not said:
-            self._repeat = None
-            said = await _refusal(self._reserve(term))
-        if said:
-            return _Found(FenceFault.REFUSED, fence_messages.refused(self._where, said))
-        if not self._audit and await _refusal(self._reserve(_NO_TERM)) == "":
-            return _Found(FenceFault.OPEN, fence_messages.accepts_any(self._where))
+        try:
+            said = await self._tried_again()
+            if said is not None:
+                return self._refused_for(said)
+            ours, others = await _refusal(self._reserve(term)), None
+            if ours is not None and ours.for_term:
+                return self._refused_for(ours)
+            if not self._audit:
+                others = await _refusal(self._reserve(_NO_TERM))
+                if others is None:
+                    return _Found(FenceFault.OPEN, fence_messages.accepts_any(self._where))
+        except OutcomeUnknown as error:
+            return self._found if self._held.is_set() else self._untried(str(error))
+        for said in (ours, others):
+            if said is not None and not said.for_term:
+                return self._untried(said.text)
         return None
+
+    async def _tried_again(self) -> _Refusal | None:
+        """Why the decision that was refused last is refused still, if it is so for its term."""
+        repeat = self._repeat
+        if repeat is None:
+            return None
+        with suppress(OutcomeUnknown):  # that is no refusal, and may be of this object alone
+            said = await _refusal(repeat())
+            if said is not None and said.for_term:
+                return said
+        if self._repeat is repeat:  # else another was refused meanwhile
+            self._repeat = None
+        return None
+
+    def _refused_for(self, said: _Refusal) -> _Found:
+        return _Found(FenceFault.REFUSED, fence_messages.refused(self._where, said.text))
+
+    def _untried(self, answer: str) -> _Found:
+        return _Found(FenceFault.UNTRIED, fence_messages.untried(self._namespace, answer))
 
     async def _name(self, term: str) -> bool:
         """Have the Term name our term. Returns whether it does: False if the Lease is not ours."""
@@ -246,14 +292,10 @@ class Fence:
             self._metrics.fence_faults.labels(fault).set(int(there))
 
 
-async def _refusal(sent: Awaitable[object]) -> str | None:
-    """What the API server says if it refuses a write for its term; empty if it accepts the write.
-    None: neither, for whatever reason.
-    """
+async def _refusal(sent: Awaitable[object]) -> _Refusal | None:
+    """Why a write was refused; None if it was accepted. Raises OutcomeUnknown."""
     try:
         await sent
     except ApiError as error:
-        return error.message if refused_for_term(error) else None
-    except OutcomeUnknown:
-        return None
-    return ""
+        return _Refusal(error.message, refused_for_term(error))
+    return None

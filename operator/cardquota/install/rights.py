@@ -42,6 +42,8 @@ _WRITTEN: Final = (
     (API_GROUP, "podgroups", "get patch"),
     (API_GROUP, "queues/status", "patch"),
     ("", "events", "create patch"),
+    ("resource.k8s.io", "resourceclaims", "get"),
+    ("resource.k8s.io", "resourceclaimtemplates", "get"),
 )
 
 

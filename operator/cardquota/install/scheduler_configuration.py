@@ -77,8 +77,8 @@ def extender_url(settings: Settings) -> str:
 def managed_resources(settings: Settings) -> tuple[str, ...]:
     """The resource names for whose pods kube-scheduler asks us; sorted, each once.
 
-    kube-scheduler compares whole names, so what the vendor table has as an expression is not here:
-    `extender.managedResources` adds such names.
+    kube-scheduler compares whole names, so the names that a prefix of the vendor table stands
+    for are not here: `extender.managedResources` adds them.
     """
     names = {GPU_MEMORY, *MIG_RESOURCES, *settings.extender.managed_resources}
     for vendor in settings.vendor_table:

@@ -24,6 +24,10 @@ class LeftOut(NamedTuple):
     revision: int
     size: int
     """Bytes that would be kept of it."""
+    queue: str = ""
+    """The queue that it would be in."""
+    made_by: tuple[str, str] = ("", "")
+    """Kind and name of a pod's workload."""
 
 
 class TooMuch(NamedTuple):
@@ -37,7 +41,8 @@ class KeptObjects:
     """The sizes of the objects of one kind that are kept, and the names of those that are not.
 
     Guarantee: what was counted in by `keep` is never more than the limits. A left-out object takes
-    some 400 bytes. Not guaranteed: that what was left out first is read first.
+    some 450 bytes, and those of a queue's name. Not guaranteed: that what was left out first is
+    read first.
     """
 
     __slots__ = (
@@ -124,6 +129,12 @@ class KeptObjects:
     def left_out_of(self, namespace: str) -> Iterator[LeftOut]:
         """Those of a namespace."""
         return iter(self._left_out.get(namespace, {}).values())
+
+    def left_out_in(self, queue: str) -> list[LeftOut]:
+        """Those in a queue. Costs a step for each that is left out."""
+        return [
+            one for some in self._left_out.values() for one in some.values() if one.queue == queue
+        ]
 
     @property
     def number_left_out(self) -> int:

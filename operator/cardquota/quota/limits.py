@@ -83,8 +83,8 @@ are longer. The worst JSON of this length takes some 20 ms to decode."""
 MIB: Final = KIB * KIB
 WAITING_PODS: Final = Limit("the pods that wait", 96 * MIB, sized=True)
 """40,000 usual ones."""
-WAITING_PODS_OF_ONE: Final = Limit("the pods of its namespace that wait", 64 * MIB, sized=True)
-"""The share of one namespace in it, so that no namespace makes the pods of all others wait."""
+WAITING_PODS_OF_ONE: Final = Limit("the pods of its namespace that wait", 32 * MIB, sized=True)
+"""The share of one namespace in it, so that no namespace, nor two, make the pods of others wait."""
 IDLE_GROUPS: Final = Limit("the pod groups that hold nothing", 48 * MIB, sized=True)
 """13,000 usual ones."""
 IDLE_GROUPS_OF_ONE: Final = Limit(

@@ -19,8 +19,9 @@ _LOG = logging.getLogger(__name__)
 _TOKENS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 _ACCESS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 _BEARER: Final = "Bearer "
-REMEMBERED: Final = 10.0
-"""Seconds for which an answer holds, whatever it was."""
+REMEMBERED: Final = 60.0
+"""Seconds for which an answer holds, whatever it was. Longer than between two scrapes: who was
+let in need not stand in line with those who are not known."""
 MOST: Final = 100
 """Answers that are remembered."""
 AT_ONCE: Final = 4
@@ -59,6 +60,8 @@ class MetricsAccess:
         self._known: dict[bytes, tuple[float, HTTPStatus]] = {}
         """By digest of the token: until when, and the answer. The oldest first."""
         self._asking = 0
+        self._failed = False
+        """Whether the last question had no answer, which is logged once."""
 
     def __len__(self) -> int:
         """Answers that are remembered."""
@@ -66,10 +69,10 @@ class MetricsAccess:
 
     async def answer(self, authorization: str) -> HTTPStatus:
         """200, or why not: 401 nobody known, 403 he may not, 429 too many ask, 503 not known."""
-        if not authorization.startswith(_BEARER):
-            return HTTPStatus.UNAUTHORIZED
         token = authorization.removeprefix(_BEARER).strip()
-        digest = hashlib.sha256(token.encode(errors="surrogateescape")).digest()
+        if not authorization.startswith(_BEARER) or not token or not token.isascii():
+            return HTTPStatus.UNAUTHORIZED
+        digest = hashlib.sha256(token.encode()).digest()
         until, known = self._known.get(digest, (0.0, HTTPStatus.UNAUTHORIZED))
         if self._clock() < until:
             return known
@@ -79,10 +82,13 @@ class MetricsAccess:
         try:
             found = await self._ask(token)
         except (ApiError, OutcomeUnknown, msgspec.DecodeError) as error:
-            _LOG.warning("who reads the metrics is not known: %s", error)
+            if not self._failed:
+                _LOG.warning("who reads the metrics is not known: %s", error)
+            self._failed = True
             return HTTPStatus.SERVICE_UNAVAILABLE
         finally:
             self._asking -= 1
+        self._failed = False
         self._known.pop(digest, None)
         while len(self._known) >= MOST:
             del self._known[next(iter(self._known))]

@@ -14,6 +14,7 @@ import time
 from collections.abc import Coroutine
 from typing import Any, Final
 
+from cardquota_webhooks.claims import CardlessClaims
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
@@ -29,6 +30,7 @@ from cardquota_webhooks.volcano_jobs.volcano_job_reviews import VolcanoJobReview
 from cardquota_webhooks.workloads import WorkloadReviews
 
 from ..cluster.api.access import AccessError
+from ..cluster.api.claim_lookup import ClaimLookup
 from ..cluster.api.client import Client
 from ..cluster.api.find_access import find_access
 from ..cluster.api.pod_lookup import PodLookup
@@ -393,18 +395,28 @@ class Operator:
             return synced() and not late()
 
         exists = QueueLookup(self._client).exists
+        claims = CardlessClaims(self._ledger, self._settings, ClaimLookup(self._client).classes)
         pods = PodReviews(
-            self._ledger, self._settings, self._notifier, exists, synced, time.monotonic, late=late
+            self._ledger,
+            self._settings,
+            self._notifier,
+            exists,
+            claims,
+            synced,
+            time.monotonic,
+            late=late,
         )
         targets = ScaleTargets(self._ledger, PodLookup(self._client).one)
         beside_volcano = self._settings.scheduler == "volcano"
-        jobs = VolcanoJobReviews(self._ledger, self._settings, self._notifier, exists, known)
+        jobs = VolcanoJobReviews(
+            self._ledger, self._settings, self._notifier, exists, claims, known
+        )
         return AdmissionServer(
             pods,
             ResizeReviews(self._ledger, known),
             QueueReviews(self._ledger, beside_volcano=beside_volcano, known=known),
             PodGroupReviews(self._ledger, self._settings, self._notifier, exists, known),
-            WorkloadReviews(self._ledger, self._settings, self._notifier, exists),
+            WorkloadReviews(self._ledger, self._settings, self._notifier, exists, claims),
             ScaleReviews(
                 self._ledger,
                 self._settings,

@@ -4,8 +4,8 @@
 Wall time is the user's, with the fake API server on the same cores; processor time is the
 command's alone. Both are also told as a multiple of `--version` in the same round, which is what
 it takes to start at all. A fake page costs the server less than a real one: a real API server
-needs some seconds of its own for 20,000 pods, so of `check` and `simulate` only the part of the
-command is measured.
+needs some seconds of its own for 20,000 pods, so of `check` only the part of the command is
+measured.
 """
 
 import os
@@ -16,7 +16,6 @@ import time
 from pathlib import Path
 from typing import Final
 
-from ..bodies import big_cluster
 from ..figure import Figure, Report, median
 from ..processes.child import Child
 
@@ -35,32 +34,16 @@ _COMMANDS: Final[dict[str, float | None]] = {
     "queue team-001": _AT_ONCE,
     "explain job train -n team": _AT_ONCE,
     "check": None,
-    "simulate -f job.yaml": None,
 }
 """Each with its bound, if it has one."""
 _ENDS_WELL: Final = {"check": 3}
 """Nothing is installed there."""
-_JOB: Final = f"""
-apiVersion: batch/v1
-kind: Job
-metadata: {{name: mine, namespace: {big_cluster.queue_name(1)}}}
-spec:
-  template:
-    metadata:
-      annotations:
-        scheduling.volcano.sh/queue-name: {big_cluster.queue_name(1)}
-        volcano.sh/card.name: {big_cluster.card(big_cluster.PRODUCTS[0])}
-    spec:
-      containers:
-      - {{name: a, image: b, resources: {{limits: {{nvidia.com/gpu.shared: 1}}}}}}
-"""
 
 
 def run(report: Report) -> None:
     """Turn by turn; figures are medians."""
     with tempfile.TemporaryDirectory(prefix="cardquota-bench-") as scratch:
         folder = Path(scratch)
-        (folder / "job.yaml").write_text(_JOB)
         report(Figure("load of the machine over the last minute, before", os.getloadavg()[0], ""))
         command = [sys.executable, "-m", "bench.processes.plugin_api", scratch, str(PODS)]
         walls: dict[str, list[float]] = {one: [] for one in _COMMANDS}

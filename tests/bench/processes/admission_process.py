@@ -28,6 +28,7 @@ from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.runtime.garbage import spare_what_stays
 from cardquota.settings import Settings
+from cardquota_webhooks.claims import CardlessClaims
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
@@ -120,15 +121,20 @@ async def no_queue(_: str) -> bool:
     return False
 
 
+async def no_claim(_: str, __: str, ___: str) -> None:
+    """No pod claims devices."""
+
+
 async def no_pod(_: str, __: str) -> None:
     """No labels of pods are looked up."""
 
 
 async def _main(port: int, certificate: bytes, key: bytes, *, busy: bool) -> None:
     settings, notifier, metrics, held = Settings(), ChangeNotifier(), Metrics(), ledger()
-    pods = PodReviews(held, settings, notifier, no_queue, lambda: True, time.monotonic)
+    claims = CardlessClaims(held, settings, no_claim)
+    pods = PodReviews(held, settings, notifier, no_queue, claims, lambda: True, time.monotonic)
     targets = ScaleTargets(held, no_pod)
-    workloads = WorkloadReviews(held, settings, notifier, no_queue)
+    workloads = WorkloadReviews(held, settings, notifier, no_queue, claims)
     scales = ScaleReviews(
         held,
         settings,

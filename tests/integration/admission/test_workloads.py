@@ -179,6 +179,23 @@ def limit_range(team: Team, **item: Object) -> None:
 
 
 @pytest.mark.slow
+def test_cards_that_only_a_limit_range_gives_are_in_the_warning(team: Team) -> None:
+    """P1: of a template that names the queue and asks for nothing."""
+    team.has_queue({T1000: 3})
+    limit_range(team, default={GPU: "2"}, defaultRequest={GPU: "2"})
+    pod = team.a_pod("web", 0, T1000)
+
+    def told() -> tuple[str, ...]:
+        target = f"{path(team, 'Deployment')}?dryRun=All"
+        return ask(
+            team.cluster, "POST", target, workload(team, "Deployment", pod, replicas=4)
+        ).warnings
+
+    team.until(lambda: how_many(1, 4) in told(), "the operator has seen it")
+    assert f"<{T1000}> quota: requested <2>, total would be <4>, but capability is <3>" in told()[1]
+
+
+@pytest.mark.slow
 def test_what_the_api_server_adds_to_the_pods_is_in_the_numbers(team: Team) -> None:
     """A LimitRange's request for each of two containers, and a RuntimeClass' overhead: 1.25 cpu."""
     team.has_queue(team.a_queue({T1000: 8}).limited_to(cpu="4"))

@@ -345,6 +345,21 @@ def test_a_job_must_be_possible(volcano: Cluster, team: str) -> None:
     assert "two tasks have one name" in answer.message
 
 
+def test_partitions_are_not_simulated_and_that_is_said(volcano: Cluster, team: str) -> None:
+    policy = {"totalPartitions": 1, "partitionSize": 2}
+    task = {"name": "a", "replicas": 2, "template": {"spec": {}}, "partitionPolicy": policy}
+    body = {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": "x"},
+        "spec": {"tasks": [task]},
+    }
+    answer = ask(volcano, "POST", f"{JOBS}/namespaces/{team}/jobs?dryRun=All", body)
+    assert answer.ok
+    (said,) = answer.warnings
+    assert "does not do partitionPolicy: Volcano starts the members of a partition tog" in said
+
+
 @pytest.mark.slow
 def test_a_queue_is_closing_while_groups_are_in_it(
     volcano: Cluster, team: str, unique: str

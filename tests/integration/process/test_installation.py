@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,8 +79,8 @@ class Watcher:
             lambda: self.leads,
         )
 
-    async def get(self, path: str) -> bytes:
-        return await self.client.get(path)
+    async def get(self, path: str, **options: Any) -> bytes:
+        return await self.client.get(path, **options)
 
     async def faults(self) -> list[str]:
         await self.check.check()

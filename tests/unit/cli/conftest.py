@@ -43,7 +43,6 @@ def simulate(tmp_path: Path) -> Simulate:
         cluster: tuple[str, ...] = CLUSTER,
         settings: Settings | None = None,
         edit: Callable[[str], str] = str,
-        now: float | None = None,
     ) -> Answers:
         for name in (*cluster, *names):
             (tmp_path / name).write_text(edit((SAMPLES / name).read_text()))
@@ -52,7 +51,7 @@ def simulate(tmp_path: Path) -> Simulate:
         simulation = Simulation(
             settings or Settings.model_construct(), sort_documents(read_files(files))
         )
-        answers = simulation.run(now)
+        answers = simulation.run()
         assert drift(simulation.ledger) == {}
         return answers
 

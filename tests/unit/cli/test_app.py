@@ -12,8 +12,9 @@ from typer.testing import CliRunner, Result
 
 from cardquota import __version__
 from cardquota.cli.app import app
+from cardquota.cli.plugin import plugin
+from cardquota.cli.simulate.answer_lines import lines
 from cardquota.cli.simulate.answers import Answers, PodAnswer, WorkloadAnswer
-from cardquota.cli.simulate.simulate import lines
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "simulate.md"
 SENTENCE = (
@@ -66,6 +67,7 @@ def test_simulate_as_json(files: list[str]) -> None:
     assert queue["columns"]["cards"].startswith("NVIDIA-H200 3/3")
     assert queue["cards"][0]["allocated"] == 3
     assert (found["refused"], found["notes"]) == ([], [])
+    assert yaml.safe_load(called("simulate", *files, "-o", "yaml").output) == found
 
 
 def test_refused_queue_and_notes_come_first() -> None:
@@ -211,9 +213,6 @@ def test_the_document_shows_what_the_command_prints(
     )
     text = next(block for block in blocks if block.startswith("apiVersion: v1"))
     Path("first.yaml").write_text(text)
-    Path("trace.csv").write_text(next(b for b in blocks if b.startswith("name,arrival")))
-    made = next(b for b in blocks if b.startswith("$ awk"))
-    subprocess.run(["sh", "-c", made.removeprefix("$ ")], check=True)
     shown = [b for b in blocks if b.startswith("$ cardquota simulate") and b.count("\n") > 1]
     assert shown
     for block in shown:
@@ -252,17 +251,46 @@ def test_what_files_say_reaches_no_terminal(tmp_path: Path) -> None:
     """Names of files and of objects, and what stands in them."""
     path = tmp_path / "odd\x1b[2J.yaml"
     path.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: 7}\nspec: 'x'\n")
-    trace = tmp_path / "trace\x1b.csv"
-    trace.write_text("nonsense\x1b[2J\n1,2\n")
-    for arguments in (
-        ("simulate", "-f", str(path)),
-        ("simulate", "--timeline", "-f", str(path), "--trace", str(trace)),
-        ("simulate", "--timeline", "-f", str(tmp_path / "none"), "--trace", str(trace)),
-    ):
-        found = called(*arguments)
-        assert (found.exit_code, found.stdout, found.stderr.count("\n")) == (1, "", 1)
-        assert found.stderr.startswith("cardquota: ")
-        assert "\x1b" not in found.stderr
-    (tmp_path / "ok.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n")
-    found = called("simulate", "--timeline", "-f", str(tmp_path / "ok.yaml"), "--trace", str(trace))
-    assert (found.exit_code, "\x1b" in found.stderr) == (1, False)
+    found = called("simulate", "-f", str(path))
+    assert (found.exit_code, found.stdout, found.stderr.count("\n")) == (1, "", 1)
+    assert found.stderr.startswith("cardquota: ")
+    assert "\x1b" not in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (("--timeline",), "simulate runs no jobs over time any more"),
+        (("--trace", "jobs.csv", "--timeline"), "simulate runs no jobs over time any more"),
+        (("--kubeconfig", "x"), "simulate reads files alone; kubectl apply --dry-run=server asks"),
+        (("-n", "lab"), "simulate reads files alone; kubectl apply --dry-run=server asks"),
+    ],
+)
+def test_options_that_went_are_told_with_what_took_their_place(
+    option: tuple[str, ...], said: str
+) -> None:
+    for program in (app, plugin):
+        found = CliRunner().invoke(program, ["simulate", "-f", "-", *option], input="")
+        assert (found.exit_code, found.stdout, found.stderr.count("\n")) == (2, "", 1)
+        assert found.stderr.startswith(f"cardquota: No such option: {option[0]}: {said}")
+
+
+@pytest.mark.parametrize("kind", ["Pod", "PodGroup"])
+def test_what_was_read_from_a_live_cluster_is_refused(kind: str, files: list[str]) -> None:
+    """Its pods hold what no simulation knows: nothing is answered as if they held nothing."""
+    version = "v1" if kind == "Pod" else "scheduling.volcano.sh/v1beta1"
+    text = f"{{apiVersion: {version}, kind: {kind}, metadata: {{name: a, uid: u-1}}}}"
+    found = called("simulate", *files, "-f", "-", text=text)
+    assert (found.exit_code, found.stdout, found.stderr.count("\n")) == (2, "", 1)
+    assert f"-f: {kind} default/a has a uid, so it is of a live cluster" in found.stderr
+    assert called("simulate", *files, "-f", "-", text=text.replace(", uid: u-1", "")).exit_code == 0
+
+
+def test_the_plugin_simulates_files_alone(files: list[str]) -> None:
+    job = "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {template: {}}}"
+    found = CliRunner().invoke(plugin, ["simulate", "-f", "-"], input=job)
+    assert (found.exit_code, found.stdout, found.stderr.count("\n")) == (2, "", 1)
+    assert "the files have no queues and no nodes, and no cluster is read" in found.stderr
+    assert called("simulate", "-f", "-", text=job).exit_code == 0
+    found = CliRunner().invoke(plugin, ["simulate", *files])
+    assert (found.exit_code, found.output) == (0, called("simulate", *files).output)

@@ -24,20 +24,7 @@ COMMANDS = (
     ("cards",),
     ("inspect",),
     ("check",),
-    ("simulate", "-f", "job.yaml"),
 )
-JOB = """
-apiVersion: batch/v1
-kind: Job
-metadata: {name: train, namespace: team}
-spec: {template: {spec: {containers: [{name: a, image: b}]}}}
-"""
-
-
-@pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "job.yaml").write_text(JOB)
-    monkeypatch.chdir(tmp_path)
 
 
 def said(done: Result, code: int) -> str:
@@ -70,7 +57,6 @@ RIGHTS = {
     "explain": "it needs the right to create workloadreviews.cardquota.volcano.sh",
     "cards": "you may not list nodes",
     "inspect": "you may not list nodes",
-    "simulate": "you may not list queues",
 }
 
 
@@ -87,7 +73,7 @@ async def test_who_lacks_a_right_is_told_which(command: tuple[str, ...], tmp_pat
 
 
 @pytest.mark.parametrize(
-    "command", [one for one in COMMANDS if one[0] in ("top", "queue", "explain", "simulate")]
+    "command", [one for one in COMMANDS if one[0] in ("top", "queue", "explain")]
 )
 async def test_where_nothing_is_installed(command: tuple[str, ...], tmp_path: Path) -> None:
     """`cards` and `check` find something to say all the same."""
@@ -106,7 +92,6 @@ NAMED = (
     ("explain", "--", "job", "NAME"),
     ("explain", "-n", "NAME", "job", "train"),
     ("check", "-n", "NAME"),
-    ("simulate", "-f", "job.yaml", "-n", "NAME"),
 )
 
 

@@ -34,6 +34,7 @@ class TermServer:
 
     def __init__(self) -> None:
         self.kind_there = True
+        self.quota_full = False
         self.stored: dict[str, Any] | None = None
         self.follows = True
         self.knows: str | None = None
@@ -83,6 +84,8 @@ class TermServer:
         if path.endswith("/podgroups"):
             assert options["params"] == {"dryRun": "All"}
             self.dry_runs += 1
+            if self.quota_full:
+                raise ApiError(403, "Forbidden", "exceeded quota: podgroups")
             term = json.loads(body["metadata"]["annotations"][v.RESERVATION])["term"]
             if self.knows is not None and term != self.knows:
                 raise ApiError(403, "Forbidden", REFUSED)
@@ -310,15 +313,28 @@ async def test_what_is_refused_for_its_term_stops_all_and_is_tried_gently() -> N
 async def test_what_was_refused_stays_refused_while_the_api_server_is_silent() -> None:
     server, decisions = TermServer(), Decisions()
 
-    async def silent(*_: object, **__: object) -> bytes:
-        raise OutcomeUnknown("late")
-
     async with kept(server) as one:
         await one.fence.held()
-        server.get = silent  # type: ignore[method-assign]
+        server.get = _silent  # type: ignore[method-assign]
         one.fence.refused(decisions.repeat)
         await asyncio.sleep(100)
         assert one.closed()
+
+
+async def test_a_refused_decision_that_gets_no_answer_later_stops_nobody() -> None:
+    """Its namespace may have a webhook that is down."""
+    server = TermServer()
+
+    async def repeat() -> bytes:
+        raise OutcomeUnknown("no webhook")
+
+    async with kept(server) as one:
+        await one.fence.held()
+        one.fence.refused(repeat)
+        assert one.closed()
+        await until(lambda: not one.closed())
+        await asyncio.sleep(100)
+        assert not one.closed()
 
 
 async def test_one_refusal_that_is_over_at_once_is_not_told() -> None:
@@ -334,18 +350,48 @@ async def test_one_refusal_that_is_over_at_once_is_not_told() -> None:
         assert one.reasons == []
 
 
-@pytest.mark.parametrize("answer", [OutcomeUnknown("late"), ApiError(500, "", "no webhook")])
-async def test_an_answer_that_says_nothing_of_the_term_changes_nothing(answer: Exception) -> None:
+async def test_an_api_server_that_is_silent_changes_nothing() -> None:
     server = TermServer()
     async with kept(server) as one:
         await one.fence.held()
-
-        async def unanswered(*_: object, **__: object) -> bytes:
-            raise answer
-
-        server.post = unanswered  # type: ignore[method-assign]
-        if isinstance(answer, OutcomeUnknown):
-            server.get = unanswered  # type: ignore[method-assign]
+        server.get = server.post = _silent  # type: ignore[method-assign]
         await asyncio.sleep(100)
         assert not one.closed()
         assert one.fence.problem == ""
+
+
+@pytest.mark.parametrize("at_first", [True, False])
+async def test_where_something_else_refuses_the_trial_it_is_told_and_stops_nobody(
+    *, at_first: bool
+) -> None:
+    server = TermServer()
+    server.quota_full = at_first
+    async with kept(server) as one:
+        begun = elapsed()
+        await one.fence.held()
+        assert (begun() > 3) == at_first
+        server.quota_full = True
+        await until(lambda: one.fence.problem)
+        assert begun() < 30
+        assert "exceeded quota" in one.fence.problem
+        assert one.shown() == {"untried"}
+        assert not one.closed()
+        server.quota_full = False
+        await until(lambda: one.fence.problem == "")
+
+
+async def test_an_api_server_that_accepts_any_term_at_first_is_waited_for() -> None:
+    """It may not know the policies yet."""
+    server = TermServer()
+    server.follows = False
+    async with kept(server) as one:
+        await asyncio.sleep(1)
+        assert one.closed()
+        server.knows = TERM
+        await one.fence.held()
+        await asyncio.sleep(60)
+        assert one.reasons == []
+
+
+async def _silent(*_: object, **__: object) -> bytes:
+    raise OutcomeUnknown("late")

@@ -36,6 +36,9 @@ EVERYWHERE = {
     ("batch", "jobs/status", "", "patch"),
     # by which resource names devices are claimed that no quota counts
     ("resource.k8s.io", "deviceclasses", "", "list watch"),
+    # whether the devices of a pod's claims are cards
+    ("resource.k8s.io", "resourceclaims", "", "get"),
+    ("resource.k8s.io", "resourceclaimtemplates", "", "get"),
     # whether a queue is there that the watch has not told of
     ("scheduling.volcano.sh", "queues", "", "get"),
     # gates; settling what became of a patch

@@ -226,7 +226,8 @@ def access_by(reviewer: Any) -> MetricsAccess:
 
 async def test_the_api_server_says_who_may_read() -> None:
     reviewer, asked = guarded()
-    for token, status in (("prometheus", 200), ("tenant", 403), ("forged", 401), ("", 401)):
+    known = ("prometheus", 200), ("tenant", 403), ("forged", 401)
+    for token, status in (*known, ("", 401), (" ", 401), ("\xff", 401)):
         assert (await asked.get("/metrics", token=token)).status == status
     assert (await asked.get("/healthz")).status == 200
     assert reviewer.asked[1] == {

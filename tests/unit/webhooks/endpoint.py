@@ -21,6 +21,7 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.vocabulary import RefusedWrite
 from cardquota.settings import Settings
+from cardquota_webhooks.claims import CardlessClaims
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
@@ -125,11 +126,17 @@ class Endpoint:
         self.answers.set()
         self.looked = asyncio.Event()
         self.looked_for: list[tuple[str, str]] = []
+        self.claimed: dict[tuple[str, str, str], list[str]] = {}
+        """The device classes of claims and templates, by namespace, kind and name."""
+        self.claims_failure = ""
+        """Why the API server does not say them."""
+        self.claims = CardlessClaims(self.ledger, self.settings, self.classes)
         pods = self.pods = PodReviews(
             self.ledger,
             self.settings,
             self.notifier,
             self.exists,
+            self.claims,
             lambda: self.synced,
             lambda: self.now,
             late=lambda: self.late,
@@ -137,7 +144,9 @@ class Endpoint:
         resizes = ResizeReviews(self.ledger, lambda: self.synced and not self.late)
         queues = QueueReviews(self.ledger, known=lambda: self.synced and not self.late)
         targets = ScaleTargets(self.ledger, self.pod)
-        workloads = WorkloadReviews(self.ledger, self.settings, self.notifier, self.exists)
+        workloads = WorkloadReviews(
+            self.ledger, self.settings, self.notifier, self.exists, self.claims
+        )
         self.events: list[tuple[ObjectReference, str]] = []
         """Of autoscalers that got a part."""
         scales = self.scales = ScaleReviews(
@@ -161,6 +170,7 @@ class Endpoint:
             self.settings,
             self.notifier,
             self.exists,
+            self.claims,
             lambda: self.synced and not self.late,
         )
         self.server = AdmissionServer(
@@ -200,6 +210,11 @@ class Endpoint:
         self.was_asked.set()
         await asyncio.sleep(0)
         return self.there
+
+    async def classes(self, namespace: str, kind: str, name: str) -> list[str] | None:
+        if self.claims_failure:
+            raise LookupError(self.claims_failure)
+        return self.claimed.get((namespace, kind, name))
 
     async def pod(self, namespace: str, selector: str) -> Pod | None:
         """One of the pods of the API server that this selector selects."""

@@ -132,6 +132,29 @@ async def test_a_queue_in_use_is_not_deleted(users: list[QueueBody], words: str)
         assert other.allowed
 
 
+@pytest.mark.parametrize(
+    ("users", "words"),
+    [
+        ([a_pod("a").in_queue("queue").gated()], "1 pod and 0 pod groups (team/a)"),
+        ([a_group().in_queue("queue").of(2)], "0 pods and 1 pod group (team/gang)"),
+    ],
+)
+async def test_q8_a_queue_is_in_use_also_by_those_of_which_only_the_name_is_kept(
+    users: list[QueueBody], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("WAITING_PODS_OF_ONE", "IDLE_GROUPS_OF_ONE"):
+        limit: limits.Limit = getattr(ledger_state, name)
+        monkeypatch.setattr(ledger_state, name, limit._replace(most=0))
+    async with Endpoint(GOOD, *users) as endpoint:
+        assert not endpoint.ledger.pods
+        said = await endpoint.validate(GOOD, operation="DELETE", object=None)
+        assert f"Queue <queue> is in use by {words}; close it" in said.text
+        assert (await endpoint.validate(a_queue("other"), operation="DELETE", object=None)).allowed
+        endpoint.ledger.pod_gone(a_pod("a").uid)
+        endpoint.ledger.group_gone("team/gang")
+        assert (await endpoint.validate(GOOD, operation="DELETE", object=None)).allowed
+
+
 async def test_a_queue_in_use_is_not_deleted_with_many_others() -> None:
     """Q8: the API server names no queue in the review of a deletion of many."""
     async with Endpoint(GOOD, a_pod().in_queue("queue")) as endpoint:

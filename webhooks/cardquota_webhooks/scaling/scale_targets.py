@@ -141,7 +141,9 @@ def _template(pod: Pod) -> PodTemplate:
         group=notes.group,
         task=notes.task,
     )
-    spec = msgspec.structs.replace(pod.spec, node_name=None, scheduling_gates=())
+    spec = msgspec.structs.replace(
+        pod.spec, node_name=None, scheduling_gates=(), resource_claims=()
+    )
     if notes.allocated is not None:
         spec = msgspec.structs.replace(spec, affinity=None)
     return PodTemplate(metadata=PodMeta(annotations=asked), spec=spec)

@@ -26,6 +26,7 @@ from cardquota.quota.objects.volcano_job import WrittenVolcanoJob
 from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode
 from cardquota.settings import Settings
 
+from ..claims import CardlessClaims
 from ..large_bodies import too_large
 from ..review import AdmissionResponse, Request, deny
 from ..unknown_keys import key_warnings, task_key_warnings
@@ -48,6 +49,7 @@ class VolcanoJobReviews:
         settings: Settings,
         notifier: ChangeNotifier,
         exists: Exists,
+        claims: CardlessClaims,
         known: Callable[[], bool],
     ) -> None:
         """`exists`: looks up a queue that was not seen. `known`: whether the cluster was read,
@@ -57,6 +59,7 @@ class VolcanoJobReviews:
         self._wait = settings.webhook.unseen_wait
         self._notifier = notifier
         self._exists = exists
+        self._claims = claims
         self._known = known
         self._judging = asyncio.Lock()
 
@@ -82,8 +85,11 @@ class VolcanoJobReviews:
             queue = job.spec.queue or DEFAULT_QUEUE
             if not await self._seen(request.namespace, queue):
                 return AdmissionResponse()
-            async with asyncio.timeout(ANSWERED_WITHIN), self._judging:
-                return await self._judge(request.namespace, job, before, keys)
+            async with asyncio.timeout(ANSWERED_WITHIN):
+                for task in job.spec.tasks or ():
+                    await self._claims.leave_out(task.template.spec, request.namespace)
+                async with self._judging:
+                    return await self._judge(request.namespace, job, before, keys)
         except TimeoutError:
             return AdmissionResponse()
         except (msgspec.DecodeError, ValueError, RecursionError) as error:

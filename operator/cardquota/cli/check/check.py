@@ -19,7 +19,7 @@ from ..failure import failed
 from ..output import Output
 from ..printing import print_data, print_lines
 from ..table import table
-from .checked_cluster import JUDGED_BY, PODS, CheckedCluster, read_cluster
+from .checked_cluster import JUDGED_BY, CheckedCluster, read_cluster
 from .drift_section import Difference, drift_section, lasting_differences
 from .finding import Finding, FindingKind
 from .installation.fence_section import fence_section
@@ -31,8 +31,6 @@ from .installation.installation_section import (
 from .installation.installed import read_installed
 from .installation.installed_settings import read_installed_settings
 from .known_kinds import not_known
-from .leftovers.leftover_objects import Leftovers, NotedPods, read_leftovers
-from .leftovers.leftover_section import leftover_section
 from .namespace_keys import NamespaceKeys, read_namespace_keys
 from .namespaces_section import namespaces_section
 from .nodes_section import nodes_section
@@ -50,7 +48,7 @@ _COLUMNS: Final = ("FINDING", "OBJECT", "QUEUE", "CARDS", "FOR")
 _NOTHING: Final = "-"
 _SHORT: Final = 2
 """Lines of two sections that need no empty line between them."""
-_SINCE: Final = (FindingKind.REFUSED, FindingKind.LEFT_OVER)
+_SINCE: Final = (FindingKind.REFUSED,)
 """Findings that have begun at some time, known or not. Of the others nobody asks since when."""
 _LONGEST_NOTE: Final = 1_000
 """Characters: an API server, or what stands before it, may answer anything."""
@@ -75,13 +73,12 @@ def check(
     except (AccessError, ClusterError) as error:
         return failed(error)
     now = time.time()
-    read, left, settings = seen.cluster, seen.leftovers, seen.settings
+    read, settings = seen.cluster, seen.settings
     refused = refused_section(read.refused_events, now)
     outside = outside_section(read)
-    left_over = leftover_section(read, left, now)
     namespaces = namespaces_section(read, seen.namespace_keys, settings.scale.autoscalers)
     past = [namespaces, past_section(read)]
-    return show_sections([*_of_cluster(seen), *past, refused, outside, left_over], output)
+    return show_sections([*_of_cluster(seen), *past, refused, outside], output)
 
 
 class _Looked(NamedTuple):
@@ -89,7 +86,6 @@ class _Looked(NamedTuple):
 
     settings: Settings
     cluster: CheckedCluster
-    leftovers: Leftovers
     namespace_keys: list[NamespaceKeys]
     installation: tuple[CheckSection, ...] = ()
     """With the fence. Empty where a namespace is asked for."""
@@ -99,20 +95,15 @@ class _Looked(NamedTuple):
 async def _read(
     kubeconfig: Path | None, context: str, namespace: str, settings: Settings, *, given: bool
 ) -> _Looked:
-    noted = NotedPods()
     client = Client(await find_access(kubeconfig, context))
     try:
         unknown: tuple[str, ...] = ()
         if not given:
             settings, unknown = await read_installed_settings(client, settings)
-        read = await read_cluster(kubeconfig, context, namespace, settings, look_at_pod=noted.look)
-        unread = read.unread.get(PODS, "")
-        left = await read_leftovers(
-            client, namespace, settings, pods=noted.found, pods_unread=unread
-        )
+        read = await read_cluster(kubeconfig, context, namespace, settings)
         keys = await read_namespace_keys(client, namespace)
         if namespace:
-            return _Looked(settings, read, left, keys)
+            return _Looked(settings, read, keys)
         installed = await read_installed(client, settings)
     finally:
         await client.close()
@@ -120,13 +111,13 @@ async def _read(
     installation = installation_section(installed, settings, now, unknown)
     found = (installation, fence_section(installed, settings, now, known=not unknown))
     if nobody_decides(installation) or not_known(read, JUDGED_BY):
-        return _Looked(settings, read, left, keys, found)
+        return _Looked(settings, read, keys, found)
 
     async def again() -> CheckedCluster:
         return await read_cluster(kubeconfig, context, "", settings, only=JUDGED_BY)
 
     drift = await lasting_differences(read, again, asyncio.sleep)
-    return _Looked(settings, read, left, keys, found, tuple(drift))
+    return _Looked(settings, read, keys, found, tuple(drift))
 
 
 def _of_cluster(seen: _Looked) -> list[CheckSection]:
@@ -136,7 +127,7 @@ def _of_cluster(seen: _Looked) -> list[CheckSection]:
     free = nobody_decides(seen.installation[0])
     return [
         *seen.installation,
-        queues_section(seen.cluster, seen.leftovers.objects),
+        queues_section(seen.cluster),
         nodes_section(seen.cluster),
         drift_section(seen.cluster, seen.drift, nobody_publishes=free),
     ]

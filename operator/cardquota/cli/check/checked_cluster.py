@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,20 +18,24 @@ from ...cluster.watch.feed import WatchedKind, watched_kinds
 from ...cluster.watch.listing import Unreadable, list_objects
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
+from ...quota.names.meaningless_keys import KEYS_OF_QUEUES
 from ...quota.pods.pod_facts import State
 from ...quota.words import logged, show
 from ...settings import InstallationMode, Settings
 from .. import sentences
 from ..cluster_error import ClusterError
+from .namespace_keys import Keyed
 from .refused_section import RefusedEvent, refused_events
 
 PODS: Final = "pods"
 NODES: Final = "nodes"
-JUDGED_BY: Final = frozenset({PODS, NODES, "queues", "podgroups", "namespaces"})
+QUEUES: Final = "queues"
+JUDGED_BY: Final = frozenset({PODS, NODES, QUEUES, "podgroups", "namespaces"})
 """What decides to whom what is charged: these are read."""
 _NAMESPACED: Final = frozenset({PODS, "podgroups"})
 _MANAGED: Final = {"labelSelector": v.MANAGED}
 _ALL: Final[Mapping[str, str]] = {}
+_decode_keyed: Final = msgspec.json.Decoder(Keyed).decode
 
 
 @dataclass(slots=True)
@@ -40,8 +45,9 @@ class CheckedCluster:
     ledger: Ledger
     namespace: str = ""
     """All that is asked for is in it; empty: it is asked for the whole cluster."""
-    look_at_pod: Callable[[msgspec.Raw], None] | None = None
-    """Sees each pod that has our label as it comes, before it is read."""
+    queue_keys: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    """By queue: annotations that look like ours and mean nothing, each with the one that was meant.
+    """
     unread: dict[str, str] = field(default_factory=dict)
     """By kind that may not be listed: the answer."""
     partly: set[str] = field(default_factory=set)
@@ -61,13 +67,10 @@ async def read_cluster(
     settings: Settings,
     *,
     only: frozenset[str] | None = None,
-    look_at_pod: Callable[[msgspec.Raw], None] | None = None,
 ) -> CheckedCluster:
     """The cluster that the options select, page by page. What may not be listed is left out.
 
-    `only`: read these kinds instead of those that decide, and no events. `look_at_pod` sees each
-    pod that has our label as it comes, so that whoever wants something else of them need not list
-    them again.
+    `only`: read these kinds instead of those that decide, and no events.
     Errors: AccessError, ClusterError.
     """
     client = Client(await find_access(kubeconfig, context))
@@ -83,7 +86,7 @@ async def read_cluster(
         exempt=settings.unwatched_namespaces,
         bounded=False,
     )
-    found = CheckedCluster(ledger, namespace, look_at_pod)
+    found = CheckedCluster(ledger, namespace)
     kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)
     try:
         # Pods come last: what decides on them is then known, and none is read twice.
@@ -139,7 +142,7 @@ async def _each(
 ) -> None:
     take: Callable[[Any], None] = kind.sink.take
     try:
-        look = found.look_at_pod if selector is _MANAGED else None
+        look = partial(_note_keys, found) if kind.kind == QUEUES else None
         every = list_objects(client, path, kind.struct, selector=selector, ahead=True, look=look)
         async with aclosing(every) as listed:
             async for one in listed:
@@ -155,6 +158,14 @@ async def _each(
         raise ClusterError(sentences.not_listed(kind.kind, str(error))) from error
     except msgspec.MsgspecError as error:
         raise ClusterError(sentences.not_listed(kind.kind, sentences.NO_LIST)) from error
+
+
+def _note_keys(found: CheckedCluster, raw: msgspec.Raw) -> None:
+    """Of a queue. One that cannot be read is left out for that."""
+    with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+        meta = _decode_keyed(raw).metadata
+        if wrong := KEYS_OF_QUEUES.meaningless(sorted(meta.annotations or {})):
+            found.queue_keys[meta.name] = wrong
 
 
 def _leave_out(found: CheckedCluster, kind: str, names: tuple[str, str], error: str) -> None:

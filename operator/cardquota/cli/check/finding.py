@@ -10,8 +10,6 @@ class FindingKind(StrEnum):
 
     REFUSED = "refused"
     """A pod that somebody may not bind, or give a group."""
-    LEFT_OVER = "leftover"
-    """Something of another way to hold quotas, which does nothing here, or something else."""
     INSTALLATION = "installation"
     """A part of the product that is missing, or is not as it should be."""
     QUEUE = "queue"

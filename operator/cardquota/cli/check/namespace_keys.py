@@ -27,7 +27,9 @@ class _KeyedMeta(Meta):
     labels: dict[str, Any] | None = None
 
 
-class _Keyed(Wire):
+class Keyed(Wire):
+    """An object, of which only the keys matter."""
+
     metadata: _KeyedMeta
 
 
@@ -56,7 +58,7 @@ async def read_namespace_keys(client: Client, namespace: str) -> list[NamespaceK
     selector = {"fieldSelector": f"metadata.name={namespace}"} if namespace else {}
     found: list[NamespaceKeys] = []
     try:
-        async for one in list_objects(client, _PATH, _Keyed, selector=selector):
+        async for one in list_objects(client, _PATH, Keyed, selector=selector):
             exists = True
             if not isinstance(one, Unreadable):
                 meta = one.metadata

@@ -18,11 +18,10 @@ from ...quota.vocabulary import (
 )
 from .. import sentences
 from .bounded_section import bounded_section
-from .checked_cluster import CheckedCluster
+from .checked_cluster import QUEUES, CheckedCluster
 from .finding import Finding, FindingKind
 from .known_kinds import not_known
 from .namespace_keys import NamespaceKeys
-from .queues_section import QUEUES
 from .section import CheckSection
 from .timeless_finding import timeless
 

@@ -1,6 +1,6 @@
 """The section `queues`: quotas that cannot be kept, or mean something else than was meant."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ...quota.accounts.account import OUTSIDE
@@ -11,34 +11,28 @@ from ...quota.messages import report_messages
 from ...quota.messages.queues import queue_write_messages
 from .. import sentences
 from .bounded_section import bounded_section
-from .checked_cluster import NODES, PODS, CheckedCluster
+from .checked_cluster import NODES, PODS, QUEUES, CheckedCluster
 from .finding import Finding, FindingKind
 from .known_kinds import not_known
-from .leftovers.leftover_objects import NotedObject
 from .section import CheckSection
 from .timeless_finding import timeless
 
-QUEUES: Final = "queues"
-"""The name of the section, and of the kind."""
 _NEEDED: Final = frozenset({QUEUES, NODES, PODS})
 MOST_MEANT: Final = 20
 """Rows of which the card is looked for that was meant: some milliseconds each."""
 
 
-def queues_section(read: CheckedCluster, objects: Iterable[NotedObject]) -> CheckSection:
-    """`objects`: with the annotations of queues. Without all nodes nothing is said of what they
-    have. O(queues and the rows of their quotas).
-    """
+def queues_section(read: CheckedCluster) -> CheckSection:
+    """Without all nodes nothing is said of what they have. O(queues and rows of their quotas)."""
     lacking = not_known(read, _NEEDED)
     notes = [sentences.not_looked_at(sentences.QUEUES_NOT_KNOWN, lacking)] if lacking else []
-    found = _findings(read.ledger, objects, knows_nodes=NODES not in lacking)
+    found = _findings(read, knows_nodes=NODES not in lacking)
     return bounded_section(QUEUES, found, notes, complete=not lacking)
 
 
-def _findings(
-    ledger: Ledger, objects: Iterable[NotedObject], *, knows_nodes: bool
-) -> Iterator[Finding]:
+def _findings(read: CheckedCluster, *, knows_nodes: bool) -> Iterator[Finding]:
     """Those that hold most up come first."""
+    ledger = read.ledger
     accounts = sorted(
         (one for one in ledger.accounts() if one.facts is not None and one.name != OUTSIDE),
         key=lambda one: one.name,
@@ -52,10 +46,10 @@ def _findings(
     if knows_nodes:
         yield from _without_nodes(ledger, accounts)
         yield from _oversold(ledger, accounts)
-    for one in objects:
-        for key, meant in one.mistyped:
+    for queue, keys in read.queue_keys.items():
+        for key, meant in keys:
             why = queue_write_messages.key_means_nothing(key, meant)
-            yield _finding(one.name, "UnknownKey", why, sentences.CORRECT_KEY)
+            yield _finding(queue, "UnknownKey", why, sentences.CORRECT_KEY)
 
 
 def _unreadable(account: AccountReader) -> Iterator[Finding]:

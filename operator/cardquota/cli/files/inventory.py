@@ -19,7 +19,9 @@ from ...quota.objects.pod import Pod
 from ...quota.objects.pod_group import WrittenPodGroup
 from ...quota.objects.priority_class import PriorityClass
 from ...quota.objects.queue import Queue
+from ...quota.objects.resource_claim import ResourceClaim
 from ...quota.objects.runtime_class import RuntimeClass
+from ...quota.pods.claims import NamedClaim
 from ...quota.vocabulary import API_GROUP, DEFAULT_QUEUE
 from .names import generated
 from .workload_objects import BatchJob, CronJob, Replicated, VolcanoJob
@@ -49,6 +51,8 @@ class Inventory:
     runtime_classes: list[RuntimeClass] = field(default_factory=list)
     limit_ranges: list[LimitRange] = field(default_factory=list)
     device_classes: list[DeviceClass] = field(default_factory=list)
+    claims: dict[tuple[str, NamedClaim], ResourceClaim] = field(default_factory=dict)
+    """By namespace. Templates of claims too."""
     nodes: list[Node] = field(default_factory=list)
     namespaces: list[Namespace] = field(default_factory=list)
     queues: list[Queue] = field(default_factory=list)
@@ -66,6 +70,8 @@ _TYPES: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
     ("scheduling.k8s.io", "PriorityClass"): PriorityClass,
     ("node.k8s.io", "RuntimeClass"): RuntimeClass,
     ("resource.k8s.io", "DeviceClass"): DeviceClass,
+    ("resource.k8s.io", "ResourceClaim"): ResourceClaim,
+    ("resource.k8s.io", "ResourceClaimTemplate"): ResourceClaim,
     ("", "LimitRange"): LimitRange,
     ("", "Node"): Node,
     ("", "Namespace"): Namespace,
@@ -139,6 +145,9 @@ def _put(inventory: Inventory, kind: str, body: msgspec.Struct) -> None:
             inventory.limit_ranges.append(body)
         case DeviceClass():
             inventory.device_classes.append(body)
+        case ResourceClaim():
+            named = NamedClaim(kind, body.metadata.name)
+            inventory.claims[body.metadata.namespace, named] = body
         case Node():
             inventory.nodes.append(body)
         case Namespace():

@@ -5,25 +5,13 @@ from typing import Annotated, Final
 from msgspec import Meta as Bounds
 from msgspec import field
 
-from ...quota.objects.meta import Meta, Owner
+from ...quota.objects.meta import Meta
 from ...quota.objects.pod import PodMeta, PodSpec
 from ...quota.objects.pod_group import GroupMeta
-from ...quota.objects.volcano_job import VolcanoJobStatus
 from ...quota.objects.wire import Wire
 
 MOST_PODS: Final = 100_000
 Number = Annotated[int, Bounds(ge=0, le=MOST_PODS)]
-
-
-class OwnedMeta(Meta):
-    """Metadata of a workload; one of a live cluster may have been made by another one."""
-
-    owner_references: tuple[Owner, ...] | None = None
-
-    @property
-    def maker(self) -> Owner | None:
-        """The controller that made it."""
-        return next((owner for owner in self.owner_references or () if owner.controller), None)
 
 
 class Template(Wire):
@@ -43,7 +31,7 @@ class ReplicatedSpec(Wire):
 class Replicated(Wire):
     """A Deployment, ReplicaSet, StatefulSet or DaemonSet."""
 
-    metadata: OwnedMeta
+    metadata: Meta
     spec: ReplicatedSpec
 
 
@@ -57,32 +45,11 @@ class BatchSpec(Wire):
     suspend: bool | None = None
 
 
-class JobCondition(Wire):
-    """A condition of a Job: `Complete` and `Failed` say that it has ended."""
-
-    type: str = ""
-    status: str = ""
-
-
-class BatchStatus(Wire):
-    """Status of a Job, as a live cluster has it."""
-
-    succeeded: int | None = None
-    conditions: tuple[JobCondition, ...] | None = None
-
-    @property
-    def ended(self) -> bool:
-        """Whether it makes no more pods."""
-        over = (c for c in self.conditions or () if c.type in ("Complete", "Failed"))
-        return any(condition.status == "True" for condition in over)
-
-
 class BatchJob(Wire):
     """A Job of `batch/v1`."""
 
-    metadata: OwnedMeta
+    metadata: Meta
     spec: BatchSpec
-    status: BatchStatus = field(default_factory=BatchStatus)
 
 
 class CronJob(Wire):
@@ -114,4 +81,3 @@ class VolcanoJob(Wire):
 
     metadata: GroupMeta
     spec: VolcanoJobSpec = field(default_factory=VolcanoJobSpec)
-    status: VolcanoJobStatus | None = None

@@ -48,13 +48,16 @@ def lease_path(namespace: str) -> str:
 async def note_unless_led(client: Client, namespace: str, *, published: bool = True) -> str:
     """What to say beside the numbers of queues; empty if somebody leads.
 
-    `published`: the numbers are those that the leader has written. Others are not old.
+    `published`: the numbers are those that the leader has written. If not, a replica has just sent
+    them, so they are not old.
     """
     try:
         leases = await read_leases(client, namespace)
     except ClusterError as error:
         return sentences.leader_not_known(str(error))
     last = leases[-1]
+    if last is None and not published:
+        return ""  # the operator has just answered: it is installed in another namespace
     if isinstance(last, NotRead):
         return sentences.leader_not_known(show(last.why, most=_LONGEST))
     why, ago = why_nobody_leads(leases, namespace, time.time())

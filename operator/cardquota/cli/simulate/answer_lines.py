@@ -1,11 +1,8 @@
-"""The answers of a simulation: as lines for people, or as data for programs.
+"""The answers of a simulation: as lines for people, or as data for programs."""
 
-Over files and in a live cluster they are the same, but for the words of each answer.
-"""
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 from rich.text import Text
@@ -15,7 +12,7 @@ from ...quota.words import listed, show
 from ..table import table
 from .answers import Answer, Answers, PodAnswer, WorkloadAnswer
 
-MOST_NAMED: Final = 4
+_MOST_NAMED: Final = 4
 """Pods with the same answer, or nodes, that one line names. The rest are counted."""
 _LONGEST_NAME: Final = 120
 _COLUMNS: Final = (
@@ -31,29 +28,19 @@ _COLUMNS: Final = (
 )
 
 
-class AnswerWords(NamedTuple):
-    """How one answer is printed."""
-
-    one: str
-    """Of one pod."""
-    several: str
-    style: str
-
-
-class Wording(NamedTuple):
-    """How the answers are printed."""
-
-    answers: Mapping[Answer, AnswerWords]
-    """In the order in which they are counted."""
-    on_nodes: Callable[[Sequence[str]], str]
-    """Where pods are, or would be."""
-    note_beside: bool
-    """Whether a workload's note is told beside the counts, too, or only in their place."""
+_STYLES: Final = {
+    Answer.ADMITTED: "green",
+    Answer.GATED: "yellow",
+    Answer.DENIED: "red",
+    Answer.UNMANAGED: "cyan",
+}
+"""In the order in which they are counted."""
+_WIDTH: Final = max(map(len, Answer))
 
 
-def left_out_lines(answers: Answers, notes: Sequence[str]) -> Iterator[Text]:
-    """What was left out, and what was refused: before the workloads."""
-    for note in notes:
+def lines(answers: Answers) -> Iterator[Text]:
+    """The results for people: what was left out, each workload, the queues."""
+    for note in answers.notes:
         yield Text(f"note: {note}", style="dim")
     for refused in answers.refused:
         yield Text.assemble(
@@ -61,21 +48,27 @@ def left_out_lines(answers: Answers, notes: Sequence[str]) -> Iterator[Text]:
         )
     if answers.notes or answers.refused:
         yield Text()
+    for workload in answers.workloads:
+        yield from _workload(workload)
+        yield Text()
+    if answers.queues:
+        yield from table([_COLUMNS, *map(_row, answers.queues)])
+    else:
+        yield Text("No queues.")
 
 
-def workload_lines(found: WorkloadAnswer, wording: Wording) -> Iterator[Text]:
-    """One workload: how many pods have which answer, and one line for pods with the same one."""
+def _workload(found: WorkloadAnswer) -> Iterator[Text]:
+    """How many pods have which answer, and one line for pods with the same one."""
     counts = [
-        f"{number} {words.several if number > 1 else words.one}"
-        for answer, words in wording.answers.items()
+        f"{number} {answer}"
+        for answer in _STYLES
         if (number := sum(pod.answer is answer for pod in found.pods))
     ]
-    note = found.note if wording.note_beside or not counts else ""
-    told = ", ".join(filter(None, [*counts, note]))
+    told = ", ".join(counts) or found.note
     name = show(f"{found.namespace}/{found.name}", most=_LONGEST_NAME)
     yield Text.assemble((f"{found.kind} {name}", "bold"), f": {told}")
     for _, alike in groupby(found.pods, key=_telling):
-        yield from _pods(list(alike), wording)
+        yield from _pods(list(alike))
 
 
 def _telling(pod: PodAnswer) -> tuple[object, ...]:
@@ -83,30 +76,25 @@ def _telling(pod: PodAnswer) -> tuple[object, ...]:
     return pod.answer, pod.text, tuple(pod.cards.items()), pod.pending, pod.warnings
 
 
-def _pods(alike: list[PodAnswer], wording: Wording) -> Iterator[Text]:
-    pod, width = alike[0], max(len(words.one) for words in wording.answers.values())
-    words = wording.answers[pod.answer]
-    names = listed([one.name for one in alike], most=MOST_NAMED)
-    told = _told(alike, wording)
-    yield Text.assemble("  ", (f"{words.one:{width}}", words.style), f"  {names}: {told}")
+def _pods(alike: list[PodAnswer]) -> Iterator[Text]:
+    pod = alike[0]
+    names = listed([one.name for one in alike], most=_MOST_NAMED)
+    word = (f"{pod.answer:{_WIDTH}}", _STYLES[pod.answer])
+    yield Text.assemble("  ", word, f"  {names}: {_told(alike)}")
     for warning in pod.warnings:
-        yield Text(f"  {'':{width}}  warning: {warning}", style="yellow")
+        yield Text(f"  {'':{_WIDTH}}  warning: {warning}", style="yellow")
 
 
-def _told(alike: list[PodAnswer], wording: Wording) -> str:
+def _told(alike: list[PodAnswer]) -> str:
     pod = alike[0]
     if pod.answer in (Answer.DENIED, Answer.GATED):
         return pod.text
     cards = ", ".join(f"{show(card)} {amount}" for card, amount in pod.cards.items())
     cards += " each" if cards and len(alike) > 1 else ""
     nodes = list(dict.fromkeys(one.node for one in alike if one.node))
-    place = wording.on_nodes(nodes) if nodes else pod.pending
+    word = "nodes" if len(nodes) > 1 else "node"
+    place = f"on {word} {listed(nodes, most=_MOST_NAMED)}" if nodes else pod.pending
     return "; ".join(part for part in (pod.text, cards, place) if part)
-
-
-def queue_lines(reports: Sequence[QueueReport]) -> Iterator[Text]:
-    """The columns of `kubectl get queues -o wide`, but for the age."""
-    yield from table([_COLUMNS, *map(_row, reports)])
 
 
 def _row(report: QueueReport) -> tuple[str, ...]:

@@ -10,8 +10,6 @@ from ...quota.reports.queue_report import QueueReport
 class Answer(StrEnum):
     """The fate of a pod."""
 
-    HELD = "held"
-    """It is there already, in the live cluster of the files, and holds what it is charged."""
     ADMITTED = "admitted"
     """Its gate was opened: it is charged."""
     GATED = "gated"
@@ -51,7 +49,7 @@ class WorkloadAnswer:
     name: str
     pods: list[PodAnswer] = field(default_factory=list)
     note: str = ""
-    """Why it has no pods, or no more."""
+    """Why it has no pods."""
 
 
 @dataclass(slots=True, frozen=True)

@@ -12,11 +12,9 @@ _BUILT_IN: Final = {"system-cluster-critical": 2_000_000_000, "system-node-criti
 
 
 class Priorities:
-    """The priority classes of the files, or the cluster, and those that every cluster has."""
+    """The priority classes of the files, and those that every cluster has."""
 
-    def __init__(self, classes: Iterable[PriorityClass], where: str = "in the files") -> None:
-        """`where` they come from, for people."""
-        self._where = where
+    def __init__(self, classes: Iterable[PriorityClass]) -> None:
         self._default = 0
         self._values = dict(_BUILT_IN)
         self._missing: dict[str, None] = {}
@@ -38,6 +36,6 @@ class Priorities:
     def notes(self) -> list[str]:
         """The priority classes that pods name and that are not there."""
         return [
-            f"PriorityClass {name} is not {self._where}: its pods are taken as if they named none"
+            f"PriorityClass {name} is not in the files: its pods are taken as if they named none"
             for name in self._missing
         ]

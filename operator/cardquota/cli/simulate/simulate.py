@@ -1,70 +1,51 @@
 """`cardquota simulate`: read files, simulate, print."""
 
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable
 
-from rich.text import Text
+import typer
 
-from ...quota.words import listed
+from ...quota.objects.pod import Pod
+from ...quota.objects.pod_group import WrittenPodGroup
 from ...settings import Settings
+from .. import sentences
 from ..failure import failed
-from ..files.inventory import sort_documents
+from ..files.inventory import Inventory, WrittenWorkload, sort_documents
 from ..files.yaml_files import YamlFileError, read_files
-from ..printing import print_json, print_lines
-from .answer_lines import (
-    MOST_NAMED,
-    AnswerWords,
-    Wording,
-    in_data,
-    left_out_lines,
-    queue_lines,
-    workload_lines,
-)
-from .answers import Answer, Answers
+from ..output import Output
+from ..printing import print_data, print_lines
+from .answer_lines import in_data, lines
 from .simulation import Simulation
 
-_STYLES: Final = {
-    Answer.HELD: "blue",
-    Answer.ADMITTED: "green",
-    Answer.GATED: "yellow",
-    Answer.DENIED: "red",
-    Answer.UNMANAGED: "cyan",
-}
 
+def simulate(
+    files: Iterable[str], settings: Settings, *, output: Output, by_plugin: bool = False
+) -> int:
+    """The exit code: 0 if the simulation ran, whatever it found; 1 if a file cannot be read.
 
-def _on_nodes(nodes: Sequence[str]) -> str:
-    return f"on {'nodes' if len(nodes) > 1 else 'node'} {listed(nodes, most=MOST_NAMED)}"
-
-
-_WORDING: Final = Wording(
-    {answer: AnswerWords(answer, answer, style) for answer, style in _STYLES.items()},
-    _on_nodes,
-    note_beside=False,
-)
-
-
-def simulate(files: Iterable[str], settings: Settings, *, as_json: bool) -> int:
-    """The exit code: 0 if the simulation ran, whatever it found; 1 if a file cannot be read."""
+    `by_plugin`: who asks may expect the queues and nodes of a cluster, so files have to have some.
+    Errors: typer.BadParameter if a file was read from a cluster, or should have been.
+    """
     try:
         inventory = sort_documents(read_files(files))
     except YamlFileError as error:
         return failed(error)
-    answers = Simulation(settings, inventory).run(time.time())
-    if as_json:
-        print_json(in_data(answers))
+    if name := _first_live(inventory):
+        raise typer.BadParameter(sentences.of_a_cluster(name), param_hint="-f")
+    if by_plugin and inventory.workloads and not inventory.queues and not inventory.nodes:
+        raise typer.BadParameter(sentences.NO_CLUSTER, param_hint="-f")
+    answers = Simulation(settings, inventory).run()
+    if output.is_data:
+        print_data(in_data(answers), output)
     else:
         print_lines(lines(answers))
     return 0
 
 
-def lines(answers: Answers) -> Iterator[Text]:
-    """The results for people: what was left out, each workload, the queues."""
-    yield from left_out_lines(answers, answers.notes)
-    for workload in answers.workloads:
-        yield from workload_lines(workload, _WORDING)
-        yield Text()
-    if answers.queues:
-        yield from queue_lines(answers.queues)
-    else:
-        yield Text("No queues.")
+def _first_live(inventory: Inventory) -> str:
+    """The first pod or pod group of a cluster, which has a uid; empty if there is none."""
+    for one in inventory.workloads:
+        body = one.body if isinstance(one, WrittenWorkload) else one
+        if isinstance(body, Pod | WrittenPodGroup) and body.metadata.uid:
+            kind = "Pod" if isinstance(body, Pod) else "PodGroup"
+            return f"{kind} {body.metadata.namespace}/{body.metadata.name}"
+    return ""

@@ -1,11 +1,10 @@
 """The operator without a cluster: the same ledger, judgement and order for objects of files.
 
-What the files have of a live cluster is there first, as after a restart of the operator: its pods
-hold what they hold, or wait. Each other pod is judged as by the webhook; gates are opened at once,
-as by the leader; then the pod gets a node. No I/O.
+Each pod is judged as by the webhook; gates are opened at once, as by the leader; then the pod gets
+a node. No I/O.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
@@ -13,7 +12,6 @@ import msgspec
 from ...install.matching import is_ours, known_to_policies
 from ...install.policies.gate_setting import gate_is_set_by_policy
 from ...quota import vocabulary as v
-from ...quota.accounts.account import OUTSIDE
 from ...quota.accounts.queue_facts import QueueError, check_queue, queue_facts
 from ...quota.amounts import is_card
 from ...quota.decisions.audited_card import card_not_steered
@@ -29,18 +27,18 @@ from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import request_messages, shortfall_messages
 from ...quota.nodes.node_facts import node_facts
-from ...quota.objects.pod import Pod
-from ...quota.objects.pod_group import PodGroup, WrittenPodGroup
+from ...quota.objects.pod import Pod, PodSpec
+from ...quota.objects.pod_group import WrittenPodGroup
 from ...quota.objects.queue import Queue
 from ...quota.objects.volcano_job import WrittenVolcanoJob
 from ...quota.pods.card_alias import alias_warning
+from ...quota.pods.claims import named_claims, why_no_quota_counts
 from ...quota.pods.pod_facts import PodFacts, pod_facts
 from ...quota.pods.pod_request import card_devices
 from ...quota.release.openings import openings
 from ...quota.release.refusals import Refusal
 from ...quota.release.release_judge import Opening
 from ...quota.release.release_order import QueueOrder
-from ...quota.release.starvation import Starvation
 from ...quota.reports.queue_report import report
 from ...quota.stamp import Stamp
 from ...quota.steps import to_its_end
@@ -51,28 +49,20 @@ from ..files.inventory import VOLCANO_JOB, Inventory, WrittenWorkload
 from ..files.workload_objects import VolcanoJob
 from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
 from .fake_cluster import FakeCluster, gated, ungated
-from .live_objects import LiveObjects, Maker, live_objects
-from .missing_pods import missing_pods
 from .priorities import Priorities
-from .simulated_nodes import PodShape, SimulatedNodes, shape_of
+from .simulated_nodes import SimulatedNodes, shape_of
 from .workloads import expand
 
 _TERM: Final = "simulation"
 
 
 class Simulation:
-    """Over an inventory: `run` applies its workloads one after another, and no pod ever finishes.
+    """Over an inventory: `run` applies its workloads one after another. To be used once.
 
-    Whoever has pods of his own, and a clock, calls the steps instead: `see_cluster` once, then
-    `at`, `create`, `release`, `try_to_bind` and `delete`. The results are in `answers`. As long as
-    nobody says what time it is, nobody waits too long (E6).
+    No time passes: no pod ever finishes, and nobody waits too long (E6).
     """
 
-    where = "in the files"
-    """Where all objects come from, for people."""
-
     def __init__(self, settings: Settings, inventory: Inventory) -> None:
-        self._starvation: Starvation | None = None
         self.answers = Answers(notes=list(inventory.notes))
         self.ledger = Ledger(
             settings.vendor_table,
@@ -89,47 +79,30 @@ class Simulation:
         self._inventory = inventory
         self._cluster = FakeCluster(self.ledger)
         self._nodes = SimulatedNodes(inventory.nodes, self.ledger.vendors)
-        self._priorities = Priorities(inventory.priority_classes, self.where)
+        self._priorities = Priorities(inventory.priority_classes)
         self._by_uid: dict[str, PodAnswer] = {}
 
-    def run(self, now: float | None = None) -> Answers:
-        """Cluster objects and what is there first, then workloads and pod groups in the order of
-        the files. `now`: seconds since 1970, by which what is there may have waited for too long.
-        """
-        self.see_cluster()
-        live = live_objects(self._inventory.workloads)
-        shown = self._see_live(live, now)
-        groups = {f"{g.metadata.namespace}/{g.metadata.name}" for g in live.groups}
-        pods: dict[Maker, list[Pod]] = {}
-        for pod, maker in live.pods:
-            pods.setdefault(maker, []).append(pod)
-        for workload in live.written:
+    def run(self) -> Answers:
+        """Cluster objects first, then workloads and pod groups in the order of the files."""
+        self._see_cluster()
+        for workload in self._inventory.workloads:
             if not isinstance(workload, WrittenPodGroup):
-                meta = workload.body.metadata
-                maker = Maker(workload.kind, meta.namespace, meta.name)
-                self._apply(workload, groups, shown.pop(maker, []), pods.get(maker, []))
+                self._apply(workload)
             elif self._accepts_group(workload):
-                self.put_group(workload)
-                self.release()
-        self.answers.workloads[:0] = [
-            WorkloadAnswer(*maker, found) for maker, found in shown.items()
-        ]
-        self._explain_waiting(self._by_uid)
+                self._cluster.put_group(workload)
+                self._release()
+        self._explain_waiting()
         self.answers.queues += [
             found
             for queue in sorted(queue.metadata.name for queue in self._inventory.queues)
             if (found := report(self.ledger, queue)) is not None
         ]
-        return self.finished()
-
-    def finished(self) -> Answers:
-        """The results, with what only all pods together tell. To be called once, at the end."""
         self.answers.notes += self._priorities.notes
         return self.answers
 
     # --- creating -----------------------------------------------------------------------------
 
-    def see_cluster(self) -> None:
+    def _see_cluster(self) -> None:
         """Have the ledger see all objects of the inventory but the workloads."""
         for limit_range in self._inventory.limit_ranges:
             self.ledger.defaults.limit_range_seen(limit_range)
@@ -164,20 +137,12 @@ class Simulation:
             return False
         return True
 
-    def _accepts_group(
-        self,
-        group: WrittenPodGroup,
-        before: WrittenPodGroup | None = None,
-        *,
-        by_controller: bool | None = None,
-    ) -> bool:
-        """Whether the webhook lets a pod group by, which was `before`; where it only warns, that is
-        noted.
-        """
+    def _accepts_group(self, group: WrittenPodGroup, *, by_controller: bool | None = None) -> bool:
+        """Whether the webhook lets a pod group by; where it only warns, that is noted."""
         meta = group.metadata
         if meta.namespace in self._settings.unwatched_namespaces:
             return True
-        verdict = judge_group_write(self.ledger, group, before, by_controller=by_controller)
+        verdict = judge_group_write(self.ledger, group, None, by_controller=by_controller)
         mode, name = self.ledger.mode_in(meta.namespace), f"{meta.namespace}/{meta.name}"
         effect = effect_of(verdict.outcome, v.Policy.GATE, mode)
         if effect is Effect.DENY:
@@ -202,6 +167,8 @@ class Simulation:
         written = msgspec.convert(msgspec.to_builtins(job), WrittenVolcanoJob)
         if has_too_many_tasks(written):
             return True
+        for task in written.spec.tasks or ():
+            self._leave_out_claims(task.template.spec, meta.namespace)
         verdict = to_its_end(judge_job_write(self.ledger, written, namespace=meta.namespace))
         name = f"{meta.namespace}/{meta.name}"
         told = list(verdict.warnings)
@@ -213,109 +180,34 @@ class Simulation:
         self.answers.notes += [f"{VOLCANO_JOB} {name}: {text}" for text in told]
         return True
 
-    # --- what is there already ----------------------------------------------------------------
-
-    def _see_live(self, live: LiveObjects, now: float | None) -> dict[Maker, list[PodAnswer]]:
-        """Have the ledger see the pod groups and pods of a live cluster, and then decide as the
-        leader does on those that wait. Returns the answers of the pods that concern us.
-        """
-        if live.latest is not None:
-            self._cluster.begin_after(live.latest)
-            if now is not None:
-                self.at(max(0, int(now - self._cluster.beginning.timestamp())))
-        for group in live.groups:
-            self.put_group(group)
-        uids: list[tuple[str, Maker]] = []
-        for pod, maker in live.pods:
-            stored = self._cluster.taken_in(pod)
-            self._cluster.put(stored)
-            facts = pod_facts(stored)
-            if facts.state.finished:
-                continue
-            self._nodes.hold(facts)
-            uids.append((facts.uid, maker))
-        shown: dict[Maker, list[PodAnswer]] = {}
-        for uid, maker in uids:
-            if uid in self.ledger.pods:
-                answer = self._by_uid[uid] = self._held(uid)
-                shown.setdefault(maker, []).append(answer)
-        if unlisted := len(uids) - sum(map(len, shown.values())):
-            self.answers.notes.append(sentences.only_room_counts(unlisted))
-        for uid, _ in uids:
-            if uid in self._by_uid and self._by_uid[uid].answer is Answer.HELD:
-                self.try_to_bind(uid)
-        self.release()
-        return shown
-
-    def _held(self, uid: str) -> PodAnswer:
-        record = self.ledger.pods[uid]
-        answer = PodAnswer(record.facts.name, Answer.HELD, record.queue)
-        account = self.ledger.account(record.queue)
-        if record.gated:
-            answer.answer = Answer.GATED
-        elif record.facts.terminating:
-            answer.text = sentences.BEING_DELETED
-        elif record.queue == OUTSIDE:
-            answer.text = sentences.without_queue(cards=True)
-        elif account is not None and uid in account.unadmitted:
-            answer.text = sentences.GOT_PAST
-        return answer
-
     # --- what is created ----------------------------------------------------------------------
 
-    def _apply(
-        self,
-        workload: WrittenWorkload,
-        groups: Collection[str],
-        there: list[PodAnswer],
-        pods: Sequence[Pod],
-    ) -> None:
-        """`there`: the answers of those of its `pods` that are there already."""
-        made = expand(workload, self._nodes.matching, groups)
+    def _apply(self, workload: WrittenWorkload) -> None:
+        made = expand(workload, self._nodes.matching)
         meta = workload.body.metadata
-        found = WorkloadAnswer(workload.kind, meta.namespace, meta.name, there, note=made.note)
+        found = WorkloadAnswer(workload.kind, meta.namespace, meta.name, note=made.note)
         self.answers.workloads.append(found)
-        missing = missing_pods(workload.kind, made.pods, pods)
-        if made.pods and not missing:
-            found.note = sentences.ALL_THERE
-            return
-        new = not meta.uid
-        if new and isinstance(workload.body, VolcanoJob) and not self._accepts_job(workload.body):
+        if isinstance(workload.body, VolcanoJob) and not self._accepts_job(workload.body):
             found.note = sentences.JOB_REFUSED
             return
         if made.group is not None:
             if not self._accepts_group(made.group, by_controller=True):
                 found.note = sentences.GROUP_REFUSED
                 return
-            self.put_group(made.group)
-        for pod in missing:
+            self._cluster.put_group(made.group)
+        for pod in made.pods:
             self._look_for_class(pod.spec.runtime_class_name or "")
-            _, answer = self.create(pod)
-            found.pods.append(answer)
-            self.release()
-
-    def at(self, second: int) -> None:
-        """Say what time it is: seconds after the beginning, never less than before."""
-        self._cluster.at(second)
-        wait = self._settings.release.starvation_wait
-        if wait:
-            self._starvation = Starvation(self._cluster.beginning.timestamp() + second, wait)
-
-    def put_group(self, group: PodGroup) -> None:
-        """Create a pod group. Its pods come after it."""
-        self._cluster.put_group(group)
+            found.pods.append(self._create(pod))
+            self._release()
 
     def _look_for_class(self, name: str) -> None:
         there = {found.metadata.name for found in self._inventory.runtime_classes}
-        note = f"RuntimeClass {name} is not {self.where}: its pods are taken without its overhead"
+        note = f"RuntimeClass {name} is not in the files: its pods are taken without its overhead"
         if name and name not in there and note not in self.answers.notes:
             self.answers.notes.append(note)
 
-    def create(self, pod: Pod) -> tuple[str, PodAnswer]:
-        """Create a pod. Returns its uid, and its answer, which `release` and `try_to_bind` keep up
-        to date. No gate is opened; an unmanaged pod is bound if a node has room. A denied one
-        is not stored.
-        """
+    def _create(self, pod: Pod) -> PodAnswer:
+        """Create a pod. Its answer is kept up to date until the end. A denied one is not stored."""
         spec = self.ledger.defaults.applied(pod.spec, pod.metadata.namespace)
         spec = self._priorities.applied(spec)
         pod = self._cluster.created(Pod(metadata=pod.metadata, spec=spec))
@@ -323,10 +215,11 @@ class Simulation:
         self._review(pod, answer)
         if answer.answer is Answer.DENIED:
             del self._by_uid[pod.metadata.uid]
-        return pod.metadata.uid, answer
+        return answer
 
     def _review(self, pod: Pod, answer: PodAnswer) -> None:
         """What admission makes of a pod that is created."""
+        claimed = self._leave_out_claims(pod.spec, pod.metadata.namespace)
         facts = pod_facts(pod)
         if facts.namespace in self._settings.unwatched_namespaces:
             self._unmanaged(pod, answer, sentences.exempt(facts.namespace))
@@ -346,6 +239,8 @@ class Simulation:
             effect = Effect.DENY
         answer.queue, answer.reason = verdict.queue, verdict.reason or ""
         answer.text = with_holders(self.ledger, facts, verdict).text
+        if claimed and verdict.reason is v.Reason.DEVICE_CLAIMED:
+            answer.text = request_messages.with_claim(answer.text, claimed)
         answer.warnings = verdict.warnings + alias_warning(pod.metadata.annotations)
         if effect is Effect.WARN:
             answer.warnings += card_not_steered(self.ledger, facts, verdict)
@@ -360,6 +255,21 @@ class Simulation:
         else:
             why = self._why_unmanaged(facts, verdict, mode, warned=effect is Effect.WARN)
             self._unmanaged(pod, answer, why)
+
+    def _leave_out_claims(self, spec: PodSpec, namespace: str) -> str:
+        """Empty its claims if none of them is of a card; why not, where such pods are refused."""
+        found = self.ledger.namespaces.get(namespace)
+        if found is None or found.mode != v.NAMESPACE_ENFORCED:
+            return ""
+        listed = self._settings.device_classes_without_cards
+        for claim in named_claims(spec):
+            there = self._inventory.claims.get((namespace, claim))
+            if there is None:
+                return sentences.claim_not_in_files(*claim)
+            if why := why_no_quota_counts(claim, set(there.device_classes()), listed):
+                return why
+        spec.resource_claims = ()
+        return ""
 
     def _asked_about_all(self, facts: PodFacts) -> bool:
         """Whether a pod that does not use cards, as far as the API server knows, reaches the
@@ -389,15 +299,14 @@ class Simulation:
     def _unmanaged(self, pod: Pod, answer: PodAnswer, why: str) -> None:
         answer.answer, answer.text = Answer.UNMANAGED, why
         self._cluster.put(ungated(pod))
-        self.try_to_bind(pod.metadata.uid)
+        self._try_to_bind(pod.metadata.uid)
 
     # --- releasing and binding ----------------------------------------------------------------
 
-    def release(self) -> list[str]:
+    def _release(self) -> None:
         """Open gates until none can be opened, as the leader does after every event, and bind these
-        pods as far as nodes have room. Returns their uids.
+        pods as far as nodes have room.
         """
-        released: list[str] = []
         order = QueueOrder(self.ledger)
         while True:
             order.add(self.ledger.dirty.take_pending())
@@ -405,14 +314,12 @@ class Simulation:
                 pass
             queue = order.take()
             if queue is None:
-                return released
-            opened = list(self._release_in(queue))
-            for uid in opened:
-                self.try_to_bind(uid)
-            released += opened
+                return
+            for uid in list(self._release_in(queue)):
+                self._try_to_bind(uid)
 
     def _release_in(self, queue: str) -> Iterator[str]:
-        for found in openings(self.ledger, queue, self._starvation):
+        for found in openings(self.ledger, queue):
             if isinstance(found, Opening):
                 yield from self._open(found)
             else:
@@ -454,19 +361,8 @@ class Simulation:
             answer.reason = answer.text = ""
         return list(stamps)
 
-    def shape_of(self, uid: str) -> PodShape:
-        """What decides which node an ungated pod may get."""
-        cards = tuple(self._by_uid[uid].cards.items())
-        return shape_of(self._cluster.pods[uid].spec, self._facts(uid), cards)
-
-    def may_have_room(self, shape: PodShape) -> bool:
-        """Whether `try_to_bind` is worth a call for pods of this shape."""
-        return self._nodes.may_have_room(shape)
-
-    def try_to_bind(self, uid: str) -> bool:
-        """Give an ungated pod a node, if one has room; returns whether it has one. Its answer says
-        which, or why none.
-        """
+    def _try_to_bind(self, uid: str) -> None:
+        """Give an ungated pod a node, if one has room. Its answer says which, or why none."""
         pod, answer, record = self._cluster.pods[uid], self._by_uid[uid], self.ledger.pods.get(uid)
         charge = record.charge if record is not None else ()
         cards = tuple((n, amount) for n, amount in charge if is_card(n))
@@ -474,47 +370,28 @@ class Simulation:
         facts = self._facts(uid)
         if facts.foreign_gates:
             answer.pending = sentences.other_gates(facts.foreign_gates)
-            return False
+            return
         node = facts.node or self._nodes.bind(shape_of(pod.spec, facts, cards))
         if node is None:
             answer.pending = sentences.NO_ROOM
-            return False
-        answer.node, answer.pending = node, ""
+            return
+        answer.node = node
         if not facts.node:
             self._cluster.bind(uid, node)
             if record is not None and record.charge != charge:
                 answer.cards = {n: amount for n, amount in record.charge if is_card(n)}
-        return True
-
-    def pod(self, uid: str) -> Pod:
-        """A pod that was created and not denied, as it is stored."""
-        return self._cluster.pods[uid]
-
-    def delete(self, uid: str) -> None:
-        """A pod that was created and not denied is gone: its node has room again. Not for pods that
-        named their node themselves.
-        """
-        facts = self._facts(uid)
-        self._cluster.delete(uid)
-        del self._by_uid[uid]
-        if facts.node:
-            self._nodes.free(facts)
-
-    def delete_group(self, key: str) -> None:
-        """A pod group, by `namespace/name`, is gone. Its pods go before it."""
-        self._cluster.delete_group(key)
 
     def _facts(self, uid: str) -> PodFacts:
         """Of a stored pod: those of the ledger, if it keeps any."""
         record = self.ledger.pods.get(uid)
         return record.facts if record is not None else pod_facts(self._cluster.pods[uid])
 
-    def _explain_waiting(self, uids: Iterable[str]) -> None:
-        """Say what these pods wait for that no decision was about, and drop warnings that repeat
-        the text.
+    def _explain_waiting(self) -> None:
+        """Say what pods wait for that no decision was about, and drop warnings that repeat the
+        text.
         """
-        for uid in uids:
-            answer, record = self._by_uid[uid], self.ledger.pods.get(uid)
+        for uid, answer in self._by_uid.items():
+            record = self.ledger.pods.get(uid)
             if answer.answer is Answer.GATED and not answer.text and record is not None:
                 verdict = judge_release(self.ledger, record)
                 verdict = with_group_meant(self.ledger, record.facts, verdict)

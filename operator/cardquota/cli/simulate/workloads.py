@@ -1,6 +1,6 @@
 """The pods of a workload: what the controllers of Kubernetes and Volcano would create, at once."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,15 +12,10 @@ from ...quota.objects.pod import Pod, PodAnnotations, PodLabels, PodSpec
 from ...quota.objects.pod_group import GroupSpec, WrittenGroupMeta, WrittenPodGroup
 from ...quota.selectors.selector import NODE_NAME
 from ...quota.vocabulary import DEFAULT_QUEUE
-from .. import sentences
 from ..files.inventory import WrittenWorkload
 from ..files.names import generated
 from ..files.workload_objects import BatchJob, CronJob, Replicated, Template, VolcanoJob
 
-_OVER: Final = frozenset(
-    {"Completed", "Failed", "Terminated", "Aborted", "Completing", "Terminating", "Aborting"}
-)
-"""Phases of a Job of Volcano that makes no more pods, or none until somebody resumes it."""
 _VOLCANO_BATCH: Final = "batch.volcano.sh/v1alpha1"
 Matching = Callable[[PodSpec], list[str]]
 """Returns the nodes that a pod's selector and affinity allow."""
@@ -35,10 +30,8 @@ class Expansion:
     note: str = ""
 
 
-def expand(workload: WrittenWorkload, nodes: Matching, groups: Collection[str] = ()) -> Expansion:
-    """The objects that a workload creates. `groups`: the pod groups that are there already, by
-    `namespace/name`.
-    """
+def expand(workload: WrittenWorkload, nodes: Matching) -> Expansion:
+    """The objects that a workload creates, whatever its status says."""
     body = workload.body
     match body:
         case Pod():
@@ -48,7 +41,7 @@ def expand(workload: WrittenWorkload, nodes: Matching, groups: Collection[str] =
         case BatchJob():
             return _batch(body)
         case VolcanoJob():
-            return _volcano(body, groups)
+            return _volcano(body)
         case Replicated():
             pods = tuple(_replicated(workload.kind, body, nodes))
             return Expansion(pods, note="" if pods else "asks for no pods")
@@ -80,14 +73,10 @@ def _batch(job: BatchJob) -> Expansion:
     meta, spec = job.metadata, job.spec
     if spec.suspend:
         return Expansion(note="suspended: it has no pods")
-    name, succeeded = meta.name, job.status.succeeded or 0
-    if job.status.ended:
-        return Expansion(note=sentences.JOB_ENDED)
+    name = meta.name
     count = 1 if spec.parallelism is None else spec.parallelism
     if spec.completions is not None:
-        count = min(count, max(0, spec.completions - succeeded))
-    elif succeeded:
-        count = 0  # once one of them has succeeded no more are made
+        count = min(count, spec.completions)
     owner = _owner("batch/v1", "Job", name)
     pods = []
     for i in range(count):
@@ -97,17 +86,11 @@ def _batch(job: BatchJob) -> Expansion:
     return Expansion(tuple(pods), note="" if pods else "asks for no pods")
 
 
-def _volcano(job: VolcanoJob, groups: Collection[str]) -> Expansion:
+def _volcano(job: VolcanoJob) -> Expansion:
     """Volcano creates the pod group, copies the job's annotations to it, then creates the pods."""
     meta, spec = job.metadata, job.spec
-    state = job.status.state if job.status is not None else None
-    if state is not None and state.phase in _OVER:
-        return Expansion(note=sentences.JOB_ENDED)
     name, queue = meta.name, spec.queue or DEFAULT_QUEUE
-    group = f"{name}-{meta.uid}"
-    there = bool(meta.uid) and f"{meta.namespace}/{group}" in groups
-    if not there:
-        group = f"{name}-{generated('Volcano Job', meta.namespace, name)}"
+    group = f"{name}-{generated('Volcano Job', meta.namespace, name)}"
     smallest = sum(t.replicas if t.min_available is None else t.min_available for t in spec.tasks)
     owner = _owner(_VOLCANO_BATCH, "Job", name)
     pods: list[Pod] = []
@@ -134,7 +117,7 @@ def _volcano(job: VolcanoJob, groups: Collection[str]) -> Expansion:
         ),
     )
     note = "" if pods else "asks for no pods"
-    return Expansion(tuple(pods), None if there else new, note=note)
+    return Expansion(tuple(pods), new, note=note)
 
 
 def _pod(

@@ -19,7 +19,7 @@ import aiohttp
 import msgspec
 
 from .access import Access, AccessError
-from .api_error import OutcomeUnknown, read_failure
+from .api_error import ApiError, OutcomeUnknown, read_failure
 from .connection_error import NO_HEADER, in_words
 from .find_access import find_access
 
@@ -233,6 +233,16 @@ class Client:
     async def close(self) -> None:
         """Close all connections. Running calls end with OutcomeUnknown."""
         await self._session.close()
+
+
+async def get_if_there(client: Client, path: str, timeout: float = 10.0) -> bytes | None:
+    """A quorum read. None: there is nothing at this path."""
+    try:
+        return await client.get(path, timeout=timeout)
+    except ApiError as error:
+        if error.status == 404:
+            return None
+        raise
 
 
 def drop(response: aiohttp.ClientResponse) -> None:

@@ -15,7 +15,7 @@ import msgspec
 from cryptography import x509
 
 from ..api.api_error import ApiError, OutcomeUnknown
-from ..api.client import Client
+from ..api.client import Client, get_if_there
 from .certificates import KeyPair, why_unusable
 from .pem import read_certificates
 from .rotation import Holding, Lifetimes, next_step
@@ -194,12 +194,8 @@ class GivenSecret:
 
 
 async def _read(client: Client, path: str) -> _Secret | None:
-    try:
-        return _decode(await client.get(path))
-    except ApiError as error:
-        if error.status == 404:
-            return None
-        raise
+    found = await get_if_there(client, path)
+    return None if found is None else _decode(found)
 
 
 def _holding(secret: _Secret) -> Holding:

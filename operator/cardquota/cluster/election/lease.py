@@ -8,8 +8,7 @@ from typing import Final
 import msgspec
 
 from ...quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, HANDOVER
-from ..api.api_error import ApiError
-from ..api.client import Client
+from ..api.client import Client, get_if_there
 
 _NO_ADDRESSES: Final[Mapping[str, str]] = {}
 
@@ -73,12 +72,8 @@ class LeaseObject:
 
     async def read(self, timeout: float) -> Lease | None:
         """A quorum read; None if there is no Lease."""
-        try:
-            return _decode(await self._client.get(self._path, timeout=timeout))
-        except ApiError as error:
-            if error.status == 404:
-                return None
-            raise
+        found = await get_if_there(self._client, self._path, timeout)
+        return None if found is None else _decode(found)
 
     async def take(
         self,

@@ -7,8 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from ...quota import vocabulary as v
-from ..api.api_error import ApiError
-from ..api.client import Client
+from ..api.client import Client, get_if_there
 
 _VERSION: Final = f"{v.REVIEW_GROUP}/{v.REVIEW_VERSION}"
 
@@ -56,12 +55,8 @@ class TermObject:
 
     async def read(self, timeout: float) -> StoredTerm | None:
         """A quorum read. None: there is no such object, or no such kind."""
-        try:
-            return _decode(await self._client.get(self._path, timeout=timeout))
-        except ApiError as error:
-            if error.status == 404:
-                return None
-            raise
+        found = await get_if_there(self._client, self._path, timeout)
+        return None if found is None else _decode(found)
 
     async def write(self, stored: StoredTerm | None, term: str, fault: str, timeout: float) -> None:
         """Have it name a term, and the fault that its leader has found."""

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import Final
 
 REQUEST_WITHIN: Final = 5.0
-"""Seconds from the first byte of a request to its last, and for setting up TLS."""
+"""Seconds from the first byte of a request to its last, for setting up TLS, and for reading a long
+answer."""
 IDLE: Final = 120.0
-"""Seconds for which a connection stays open between two requests, or while its answer is read.
+"""Seconds for which a connection stays open between two requests.
 Longer than Go's clients keep theirs (90 s), so that they close it, and never send into its end."""
 _LOOK: Final = 1.0
 """Seconds between two looks for those whose time is over."""
@@ -35,7 +36,7 @@ class Connection:
         """Whether it is set up and nothing of a request has come."""
 
     def reading(self) -> None:
-        """Something of a request has come."""
+        """Something of a request has come, or a long answer is to be read."""
         if self.waits:
             self.waits = False
             self._all.expect(self, REQUEST_WITHIN)
@@ -115,6 +116,11 @@ class Connections:
         if connection.known or connection in self._working:
             self.forget(connection)
             (self._known if connection.known else self._strangers)[connection] = None
+
+    def abort(self) -> None:
+        """Close all of them at once."""
+        for connection in [*self._strangers, *self._known, *self._working]:
+            connection.abort()
 
     def forget(self, connection: Connection) -> None:
         """It is none of these any more."""

@@ -33,7 +33,7 @@ from hyperframe.frame import GoAwayFrame
 
 from .body_budget import BodyBudget, BodyHold, BusyError
 from .connections import Connection
-from .http_call import BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall, HttpHandler
+from .http_call import BROKEN, BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall, HttpHandler
 
 _LOG = logging.getLogger(__name__)
 STREAMS: Final = 100
@@ -222,6 +222,9 @@ class Http2Connection(asyncio.Protocol):
 
         try:
             answer = await self._handler(HttpCall(call.method, call.path, body, call.headers))
+        except Exception:  # noqa: BLE001
+            _LOG.exception("a request could not be answered")
+            answer = BROKEN
         finally:
             self._release(call)
         if self._streams.get(stream) is not call:

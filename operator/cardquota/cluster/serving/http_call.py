@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final, NamedTuple
 
 JSON: Final = "application/json"
@@ -29,6 +30,13 @@ class HttpAnswer(NamedTuple):
     status: int
     body: bytes
     content_type: str = JSON
+
+
+BROKEN: Final = HttpAnswer(
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+    b"cardquota could not answer: this is a bug, see its log\n",
+    TEXT,
+)
 
 
 HttpHandler = Callable[[HttpCall], Awaitable[HttpAnswer]]

@@ -21,7 +21,15 @@ from aiohttp import StreamReader, web
 from .body_budget import OF_THE_PROCESS, BodyBudget, BodyHold, BusyError
 from .connections import IDLE, REQUEST_WITHIN, Connection, Connections
 from .http2_connection import Http2Connection
-from .http_call import TEXT, BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall, HttpHandler
+from .http_call import (
+    BROKEN,
+    TEXT,
+    BodyLimits,
+    BodyTooLargeError,
+    HttpAnswer,
+    HttpCall,
+    HttpHandler,
+)
 
 _NAMES: Final = ("commonName", "DNS", "URI")
 PROTOCOLS: Final = ("h2", "http/1.1")
@@ -40,11 +48,6 @@ _AGAIN_AFTER: Final = 1
 _BUSY: Final = HttpAnswer(
     HTTPStatus.TOO_MANY_REQUESTS,
     b"too many bytes of other requests are in work: try again in a second\n",
-    TEXT,
-)
-_BROKEN: Final = HttpAnswer(
-    HTTPStatus.INTERNAL_SERVER_ERROR,
-    b"cardquota could not answer: this is a bug, see its log\n",
     TEXT,
 )
 _LOG = logging.getLogger(__name__)
@@ -136,6 +139,7 @@ class HttpServer:
         await asyncio.gather(
             http1.shutdown(grace), *(connection.wait(grace) for connection in list(self._http2))
         )
+        self.connections.abort()  # what still sets up TLS does so with what is withdrawn
         await listening.wait_closed()
 
     def admits(self, transport: asyncio.BaseTransport) -> bool:
@@ -172,11 +176,11 @@ class HttpServer:
             except (BusyError, BodyTooLargeError):
                 refused = True
                 raise
-            protocol.begin_work()
+            protocol.connection.working()
             return found
 
         if http.content.at_eof():
-            protocol.begin_work()
+            protocol.connection.working()
         try:
             answer = await self._handler(
                 HttpCall(http.method, http.rel_url.raw_path, body, http.headers)
@@ -188,16 +192,17 @@ class HttpServer:
             answer = _LEFT
         except Exception:  # noqa: BLE001
             _LOG.exception("a request could not be answered")
-            answer = _BROKEN
+            answer = BROKEN
         finally:
             hold.release()
-        answered = answer.status == HTTPStatus.OK
-        if refused:  # the rest of its body has to come in time, too
-            response = await self._respond(http, answer, body_unread=True)
-            protocol.end_work(answered=answered)
-            return response
-        protocol.end_work(answered=answered)
-        return await self._respond(http, answer, body_unread=False)
+        connection = protocol.connection
+        if not refused:  # else the rest of its body has to come in time, too
+            connection.idle(answered=answer.status == HTTPStatus.OK)
+            if len(answer.body) > _WRITTEN:
+                connection.reading()  # and so has he to read what is kept for him alone
+        response = await self._respond(http, answer, body_unread=refused)
+        connection.idle()
+        return response
 
     async def _respond(
         self, http: web.BaseRequest, answer: HttpAnswer, *, body_unread: bool
@@ -245,18 +250,6 @@ class _Http1(web.RequestHandler):
     def __init__(self, manager: web.Server, connection: Connection) -> None:
         super().__init__(manager, loop=asyncio.get_running_loop(), **_HTTP1)
         self.connection = connection
-
-    def begin_work(self) -> None:
-        """A request has come whole. What is sent ahead stays where it is until it is answered."""
-        self.connection.working()
-        if self.transport is not None:
-            self.transport.pause_reading()
-
-    def end_work(self, *, answered: bool) -> None:
-        """It is answered. `answered`: with what it asked for."""
-        self.connection.idle(answered=answered)
-        if self.transport is not None:
-            self.transport.resume_reading()
 
     def data_received(self, data: bytes) -> None:
         if data:

@@ -51,8 +51,12 @@ class LeftOutReads:
             for key, one in kept.to_read(_AT_ONCE):
                 found = await self._read(kind, one)
                 left_out = kept.left_out(key)
-                if found is not None and left_out is not None and left_out.uid == one.uid:
+                if found is None or left_out != one:
+                    continue
+                try:
                     kind.sink.seen(found)
+                except Exception:  # noqa: BLE001
+                    _LOG.exception("%s %s: not taken in", kind.kind, key)
 
     async def _read(self, kind: WatchedKind, one: LeftOut) -> Any:
         """None: it is gone, or that is not known now."""

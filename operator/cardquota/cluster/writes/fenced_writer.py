@@ -158,4 +158,5 @@ class FencedWriter:
             except ApiError as error:
                 if self._guard is not None and refused_for_term(error):
                     self._guard.refused(partial(send, params={**params, "dryRun": "All"}))
+                    raise TooLateError(f"{what}: {error}") from error
                 raise

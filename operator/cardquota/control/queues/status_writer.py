@@ -197,7 +197,7 @@ class StatusWriter:
             entry.seen = None
         if entry.report is None and entry.seen is None:
             del self._entries[name]
-            self._note(name, failed=False)
+            self._note(name, None, failed=False)
 
     def close(self) -> None:
         """Write no more, and wait for nothing: the next leader writes what is left."""
@@ -209,9 +209,9 @@ class StatusWriter:
             self._failing.clear()
             self._unwritten(0)
 
-    def _note(self, name: str, *, failed: bool) -> None:
-        """Whether the last write of a queue failed."""
-        if failed is not (name in self._failing):
+    def _note(self, name: str, entry: _QueueEntry | None, *, failed: bool) -> None:
+        """Whether the last write of a queue failed. Nothing is noted of one that is gone."""
+        if self._entries.get(name) is entry and failed is not (name in self._failing):
             (self._failing.add if failed else self._failing.discard)(name)
             self._unwritten(len(self._failing))
 
@@ -324,7 +324,7 @@ class StatusWriter:
             _LOG.warning("status of queue %s: %s", report.name, error)
         else:
             entry.backoff.reset()
-            self._note(report.name, failed=False)
+            self._note(report.name, entry, failed=False)
             if not self._place.has_state:
                 for change in condition_changes(before.status, write.published.status):
                     self._told(report, change)
@@ -341,7 +341,7 @@ class StatusWriter:
     def _failed(self, name: str, entry: _QueueEntry, retry_after: float | None) -> None:
         """Retry after ever longer pauses, and not before the API server's Retry-After."""
         entry.stale = True
-        self._note(name, failed=True)
+        self._note(name, entry, failed=True)
         now = asyncio.get_running_loop().time()
         entry.next_write = max(entry.next_write, now + entry.backoff.next(retry_after))
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
-from ...cluster.writes.fenced_writer import FencedWriter, TooLateError, refused_for_term
+from ...cluster.writes.fenced_writer import FencedWriter, TooLateError
 from ...cluster.writes.pod_patch import guard, pod_path, precondition
 from ...cluster.writes.settling import settle_pod
 from ...quota import vocabulary as v
@@ -173,12 +173,7 @@ class GateOpener:
         return Opened.NO
 
     def _shut(self, facts: PodFacts, stamp: Stamp, error: ApiError) -> Opened:
-        """The API server refused. After a conflict, the pod's watch event causes the next try; if
-        it refuses all decisions of the term, nothing is wrong with the pod.
-        """
-        if self.closed and refused_for_term(error):
-            self._ledger.decisions.retract(facts.uid, stamp)
-            return Opened.TOO_LATE
+        """The API server refused. After a conflict, the pod's watch event causes the next try."""
         level = logging.DEBUG if error.moved else logging.WARNING
         _LOG.log(level, "gate of %s stays shut: %s", logged(facts.namespace, facts.name), error)
         self._ledger.decisions.retract(facts.uid, stamp, hold_back=True)

@@ -341,7 +341,7 @@ class GateReleaser:
             if found is None:
                 pass
             elif found.gang is not None and not found.pods:
-                self._enqueuer.enqueue(found.gang, found)
+                self._enqueue(found.gang, found)
             elif self._may_open(found):
                 if not self._begin(queue, found, since):
                     return True
@@ -352,6 +352,13 @@ class GateReleaser:
             if not self._slots.free or slice_.beyond(_DECIDING):
                 return False
         return True
+
+    def _enqueue(self, group: PodGroupState, opening: Opening) -> None:
+        """Reserve for it, unless it has another place by now, or none: then another pass judges."""
+        if self._ledger.reassessment.ask_first(group):
+            self._enqueuer.enqueue(group, opening)
+        else:
+            self.wake()
 
     def _begin(self, queue: str, opening: Opening, since: float) -> bool:
         """Open it. Returns False if it is put off, and whoever is behind it."""

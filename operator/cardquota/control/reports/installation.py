@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
-from ...cluster.api.client import Client
+from ...cluster.api.client import Client, get_if_there
 from ...cluster.events.event import ObjectReference
 from ...cluster.events.events import EventRecorder
 from ...install.admission_path import admission_path
@@ -138,12 +138,7 @@ class InstallationCheck:
         return ObjectReference("Namespace", "v1", "", self._namespace, uid)
 
     async def _read(self, path: str) -> Mapping[str, Any] | None:
-        try:
-            found = json.loads(await self._client.get(path))
-        except ApiError as error:
-            if error.status == 404:
-                return None
-            raise
+        found = json.loads(await get_if_there(self._client, path) or b"null")
         return found if isinstance(found, dict) else None
 
 

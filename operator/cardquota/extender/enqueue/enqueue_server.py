@@ -12,7 +12,7 @@ from http import HTTPStatus
 from time import perf_counter
 from typing import Final, Protocol
 
-from ...cluster.serving.body_budget import BusyError
+from ...cluster.serving.body_budget import BodyBudget, BusyError
 from ...cluster.serving.http_call import (
     TEXT,
     BodyLimits,
@@ -34,6 +34,8 @@ _LOG = logging.getLogger(__name__)
 _MIB: Final = 2**20
 LARGEST_BODY: Final = 10 * _MIB
 """Bytes that are read: what Volcano sends of a job at most."""
+_IN_WORK: Final = 16 * _MIB
+"""Bytes of all bodies in work on this port."""
 _DRAINED: Final = 64 * _MIB
 """Bytes that are taken in and dropped, so that the caller reads our answer."""
 _DIGITS: Final = 9
@@ -77,7 +79,8 @@ class EnqueueServer:
     def http(self) -> HttpServer:
         """A server that does not listen yet."""
         limits = BodyLimits(LARGEST_BODY, _DRAINED)
-        return HttpServer(self.answer, limits, refused=self._refused)
+        # A budget of its own: where callers are not known, they keep nobody else waiting.
+        return HttpServer(self.answer, limits, budget=BodyBudget(_IN_WORK), refused=self._refused)
 
     async def answer(self, call: HttpCall) -> HttpAnswer:
         """Answer one HTTP request, whatever it is; raises only what reading the body raises."""

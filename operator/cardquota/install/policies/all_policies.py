@@ -7,6 +7,7 @@ from ...settings import InstallationMode, Settings
 from ..cel import any_of, same, user_is
 from .admission_policy import AdmissionPolicy, Clause, Rule, joined
 from .binding_policies import binding_term, bindings
+from .claim_policies import resource_claims
 from .gate_policies import born_gated, gate_owner, gate_term
 from .identity_policies import groups_account, lease, queues_account, service_account
 from .key_policies import (
@@ -38,6 +39,7 @@ def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:
         queues_account(settings),
         workloads_account(settings),
         namespace_mode(settings),
+        resource_claims(settings),
         questions(),
         lease(settings),
     )

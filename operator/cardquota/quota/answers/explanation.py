@@ -184,7 +184,7 @@ class Explanations:
         workload: WorkloadFacts | None,
         owned: Sequence[WorkloadFacts],
     ) -> _Explained | None:
-        not_read = self._not_read(asked)
+        not_read = self._not_read(asked, pods)
         if not_read is not None:
             return not_read
         if group is not None and group.facts is not None and group.asks is not None:
@@ -208,18 +208,26 @@ class Explanations:
             return self._empty(group)
         return None
 
-    def _not_read(self, asked: AskedWorkload) -> _Explained | None:
-        """A pod or a group of which only the name is kept (P8). Costs by those of its namespace."""
-        kept, found = self._ledger.kept_pods, None
+    def _not_read(self, asked: AskedWorkload, pods: AskedPods) -> _Explained | None:
+        """A pod or a group of which only the name is kept (P8), or a workload of which no pod that
+        is read waits. Costs by those of its namespace.
+        """
+        kept, found, about = self._ledger.kept_pods, None, (asked.kind, asked.name)
+        there = kept.left_out_of(asked.namespace)
         if asked.kind == POD:
-            there = kept.left_out_of(asked.namespace)
             found = next((one for one in there if one.name == asked.name), None)
         elif asked.kind == POD_GROUP:
             kept = self._ledger.kept_groups
             found = kept.left_out(f"{asked.namespace}/{asked.name}")
+        elif pods.first_waiting is None:
+            found = next((one for one in there if one.made_by == about), None)
         if found is None:
             return None
-        text = request_messages.not_read(asked.kind, asked.name, why_not_read(kept, found))
+        why_not = why_not_read(kept, found)
+        if asked.kind in (POD, POD_GROUP):
+            text = request_messages.not_read(*about, why_not)
+        else:
+            text = request_messages.its_pod_not_read(found.name, why_not)
         why = Why(Reason.TOO_MUCH_KEPT, text)
         return _Explained(at_gate(why), OUTSIDE, QueueOrigin(QueueSource.NOBODY, text))
 

@@ -1,35 +1,20 @@
 """Which workload was probably meant, where there is none of the kind and name that was written."""
 
-from heapq import nsmallest
-from typing import Final
-
 from ..decisions.probably_meant import group_meant
 from ..ledger.ledger_reader import LedgerReader
-from ..names.known_names import LONGEST_OBJECT, KnownNames
+from ..names.close_names import LONGEST, MOST_NAMES, close_names
 from ..pods.pod_facts import DEPLOYMENT, POD
 from ..pods.pod_record import PodRecord
 from ..steps import Steps
 from .asked_workload import AT_A_TIME, POD_GROUP, AskedWorkload
 
-MOST_ALIKE: Final = 4_096
-"""Names that begin or end as the written one, and are kept to be compared by their lengths."""
-_COMPARED: Final = 64
-"""Names that are compared: those of the most similar lengths."""
-_LONGEST_COMMON: Final = 3
-_PER_COMMON: Final = 6
-"""A name has to begin or end as the written one: with one character, and one more for each six of
-the written name, three at most."""
-
 
 def workload_meant(ledger: LedgerReader, asked: AskedWorkload) -> Steps[str]:
-    """The same name of another kind, as `Deployment/chat`; else the nearest name of the same kind.
-    Empty if none is near. Only what the operator knows in the same namespace: no other name is
-    told.
-
-    Costs by the pods and workloads of that namespace. Not guaranteed where thousands of names begin
-    or end alike: that the nearest is found.
+    """The same name of another kind, as `Deployment/chat`; else the closest name of the same kind.
+    Empty if none is close, or if there are more than a thousand. Only what the operator knows in
+    the same namespace: no other name is told. Costs by the pods and workloads of that namespace.
     """
-    if len(asked.name) > LONGEST_OBJECT:
+    if len(asked.name) > LONGEST:
         return ""
     key = f"{asked.namespace}/{asked.name}"
     if asked.kind == POD_GROUP:
@@ -63,9 +48,7 @@ class _Names:
 
     def __init__(self, asked: AskedWorkload) -> None:
         self._asked = asked
-        common = min(_LONGEST_COMMON, 1 + len(asked.name) // _PER_COMMON)
-        self._start, self._end = asked.name[:common], asked.name[-common:]
-        self._alike: set[str] = set()
+        self._same_kind: set[str] = set()
         self._other_kind = ""
 
     def see(self, kind: str, name: str) -> None:
@@ -74,22 +57,12 @@ class _Names:
         if kind != asked.kind:
             if name == asked.name:
                 self._other_kind = self._other_kind or kind
-        elif name != asked.name and len(self._alike) < MOST_ALIKE and self._is_alike(name):
-            self._alike.add(name)
-
-    def _is_alike(self, name: str) -> bool:
-        return name.startswith(self._start) or name.endswith(self._end)
+        elif len(self._same_kind) <= MOST_NAMES:
+            self._same_kind.add(name)
 
     def meant(self) -> str:
         """As `workload_meant` says it."""
         written = self._asked.name
         if self._other_kind:
             return f"{self._other_kind}/{written}"
-        known = KnownNames()
-        for name in nsmallest(_COMPARED, self._alike, key=lambda one: _order(written, one)):
-            known.add(name)
-        return next((one.name for one in known.near(written)), "")
-
-
-def _order(written: str, name: str) -> tuple[int, str]:
-    return abs(len(name) - len(written)), name
+        return next(iter(close_names(written, self._same_kind)), "")

@@ -6,10 +6,10 @@ with pods or nodes.
 """
 
 from collections import Counter
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from ..amounts import is_card
-from ..names.known_names import KnownNames
 from .card import Card
 
 
@@ -40,8 +40,11 @@ class Catalog:
         """Goes up whenever the catalog changes."""
         self._resources: dict[str, dict[str, None]] = {}
         self._named: set[str] = set()
-        self.names = KnownNames(cards=True)
-        """All cards whose resource name is known, to find the one that somebody meant."""
+
+    @property
+    def names(self) -> AbstractSet[str]:
+        """All cards whose resource name is known."""
+        return self._cards.keys() | self._recorded.keys()
 
     def learn(self, card: Card) -> tuple[bool, str | None]:
         """Take in a card of a node. Returns whether it is news, and what is wrong with it, if
@@ -97,7 +100,6 @@ class Catalog:
             return self._use_recorded(name)
         self.version += 1
         self._named.add(name)
-        self.names.add(name)
         self._rows[resource] += 1
         return True
 
@@ -112,7 +114,6 @@ class Catalog:
         if name in self._cards or name not in self._recorded:
             return None
         self.version += 1
-        self.names.discard(name)
         resource = self._recorded.pop(name)
         self._rows[resource] -= 1
         return resource
@@ -157,7 +158,6 @@ class Catalog:
     def _count(self, card: Card) -> None:
         self.version += 1
         self._named.add(card.name)
-        self.names.add(card.name)
         self._cards[card.name] = card
         self._resources.setdefault(card.resource, {})[card.name] = None
         self.product_labels.add(card.labels[0][0])

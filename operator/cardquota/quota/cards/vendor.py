@@ -28,8 +28,9 @@ PARTITIONS: Final = tuple(f"{how}px_nps{n}" for how in "dtqc" for n in (1, 2, 4,
 """Values of the label `Vendor.partition` that stand for parts of a card."""
 WHOLE_PARTITION: Final = "spx_"
 """With this such a value begins where a card is not divided."""
-_REST: Final = re.compile(r"[A-Za-z0-9_-]+")
-"""What may follow `Vendor.kinds`: what has a dot is a part of a card, or a label."""
+_REST: Final = re.compile(r"[0-9][A-Za-z0-9_-]*")
+"""What may follow `Vendor.kinds`: a model's number. Words stand for memory, shares and counts; what
+has a dot is a part of a card, or a label."""
 REPLICAS: Final = ".replicas"
 SHARING: Final = ".sharing-strategy"
 _SHARE: Final = re.compile(rf"(?:{MPS}|{SLICED})([0-9]{{1,9}})g\*1/[0-9]+")
@@ -72,8 +73,8 @@ class Vendor:
     others: tuple[str, ...] = ()
     """More resource names of whole cards."""
     kinds: str = ""
-    """Further resource names of whole cards: `<prefix>/`, this, and letters, digits, `-` and `_`.
-    """
+    """Further resource names of whole cards: `<prefix>/`, this, a digit, and then letters, digits,
+    `-` and `_`."""
     own: tuple[Shown, ...] = ()
     """How the maker's own software shows its cards, if not by the plain rule; best first."""
     own_first: bool = False

@@ -2,35 +2,43 @@
 
 from ..ledger.ledger_reader import LedgerReader
 from ..messages.queues import queue_messages
+from ..names.close_names import close_names
 from ..pods.pod_facts import PodFacts
 from ..verdict import Verdict
 from ..vocabulary import QueueState, Reason
 
 
 def queue_meant(ledger: LedgerReader, written: str, namespace: str) -> str:
-    """The nearest queue that this namespace may use; empty if none is near. Of others nobody is
-    told that they exist. Costs what `KnownNames.near` does, among 10,000 queues too.
+    """The closest queue that this namespace may use; empty if none is close. Of others nobody is
+    told that they exist.
     """
-    for near in ledger.queue_names.near(written):
-        account = ledger.account(near.name)
+    for name in close_names(written, _queues(ledger)):
+        account = ledger.account(name)
         facts = account.facts if account is not None else None
         if facts is not None and facts.state is QueueState.OPEN and facts.admits(namespace):
-            return near.name
+            return name
     return ""
 
 
 def any_queue_meant(ledger: LedgerReader, written: str) -> str:
-    """The nearest queue, open or not; empty if none is near. For who may know of all queues. Costs
-    as much.
-    """
-    return next((one.name for one in ledger.queue_names.near(written)), "")
+    """The closest queue, open or not; empty if none is close. For who may know of all queues."""
+    return next(iter(close_names(written, _queues(ledger))), "")
+
+
+def _queues(ledger: LedgerReader) -> list[str]:
+    return [account.name for account in ledger.accounts() if account.facts is not None]
 
 
 def group_meant(ledger: LedgerReader, key: str) -> str:
-    """The nearest pod group of the same namespace; empty if none is near. `key`: of the group that
-    is not there, as `namespace/name`.
+    """The closest pod group of the same namespace; empty if none is close. `key`: of the group that
+    is not there, as `namespace/name`. Costs by the number of all groups.
     """
-    return next(iter(ledger.group_names.near(key)), "")
+    namespace, slash, name = key.partition("/")
+    there = (key for key, group in ledger.groups.items() if group.facts is not None)
+    names = [
+        one.removeprefix(namespace + slash) for one in there if one.startswith(namespace + slash)
+    ]
+    return next(iter(close_names(name, names)), "")
 
 
 def with_group_meant(ledger: LedgerReader, facts: PodFacts, verdict: Verdict) -> Verdict:

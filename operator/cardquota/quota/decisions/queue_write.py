@@ -13,8 +13,7 @@ from ..amounts import Amounts
 from ..cards.card import can_exist
 from ..ledger.ledger_reader import LedgerReader
 from ..messages.queues import queue_write_messages
-from ..names.known_names import MOST_STEPS
-from ..names.nearest_name import Effort
+from ..names.close_names import close_names
 from ..words import MOST_LISTED
 
 _NOTHING: Final[Amounts] = {}
@@ -51,34 +50,32 @@ def doubts_about_rows(
 
 
 class Suggestions:
-    """Which known cards were probably meant, in the Warnings of one write: at most five, which
-    together cost what one question to `KnownNames` does. All others get none.
+    """Which known cards were probably meant, in the Warnings of one write. Five are looked for; all
+    others get none.
     """
 
     def __init__(self, ledger: LedgerReader) -> None:
         self._ledger = ledger
-        self._effort = Effort(MOST_STEPS)
         self._left = MOST_LISTED
 
     def __call__(self, card: str) -> str:
-        """The card that was meant; empty if none is near, or if no suggestion is left."""
-        if self._left <= 0 or self._effort.spent:
+        """The card that was meant; empty if none is close, or if no suggestion is left."""
+        if self._left <= 0:
             return ""
-        meant = known_card_meant(self._ledger, card, self._effort)
-        self._left -= bool(meant)
-        return meant
+        self._left -= 1
+        return known_card_meant(self._ledger, card)
 
 
-def known_card_meant(ledger: LedgerReader, card: str, effort: Effort | None = None) -> str:
-    """The nearest card that is known: a node has it or had it, or a pod has held it and some quota
-    has a row for it. Empty if none is near, or if the card is known itself: then its pool is at
-    zero. `effort`: as for `KnownNames.near`.
+def known_card_meant(ledger: LedgerReader, card: str) -> str:
+    """The closest card that is known: a node has it or had it, or a pod has held it and some quota
+    has a row for it. Empty if none is close, or if the card is known itself: then its pool is at
+    zero.
     """
     catalog = ledger.catalog
     if catalog.resource(card) is not None:
         return ""
-    near = [one.name for one in catalog.names.near(card, effort)]
-    known = (one for one in near if catalog.card(one) is not None or ledger.in_any_quota(one))
+    close = close_names(card, catalog.names, cards=True)
+    known = (one for one in close if catalog.card(one) is not None or ledger.in_any_quota(one))
     return next(known, "")
 
 

@@ -20,6 +20,7 @@ by `namespace/name`.
 
 from collections.abc import Collection, Hashable, Iterable
 from dataclasses import replace
+from sys import intern
 
 from ..accounts.account import Account
 from ..accounts.queue_facts import QueueFacts
@@ -31,7 +32,7 @@ from ..nodes.node_facts import NodeFacts
 from ..pods.kept_pod import kept_once_bound, without_texts
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
-from ..vocabulary import GPU_MEMORY
+from ..vocabulary import GPU_MEMORY, Mode
 from .charges import Charges
 from .groups.group_facts import GroupFacts, NamespaceFacts
 from .groups.kept_group import kept_group_size
@@ -147,14 +148,19 @@ class Ledger(LedgerState):
         too_much = kept.keep(uid, facts.namespace, size)
         if too_much is None:
             return facts
-        if facts.state is not State.GATED:
+        fixed = facts.fixed_queue is not None or (record is not None and record.fixed is not None)
+        enforced = self.mode_in(facts.namespace) is Mode.ENFORCE
+        # Any other counts once it is bound, or let through.
+        if facts.state is not State.GATED and (fixed or enforced):
             kept.forget(uid)
             return without_texts(
                 facts, request_messages.too_much_kept(too_much.limit, too_much.found)
             )
         if record is not None:
             self._gone(uid)
-        kept.leave_out(uid, LeftOut(facts.namespace, facts.name, uid, facts.revision, size))
+        where, made_by = (facts.namespace, facts.name, uid), (facts.workload_kind, facts.workload)
+        queue = self.queue_of(facts)
+        kept.leave_out(uid, LeftOut(*where, facts.revision, size, queue, made_by))
         return None
 
     def fix_queues(self) -> None:
@@ -230,7 +236,6 @@ class Ledger(LedgerState):
         account = self.account_for(facts.name)
         before = account.facts
         facts = account.facts = self._kept_of_queue(facts.after(before))
-        self.queue_names.add(facts.name)
         learned = [
             behind
             for card, (resource, _) in facts.recorded.items()
@@ -269,7 +274,6 @@ class Ledger(LedgerState):
         if account is None:
             return
         account.facts = None
-        self.queue_names.discard(name)
         self._look_at_silent(self.silent_groups.in_queue(name))
         self._set_quota(account, {})
         self._reassess(account.unstamped)
@@ -319,7 +323,8 @@ class Ledger(LedgerState):
             return True
         if group is not None and group.facts is not None:
             self.group_gone(key)
-        kept.leave_out(key, LeftOut(facts.namespace, facts.name, facts.uid, facts.revision, size))
+        where = facts.namespace, facts.name, facts.uid
+        kept.leave_out(key, LeftOut(*where, facts.revision, size, intern(facts.queue)))
         if key in self.groups:
             self.mark_group(self.groups[key])
         return False
@@ -437,7 +442,6 @@ class Ledger(LedgerState):
         self.silent_groups.see(group.key, facts)
         self.ask(group)
         self.queue_groups.see(group.key, facts.queue if facts is not None else "")
-        self.group_names.see(group.key, exists=facts is not None)
         self.job_groups.see(group.key, exists=facts is not None)
         if _as_read(group) == before and start == _start_of(group):
             return

@@ -12,7 +12,6 @@ from ..cards.catalog import Catalog
 from ..cards.vendor import Vendor
 from ..cards.vendor_table import VendorTable
 from ..kept_objects import KeptObjects
-from ..names.known_names import KnownNames
 from ..nodes.node_cache import NodeCache
 from ..pods.indexes.held_cards import HeldCards
 from ..pods.indexes.pods_by_controller import PodsByController
@@ -27,7 +26,6 @@ from ..vocabulary import Mode, Policy
 from ..workloads.live_holdings import LiveHoldings
 from ..workloads.workload_cache import WorkloadCache
 from .groups.group_facts import NamespaceFacts
-from .groups.group_names import GroupNames
 from .groups.job_groups import JobGroups
 from .groups.pod_group_state import PodGroupState
 from .groups.queue_groups import QueueGroups
@@ -163,14 +161,6 @@ class LedgerReader(Protocol):
     @property
     def overdue(self) -> bool:
         """Whether an event changed pods that are still to be re-read."""
-
-    @property
-    def queue_names(self) -> KnownNames:
-        """The names of the Queues."""
-
-    @property
-    def group_names(self) -> GroupNames:
-        """The names of the pod groups, by namespace."""
 
     def account(self, queue: str) -> AccountReader | None:
         """The totals of a queue, or of a name that pods are charged to without one."""

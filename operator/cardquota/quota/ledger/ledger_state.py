@@ -22,9 +22,10 @@ from ..limits import (
     QUEUES,
     WAITING_PODS,
     WAITING_PODS_OF_ONE,
+    WORKLOADS,
+    WORKLOADS_OF_ONE,
     Limit,
 )
-from ..names.known_names import KnownNames
 from ..nodes.node_cache import NodeCache
 from ..pods.indexes.held_cards import HeldCards
 from ..pods.indexes.pods_by_controller import PodsByController
@@ -54,7 +55,6 @@ from ..workloads.workload_cache import WorkloadCache
 from ..workloads.workload_facts import KINDS, WorkloadFacts
 from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
-from .groups.group_names import GroupNames
 from .groups.job_groups import JobGroups
 from .groups.made_for_pods import made_for_pods
 from .groups.pod_group_state import Asks, PodGroupState
@@ -149,7 +149,7 @@ class LedgerState:
         """For which groups something is reserved in each queue."""
         self.defaults = PodDefaults()
         """What pods get when they are created that a template does not say."""
-        self.workloads = WorkloadCache()
+        self.workloads = WorkloadCache(_kept(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded))
         """What makes pods that concern us. Nothing is charged for it."""
         self.live_holdings = LiveHoldings()
         """What ReplicaSets hold, and DaemonSets on each node."""
@@ -180,10 +180,6 @@ class LedgerState:
         self._enqueues = enqueues
         self._makes_groups = makes_groups
         self.silent_groups = SilentGroups()
-        self.queue_names = KnownNames()
-        """Of the Queues that exist."""
-        self.group_names = GroupNames()
-        """Of the pod groups that exist."""
 
     def _showing(self, cards: set[str]) -> Iterator[str]:
         """The names of accounts with a row of any of these cards. O(accounts)."""

@@ -55,7 +55,8 @@ class PodAssessor:
         enforced = self._state.mode_in(facts.namespace) is Mode.ENFORCE
         if record.gated:
             return enforced
-        record.audited = record.audited or facts.admitted_in_audit or not enforced
+        fixed = record.fixed is not None or facts.fixed_queue is not None
+        record.audited = record.audited or facts.admitted_in_audit or not (enforced or fixed)
         return facts.on_its_node or not record.audited
 
     def _unstamped_queue(self, record: PodRecord, *, counts: bool) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 from ..limits import KIB
 from ..pods.pod_facts import PodFacts
 from .charges import Charges
+from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
 
 _USUAL: Final = KIB
@@ -124,6 +125,15 @@ class Reassessment:
             return
         for key in keys:
             self._ask(key)
+
+    def ask_first(self, group: PodGroupState) -> bool:
+        """Find out whether this group waits, and where, though it is overdue. Returns whether that
+        is as before: to be called before anything is reserved for it.
+        """
+        before = group.asks
+        self._overdue_groups.discard(group.key)
+        self._state.ask(group)
+        return group.asks == before
 
     def _ask(self, key: str) -> None:
         group = self._state.groups.get(key)

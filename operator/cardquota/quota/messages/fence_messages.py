@@ -42,6 +42,15 @@ def accepts_any(where: str) -> str:
     )
 
 
+def untried(namespace: str, answer: str) -> str:
+    """Neither: something else refuses the trial."""
+    return (
+        "whether the API server compares decisions with the current term is not known: creating "
+        f"PodGroups in namespace <{show(namespace)}> as a dry run is refused: "
+        f"{show(answer, most=_ANSWER)}; gates open meanwhile: let cardquota create them there"
+    )
+
+
 def in_force() -> str:
     """The inverse of all of these."""
     return "the API server accepts decisions of the current term, and of no other, again"

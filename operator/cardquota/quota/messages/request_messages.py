@@ -52,6 +52,11 @@ def not_read(kind: str, name: str, problem: str) -> str:
     return f"pod group <{show(name)}> is not read, and its pods wait: {problem}"
 
 
+def its_pod_not_read(name: str, problem: str) -> str:
+    """The same of a pod of the workload that is asked about."""
+    return f"its pod <{show(name)}> is not read, and waits: {problem}"
+
+
 def room_to_read() -> str:
     """An object that was not read will be (P8)."""
     return "there is room for it again; wait a few seconds"
@@ -208,6 +213,34 @@ def device_claimed() -> str:
         "devices claimed by spec.resourceClaims, or by the resource name of a DeviceClass, cannot "
         "be counted by card; ask for the card's own resource in the container's limits"
     )
+
+
+def with_claim(text: str, why: str) -> str:
+    """A refusal by `device_claimed`, and why a claim is no other: one of the next texts."""
+    return f"{text}; {why}"
+
+
+def claim_of(kind: str, name: str, device_class: str) -> str:
+    """It may be of a card."""
+    return (
+        f"{kind} <{show(name)}> is of DeviceClass <{show(device_class)}>; if that has no cards, it "
+        "can be let by: ask for it to be named in the setting deviceClassesWithoutCards"
+    )
+
+
+def claim_missing(kind: str, name: str) -> str:
+    """What it claims is not known."""
+    return f"{kind} <{show(name)}> does not exist, so what it claims is not known: create it first"
+
+
+def claim_not_read(kind: str, name: str, error: str) -> str:
+    """The same, since the API server did not say it."""
+    return f"what {kind} <{show(name)}> claims could not be read: {show(error)}; try again"
+
+
+def claims_not_read(number: int, most: int) -> str:
+    """The same, since they are too many."""
+    return f"the pod has <{number}> claims, of which at most {most} are read: use fewer"
 
 
 def claim_not_counted() -> str:

@@ -1,26 +1,27 @@
 """Annotations and labels that look like ours and mean nothing: typing errors in keys.
 
-Spoken of are only keys `volcano.sh/card...`, keys at most two edits from one of ours, and on Queues
-and as labels of Namespaces also our names without our prefix. None that Volcano itself reads or
-writes is among them.
+Spoken of are `volcano.sh/card...`, the same without the prefix where it is close to a key of ours,
+and what is nearly one of our other keys. None that Volcano itself reads or writes is among them.
 """
 
+import re
 from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+from itertools import islice
 from typing import Final
 
 from .. import vocabulary as v
 from ..words import MOST_LISTED
-from .nearest_name import LONGEST, edits_between
 
-MOST_COMPARED: Final = 64
-"""Keys of one object that are compared with ours, some ten microseconds each. Of all others only
-the start and the end are looked at."""
-_EDITS: Final = 2
-_PREFIX: Final = "volcano.sh"
-_PRODUCT: Final = "cardquota"
-_CARD: Final = "card"
-_AFTER_CARD: Final = ("", ".", "-", "_", "s")
-"""What may follow `card` in a name that was meant to be ours."""
+MOST_COMPARED: Final = 16
+"""Keys of one object that are compared with ours. Of all others only the start is looked at."""
+_LONGEST: Final = 100
+"""Characters of a key that are compared."""
+_PREFIX: Final = "volcano.sh/"
+_PREFIXES: Final = (_PREFIX, f"{v.API_GROUP}/", "scheduling.k8s.io/")
+_CARD: Final = re.compile(r"(?:volcano\.sh/)?cards?[._-](.+)", re.IGNORECASE)
+_NEARLY: Final = 0.9
+"""How much of a key that is not `card...` has to be as in ours (`difflib`)."""
 
 _BY_OPERATOR: Final = frozenset(
     {
@@ -42,17 +43,12 @@ _ANYWHERE: Final = frozenset({*_ON_QUEUES, *_ON_GROUPS, *_ON_PODS, v.CARD_NAME_A
 class KeysOfKind:
     """The annotations, or the labels, of one kind of object."""
 
-    def __init__(
-        self, written: Iterable[str], also: Collection[str] = (), *, ours: bool = False
-    ) -> None:
-        """`written`: what users write, one of which was meant. `also`: what else may stand there.
-        `ours`: where a name of ours without its prefix is hardly anybody else's.
-        """
+    def __init__(self, written: Collection[str], also: Collection[str] = ()) -> None:
+        """`written`: what users write, one of which was meant. `also`: what may be there too."""
         self._known = frozenset({*written, *also, *_BY_OPERATOR, *_BY_VOLCANO})
-        self._ours = ours
-        self._written = [(*_split(key), key) for key in written]
-        self._prefixes = frozenset({_PREFIX, *(prefix for prefix, _, _ in self._written)})
-        self._names = frozenset(name for _, name, _ in self._written)
+        self._cards = {of_card[1]: key for key in written if (of_card := _CARD.match(key))}
+        """By the part after `card.`, which alone is compared."""
+        self._others = [key for key in written if not _CARD.match(key)]
 
     def meaningless(
         self, keys: Iterable[str], before: Collection[str] = ()
@@ -62,61 +58,32 @@ class KeysOfKind:
 
         `before`: the keys that the object had: nobody is told twice.
         """
-        found: list[tuple[str, str]] = []
-        compared = 0
-        for key in keys:
-            prefix, name = _split(key)
-            if not self._may_be_ours(prefix, name) or key in self._known or key in before:
-                continue
-            compared += 1
-            meant = self._meant(prefix, name) if len(key) <= LONGEST else ""
-            if meant or (prefix == _PREFIX and _is_card(name)):
-                found.append((key, meant))
-            if compared == MOST_COMPARED or len(found) == MOST_LISTED:
-                break
-        return found
-
-    def _may_be_ours(self, prefix: str, name: str) -> bool:
-        return (
-            prefix in self._prefixes
-            or name in self._names
-            or (_is_card(name) and self._is_elsewhere(prefix))
+        unknown = (
+            key
+            for key in keys
+            if (key.startswith(_PREFIXES) or _CARD.match(key))
+            and key not in self._known
+            and key not in before
         )
+        compared = ((key, self._meant(key[:_LONGEST])) for key in islice(unknown, MOST_COMPARED))
+        told = ((k, meant) for k, meant in compared if meant or _is_card_of_ours(k))
+        return list(islice(told, MOST_LISTED))
 
-    def _is_elsewhere(self, prefix: str) -> bool:
-        """Whether a name of ours may stand there by mistake, instead of behind our prefix."""
-        return self._ours and (prefix in ("", v.API_GROUP) or prefix.startswith(_PRODUCT))
-
-    def _meant(self, prefix: str, name: str) -> str:
-        if _is_card(name) and (prefix == _PREFIX or self._is_elsewhere(prefix)):
-            near = [
-                (edits, key)
-                for _, ours, key in self._written
-                if ours.startswith(_CARD)
-                and (edits := edits_between(name, ours, _EDITS)) is not None
-            ]
-            return min(near)[1] if near else ""
-        for our_prefix, our_name, key in self._written:
-            if prefix == our_prefix and edits_between(name, our_name, _EDITS) is not None:
-                return key
-            if name == our_name and edits_between(prefix, our_prefix, _EDITS) is not None:
-                return key
-        return ""
+    def _meant(self, key: str) -> str:
+        if of_card := _CARD.match(key):
+            near = get_close_matches(of_card[1], self._cards, n=1)
+            return self._cards[near[0]] if near else ""
+        return next(iter(get_close_matches(key, self._others, n=1, cutoff=_NEARLY)), "")
 
 
-def _split(key: str) -> tuple[str, str]:
-    prefix, _, name = key.rpartition("/")
-    return prefix, name
+def _is_card_of_ours(key: str) -> bool:
+    return key.startswith(_PREFIX) and _CARD.match(key) is not None
 
 
-def _is_card(name: str) -> bool:
-    return name.startswith(_CARD) and name[len(_CARD) : len(_CARD) + 1] in _AFTER_CARD
-
-
-KEYS_OF_QUEUES: Final = KeysOfKind(_ON_QUEUES, ours=True)
+KEYS_OF_QUEUES: Final = KeysOfKind(_ON_QUEUES)
 KEYS_OF_PODS: Final = KeysOfKind(_ON_PODS, _ANYWHERE)
 """What is meant for other objects may stand there: annotations are copied from Jobs."""
 KEYS_OF_GROUPS: Final = KeysOfKind(_ON_GROUPS, _ANYWHERE)
 KEYS_OF_NAMESPACES: Final = KeysOfKind((v.QUEUE_NAME,))
 """Nothing else of ours means anything there, though it may elsewhere."""
-LABELS_OF_NAMESPACES: Final = KeysOfKind((v.NAMESPACE_MODE,), ours=True)
+LABELS_OF_NAMESPACES: Final = KeysOfKind((v.NAMESPACE_MODE,))

@@ -1,8 +1,9 @@
 """The cards on the nodes that a pod's selector picks by labels other than the card's (P3).
 
 A selector is evaluated plainly over the nodes. The answer is remembered by the selector's text
-until a node changes. Then the answers that pods depend on are computed again, in steps. With 5,000
-nodes an answer takes half a millisecond, and 50 ms for the largest selector that is read.
+until a node changes. Then the answers that pods depend on are computed again, in steps, once for
+many changes. With 5,000 nodes an answer takes half a millisecond, and up to 100 ms for the largest
+selector that is read.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -15,10 +16,9 @@ from ..selectors.picking import LabelledNode, picked
 from ..selectors.selector import HOST_NAME, NODE_NAME, Place, decode
 from ..sized_cache import SizedCache
 
-_STEPS_AT_EVENT: Final = 5_000
-"""Nodes that one event about a node has looked at, once for each requirement: a millisecond."""
 _STEPS: Final = 50_000
-"""The same of `go_on`."""
+"""Nodes that a call of `go_on` looks at, once for each requirement: 5 ms; but at least all of them
+for one selector: up to 100 ms."""
 _MOVED_AT_ONCE: Final = 128
 """Pods that one call returns."""
 
@@ -112,8 +112,9 @@ class NodeSelection:
         """Whether `take_moved` may return more pods."""
         return bool(self._stale or self._moved)
 
-    def go_on(self, steps: int = _STEPS) -> None:
+    def go_on(self) -> None:
         """Compute some of the stale answers again."""
+        steps = _STEPS
         while self._stale and steps > 0:
             selector = next(iter(self._stale))
             del self._stale[selector]
@@ -146,7 +147,6 @@ class NodeSelection:
         for selector, query in self._queries.items():
             if query.places is None or not query.places.isdisjoint(places):
                 self._stale[selector] = None
-        self.go_on(_STEPS_AT_EVENT)
 
     def _among(self, places: frozenset[Place] | None) -> Sequence[LabelledNode]:
         """The nodes to look at for a selector that picks only these places, if any are given."""

@@ -71,10 +71,12 @@ class Gate(Wire):
     name: str
 
 
-class ResourceClaim(Wire):
-    """A claim of a device by Dynamic Resource Allocation (P7)."""
+class PodResourceClaim(Wire):
+    """A claim of devices by Dynamic Resource Allocation, by itself or by its template (P7)."""
 
     name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
 
 
 class HeldSpec(Wire):
@@ -93,7 +95,7 @@ class HeldSpec(Wire):
     priority: int | None = None
     priority_class_name: str | None = None
     runtime_class_name: str | None = None
-    resource_claims: tuple[ResourceClaim, ...] | None = ()
+    resource_claims: tuple[PodResourceClaim, ...] | None = ()
 
 
 class PodSpec(HeldSpec):

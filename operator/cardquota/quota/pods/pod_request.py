@@ -373,7 +373,7 @@ def _unfit(name: str, resource: str, quota: Amounts, known: Knowledge) -> Invali
         return _invalid(request_messages.other_resource(name, behind, resource))
     there = known.catalog.shows_product(model_of(name))
     if there or not known.in_any_quota(name):
-        meant = card_meant(name, known, resource=resource, first=quota)
+        meant = card_meant(name, known, resource=resource)
         return _invalid(request_messages.card_unknown(name, product_there=there, meant=meant))
     if not can_exist(name):
         return _invalid(request_messages.card_impossible(name))

@@ -10,7 +10,6 @@ from sys import intern
 from typing import Final
 
 from ..kept_objects import KeptObjects
-from ..limits import WORKLOADS, WORKLOADS_OF_ONE
 from .workload_facts import WorkloadFacts
 
 DEPTH: Final = 2
@@ -31,7 +30,8 @@ Wishes = Callable[[WorkloadFacts], None]
 class WorkloadCache:
     """Workloads by uid, name and owner. An event costs nothing that grows with their number."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: KeptObjects) -> None:
+        """`kept`: how much is kept of workloads."""
         self._found: dict[str, WorkloadFacts] = {}
         """By uid."""
         self._names: dict[str, dict[tuple[str, str], str]] = {}
@@ -42,7 +42,7 @@ class WorkloadCache:
         """Those that lack pods because we refused some."""
         self._news: dict[str, None] = {}
         """Uids of those that came to these, changed, or left them."""
-        self.kept = KeptObjects(WORKLOADS, WORKLOADS_OF_ONE)
+        self.kept = kept
         self._wishes: list[Wishes] = []
         self._asked = False
         """Whether somebody asks for news."""

@@ -131,3 +131,14 @@ async def test_any_other_answer_is_an_error(
     answers[path] = answer
     with pytest.raises(ClusterError, match=f"cannot list {path.rpartition('/')[2]}"):
         await checked(kubeconfig)
+
+
+async def test_keys_of_queues_that_mean_nothing_are_kept(
+    answers: dict[str, Answer], kubeconfig: Path
+) -> None:
+    odd = a_queue("odd").annotated("volcano.sh/card.qouta", "{}").annotated("volcano.sh/cards", "x")
+    bad = {"metadata": {"name": "bad", "annotations": {"volcano.sh/card.qouta": 7}}, "spec": 7}
+    answers[f"{GROUP}/queues"] = a_list(a_queue().with_quota({H200: 1}), odd, bad, {"metadata": 7})
+    read = await read_cluster(kubeconfig, "", "", Settings())
+    keys = [("volcano.sh/card.qouta", v.QUOTA), ("volcano.sh/cards", "")]
+    assert read.queue_keys == {"odd": keys, "bad": keys[:1]}

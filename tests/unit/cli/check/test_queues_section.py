@@ -2,17 +2,15 @@
 
 from builders import H200, H800, Body, a_ledger, a_node, a_pod, a_queue
 from cardquota.cli.check.checked_cluster import CheckedCluster
-from cardquota.cli.check.leftovers.leftover_objects import NotedObject
 from cardquota.cli.check.queues_section import queues_section
 from cardquota.cli.check.section import CheckSection
 from cardquota.quota import vocabulary as v
 
 NODE = a_node("n").with_cards(H200, 8)
-MISTYPED = NotedObject("Queue", "", "q", None, mistyped=(("card.policy", v.POLICY),))
 
 
 def section(*things: Body) -> CheckSection:
-    return queues_section(CheckedCluster(a_ledger(NODE, *things)), ())
+    return queues_section(CheckedCluster(a_ledger(NODE, *things)))
 
 
 def found(*things: Body) -> list[tuple[str, str, str]]:
@@ -51,15 +49,18 @@ def test_an_oversold_card_is_told_once() -> None:
 
 
 def test_a_key_that_means_nothing() -> None:
-    (one,) = queues_section(CheckedCluster(a_ledger(NODE)), [MISTYPED]).findings
+    read = CheckedCluster(a_ledger(NODE))
+    read.queue_keys["q"] = [("card.policy", v.POLICY), ("volcano.sh/card.colour", "")]
+    one, other = queues_section(read).findings
     assert (one.name, one.reason) == ("q", "UnknownKey")
     assert one.why == f"annotation <card.policy> has no effect; did you mean {v.POLICY}?"
+    assert other.why == "annotation <volcano.sh/card.colour> has no effect"
 
 
 def test_without_all_nodes_nothing_is_said_of_what_they_have() -> None:
     read = CheckedCluster(a_ledger(a_queue("q").with_quota({H200: 1}).limited_to(cpu="x")))
     read.unread["nodes"] = "403 Forbidden: no"
-    lacking = queues_section(read, ())
+    lacking = queues_section(read)
     assert [one.reason for one in lacking.findings] == ["LimitUnreadable"]
     assert not lacking.complete
     assert lacking.notes == ["nodes are not all known: faults of queues may be missed"]

@@ -4,7 +4,6 @@ import dataclasses
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
 from cardquota.cli.simulate.simulated_nodes import SimulatedNodes, shape_of
 from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
@@ -81,16 +80,6 @@ def test_a_pod_goes_where_the_ledger_says_that_it_may(
     simulated = SimulatedNodes(nodes, DEFAULT_TABLE)
     assert simulated.matching(pod.spec) == expected
     assert simulated.bind(shape_of(pod.spec, pod_facts(pod), ())) == expected[0]
-
-
-def test_what_is_free_again_goes_to_the_next() -> None:
-    nodes = SimulatedNodes([node("a"), node("b")], DEFAULT_TABLE)
-    shape = shape_of(ONE_CARD.spec, pod_facts(ONE_CARD), CHARGE)
-    assert [nodes.bind(shape) for _ in range(3)] == ["a", "b", None]
-    assert not nodes.may_have_room(shape)
-    nodes.free(pod_facts(replace(ONE_CARD, spec=replace(ONE_CARD.spec, node_name="b"))))
-    assert nodes.may_have_room(shape)
-    assert [nodes.bind(shape) for _ in range(2)] == ["b", None]
 
 
 def test_of_many_shapes_each_still_gets_the_first_node_with_room() -> None:

@@ -274,6 +274,55 @@ spec: {containers: [{resources: {limits: {example.com/other: 1}}}]}
     assert given(named(answers, "other")) == [UNMANAGED]
 
 
+def test_p7_a_claim_of_no_card_is_let_by_and_other_claims_are_not(simulate: Simulate) -> None:
+    """Beside Volcano, in a Job too."""
+    text = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: default, labels: {volcano.sh/card-quota: enforced}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: CLASS}
+spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: CLASS.example.com}}]}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec: {containers: [{}], resourceClaims: [{name: c, resourceClaimTemplateName: NAMED}]}
+---
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: job}
+spec:
+  queue: research
+  tasks:
+  - replicas: 1
+    template:
+      spec:
+        containers: [{}]
+        resourceClaims: [{name: c, resourceClaimTemplateName: NAMED}]
+"""
+    settings = Settings(scheduler="volcano", device_classes_without_cards=("nic.example.com",))
+
+    def simulated(there: str, claimed: str) -> Answers:
+        found = text.replace("CLASS", there).replace("NAMED", claimed)
+        return simulate(text=found, settings=settings)
+
+    answers = simulated("nic", "nic")
+    assert given(named(answers, "a")) == [UNMANAGED]
+    assert answers.refused == []
+    for there, claimed, why in (
+        ("nic", "other", "ResourceClaimTemplate <other> is not in the files, so what"),
+        ("gpu", "gpu", "ResourceClaimTemplate <gpu> is of DeviceClass <gpu.example.com>; if that"),
+    ):
+        answers = simulated(there, claimed)
+        (a,) = named(answers, "a").pods
+        assert (a.answer, a.reason) == (DENIED, "DeviceClaimNotCounted")
+        assert f"; {why}" in a.text
+        assert [refused.name for refused in answers.refused] == ["default/job"]
+
+
 def test_fifo_holds_up_those_behind(simulate: Simulate) -> None:
     text = """
 apiVersion: batch/v1

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -15,13 +16,14 @@ from cardquota.cluster.serving import connections
 from cardquota.cluster.serving.body_budget import BodyBudget
 from cardquota.cluster.serving.connections import Connection
 from cardquota.cluster.serving.http_call import BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall
-from cardquota.cluster.serving.http_server import HttpServer
+from cardquota.cluster.serving.http_server import _CHUNK, HttpServer, _Http1
 from cardquota.cluster.serving.tls import server_context, trusting_context
 
 KEYS = issue(["127.0.0.1"], now=datetime.now(UTC), days=1)
 KIB = 1024
 LARGEST = 300 * KIB
 MOST = 400 * KIB
+LONG = 16 * KIB * KIB
 OF_A_CONNECTION = (RequestHandler, BaseRequest, Connection)
 Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -37,7 +39,7 @@ class Echo:
         if call.path == "/other":
             return HttpAnswer(404, b"no")
         if call.path == "/long":
-            return HttpAnswer(200, b"x" * 3_000_000)
+            return HttpAnswer(200, b"x" * LONG)
         try:
             body = await call.body()
         except BodyTooLargeError as error:
@@ -201,8 +203,8 @@ async def test_an_answer_is_not_copied_for_those_who_do_not_read_it() -> None:
     async with serving() as found:
         stream = await found.connect()
         head, text = await asked(stream, "/long", b"")
-        assert b"Content-Length: 3000000" in head
-        assert len(text) == 3_000_000
+        assert b"Content-Length: %d" % LONG in head
+        assert len(text) == LONG
         assert (await asked(stream, "/", b"next"))[1] == b"4"
 
 
@@ -226,6 +228,58 @@ async def test_what_is_no_request_gets_no_word_in_the_log(
         assert first in (b"HTTP/1.0 400 Bad Request\r\n", b"")
         assert (await found.ask(body=b"next"))[1] == b"4"
     assert not caplog.records
+
+
+async def test_requests_sent_ahead_are_not_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many of them were answered."""
+    request, number = b"GET /other HTTP/1.1\r\nHost: a\r\n\r\n", 20_000
+    taken = answered = most = 0
+    receive = _Http1.data_received
+
+    def counted(self: _Http1, data: bytes) -> None:
+        nonlocal taken, most
+        taken += len(data)
+        most = max(most, taken - answered * len(request))
+        receive(self, data)
+
+    monkeypatch.setattr(_Http1, "data_received", counted)
+    async with serving() as found:
+        stream = await found.connect()
+        stream[1].write(request * number)
+        for _ in range(number):
+            await answer_on(stream)
+            answered += 1
+    assert most < 8 * _CHUNK
+
+
+async def test_a_long_answer_is_read_in_time_or_not_at_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "REQUEST_WITHIN", 0.1)
+    async with serving() as found:
+        with socket.socket() as silent:
+            silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            silent.setblocking(False)
+            loop = asyncio.get_running_loop()
+            await loop.sock_connect(silent, found.server.addresses[0])
+            await loop.sock_sendall(silent, head_of("/long", "Content-Length: 0"))
+            async with asyncio.timeout(30):
+                while "slow" not in found.refused:  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+            assert len(found.server.connections) == 0
+
+
+async def test_stop_ends_what_still_sets_up_tls() -> None:
+    """Its certificate would be checked by what is withdrawn."""
+    async with serving(tls=server_context(KEYS.cert_pem, KEYS.key_pem)) as found:
+        stream = await found.connect()
+        async with asyncio.timeout(30):
+            while not len(found.server.connections):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        await found.server.stop(1)
+        assert len(found.server.connections) == 0
+        with suppress(ConnectionResetError):
+            assert await stream[0].read() == b""
 
 
 @pytest.mark.parametrize("tls", [True, False])

@@ -54,7 +54,7 @@ async def test_the_guard_is_told_and_can_send_it_again_as_a_dry_run(policy: str)
     server, guard = RefusingServer(policy), NotingGuard()
     writer = a_writer(server, guard)
     for send in (writer.patch, writer.post):
-        with pytest.raises(ApiError):
+        with pytest.raises(TooLateError):
             await send("/", {})
         with pytest.raises(ApiError):
             await guard.repeats.pop()()

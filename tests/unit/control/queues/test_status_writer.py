@@ -350,6 +350,25 @@ async def test_a_queue_that_is_gone_is_written_no_more(
     assert len(server.writes) == 1
 
 
+async def test_a_write_that_fails_once_its_queue_is_gone_is_not_counted(
+    server: StatusServer, ledger: Ledger
+) -> None:
+    old: list[int] = []
+    writer = StatusWriter(server, lambda: "now", standalone=False, unwritten=old.append)
+    server.hold = asyncio.Event()
+    server.answers = [refused(503)]
+    writer.see("queue", {})
+    writer.want(numbers(ledger))
+    await until(lambda: server.writes)
+    writer.drop("queue")
+    writer.drop("queue", "")
+    server.hold.set()
+    await until(lambda: not server.answers)
+    await asyncio.sleep(INTERVAL / 2)
+    assert old == []
+    writer.close()
+
+
 OLD, NEW = "uid-old", "uid-new"
 
 

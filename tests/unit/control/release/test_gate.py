@@ -12,6 +12,7 @@ import pytest
 from builders import GPU, H200, H200_MIG, H800_MPS, SHARED, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.cluster.api.api_error import ApiError
+from cardquota.cluster.writes.fenced_writer import FencedWriter
 from cardquota.control.release.gate import GateOpener, Opened, gate_patch
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger.ledger import Ledger
@@ -227,6 +228,32 @@ async def test_who_is_not_let_through_by_somebody_else_is_told(
     how = await gate.open(facts, stamp, GPU)
     assert asked is how is (Opened.NO if answer.moved else Opened.REFUSED)
     assert heard == [("pod", answer.message)] * (2 * told)
+
+
+async def test_a_refusal_for_the_term_is_no_fault_of_the_pod() -> None:
+    """In the dry run of a gang, too."""
+    policy = "cardquota-gate-term"
+    text = f"ValidatingAdmissionPolicy '{policy}' with binding '{policy}' denied request: no"
+    ledger, heard = a_world(QUEUE, POD), list[str]()
+    script = Script(ApiError(403, "Forbidden", text))
+    script.would_answer = lambda _: ApiError(403, "Forbidden", text)
+    facts, stamp = assumed(ledger, POD, {H200: 2})
+    guard = ClosingGuard()
+    deciding = FencedWriter(script, lambda: 60.0, timeout=1.0, at_a_time=1, guard=guard)
+    gate = GateOpener(ledger, deciding, a_writer(script), refused=lambda *_: heard.append("pod"))
+    assert await gate.would_open(facts, stamp, GPU) == (Opened.TOO_LATE, "")
+    guard.closed = False
+    assert await gate.open(facts, stamp, GPU) is Opened.TOO_LATE
+    assert heard == []
+    assert charged(ledger, H200) == 0
+    assert waits(ledger)
+
+
+class ClosingGuard:
+    closed = False
+
+    def refused(self, _: object) -> None:
+        self.closed = True
 
 
 @pytest.mark.parametrize("status", [403, 404, 409, 422, 429])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from builders import H200, Body, a_group, a_node, a_pod, a_queue, see
+from builders import H200, Body, a_group, a_namespace, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.cluster.events.event import MESSAGE_BYTES
 from cardquota.control.release.event_renewals import AT_A_TIME, AT_ONCE
@@ -150,7 +150,8 @@ def test_nobody_is_told_again_while_many_first_events_are_to_be_written() -> Non
 @pytest.mark.slow
 def test_20_000_that_wait_are_told_again_before_the_hour_20_in_a_second() -> None:
     """And nothing is written when the quota is lowered but their turns."""
-    line = RenewedWaits(FOUR, HOLDER, *(waiting(f"p{n:05}") for n in range(20_000)))
+    pods = (waiting(f"p{n:05}").in_namespace(("team", "more")[n % 2]) for n in range(20_000))
+    line = RenewedWaits(FOUR, HOLDER, a_namespace("team"), a_namespace("more"), *pods)
     line.look()
     assert len(line.run()) == 20_000
     begun, line.times = dict.fromkeys(line.names, 0.0), []

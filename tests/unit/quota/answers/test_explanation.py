@@ -6,6 +6,7 @@ import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
 from cardquota.quota.answers.answer_forms import Explanation
 from cardquota.quota.answers.asked_workload import AT_A_TIME, AskedWorkload
@@ -804,3 +805,21 @@ def test_p8_of_a_pod_or_group_of_which_only_the_name_is_kept_that_is_said(
         assert " is not read, and " in found.message
         assert "wait until others have started" in found.message
     assert nothing(ledger, "Pod", "another")
+
+
+@pytest.mark.parametrize("unread", [True, False])
+def test_p8_of_a_workload_whose_pods_are_not_read_that_is_said(
+    monkeypatch: pytest.MonkeyPatch, *, unread: bool
+) -> None:
+    if unread:
+        limit = limits.WAITING_PODS._replace(most=1)
+        monkeypatch.setattr(ledger_state, "WAITING_PODS", limit)
+    pod = of_deployment("chat", "7d9f8", waiting("chat-7d9f8-x", 1))
+    ledger = a_cluster(waiting("w", 1), pod, quota=0)
+    for name in ("chat", "other"):
+        see_workload(ledger, "Deployment", name, wants=1, present=1)
+    found = explained(ledger, "Deployment", "chat")
+    assert found.state == WorkloadState.WAITS
+    assert (found.reason == v.Reason.TOO_MUCH_KEPT) is unread
+    assert found.message.startswith("its pod <chat-7d9f8-x> is not read, and waits") is unread
+    assert explained(ledger, "Deployment", "other").message == standing_messages.pods_not_known()

@@ -3,10 +3,11 @@
 import pytest
 
 from builders import a_group
-from cardquota.quota.answers import workload_meant as module
+from cardquota.quota.answers import workload_meant as workload_meant_module
 from cardquota.quota.answers.asked_workload import AskedWorkload
 from cardquota.quota.answers.workload_meant import workload_meant
 from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.names import close_names
 from cardquota.quota.steps import to_its_end
 
 from .asked_cluster import a_cluster, holding, of_deployment, see_workload, waiting
@@ -71,11 +72,11 @@ def test_f5_a_job_that_is_known_is_not_meant_by_its_own_name() -> None:
     assert meant(a_namespace(), "Job", "train") == ""
 
 
-def test_i5_of_very_many_alike_some_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_i5_among_more_than_a_thousand_none_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = a_namespace()
     for number in range(20):
-        see_workload(ledger, "Deployment", f"server-{number}x")
-    monkeypatch.setattr(module, "MOST_ALIKE", 0)
-    assert meant(ledger, "Deployment", "serve") == ""
-    monkeypatch.undo()
+        see_workload(ledger, "Deployment", f"web-{number}x")
     assert meant(ledger, "Deployment", "serve") == "server"
+    for module in (workload_meant_module, close_names):
+        monkeypatch.setattr(module, "MOST_NAMES", 9)
+    assert meant(ledger, "Deployment", "serve") == ""

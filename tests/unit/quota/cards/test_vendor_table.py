@@ -176,6 +176,9 @@ def test_d6_its_pods_are_known_before_its_nodes_are(name: str) -> None:
         ("cambricon.com/real-mlu-counts", "the same cards once more"),
         ("cambricon.com/mlu370.smlu.vcore", "a part of a card"),
         ("cambricon.com/mlu.share", "a share"),
+        ("cambricon.com/mlu-share", "a share"),
+        ("cambricon.com/mlu-mem", "memory"),
+        ("cambricon.com/mlunum", "what another plugin counts"),
         ("enflame.com/gcu-count", "the same cards once more"),
     ],
 )

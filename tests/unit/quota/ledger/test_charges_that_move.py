@@ -53,6 +53,8 @@ class MovingCharges(RuleBasedStateMachine):
             for group in GROUPS:
                 self.keep(a_group(group).in_namespace(name).in_queue("red").of(1))
         self.seen_on_node: set[str] = set()
+        self.seen_enforced: set[str] = set()
+        """Those that came past admission while rules were enforced."""
         self.was_charged_in: dict[str, str] = {}
         """Of pods that came past admission: where they stay (I3)."""
         self.ledger, self.replica = self.a_replica(), self.a_replica()
@@ -92,6 +94,8 @@ class MovingCharges(RuleBasedStateMachine):
         gated = bool(pod.body["spec"].get("schedulingGates"))
         there = bool(pod.body["status"].get("conditions")) if "status" in pod.body else False
         at_once = not gated and self.mode(facts.namespace) in (None, "enforced")
+        if at_once:
+            self.seen_enforced.add(facts.uid)
         if v.ALLOCATED in notes or facts.uid in self.seen_on_node or not (there or at_once):
             return
         if there:
@@ -128,7 +132,10 @@ class MovingCharges(RuleBasedStateMachine):
 
     @invariant()
     def where_nothing_is_enforced_nothing_counts_before_it_is_on_its_node(self) -> None:
-        for record in self.ledger.pods.values():
+        """Unless it came past admission while rules were enforced: then it stays where it was."""
+        for uid, record in self.ledger.pods.items():
+            if uid in self.seen_enforced:
+                continue
             enforced = self.mode(record.facts.namespace) in (None, "enforced")
             if not enforced and record.stamp is None and not record.facts.on_its_node:
                 assert (record.queue, record.charge) == ("", ())
@@ -200,7 +207,8 @@ class MovingCharges(RuleBasedStateMachine):
         pod = self.one(pick)
         if pod is None or not pod.facts().node:
             return
-        record, had = self.ledger.pods[pod.uid], pod.facts().memory
+        record = self.ledger.pods[pod.uid]
+        had = dict(record.charge).get("memory", 0)  # maybe less than it asks for, and may have (I3)
         status = {"name": "main", "resources": {"requests": {"memory": f"{node}Gi"}}}
         pod = pod.with_memory(f"{asked}Gi").put([status], "status", "containerStatuses")
         assert pod.facts().memory == max(asked, node) * GI

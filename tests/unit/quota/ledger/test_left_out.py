@@ -86,6 +86,29 @@ def test_all_namespaces_have_a_sum_together(lower: Lower) -> None:
     assert ledger.kept_pods.number_left_out == 2
 
 
+@pytest.mark.parametrize("mode", ["audit", "off"])
+def test_nor_is_more_kept_of_what_came_where_nothing_is_enforced(lower: Lower, mode: str) -> None:
+    """Until it is bound: before that nothing that it says counts (I3)."""
+    lower(WAITING_PODS_OF_ONE=5_000)
+    pods = [waits(n).ungated() for n in range(4)]
+    ledger = a_ledger(*CARDS, RED, a_namespace("team").in_mode(mode), *pods)
+    assert {*ledger.pods} == {"team-0", "team-1"}
+    assert ledger.kept_pods.number_left_out == 2
+    see(ledger, waits(3).ungated().on_node("h200-a").at_revision(5))
+    assert {*ledger.pods} == {"team-0", "team-1", "team-3"}
+    assert drift(ledger) == {}
+
+
+def test_what_came_past_admission_stays_charged_when_its_namespace_is_audited() -> None:
+    """And when rules are enforced again (I3)."""
+    ledger = a_ledger(*CARDS, RED, a_namespace("team"))
+    ledger.fix_queues()
+    see(ledger, waits(0).ungated())
+    for mode in (None, "audit", "off", "enforced"):
+        see(ledger, a_namespace("team").in_mode(mode))
+        assert ledger.accounts_by_queue["red"].row(H200).inqueue == 1, mode
+
+
 def test_a_pod_that_would_be_left_out_is_refused_at_create_with_the_numbers(lower: Lower) -> None:
     lower(WAITING_PODS_OF_ONE=3_000)
     ledger = a_ledger(*CARDS, RED, waits(0))

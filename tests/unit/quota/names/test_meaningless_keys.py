@@ -32,10 +32,6 @@ ALL_OF_OURS = sorted(
         ("volcano.sh/Card.quota", v.QUOTA),
         ("volcano.sh/card.limits", ""),
         ("volcano.sh/card.name", ""),
-        ("volcan.sh/card.quota", v.QUOTA),
-        ("volcano.io/card.policy", v.POLICY),
-        ("scheduling.volcano.sh/card.quota", v.QUOTA),
-        ("cardquota/card.quota", v.QUOTA),
         ("card.quotas", v.QUOTA),
         ("card.quota", v.QUOTA),
     ],
@@ -53,7 +49,6 @@ def test_on_a_queue(key: str, meant: str) -> None:
         ("volcano.sh/queue-nam", v.QUEUE_NAME_VOLCANO_JOB),
         ("scheduling.volcano.sh/queue_name", v.QUEUE_NAME),
         ("scheduling.k8s.io/group-nam", v.GROUP_NAME),
-        ("sheduling.k8s.io/group-name", v.GROUP_NAME),
     ],
 )
 def test_on_a_pod(key: str, meant: str) -> None:
@@ -81,12 +76,21 @@ def test_nothing_is_said_of_keys_of_ours_elsewhere(keys: KeysOfKind) -> None:
         *(f"volcano.sh/{name}" for name in ("numa-topology-policy", "cardinality")),
         *(f"scheduling.volcano.sh/{name}" for name in ("group-name", "job-name", "priority")),
         *("kubectl.kubernetes.io/last-applied-configuration", "cards", "example.com/card.quota"),
-        *("discard.io/x", "nvidia.com/card", "", "/", "volcano.sh/", "card"),
+        *(
+            "card-holder",
+            "discard.io/x",
+            "volcano.io/card.policy",
+            "nvidia.com/card",
+            "",
+            "/",
+            "volcano.sh/",
+            "card",
+        ),
         "example.com/" + "card." * 20_000,
     ],
 )
 def test_nothing_is_said_of_keys_of_others(keys: KeysOfKind, key: str) -> None:
-    assert [found for found in keys.meaningless([key]) if found[0] not in ("cards", "card")] == []
+    assert keys.meaningless([key]) == []
 
 
 def test_five_are_told_and_nobody_twice() -> None:
@@ -107,7 +111,6 @@ def test_of_many_keys_few_are_compared() -> None:
     ("key", "meant"),
     [
         ("scheduling.volcano.sh/queuename", v.QUEUE_NAME),
-        ("sheduling.volcano.sh/queue-name", v.QUEUE_NAME),
         ("volcano.sh/card.name", ""),
         ("volcano.sh/card-quota", ""),
     ],
@@ -122,7 +125,6 @@ def test_on_a_namespace(key: str, meant: str) -> None:
         ("card-quota", v.NAMESPACE_MODE),
         ("volcano.sh/card.quota", v.NAMESPACE_MODE),
         ("volcano.sh/card-qouta", v.NAMESPACE_MODE),
-        ("cardquota.volcano.sh/card-quota", v.NAMESPACE_MODE),
         ("volcano.sh/card.mode", ""),
     ],
 )

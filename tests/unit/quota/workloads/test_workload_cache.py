@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from cardquota.quota import limits
-from cardquota.quota.workloads import workload_cache
+from cardquota.quota.kept_objects import KeptObjects
 from cardquota.quota.workloads.workload_cache import WorkloadCache
 from cardquota.quota.workloads.workload_facts import WorkloadFacts
 
@@ -30,8 +30,12 @@ def workload(
     )
 
 
+def a_cache() -> WorkloadCache:
+    return WorkloadCache(KeptObjects(limits.WORKLOADS, limits.WORKLOADS_OF_ONE))
+
+
 def test_by_kind_and_name() -> None:
-    cache = WorkloadCache()
+    cache = a_cache()
     cache.see(workload("a"))
     cache.see(workload("b", kind="StatefulSet"))
     found = cache.named("Deployment", "team", "web")
@@ -44,7 +48,7 @@ def test_by_kind_and_name() -> None:
 
 
 def test_the_next_of_a_name_takes_it() -> None:
-    cache = WorkloadCache()
+    cache = a_cache()
     cache.see(workload("a"))
     cache.see(workload("b"))
     cache.gone("a")
@@ -54,7 +58,7 @@ def test_the_next_of_a_name_takes_it() -> None:
 
 
 def test_what_an_object_owns_by_way_of_others() -> None:
-    cache = WorkloadCache()
+    cache = a_cache()
     cache.see(workload("d", owner="custom"))
     cache.see(workload("r1", "ReplicaSet", "web-1", owner="d"))
     cache.see(workload("r2", "ReplicaSet", "web-2", owner="d"))
@@ -64,13 +68,13 @@ def test_what_an_object_owns_by_way_of_others() -> None:
 
 
 def test_who_owns_itself_is_no_trap() -> None:
-    cache = WorkloadCache()
+    cache = a_cache()
     cache.see(workload("a", owner="a"))
     assert {one.uid for one in cache.owned_by("a", "team")} == {"a"}
 
 
 def test_another_owner() -> None:
-    cache = WorkloadCache()
+    cache = a_cache()
     cache.see(workload("r", owner="one"))
     cache.see(workload("r", owner="two"))
     assert cache.owned_by("one", "team") == []
@@ -78,13 +82,13 @@ def test_another_owner() -> None:
 
 
 def test_who_owns_what_in_another_namespace() -> None:
-    cache = WorkloadCache()
+    cache = a_cache()
     cache.see(replace(workload("r", "ReplicaSet", owner="custom"), namespace="evil"))
     assert cache.owned_by("custom", "team") == []
 
 
 def test_of_very_many_those_that_were_seen_last() -> None:
-    cache = WorkloadCache()
+    cache = a_cache()
     for number in range(100):
         cache.see(workload(f"r{number}", "ReplicaSet", f"r{number}", owner="custom"))
     found = [one.uid for one in cache.owned_by("custom", "team")]
@@ -93,9 +97,9 @@ def test_of_very_many_those_that_were_seen_last() -> None:
 
 def test_p8_what_is_kept_of_all_workloads_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     most = limits.WORKLOADS_OF_ONE._replace(most=2_000)
-    monkeypatch.setattr(workload_cache, "WORKLOADS_OF_ONE", most)
-    monkeypatch.setattr(workload_cache, "WORKLOADS", most._replace(most=2_800))
-    cache = WorkloadCache()
+    monkeypatch.setattr(limits, "WORKLOADS_OF_ONE", most)
+    monkeypatch.setattr(limits, "WORKLOADS", most._replace(most=2_800))
+    cache = a_cache()
 
     def kept(uid: str, namespace: str = "team") -> bool:
         cache.see(replace(workload(uid, name=uid), namespace=namespace, template=b"x" * 100))
@@ -108,7 +112,7 @@ def test_p8_what_is_kept_of_all_workloads_has_a_bound(monkeypatch: pytest.Monkey
 
 
 def test_who_was_refused_and_lacks_pods() -> None:
-    cache = WorkloadCache()
+    cache = a_cache()
     cache.ask(asked=True)
     refused = replace(workload("a"), refused=True)
     cache.see(refused)
@@ -123,7 +127,7 @@ def test_who_was_refused_and_lacks_pods() -> None:
 
 
 def test_who_asks_for_the_first_time_hears_of_all_that_were_refused() -> None:
-    cache = WorkloadCache()
+    cache = a_cache()
     for uid in ("a", "b"):
         cache.see(replace(workload(uid), refused=True))
     cache.gone("b")
@@ -136,7 +140,7 @@ def test_who_asks_for_the_first_time_hears_of_all_that_were_refused() -> None:
 
 
 def test_nothing_is_left_of_what_is_gone() -> None:
-    cache = WorkloadCache()
+    cache = a_cache()
     cache.see(replace(workload("a", owner="o"), refused=True))
     cache.gone("a")
     cache.gone("a")
@@ -146,7 +150,7 @@ def test_nothing_is_left_of_what_is_gone() -> None:
 
 
 def test_r6_a_refused_replica_set_is_news_when_its_deployment_wants_another_number() -> None:
-    cache = WorkloadCache()
+    cache = a_cache()
     cache.see(workload("d"))
     cache.see(replace(workload("r", "ReplicaSet", "web-1", owner="d"), refused=True))
     cache.ask(asked=True)

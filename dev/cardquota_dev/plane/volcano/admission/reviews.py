@@ -4,10 +4,17 @@ Card quotas are nothing to Volcano: a broken one is admitted.
 """
 
 from collections.abc import Mapping
+from typing import Final
 
 from ..api_objects import Json
 from ..controllers.job_pods import min_available, replicas
 from ..resource_amounts import amounts, quantity
+
+_NOT_DONE: Final = {
+    "partitionPolicy": "Volcano starts the members of a partition together",
+    "dependsOn": "Volcano starts such a task after others",
+}
+"""By field of a task: what Volcano does."""
 
 
 def queue_fault(queue: Json) -> str:
@@ -75,6 +82,16 @@ def job_defaults(job: Json) -> list[Json]:
         if not task.get("name")
     ]
     return patch
+
+
+def job_warnings(job: Json) -> list[str]:
+    """What of the job the stand-in does not do, though Volcano does."""
+    return [
+        f"task {task.get('name')}: the stand-in for Volcano does not do {name}: {volcano}"
+        for task in (job.get("spec") or {}).get("tasks") or ()
+        for name, volcano in _NOT_DONE.items()
+        if task.get(name)
+    ]
 
 
 def _invalid(where: str, value: object, why: str) -> str:

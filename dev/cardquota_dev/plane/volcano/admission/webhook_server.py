@@ -2,13 +2,14 @@
 
 import base64
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from aiohttp import web
 
 from ..api_client import AccountClient
 from ..api_objects import QUEUES, Json, name, status
-from .reviews import job_defaults, job_fault, queue_fault
+from .reviews import job_defaults, job_fault, job_warnings, queue_fault
 
 QUEUE_PATH = "/queues/validate"
 JOB_PATH = "/jobs/validate"
@@ -37,7 +38,8 @@ class VolcanoWebhooks:
         request = await _request(http)
         listed = await self._api.ask("GET", QUEUES)
         queues = {name(one): str(status(one).get("state") or "") for one in listed["items"]}
-        return _answer(request, fault=job_fault(request["object"], queues))
+        job = request["object"]
+        return _answer(request, fault=job_fault(job, queues), warnings=job_warnings(job))
 
     async def _defaults(self, http: web.Request) -> web.Response:
         request = await _request(http)
@@ -49,8 +51,14 @@ async def _request(http: web.Request) -> Json:
     return dict(review["request"])
 
 
-def _answer(request: Json, *, fault: str = "", patch: list[Json] | None = None) -> web.Response:
-    response: Json = {"uid": request["uid"], "allowed": not fault}
+def _answer(
+    request: Json,
+    *,
+    fault: str = "",
+    patch: list[Json] | None = None,
+    warnings: Sequence[str] = (),
+) -> web.Response:
+    response: Json = {"uid": request["uid"], "allowed": not fault, "warnings": [*warnings]}
     if fault:
         response["status"] = {"message": fault, "code": 403}
     if patch:

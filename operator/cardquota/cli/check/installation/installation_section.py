@@ -17,7 +17,6 @@ from ...leader.lease import is_renewed
 from ...object_answer import Answer, NotRead, inner
 from ..bounded_section import bounded_section
 from ..finding import Finding
-from ..leftovers.scheduler_plugins import caches_errors
 from ..section import CheckSection
 from .admission_findings import admission_findings
 from .certificate_findings import certificate_findings, secrets_with_certificates
@@ -26,6 +25,7 @@ from .deployment_findings import deployment_findings
 from .installation_fault import fault
 from .installed import Installed, is_of_fence
 from .lease_findings import NO_LEADER, lease_findings
+from .predicate_cache import caches_errors
 
 INSTALLATION: Final = "installation"
 """The name of the section."""

@@ -18,6 +18,7 @@ from ...object_answer import Answer, NotRead, inner, read_object
 _CONFIG: Final = "--config"
 _BY_CONVENTION: Final = ("cardquota", "config.yaml")
 """ConfigMap and key of manifests/base. Read where no Deployment says which."""
+_PATH_SECRET: Final = f"{ENVIRONMENT_PREFIX}VOLCANO__ENQUEUE__PATH_SECRET"
 
 
 class InstalledSettings(NamedTuple):
@@ -34,7 +35,8 @@ async def read_installed_settings(client: Client, own: Settings) -> InstalledSet
 
     `own`: of this command, used where the operator's cannot be read; `own.namespace` says where it
     is installed. Variables of this command's own environment override the operator's.
-    Not read: values from Secrets and from fields of the pod, which no setting of manifests/ has.
+    Not read: values from Secrets and from fields of the pod. Of these only the secret of Volcano's
+    path has no effect on anything that is compared.
     Errors: ClusterError.
     """
     where = f"/apis/apps/v1/namespaces/{own.namespace}/deployments/{v.DEPLOYMENT}"
@@ -133,12 +135,14 @@ def _environment(
             maps.append((str(inner(key, "name")), (name, str(inner(key, "key")))))
         elif "valueFrom" not in one:
             values[name] = str(one.get("value", ""))
-        elif name.startswith(ENVIRONMENT_PREFIX):
+        elif name.startswith(ENVIRONMENT_PREFIX) and name != _PATH_SECRET:
             unread.append(name)
     for one in _each(container, "envFrom"):
         name = inner(one, "configMapRef", "name")
-        if isinstance(name, str):
+        if isinstance(name, str) and not one.get("prefix"):
             maps.append((name, None))
+        else:
+            unread.append("envFrom")
     return values, maps, unread
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ...accounts.account_reader import AccountReader
 from ...ledger.ledger_reader import LedgerReader
 from ...messages import shortfall_messages
+from ...names.close_names import close_names
 from ...verdict import Shortfall
 
 
@@ -27,10 +28,7 @@ class OutsideQuota(NamedTuple):
     def _meant(self, shorts: Sequence[Shortfall]) -> str:
         """Which card of the quota was meant. A card that nodes have is no typing error."""
         quota, nodes = self.account.quota, self.ledger.nodes
-        for short in shorts:
-            if short.dimension in quota or nodes.has(short.dimension):
-                continue
-            for near in self.ledger.catalog.names.near(short.dimension):
-                if near.name in quota and nodes.has(near.name):
-                    return near.name
-        return ""
+        written = (short.dimension for short in shorts)
+        wrong = next((one for one in written if one not in quota and not nodes.has(one)), "")
+        there = [card for card in quota if nodes.has(card)]
+        return next(iter(close_names(wrong, there, cards=True)), "")

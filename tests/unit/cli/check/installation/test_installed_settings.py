@@ -124,6 +124,29 @@ async def test_the_environment_overrides_the_file(client: Client, server: ApiSer
     assert notes == ()
 
 
+SECRET = {"secretKeyRef": {"name": "s", "key": "k"}}
+
+
+@pytest.mark.parametrize(
+    ("container", "note"),
+    [
+        ({"env": [{"name": "CARDQUOTA_VOLCANO__ENQUEUE__PATH_SECRET", "valueFrom": SECRET}]}, ""),
+        ({"env": [{"name": "CARDQUOTA_MODE", "valueFrom": SECRET}]}, "CARDQUOTA_MODE"),
+        ({"env": [{"name": "CARDQUOTA_VENDORS", "value": "oops"}]}, "vendors"),
+        ({"envFrom": [{"secretRef": {"name": "all"}}]}, "envFrom"),
+        ({"envFrom": [{"configMapRef": {"name": "all"}, "prefix": "CARD"}]}, "envFrom"),
+    ],
+)
+async def test_what_cannot_be_read_is_said_unless_nothing_depends_on_it(
+    client: Client, server: ApiServer, container: dict[str, Any], note: str
+) -> None:
+    install(server, deployment(**container), cardquota=config_map("mode: audit"))
+    settings, notes = await read(client)
+    assert len(notes) == bool(note)
+    assert all(note in one for one in notes)
+    assert settings.mode is not InstallationMode.AUDIT or "oops" not in str(container)
+
+
 async def test_ones_own_environment_comes_first(
     client: Client, server: ApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,9 +143,12 @@ async def test_e8_one_that_pods_used_or_that_was_not_stored_did_not() -> None:
     assert found == []
 
 
-async def test_e8_nothing_is_reserved_there_in_what_has_just_become_free() -> None:
+@pytest.mark.parametrize("at_once", [None, 0, 1])
+async def test_e8_nothing_is_reserved_there_in_what_has_just_become_free(
+    at_once: int | None,
+) -> None:
     """The pass that gives the room away again knows of the end: the next in order was made first,
-    and in the same namespace."""
+    and in the same namespace; also while its groups are still to be looked at."""
     evil = [a_group(name).in_queue("queue").of(2).asking({H200: 3}) for name in ("g0", "g1", "g2")]
     other = a_group("other").in_namespace("honest").in_queue("queue").of(2).asking({H200: 3})
     async with leading(THREE, *evil, other, phases=True) as leader:
@@ -153,6 +156,7 @@ async def test_e8_nothing_is_reserved_there_in_what_has_just_become_free() -> No
         await until(lambda: leader.tells("other") == [v.Reason.INSUFFICIENT_CARD])
         leader.see(evil[0].enqueued("queue", {H200: 3}, TERM).at_revision(900))
         await asyncio.sleep(0.1)
+        leader.ledger.reassessment.at_once = at_once
         leader.ledger.group_gone("team/g0")
         leader.releaser.wake()
         await until(lambda: v.ENQUEUED in leader.tells("other"))

@@ -1,6 +1,11 @@
 import pytest
 
-from cardquota_dev.plane.volcano.admission.reviews import job_defaults, job_fault, queue_fault
+from cardquota_dev.plane.volcano.admission.reviews import (
+    job_defaults,
+    job_fault,
+    job_warnings,
+    queue_fault,
+)
 
 from .volcano_objects import Json, a_task, a_volcano_job
 
@@ -54,6 +59,13 @@ def test_jobs(job: Json, said: str) -> None:
     found = job_fault(job, QUEUES)
     assert found.startswith(said)
     assert bool(found) is bool(said)
+
+
+def test_what_is_not_simulated_of_a_task_is_said() -> None:
+    task = {**a_task(), "partitionPolicy": {"x": 1}, "dependsOn": {"name": ["a"]}}
+    said = job_warnings(a_volcano_job(a_task(), task))
+    assert ["not do partitionPolicy" in one for one in said] == [True, False]
+    assert job_warnings(a_volcano_job(a_task())) == []
 
 
 def test_defaults_of_a_job() -> None:
