@@ -5,7 +5,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from .review_tally import ReviewTally
-from .total_gauges import STUCK_FAMILIES, TotalGauges
+from .total_gauges import TotalGauges
 
 _QUICK: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5)
 _PATIENT: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -22,9 +22,6 @@ class Metrics:
         self.registry = registry or CollectorRegistry()
         self.totals = TotalGauges()
         self.registry.register(self.totals)
-        self.stuck = TotalGauges(STUCK_FAMILIES)
-        """As of the leader's last look; see `control.reports.stuck_reports`."""
-        self.registry.register(self.stuck)
         self.uncounted_nodes = self._gauge(
             "uncounted_nodes", "Nodes with cards that are not counted"
         )
@@ -63,12 +60,6 @@ class Metrics:
         self.loop_seconds = self._gauge(
             "loop_seconds",
             "Longest stretch for which the event loop held up everybody, last one to two minutes",
-        )
-        self.loop_stalls = Counter(
-            "cardquota_loop_stalls",
-            "Stretches of the event loop above 50 ms, by cause: work, collector, starved",
-            ["cause"],
-            registry=self.registry,
         )
         self.undecodable = Counter(
             "cardquota_undecodable_objects",

@@ -26,7 +26,20 @@ _LATE_BINDING: Final = (
     "there is no such setting any more: a pod's card is decided when its gate opens; leave the "
     "setting out"
 )
-_GONE: Final = {"extender.latebinding": _LATE_BINDING, "extender.schedulers": _LATE_BINDING}
+_CARD_SECONDS: Final = (
+    "there is no such setting any more: card-seconds are sum_over_time of the metric of allocated "
+    "cards; leave the setting out"
+)
+_STUCK: Final = (
+    "there is no such setting any more: metrics show for how long pods wait, or should be gone; "
+    "leave the setting out, and set the times in your alerts"
+)
+_GONE: Final = {
+    "extender.latebinding": _LATE_BINDING,
+    "extender.schedulers": _LATE_BINDING,
+    "cardsecondsrefresh": _CARD_SECONDS,
+    "stuck": _STUCK,
+}
 """Settings of earlier releases, in small letters: what to do about them."""
 
 

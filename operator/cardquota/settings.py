@@ -44,7 +44,6 @@ class SettingsError(Exception):
 Port = Annotated[int, Field(ge=1, le=65535)]
 ObjectName = Annotated[str, Field(max_length=253, pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
-UpToAYear = Annotated[float, Field(ge=0, le=LONGEST_STARVATION_WAIT, allow_inf_nan=False)]
 
 
 class InstallationMode(StrEnum):
@@ -246,18 +245,6 @@ class Events(Section):
     quota, by a new leader, or for a new reason that very many get at once."""
 
 
-class Stuck(Section):
-    """When something counts as stuck (R7)."""
-
-    terminating_after: UpToAYear = 300.0
-    """Seconds after the end of its grace period for which a pod that is being deleted is still
-    there."""
-    gated_after: UpToAYear = 3_600.0
-    """Seconds for which a pod has waited at its gate."""
-    every: Seconds = 30.0
-    """Seconds between two checks by the leader."""
-
-
 UserName = Annotated[str, Field(min_length=1, max_length=600)]
 """Of a user at the API server. A service account's has its two names, of 63 and 253 characters."""
 
@@ -380,13 +367,9 @@ class Settings(BaseSettings):
     leader_election: LeaderElection = LeaderElection()
     reservation_timeout: Seconds = 300.0
     """Seconds after which a gang that does not run loses what is reserved for it (E8)."""
-    card_seconds_refresh: Annotated[float, Field(ge=10, le=86_400, allow_inf_nan=False)] = 300.0
-    """At the latest after this many seconds, the card-seconds of a queue that holds cards are
-    written into its status again (T5)."""
     release: Release = Release()
     events: Events = Events()
     scale: Scaling = Scaling()
-    stuck: Stuck = Stuck()
     volcano: Volcano = Volcano()
     extender: Extender = Extender()
     metrics: MetricsServer = MetricsServer()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 Row = tuple[tuple[str, ...], float]
@@ -12,17 +12,13 @@ Rows = Mapping[str, Sequence[Row]]
 """By name of the gauge."""
 
 
-_Samples = CounterMetricFamily | GaugeMetricFamily
-
-
 class Family(NamedTuple):
-    """One gauge, or a counter that is worked out like one."""
+    """One gauge."""
 
     name: str
     """Without our prefix."""
     text: str
     labels: tuple[str, ...]
-    counter: bool = False
 
 
 _OF_A_QUEUE: Final = (
@@ -39,12 +35,6 @@ FAMILIES: Final = (
         "queue_card_reserved",
         "Cards that are reserved for groups, and that no pod of theirs uses yet",
         ("queue", "namespace", "card"),
-    ),
-    Family(
-        "queue_card_seconds",
-        "Card-seconds that were allocated, by queue; on the leader alone",
-        ("queue", "card"),
-        counter=True,
     ),
     *(
         Family(
@@ -84,28 +74,14 @@ FAMILIES: Final = (
         "How long at least half of the waiting pods have waited; 0 where none waits",
         ("queue",),
     ),
+    Family(
+        "queue_oldest_terminating_seconds",
+        "For how long the first pod that is being deleted and holds cards should have been gone; 0 "
+        "where none is late",
+        ("queue",),
+    ),
     Family("unadmitted_pods", "Pods charged that never passed admission", ("queue",)),
 )
-STUCK_FAMILIES: Final = (
-    Family(
-        "terminating_stuck_pods",
-        "Pods that are being deleted, hold quota and should be gone",
-        ("queue",),
-    ),
-    Family("terminating_stuck_cards", "Cards that such pods hold", ("queue", "card")),
-    Family(
-        "terminating_stuck_oldest_seconds",
-        "For how long the first of them should have been gone",
-        ("queue",),
-    ),
-    Family("gated_stuck_pods", "Pods that have waited at the gate for long", ("queue",)),
-    Family("gated_stuck_oldest_seconds", "How long the first of them has waited", ("queue",)),
-    Family("denied_workloads", "Workloads that lack pods since we refused some", ("queue",)),
-    Family(
-        "denied_workloads_oldest_seconds", "How long the first of them has lacked pods", ("queue",)
-    ),
-)
-"""What is stuck (R7). No rows where nothing is, and none of a replica that does not lead."""
 
 
 class TotalGauges(Collector):
@@ -116,8 +92,7 @@ class TotalGauges(Collector):
     metrics in its own thread.
     """
 
-    def __init__(self, families: Sequence[Family] = FAMILIES) -> None:
-        self._families = families
+    def __init__(self) -> None:
         self._rows: Rows = {}
 
     def shown(self, name: str) -> Sequence[Row]:
@@ -128,20 +103,19 @@ class TotalGauges(Collector):
         """Show only these rows from now on. They must not change any more."""
         self._rows = rows
 
-    def describe(self) -> Iterable[_Samples]:
+    def describe(self) -> Iterable[GaugeMetricFamily]:
         """The gauges without rows."""
-        return [_empty(family) for family in self._families]
+        return [_empty(family) for family in FAMILIES]
 
-    def collect(self) -> Iterable[_Samples]:
+    def collect(self) -> Iterable[GaugeMetricFamily]:
         """The gauges as last shown, all of one moment."""
         rows = self._rows
-        for family in self._families:
+        for family in FAMILIES:
             found = _empty(family)
             for labels, value in rows.get(family.name, ()):
                 found.add_metric(labels, value)
             yield found
 
 
-def _empty(family: Family) -> _Samples:
-    kind = CounterMetricFamily if family.counter else GaugeMetricFamily
-    return kind(f"cardquota_{family.name}", family.text, labels=family.labels)
+def _empty(family: Family) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"cardquota_{family.name}", family.text, labels=family.labels)

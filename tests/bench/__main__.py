@@ -32,7 +32,6 @@ BENCHES = {
     "pod_groups": ("doors", "one review of a pod group"),
     "workloads": ("doors", "what it costs to know workloads"),
     "scale_flood": ("doors", "1,000 scale requests a second"),
-    "stuck": ("domain", "finding what is stuck, among 20,000 pods"),
     "answers": ("domain", "an answer about a queue, and about a pod, among 20,000 pods"),
     "holders": ("domain", "who holds the cards, in a refusal"),
     "renewals": ("loop", "the events of 20,000 who wait, written again"),

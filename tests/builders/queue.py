@@ -63,15 +63,6 @@ class QueueBody(Body):
         row = {"name": card, "quota": quota, "resource": resource}
         return self.put([*rows, row], "status", "cards")
 
-    def having_counted(
-        self, card: str, seconds: object, allocated: object = 0, until: object = None
-    ) -> Self:
-        """What our status says of card-seconds, as somebody may have changed it."""
-        rows = self.body.get("status", {}).get("cards", [])
-        row = {"name": card, "quota": 0, "seconds": seconds, "allocated": allocated}
-        found = self.put([*rows, row], "status", "cards")
-        return found if until is None else found.put(until, "status", "cardSecondsUntil")
-
     def wire(self) -> Queue:
         return msgspec.convert(self.body, Queue)
 

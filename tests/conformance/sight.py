@@ -123,12 +123,9 @@ class Sight:
         return told
 
     def rows(self, queue: str) -> Object:
-        """What it counts now: for how long, no table can say."""
+        """What it counts now."""
         status = self.get(f"{QUEUES}/{queue}").get("status") or {}
-        rows = {kind: list(status.get(kind, ())) for kind in ("cards", "resources")}
-        for row in rows["cards"]:
-            row.pop("seconds", None)
-        return rows
+        return {kind: list(status.get(kind, ())) for kind in ("cards", "resources")}
 
     def _events(self, namespace: str, field_selector: str) -> list[Object]:
         query = urllib.parse.urlencode({"fieldSelector": field_selector})

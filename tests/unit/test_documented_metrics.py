@@ -4,13 +4,16 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import yaml
 from prometheus_client import Metric
 from prometheus_client.metrics import MetricWrapperBase
 
 from cardquota.metrics import Metrics
-from cardquota.total_gauges import FAMILIES, STUCK_FAMILIES, Family
+from cardquota.total_gauges import FAMILIES, Family
 
-DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "metrics.md"
+CHECKOUT: Final = Path(__file__).parents[2]
+DOCUMENT: Final = CHECKOUT / "docs" / "metrics.md"
+RULES: Final = CHECKOUT / "manifests" / "components" / "alerts" / "rules.yaml"
 COLUMNS: Final = 6
 CELL: Final = re.compile(r"(?<!\\)\|")
 
@@ -46,7 +49,6 @@ def exported() -> dict[str, MetricRow]:
                 # Raises an error if the metric has others.
                 one.labels(**dict.fromkeys(labels, "x"))
     metrics.totals.show(samples_of(FAMILIES))
-    metrics.stuck.show(samples_of(STUCK_FAMILIES))
     metrics.reviews.add("pods", "allow", 0.1)
     found = [row_of(metric) for metric in metrics.registry.collect()]
     return {row.name: row for row in found}
@@ -86,3 +88,13 @@ def test_alerts_use_metrics_that_exist() -> None:
     used = set(re.findall(r"cardquota_\w+", section))
     assert len(used) > 8
     assert {name.removesuffix("_bucket") for name in used} <= exported().keys()
+
+
+def test_r7_the_rules_of_the_manifests_are_documented_alerts() -> None:
+    section = DOCUMENT.read_text().partition("## Alerts")[2].partition("\n## ")[0]
+    (group,) = yaml.safe_load(RULES.read_text())["spec"]["groups"]
+    rules = [(rule["expr"], rule["for"]) for rule in group["rules"]]
+    assert len(rules) == 2
+    for expression, long in rules:
+        (row,) = [line for line in section.splitlines() if f"`{expression}`" in line]
+        assert row.endswith(f"| {long} |")

@@ -10,8 +10,10 @@ from cardquota.quota.messages import (
     answer_messages,
     origin_messages,
     request_messages,
+    shortfall_messages,
     standing_messages,
 )
+from cardquota.quota.verdict import Shortfall
 from cardquota.quota.vocabulary import QUEUE_REVIEWS
 
 from .entry import Entry, Said, Where, constant, say
@@ -22,6 +24,7 @@ _QUEUE: Final = "research"
 _H200: Final = "NVIDIA-H200"
 _HELD: Final = [(_H200, 2)]
 _NOTHING: Final = "Nothing."
+_SHORT: Final = say(shortfall_messages.shortfalls, _QUEUE, [Shortfall(_H200, 2, 4, 3)])
 
 
 def _unanswered(when: str, says: Said, do: str, where: Where = Where.QUESTION) -> Entry:
@@ -125,6 +128,48 @@ STANDINGS: Final = (
         "Members of a gang have gone.",
         say(standing_messages.gang_lacks_members, 2, 0, 2, 4),
         "See what its controller says.",
+    ),
+    _stands(
+        "A pod waits at its gate, and would fit now.",
+        say(standing_messages.room_now, _QUEUE),
+        "As it says.",
+    ),
+    _stands(
+        "The same, and what is free may be set aside for one that comes before it (E6). For whom, "
+        "only the leader knows; any replica answers.",
+        say(standing_messages.room_may_be_set_aside, _QUEUE, 600.0),
+        "Wait, or ask for more quota. An event on the pod says for whom it is set aside.",
+    ),
+    _stands(
+        "A pod waits at its gate: the API server or a webhook refused to open it.",
+        constant("GATE_HELD_BACK"),
+        "As it says.",
+    ),
+    _stands(
+        "The same; its gang starts at this moment, or its group is being written.",
+        constant("START_UNDER_WAY"),
+        "Nothing, unless it stays so.",
+    ),
+    _stands("The same, where nothing is enforced.", constant("NOT_ENFORCED"), "As it says."),
+    _stands(
+        "A workload lacks pods, and its next one would be admitted now.",
+        say(standing_messages.would_be_admitted, _QUEUE),
+        "Nothing, unless it stays so: it is woken (R5).",
+    ),
+    _stands(
+        "The same; its next pod would wait at the gate.",
+        say(standing_messages.would_wait, _SHORT),
+        "Nothing, unless it stays so: it is woken (R5).",
+    ),
+    _stands(
+        "The same; no quota is enforced in its namespace by now, or its pods name no queue.",
+        constant("NO_QUOTA_REFUSES"),
+        "See its events.",
+    ),
+    _stands(
+        "The same; more is in its pod template than is read.",
+        constant("TEMPLATE_NOT_KEPT"),
+        "See its events.",
     ),
     _stands("It is being deleted.", say(standing_messages.being_deleted, _HELD)),
     _stands("A group is over.", say(standing_messages.group_is_over)),

@@ -44,8 +44,6 @@ class Where(StrEnum):
     SCALE_WARNING = "`Warning:` on `*/scale`"
     WORKLOAD_CONDITION = "condition `volcano.sh/CardQuota` of a workload"
     WORKLOAD_EVENT = "event on the workload"
-    STUCK_EVENT = "event on the pod, the leader's log, and `kubectl cardquota check`"
-    CHECK = "the leader's log, and `kubectl cardquota check`"
     CHECK_ONLY = "`kubectl cardquota check`"
     QUESTION = "refusal to answer a QueueReview or WorkloadReview"
     ANSWER = "answer to a WorkloadReview: `kubectl cardquota explain`"

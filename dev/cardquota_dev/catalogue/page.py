@@ -16,7 +16,6 @@ from .over_quota import OVER_QUOTA
 from .scaling import SCALE_CUTS
 from .scheduling import SCHEDULING
 from .sentences import sentences
-from .stuck import STUCK_OTHERS, STUCK_PODS
 from .volcano import VOLCANO
 from .writes.group_writes import BAD_GROUPS, GROUP_WARNINGS, MINIMUMS
 from .writes.queue_writes import QUEUE_WRITES
@@ -39,8 +38,6 @@ ENTRIES: Final = (
     *reports.AUDITED,
     *SCHEDULING,
     *SCALE_CUTS,
-    *STUCK_PODS,
-    *STUCK_OTHERS,
     *VOLCANO,
     *VOLCANO_JOBS,
     *QUESTIONS,

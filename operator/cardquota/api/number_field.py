@@ -4,8 +4,6 @@ from typing import Annotated
 
 from pydantic import WithJsonSchema
 
-from cardquota.quota.accounts.card_seconds import MOST_SECONDS
-
 Int32 = Annotated[int, WithJsonSchema({"type": "integer", "format": "int32"})]
 """A number of 32 bits, as Volcano's counts."""
 
@@ -14,11 +12,3 @@ Int64 = Annotated[int, WithJsonSchema({"type": "integer", "format": "int64"})]
 
 Count32 = Annotated[int, WithJsonSchema({"type": "integer", "format": "int32", "minimum": 0})]
 """A 32-bit number that is never negative."""
-
-CardSecondsField = Annotated[
-    int,
-    WithJsonSchema(
-        {"type": "integer", "format": "int64", "minimum": 0, "maximum": MOST_SECONDS},
-    ),
-]
-"""Card-seconds, as many as are counted at most."""

@@ -2,7 +2,7 @@
 
 from .condition import QueueCondition
 from .constraint import constrained
-from .number_field import CardSecondsField, Count32, Int64
+from .number_field import Count32, Int64
 from .quantity_field import QuantityText, ResourceList
 from .wire import WireModel
 
@@ -35,8 +35,6 @@ class CardStatus(WireModel):
     """How many cards rolling updates may borrow beyond the quota; absent if they may not borrow."""
     borrowed: Int64 | None = None
     """How many cards rolling updates borrow now."""
-    seconds: CardSecondsField | None = None
-    """How long the queue has held this card, in card-seconds, up to cardSecondsUntil."""
 
 
 class ResourceStatus(WireModel):
@@ -123,8 +121,6 @@ class QueueStatusSchema(WireModel):
     """The generation of the queue for which the rows below were computed."""
     cards: list[CardStatus] | None = constrained(map_keys=["name"])
     """One row for each card that has a quota or is in use."""
-    card_seconds_until: str | None = constrained(format="date-time")
-    """The time up to which the seconds of the rows are counted."""
     resources: list[ResourceStatus] | None = constrained(map_keys=["name"])
     """One row for cpu and one for memory."""
     waiting: WaitingStatus | None = None

@@ -286,26 +286,6 @@ def inspect(
 
 @app.command()
 def check(
-    terminating_after: Annotated[
-        float | None,
-        typer.Option(
-            "--terminating-after",
-            metavar="SECONDS",
-            min=0,
-            help="Report a pod that is still there this long after its deletion and grace period. "
-            "Overrides the setting stuck.terminatingAfter.",
-        ),
-    ] = None,
-    gated_after: Annotated[
-        float | None,
-        typer.Option(
-            "--gated-after",
-            metavar="SECONDS",
-            min=0,
-            help="Report a pod that has waited this long at its gate. Overrides the setting "
-            "stuck.gatedAfter.",
-        ),
-    ] = None,
     namespace: Annotated[
         str,
         typer.Option(
@@ -321,14 +301,13 @@ def check(
     config: Config = None,
     output: PlainOption = PlainOutput.TEXT,
 ) -> None:
-    """Find what is wrong or stuck, and say why.
+    """Find what is wrong, and say why.
 
     Checks whether the product is installed as configured and has a leader. Finds mistakes in
-    queues, nodes and namespaces, pods that are charged but never passed the gate, pods that should
-    be gone, pods that wait for long, and workloads that lack pods. Reads with your rights, and
-    names what you may not read. The operator's settings are read from its Deployment and ConfigMap;
-    --config names them where those do not. Exit code 0: nothing found. 3: something found. 1:
-    failed, or nothing found but not everything could be read.
+    queues, nodes and namespaces, and pods that are charged but never passed the gate. Reads with
+    your rights, and names what you may not read. The operator's settings are read from its
+    Deployment and ConfigMap; --config names them where those do not. Exit code 0: nothing found.
+    3: something found. 1: failed, or nothing found but not everything could be read.
     """
     settings = settings_of(config)
     from .check.check import check as check_cluster
@@ -339,8 +318,6 @@ def check(
         check_cluster(
             settings,
             given=config is not None,
-            terminating_after=terminating_after,
-            gated_after=gated_after,
             namespace=namespace,
             kubeconfig=kubeconfig,
             context=context,

@@ -99,21 +99,8 @@ COUNTED_WITH: Final = (
     "queue or other vendors, it counts differently"
 )
 NOBODY_PUBLISHES: Final = "no replica leads, so no totals are published now: they are not compared"
-CHECK_LOSSES: Final = {
-    "pods": "it is not known which of them are stuck",
-    "replicasets": "it is not known which of them lack refused pods",
-    "statefulsets": "it is not known which of them lack refused pods",
-    "daemonsets": "it is not known which of them lack refused pods",
-    "jobs": "it is not known which of them lack refused pods",
-    "nodes": "it is not known which of them are gone or not ready, and why pods wait",
-    "queues": "it is not known why pods wait",
-    "podgroups": "it is not known why pods wait",
-    "namespaces": "it is not known why pods wait",
-    "deployments": "it is not known which pods of rolling updates may borrow cards",
-    "events": "it is not known since when workloads other than ReplicaSets lack pods",
-}
-"""By kind that may not be listed: what is not found without it."""
 NO_LIST: Final = "the answer is not a list of Kubernetes objects"
+NOTHING_FOUND: Final = "Nothing was found."
 NO_CLUSTER: Final = (
     "the files have no queues and no nodes, and no cluster is read: add them (kubectl get "
     "nodes,namespaces,queues -o json), or ask the cluster (kubectl apply --dry-run=server)"
@@ -262,18 +249,6 @@ def table_is_old(refused: str | None) -> str:
 def queues_forbidden(reason: str) -> str:
     """The user may only list nodes."""
     return f"{not_listed('queues', reason)}: no quotas are shown"
-
-
-def read_partly(kinds: Sequence[str]) -> str:
-    """The user may list these in one namespace alone."""
-    return (
-        f"{' and '.join(kinds)} of other namespaces cannot be listed: it is not known why pods wait"
-    )
-
-
-def nothing_found(section: str, *, complete: bool) -> str:
-    """A section of `check` without findings."""
-    return f"Nothing is {section}." if complete else f"Nothing that could be seen is {section}."
 
 
 def installed_rightly(*, complete: bool) -> str:

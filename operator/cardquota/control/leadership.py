@@ -6,7 +6,6 @@ the term ends, all of this ends; the next term begins anew.
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -19,13 +18,13 @@ from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.watch.reflector import Reflector
 from ..cluster.writes.fenced_writer import FencedWriter
 from ..loop.ended import ended
-from ..loop.time_slice import LEADER_SLICE, TimeSlice, in_slices
+from ..loop.time_slice import LEADER_SLICE, TimeSlice
 from ..metrics import Metrics
 from ..quota.ledger.groups.group_condition import StoredCondition
 from ..quota.ledger.groups.group_facts import GroupFacts
 from ..quota.ledger.groups.pod_group_state import PodGroupState
 from ..quota.ledger.ledger import Ledger
-from ..quota.moments import read_moment, seconds_of, time_text
+from ..quota.moments import seconds_of, time_text
 from ..quota.reports.queue_report import QueueReport
 from ..quota.reports.strangers import QueueStrangers
 from ..quota.verdict import Verdict
@@ -126,12 +125,11 @@ class Leadership:
         definition: QueueDefinition | None = None,
         phases_left_alone: Callable[[], bool] = lambda: False,
         strangers: Callable[[str], QueueStrangers] | None = None,
-        time_of_day: Callable[[], float] = time.time,
     ) -> None:
         """`clock`: seconds, monotonic. `later`: ends the time of reservations (E8). `parts`: what
         else begins and ends with our terms. `definition`: of Queues, if it is watched.
         `phases_left_alone`: whether another scheduler writes them (V6). `strangers`: who is refused
-        what of a queue's pods, if anybody looks (V1). `time_of_day`: seconds since 1970.
+        what of a queue's pods, if anybody looks (V1).
         """
         self._strangers = strangers
         standalone = settings.scheduler == "standalone"
@@ -147,7 +145,6 @@ class Leadership:
         self._metrics = metrics
         self._settings = settings
         self._clock = clock
-        self._time_of_day = time_of_day
         self._failed = failed
         self._later = later
         self._unsettled = False
@@ -237,7 +234,6 @@ class Leadership:
             standalone=self._standalone,
             ask_all=lambda: _in_loop(loop, self.report_all),
             definition=self._definition,
-            seconds_refresh=self._settings.card_seconds_refresh,
             told=lambda report, change: _in_loop(
                 loop, lambda: tell_condition(self._events, report, change)
             ),
@@ -258,27 +254,10 @@ class Leadership:
         """Decide in this term until cancelled. Only for who knows that the Lease is ours, and that
         all has been seen that was decided before.
         """
-        metering = self._ledger.card_metering
-        try:
-            await in_slices(
-                metering.begin(
-                    lambda: int(self._clock() * 1000),
-                    int(self._time_of_day() * 1000),
-                    renewed=read_moment(self._elector.predecessor_renewed),
-                    longest=int(2_000 * self._settings.card_seconds_refresh),
-                )
-            )
-            await self._decide(term, operator)
-        finally:
-            metering.end()
-
-    async def _decide(self, term: str, operator: ReportReceiver) -> None:
         reports = self._reports = QueueReports(
             self._ledger,
             operator.post,
             clock=self._clock,
-            time_of_day=self._time_of_day,
-            seconds_refresh=self._settings.card_seconds_refresh,
             strangers=self._strangers,
         )
         releaser = self._releaser = self._make_releaser(term)

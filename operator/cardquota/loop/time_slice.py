@@ -10,7 +10,7 @@ from ..quota.steps import Steps
 T = TypeVar("T")
 
 SLICE: Final = 0.01
-"""Seconds. A fifth of what a stretch may take: other ready work shares the rest."""
+"""Seconds. A tenth of what a stretch may take: other ready work shares the rest."""
 LEADER_SLICE: Final = 0.015
 """Seconds for which the leader decides or reports at a time; the loop also renews the Lease."""
 

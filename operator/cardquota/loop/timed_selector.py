@@ -30,24 +30,20 @@ class TimedSelector(selectors.DefaultSelector):
         self._clock = clock
         self.on_stretch: Callable[[float], None] = _nobody
         """Called after each stretch of at least LEAST, with its seconds. It must be quick."""
-        self.began = clock()
-        """When the present stretch, or the last one, began."""
-        self.waiting = True
-        """Whether the loop has nothing to do now."""
+        self._began: float | None = None
+        """When the present stretch began; None before the first."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """As in every selector."""
         asked = self._clock()
-        if asked - self.began >= LEAST and not self.waiting:
-            self.on_stretch(asked - self.began)
+        if self._began is not None and asked - self._began >= LEAST:
+            self.on_stretch(asked - self._began)
             asked = self._clock()
-        self.waiting = True
         ready = super().select(timeout)
         came = self._clock()
         if timeout is not None:
             late = came - asked - max(0.0, timeout)
             # The time-out is rounded up to whole milliseconds.
             came -= late if late > LEAST else 0.0
-        self.began = came
-        self.waiting = False
+        self._began = came
         return ready

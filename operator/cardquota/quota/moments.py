@@ -20,12 +20,6 @@ def read_moment(text: object) -> int | None:
         return None
 
 
-def moment_text(milliseconds: int) -> str:
-    """A time that `read_moment` reads."""
-    found = datetime.fromtimestamp(milliseconds // 1000, UTC)
-    return f"{found:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03d}Z"
-
-
 def seconds_of(text: str | None) -> int | None:
     """The same in whole seconds."""
     found = read_moment(text)

@@ -53,7 +53,6 @@ from ..control.reports import phase_probe
 from ..control.reports.installation import InstallationCheck
 from ..control.reports.other_scheduler import OtherScheduler, OtherSchedulerError
 from ..control.reports.stranger_conditions import StrangerConditions
-from ..control.reports.stuck_reports import StuckReports
 from ..control.waking.workload_waker import WorkloadWaker
 from ..loop.ended import ended
 from ..loop.loop_watch import LoopWatch
@@ -204,7 +203,6 @@ class Operator:
         waker = WorkloadWaker(
             self._ledger, self._notifier, client, time.monotonic, self._metrics.woken.inc
         )
-        stuck = StuckReports(self._ledger, self._events, self._metrics, settings, time.monotonic)
         self._endpoint = AdmissionEndpoint(settings, client, grace=_GRACE)
         strangers = StrangerConditions(self._ledger, self._notifier, time.monotonic)
         self._enqueue: EnqueueParts | None = None
@@ -222,7 +220,7 @@ class Operator:
                 grace=_GRACE,
                 strangers=strangers,
             )
-        parts: list[TermPart] = [waker, stuck]
+        parts: list[TermPart] = [waker]
         beside_volcano = settings.scheduler == "volcano"
         if beside_volcano:
             parts.append(strangers)
@@ -293,7 +291,6 @@ class Operator:
         extender = self._start(self._serve_extender()) if self._extender is not None else None
         await self._stop.wait()
         await self._shut_down(endpoint, extender)
-        self._loop_watch.stop()
         for server in plain:
             await server.stop(_GRACE)
         return 1 if self._failed else 0

@@ -12,7 +12,7 @@ from typing import Final
 
 from builders import CARDS, H200, Body, a_ledger, a_pod, a_queue
 from cardquota.api.reviews.queue_review import LARGEST_LIMIT
-from cardquota.loop.stretch import BOUND
+from cardquota.loop.loop_watch import BOUND
 from cardquota.quota.answers.asked_workload import AskedWorkload
 from cardquota.quota.answers.explanation import Explanations
 from cardquota.quota.answers.queue_answer import queue_answer

@@ -1,6 +1,6 @@
 """The longest step of a decision about a gang, and what a create costs behind gangs that wait.
 
-Processor time; none may be above 50 ms, and of a review above 20 ms.
+Processor time; none may be above 100 ms, and of a review above 20 ms.
 """
 
 import gc
@@ -11,7 +11,7 @@ from typing import Final
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.loop.stretch import BOUND
+from cardquota.loop.loop_watch import BOUND
 from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.release.release_pass import ReleasePass

@@ -19,7 +19,6 @@ from builders.pod import PodBody
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.pod_facts import PodFacts, pod_facts
-from cardquota.quota.steps import to_its_end
 
 from ..figure import Figure, Report, median
 
@@ -57,32 +56,6 @@ def run(report: Report) -> None:
         ratios = [m / f for m, f in zip(costs[MANY], costs[FEW], strict=True)]
         report(median(f"{what}: {MANY:,} pods against {FEW:,}", ratios, "", 1.3))
         report(Figure(f"{what}: calls", calls[MANY] / SAMPLE, "", calls[FEW] / SAMPLE))
-    _card_seconds(many, report)
-
-
-def _card_seconds(ledger: Ledger, report: Report) -> None:
-    """What it costs the leader to count for how long cards are held, turn by turn (T5)."""
-    counted: list[float] = []
-    ratios: list[float] = []
-    begun: list[float] = []
-    for turn in range(ROUNDS):
-        costs: dict[bool, float] = {}
-        for leads in (True, False) if turn % 2 else (False, True):
-            if leads:
-                began = time.perf_counter()
-                now, wall = lambda: int(time.monotonic() * 1000), int(time.time() * 1000)
-                to_its_end(ledger.card_metering.begin(now, wall, renewed=None, longest=0))
-                begun.append((time.perf_counter() - began) * 1e3)
-            events, undo = _bound(ledger, turn)
-            costs[leads] = _timed(ledger, events)
-            for uid in undo:
-                ledger.pod_gone(uid)
-            ledger.card_metering.end()
-        counted.append(costs[True])
-        ratios.append(costs[True] / costs[False])
-    report(median("a pod is bound, its card-seconds counted", counted, "us"))
-    report(median("a pod is bound: card-seconds counted against not", ratios, "", 1.1))
-    report(median(f"a term begins: card-seconds of {MANY:,} pods, in slices", begun, "ms"))
 
 
 def _ledger(size: int) -> Ledger:

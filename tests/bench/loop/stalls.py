@@ -3,7 +3,7 @@
 5,000 nodes, 100,000 pods, 1,000 queues of 20 cards, 20,000 pods that wait in 1,000 namespaces; and
 the same number in one queue. A figure is processor time of the loop's thread from the selector's
 return until it is asked again, the least of two where the same can be done twice. None may be above
-50 ms (I5).
+100 ms (I5).
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from cardquota.cluster.watch.object_index import ObjectIndex
 from cardquota.control.queues.queue_metrics import measure_drift, refresh
 from cardquota.control.reports.audit import report_unadmitted
 from cardquota.control.reports.unadmitted import UnadmittedReports
-from cardquota.loop.stretch import BOUND
+from cardquota.loop.loop_watch import BOUND
 from cardquota.loop.time_slice import TimeSlice
 
 from ..bodies import stall_bodies

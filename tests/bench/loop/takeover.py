@@ -44,7 +44,7 @@ SPREAD: Final = 50
 """Pods in each of the queues, and of its namespace."""
 ROOM: Final = 20
 """Pods of one queue that fit."""
-_BOUND: Final = 50.0
+_BOUND: Final = 100.0
 """Milliseconds: the longest that the loop may be held up."""
 _PATIENCE: Final = 300.0
 _ANSWER: Final = 0.001

@@ -86,7 +86,9 @@ def nothing_is_found(bare: Cluster, operator: OperatorProcess) -> None:
     assert said.startswith("there is no Deployment <cardquota-system/cardquota>")
     code, sections = check(bare.kubeconfig)
     assert (found(sections), code) == (set(), 1)
-    assert sections["installation"]["notes"][0].startswith("the operator's settings are not known")
+    assert sections["installation"]["notes"][0].startswith(
+        "the operator's settings are not all known"
+    )
 
 
 def the_documented_rights_suffice(team: Team, folder: Path, operator: OperatorProcess) -> None:

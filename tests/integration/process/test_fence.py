@@ -15,6 +15,7 @@ import yaml
 
 from builders import H200
 from cardquota.cli.check.bounded_section import MOST_SHOWN
+from cardquota.cli.check.finding import Finding
 from cardquota.cli.check.installation.fence_section import fence_section
 from cardquota.cli.check.installation.installation_section import installation_section
 from cardquota.cli.check.installation.installed import TERM_DEFINITION, read_installed
@@ -23,7 +24,6 @@ from cardquota.cluster.api.find_access import find_access
 from cardquota.install.admission_path import admission_path
 from cardquota.install.manifests import documents
 from cardquota.quota import vocabulary as v
-from cardquota.quota.stuck.stuck_finding import StuckFinding
 from cardquota.settings import Settings, load
 from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
@@ -79,11 +79,11 @@ class Fenced:
     def term(self) -> str:
         return str(ask(self.cluster, "GET", f"{TERMS}/{v.LEASE}").body["spec"]["term"])
 
-    def findings(self) -> list[StuckFinding]:
+    def findings(self) -> list[Finding]:
         """What `check` says of the installation and the fence."""
         return asyncio.run(self._findings())
 
-    async def _findings(self) -> list[StuckFinding]:
+    async def _findings(self) -> list[Finding]:
         client = Client(await find_access(self.cluster.kubeconfig, ""))
         try:
             installed = await read_installed(client, self.settings)

@@ -15,7 +15,7 @@ from .leaving_pods import counts_exactly, is_leaving, start
 
 @pytest.mark.slow
 def test_a_pod_that_does_not_stop_is_charged_until_it_is_deleted_by_force(team: Team) -> None:
-    team.has_queue({T1000: 1})
+    queue = team.has_queue({T1000: 1})
     stuck = team.a_pod("stuck", 1, T1000)
     start(team, stuck, stops_in=600)
     counts_exactly(team, T1000, allocated=1)
@@ -24,6 +24,9 @@ def test_a_pod_that_does_not_stop_is_charged_until_it_is_deleted_by_force(team: 
     team.until_told("next", "InsufficientCardQuota")
     counts_exactly(team, T1000, allocated=1, requested=2)
     assert is_leaving(team.pod("stuck"))
+    assert ask(team.cluster, "DELETE", f"{team.path(stuck)}/stuck?gracePeriodSeconds=1").ok
+    late = "cardquota_queue_oldest_terminating_seconds"
+    team.until(lambda: metric(team.cluster, late, queue=queue) > 0, "it should be gone (R7)")
     assert team.delete(stuck).ok
     team.until_bound("next")
     counts_exactly(team, T1000, allocated=1, requested=1)

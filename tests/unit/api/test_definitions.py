@@ -95,7 +95,7 @@ QUEUE_SPEC = """weight capability reclaimable extendClusters guarantee affinity 
 NODE_GROUPS = """requiredDuringSchedulingIgnoredDuringExecution
     preferredDuringSchedulingIgnoredDuringExecution"""
 QUEUE_STATUS = """state unknown pending running inqueue completed reservation allocated
-    observedGeneration cards cardSecondsUntil resources waiting conditions columns"""
+    observedGeneration cards resources waiting conditions columns"""
 GROUP_SPEC = """minMember minTaskMember queue priorityClassName minResources networkTopology
     subGroupPolicy topologyAffinity"""
 
@@ -122,11 +122,8 @@ def test_rows_of_a_queues_status() -> None:
     assert cards["x-kubernetes-list-map-keys"] == ["name"]
     kinds = {name: node["type"] for name, node in cards["items"]["properties"].items()}
     assert kinds == {"name": "string", "resource": "string"} | dict.fromkeys(
-        [*CARD_NUMBERS, "offline", "surge", "borrowed", "seconds"], "integer"
+        [*CARD_NUMBERS, "offline", "surge", "borrowed"], "integer"
     )
-    seconds = cards["items"]["properties"]["seconds"]
-    assert (seconds["format"], seconds["minimum"], seconds["maximum"]) == ("int64", 0, 2**53 - 1)
-    assert field(QUEUE, "status.cardSecondsUntil")["format"] == "date-time"
     waiting = field(QUEUE, "status.waiting")["properties"]
     assert (waiting["pods"]["type"], waiting["oldest"]["format"]) == ("integer", "date-time")
     resources = field(QUEUE, "status.resources")

@@ -17,7 +17,7 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.control import leadership as module
 from cardquota.control.leadership import Leadership
 from cardquota.metrics import Metrics
-from cardquota.quota.reports.queue_report import QueueReport, report
+from cardquota.quota.reports.queue_report import QueueReport
 from cardquota.settings import Settings
 from harness.open_fence import OpenFence
 
@@ -99,31 +99,6 @@ async def test_an_orderly_exit_may_give_the_lease_up(replica: LeadingReplica) ->
     assert replica.leads == 0
     assert replica.failures == []
     assert no_charge_is_left(replica.ledger)
-
-
-async def test_t5_card_seconds_are_counted_for_the_term_alone(replica: LeadingReplica) -> None:
-    def counts() -> bool:
-        account = replica.ledger.account("queue")
-        return account is not None and account.card_seconds is not None
-
-    assert not counts()
-    replica.leadership.acquired("term")
-    await until(lambda: replica.leads)
-    assert counts()
-    await replica.leadership.stop(1.0)
-    assert not counts()
-
-
-async def test_t5_what_is_gone_counts_for_two_refreshes_at_most(replica: LeadingReplica) -> None:
-    held = a_queue().with_quota({H200: 3}).having_counted(H200, 0, 2, "2020-01-01T00:00:00Z")
-    see(replica.ledger, held.at_revision(5))
-    replica.elector.predecessor_renewed = "2020-01-02T00:00:00Z"
-    replica.leadership.acquired("term")
-    await until(lambda: replica.leads)
-    found = report(replica.ledger, "queue")
-    assert found is not None
-    assert found.cards[0].seconds == 2 * 2 * int(Settings().card_seconds_refresh)
-    await replica.leadership.stop(1.0)
 
 
 async def test_those_whom_the_predecessor_told_are_told_in_turn(replica: LeadingReplica) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
-from ...quota.stuck.stuck_finding import StuckFinding
 from .. import sentences
+from .finding import Finding
 from .section import CheckSection
 
 MOST_SHOWN: Final = 20
@@ -13,13 +13,13 @@ MOST_SHOWN: Final = 20
 
 def bounded_section(
     name: str,
-    findings: Iterable[StuckFinding],
+    findings: Iterable[Finding],
     notes: Iterable[str] = (),
     *,
     complete: bool = True,
 ) -> CheckSection:
     """The first of each reason, in their order. A note says how many of a reason are left out."""
-    shown: list[StuckFinding] = []
+    shown: list[Finding] = []
     number: dict[str, int] = {}
     for found in findings:
         number[found.reason] = number.get(found.reason, 0) + 1

@@ -11,7 +11,6 @@ from rich.text import Text
 from ...cluster.api.access import AccessError
 from ...cluster.api.client import Client
 from ...cluster.api.find_access import find_access
-from ...quota.stuck.stuck_finding import StuckFinding, StuckKind
 from ...quota.words import counted, lasting, show
 from ...settings import Settings
 from .. import sentences
@@ -22,6 +21,7 @@ from ..printing import print_data, print_lines
 from ..table import table
 from .checked_cluster import JUDGED_BY, CheckedCluster, read_cluster
 from .drift_section import Difference, drift_section, lasting_differences
+from .finding import Finding, FindingKind
 from .installation.fence_section import fence_section
 from .installation.installation_section import (
     INSTALLATION,
@@ -39,22 +39,16 @@ from .past_section import past_section
 from .queues_section import queues_section
 from .refused_section import refused_section
 from .section import CheckSection
-from .stuck_section import STUCK, stuck_section
 
 FOUND: Final = 3
 """The exit code if anything was found."""
 MOST_NAMED: Final = 4
 """Objects of which one line says why. The rest are counted."""
-_COLUMNS: Final = ("FINDING", "OBJECT", "QUEUE", "CARDS", "FOR", "NODE")
+_COLUMNS: Final = ("FINDING", "OBJECT", "QUEUE", "CARDS", "FOR")
 _NOTHING: Final = "-"
 _SHORT: Final = 2
 """Lines of two sections that need no empty line between them."""
-_SINCE: Final = (
-    StuckKind.TERMINATING,
-    StuckKind.GATED,
-    StuckKind.DENIED,
-    StuckKind.REFUSED,
-)
+_SINCE: Final = (FindingKind.REFUSED,)
 """Findings that have begun at some time, known or not. Of the others nobody asks since when."""
 _LONGEST_NOTE: Final = 1_000
 """Characters: an API server, or what stands before it, may answer anything."""
@@ -64,8 +58,6 @@ def check(
     settings: Settings,
     *,
     given: bool,
-    terminating_after: float | None,
-    gated_after: float | None,
     namespace: str,
     kubeconfig: Path | None,
     context: str,
@@ -75,7 +67,6 @@ def check(
     nothing and could not look for everything, 2 without a cluster.
 
     `given`: whether `settings` are the operator's. Otherwise they are read from what is installed.
-    None: what the settings say.
     """
     try:
         seen = asyncio.run(_read(kubeconfig, context, namespace, settings, given=given))
@@ -83,22 +74,11 @@ def check(
         return failed(error)
     now = time.time()
     read, settings = seen.cluster, seen.settings
-    if terminating_after is None:
-        terminating_after = settings.stuck.terminating_after
-    if gated_after is None:
-        gated_after = settings.stuck.gated_after
-    stuck = stuck_section(
-        read,
-        now,
-        terminating_after=terminating_after,
-        gated_after=gated_after,
-        require_queue=settings.require_queue,
-    )
     refused = refused_section(read.refused_events, now)
     outside = outside_section(read)
     namespaces = namespaces_section(read, seen.namespace_keys, settings.scale.autoscalers)
     past = [namespaces, past_section(read)]
-    return show_sections([*_of_cluster(seen), *past, stuck, refused, outside], output)
+    return show_sections([*_of_cluster(seen), *past, refused, outside], output)
 
 
 class _Looked(NamedTuple):
@@ -158,15 +138,15 @@ def show_sections(sections: list[CheckSection], output: Output) -> int:
     if output.is_data:
         print_data({"sections": [section.plain() for section in sections]}, output)
     else:
-        print_lines(lines(sections))
+        print_lines(list(lines(sections)) or [Text(sentences.NOTHING_FOUND)])
     if any(section.findings for section in sections):
         return FOUND
     return 0 if all(section.complete for section in sections) else 1
 
 
 def lines(sections: Iterable[CheckSection]) -> Iterator[Text]:
-    """For people: of each section what could not be looked for, a table, and why, once for all that
-    are stuck for the same reason.
+    """For people: of each section what could not be looked for, a table, and why, once for all with
+    the same reason.
     """
     before: list[Text] = []
     for section in sections:
@@ -186,8 +166,6 @@ def _of_section(section: CheckSection) -> Iterator[Text]:
         yield from table([_COLUMNS, *map(_row, section.findings)])
         yield Text()
         yield from _alike(section.findings)
-    elif section.name == STUCK:
-        yield Text(sentences.nothing_found(section.name, complete=section.complete))
     elif section.name == INSTALLATION:
         yield Text(sentences.installed_rightly(complete=section.complete))
 
@@ -196,7 +174,7 @@ def _in_one_line(text: str) -> str:
     return show(" ".join(text.split()), most=_LONGEST_NOTE)
 
 
-def _row(found: StuckFinding) -> tuple[str, ...]:
+def _row(found: Finding) -> tuple[str, ...]:
     cards = ", ".join(f"{show(card)} {amount}" for card, amount in found.cards.items())
     return (
         found.finding.value,
@@ -204,22 +182,21 @@ def _row(found: StuckFinding) -> tuple[str, ...]:
         show(found.queue or _NOTHING),
         cards or _NOTHING,
         _since(found),
-        show(found.node or _NOTHING),
     )
 
 
-def _since(found: StuckFinding) -> str:
+def _since(found: Finding) -> str:
     if found.age is not None:
         return lasting(found.age)
     return "unknown" if found.finding in _SINCE else _NOTHING
 
 
-def _name(found: StuckFinding) -> str:
+def _name(found: Finding) -> str:
     name = f"{found.namespace}/{found.name}" if found.namespace else found.name
     return show(f"{found.kind} {name}", most=120)
 
 
-def _alike(findings: Iterable[StuckFinding]) -> Iterator[Text]:
+def _alike(findings: Iterable[Finding]) -> Iterator[Text]:
     """One line for all with the same reason, in the order of the first of each. A reason that
     begins with its object names it.
     """

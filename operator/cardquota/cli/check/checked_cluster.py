@@ -24,20 +24,15 @@ from ...quota.words import logged, show
 from ...settings import InstallationMode, Settings
 from .. import sentences
 from ..cluster_error import ClusterError
-from .failed_create import first_refusals
 from .namespace_keys import Keyed
 from .refused_section import RefusedEvent, refused_events
 
 PODS: Final = "pods"
 NODES: Final = "nodes"
 QUEUES: Final = "queues"
-WORKLOADS: Final = ("replicasets", "statefulsets", "daemonsets", "jobs")
-"""Their pods may be refused. Of a Deployment its ReplicaSets tell."""
 JUDGED_BY: Final = frozenset({PODS, NODES, QUEUES, "podgroups", "namespaces"})
-"""Who may list all of these in the whole cluster learns for want of what pods wait."""
-_DEPLOYMENTS: Final = "deployments"
-"""Read only where a queue lends cards to their rolling updates (R6)."""
-_NAMESPACED: Final = frozenset({PODS, "podgroups", "limitranges", _DEPLOYMENTS, *WORKLOADS})
+"""What decides to whom what is charged: these are read."""
+_NAMESPACED: Final = frozenset({PODS, "podgroups"})
 _MANAGED: Final = {"labelSelector": v.MANAGED}
 _ALL: Final[Mapping[str, str]] = {}
 _decode_keyed: Final = msgspec.json.Decoder(Keyed).decode
@@ -57,19 +52,12 @@ class CheckedCluster:
     """By kind that may not be listed: the answer."""
     partly: set[str] = field(default_factory=set)
     """Kinds of which only the namespace was read, though others matter too."""
-    refused_since: dict[str, int] = field(default_factory=dict)
-    """By uid of a workload: the first event that is still there; seconds since 1970."""
     refused_events: list[RefusedEvent] | str = field(default_factory=list)
     """About what somebody may not schedule (V1); or why they are not read."""
     unreadable: list[str] = field(default_factory=list)
     """Objects that do not have the form of their kind."""
     unreadable_kinds: set[str] = field(default_factory=set)
     """Their kinds."""
-
-    @property
-    def judges(self) -> bool:
-        """Whether all is known that a verdict on a pod depends on."""
-        return JUDGED_BY.isdisjoint(self.unread) and JUDGED_BY.isdisjoint(self.partly)
 
 
 async def read_cluster(
@@ -82,7 +70,7 @@ async def read_cluster(
 ) -> CheckedCluster:
     """The cluster that the options select, page by page. What may not be listed is left out.
 
-    `only`: read no more than these kinds.
+    `only`: read these kinds instead of those that decide, and no events.
     Errors: AccessError, ClusterError.
     """
     client = Client(await find_access(kubeconfig, context))
@@ -102,9 +90,8 @@ async def read_cluster(
     kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)
     try:
         # Pods come last: what decides on them is then known, and none is read twice.
-        for kind in sorted(kinds, key=lambda one: (one.kind == PODS, one.kind == _DEPLOYMENTS)):
-            wanted = kind.kind != _DEPLOYMENTS or _lends(ledger)
-            if wanted if only is None else kind.kind in only:
+        for kind in sorted(kinds, key=lambda one: one.kind == PODS):
+            if kind.kind in (only or JUDGED_BY):
                 await _read(client, found, kind)
         while ledger.behind:
             ledger.catch_up()
@@ -116,17 +103,11 @@ async def read_cluster(
     return found
 
 
-def _lends(ledger: Ledger) -> bool:
-    return any(account.facts and account.facts.surge for account in ledger.accounts())
-
-
 async def _read(client: Client, found: CheckedCluster, kind: WatchedKind) -> None:
     """One kind; in a namespace where only that is asked for, or may be read."""
     paths = [kind.path, *kind.older]
     inside = _inside(kind.path, found.namespace) if kind.kind in _NAMESPACED else ""
-    if inside and kind.kind not in JUDGED_BY:
-        paths = [inside]
-    elif inside:
+    if inside:
         paths.append(inside)
     for path in paths:
         try:
@@ -194,21 +175,13 @@ def _leave_out(found: CheckedCluster, kind: str, names: tuple[str, str], error: 
 
 
 async def _read_events(client: Client, found: CheckedCluster) -> None:
-    """Those that say since when pods are refused only if a workload does not say it itself; those
-    of Bindings only if a pod is let through and has no node.
-    """
-    refused = found.ledger.workloads.refused
-    uids = {uid for uid, facts in refused.items() if not facts.refused_since}
+    """Those of refused Bindings, only if a pod is let through and has no node."""
+    if not any(one.facts.state is State.OPEN for one in found.ledger.pods.values()):
+        return
     path = _inside("/api/v1/events", found.namespace) or "/api/v1/events"
     try:
-        if any(one.facts.state is State.OPEN for one in found.ledger.pods.values()):
-            found.refused_events = await refused_events(client, path)
-        if not uids:
-            return
-        found.refused_since = await first_refusals(client, path, uids)
+        found.refused_events = await refused_events(client, path)
     except (ApiError, OutcomeUnknown) as error:
-        if not isinstance(error, ApiError) or not error.absent:
-            raise ClusterError(sentences.not_listed("events", str(error))) from error
-        found.unread["events"] = str(error)
+        raise ClusterError(sentences.not_listed("events", str(error))) from error
     except msgspec.MsgspecError as error:
         raise ClusterError(sentences.not_listed("events", sentences.NO_LIST)) from error

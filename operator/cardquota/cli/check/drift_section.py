@@ -5,11 +5,11 @@ from typing import Final, NamedTuple
 
 from ...quota.amounts import is_card
 from ...quota.ledger.ledger import Ledger
-from ...quota.stuck.stuck_finding import StuckFinding, StuckKind
 from ...quota.vocabulary import QueueState
 from .. import sentences
 from .bounded_section import bounded_section
 from .checked_cluster import JUDGED_BY, CheckedCluster
+from .finding import Finding, FindingKind
 from .known_kinds import not_known
 from .section import CheckSection
 from .timeless_finding import timeless
@@ -62,7 +62,7 @@ def _differences(ledger: Ledger) -> Iterator[Difference]:
         if facts is None or not facts.published:
             continue
         counted = {card: row.allocated for card, row in account.rows.items() if is_card(card)}
-        published = {card: row.allocated for card, row in facts.counted.items()}
+        published = facts.published_allocated
         for card in counted.keys() | published.keys():
             said, found = published.get(card, 0), counted.get(card, 0)
             if said != found:
@@ -83,11 +83,11 @@ def drift_section(
     return bounded_section(DRIFT, map(_finding, found), notes, complete=not lacking)
 
 
-def _finding(one: Difference) -> StuckFinding:
+def _finding(one: Difference) -> Finding:
     why = sentences.totals_differ(one.card, one.published, one.counted)
     reason = "NumbersOld" if one.closing else "TotalsDiffer"
     return timeless(
-        StuckKind.DRIFT,
+        FindingKind.DRIFT,
         ("Queue", "", one.queue),
         reason,
         why,

@@ -9,7 +9,6 @@ from typing import Final
 from ...quota.messages import report_messages
 from ...quota.messages.phrases import no_effect
 from ...quota.messages.queues import queue_write_messages
-from ...quota.stuck.stuck_finding import StuckFinding, StuckKind
 from ...quota.vocabulary import (
     MODE_UNKNOWN,
     NAMESPACE_MODE,
@@ -20,6 +19,7 @@ from ...quota.vocabulary import (
 from .. import sentences
 from .bounded_section import bounded_section
 from .checked_cluster import QUEUES, CheckedCluster
+from .finding import Finding, FindingKind
 from .known_kinds import not_known
 from .namespace_keys import NamespaceKeys
 from .section import CheckSection
@@ -45,7 +45,7 @@ def namespaces_section(
     return bounded_section(NAMESPACES, found, notes, complete=not lacking)
 
 
-def _of_values(read: CheckedCluster) -> Iterator[StuckFinding]:
+def _of_values(read: CheckedCluster) -> Iterator[Finding]:
     for name, facts in sorted(read.ledger.unknown_modes.items()):
         if read.namespace not in ("", name):
             continue
@@ -53,7 +53,7 @@ def _of_values(read: CheckedCluster) -> Iterator[StuckFinding]:
         yield _finding(name, MODE_UNKNOWN, why, sentences.CORRECT_LABEL, sentences.LABEL_WRONG)
 
 
-def _of_queues(read: CheckedCluster) -> Iterator[StuckFinding]:
+def _of_queues(read: CheckedCluster) -> Iterator[Finding]:
     """Namespaces whose pods, if they name no queue, are refused whatever they ask for (E5)."""
     if not_known(read, {QUEUES}):
         return
@@ -73,7 +73,7 @@ def _of_queues(read: CheckedCluster) -> Iterator[StuckFinding]:
         yield _finding(name, reason, why, sentences.CORRECT_ITS_QUEUE, sentences.QUEUE_UNUSABLE)
 
 
-def _of_keys(keys: Iterable[NamespaceKeys]) -> Iterator[StuckFinding]:
+def _of_keys(keys: Iterable[NamespaceKeys]) -> Iterator[Finding]:
     for one in keys:
         told = [
             *(sentences.misplaced(key, label=key == NAMESPACE_MODE) for key in one.misplaced),
@@ -86,7 +86,7 @@ def _of_keys(keys: Iterable[NamespaceKeys]) -> Iterator[StuckFinding]:
             )
 
 
-def _of_autoscalers(read: CheckedCluster, users: Iterable[str]) -> Iterator[StuckFinding]:
+def _of_autoscalers(read: CheckedCluster, users: Iterable[str]) -> Iterator[Finding]:
     for user in users:
         namespace, _, account = user.removeprefix(_ACCOUNT).partition(":")
         if user.startswith(_ACCOUNT) and account and namespace not in read.ledger.namespaces:
@@ -95,5 +95,5 @@ def _of_autoscalers(read: CheckedCluster, users: Iterable[str]) -> Iterator[Stuc
             yield _finding(namespace, "AutoscalerUnknown", why, advice, what)
 
 
-def _finding(name: str, reason: str, why: str, advice: str, what: str) -> StuckFinding:
-    return timeless(StuckKind.NAMESPACE, ("Namespace", "", name), reason, why, advice, what=what)
+def _finding(name: str, reason: str, why: str, advice: str, what: str) -> Finding:
+    return timeless(FindingKind.NAMESPACE, ("Namespace", "", name), reason, why, advice, what=what)

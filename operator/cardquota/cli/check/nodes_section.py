@@ -5,12 +5,12 @@ from typing import Final
 
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import report_messages
-from ...quota.stuck.stuck_finding import StuckFinding, StuckKind
 from ...quota.vocabulary import NOT_COUNTED
 from .. import sentences
 from ..cards.cards_without_row import cards_without_row
 from .bounded_section import bounded_section
 from .checked_cluster import NODES, CheckedCluster
+from .finding import Finding, FindingKind
 from .known_kinds import not_known
 from .section import CheckSection
 from .timeless_finding import timeless
@@ -26,7 +26,7 @@ def nodes_section(read: CheckedCluster) -> CheckSection:
     return bounded_section(NODES_SECTION, _findings(read.ledger), notes, complete=not lacking)
 
 
-def _findings(ledger: Ledger) -> Iterator[StuckFinding]:
+def _findings(ledger: Ledger) -> Iterator[Finding]:
     problems: dict[str, list[str]] = {}
     for node, problem in ledger.nodes.problems():
         problems.setdefault(node, []).append(problem)
@@ -39,5 +39,5 @@ def _findings(ledger: Ledger) -> Iterator[StuckFinding]:
         yield _finding(("Card", "", card), "NoVendorRow", why, sentences.ADD_VENDOR)
 
 
-def _finding(about: tuple[str, str, str], reason: str, why: str, advice: str) -> StuckFinding:
-    return timeless(StuckKind.NODE, about, reason, why, advice, what=sentences.CARDS_WRONG)
+def _finding(about: tuple[str, str, str], reason: str, why: str, advice: str) -> Finding:
+    return timeless(FindingKind.NODE, about, reason, why, advice, what=sentences.CARDS_WRONG)

@@ -15,7 +15,7 @@ OUTSIDE_SECTION: Final = "outside"
 
 
 def outside_section(read: CheckedCluster) -> CheckSection:
-    """Nothing is said where nothing is used so, or pods are not known: of these `stuck` tells."""
+    """Nothing is said where nothing is used so, or pods are not known: of these `past` tells."""
     if PODS in read.unread:
         return CheckSection(OUTSIDE_SECTION)
     used = outside_use(read.ledger, read.namespace)

@@ -10,11 +10,11 @@ from ...quota.accounts.account import OUTSIDE
 from ...quota.accounts.account_reader import AccountReader
 from ...quota.amounts import is_card
 from ...quota.messages import report_messages
-from ...quota.stuck.stuck_finding import StuckFinding, StuckKind
 from ...quota.vocabulary import UNADMITTED
 from .. import sentences
 from .bounded_section import bounded_section
 from .checked_cluster import JUDGED_BY, CheckedCluster
+from .finding import Finding, FindingKind
 from .known_kinds import not_known
 from .section import CheckSection
 from .timeless_finding import timeless
@@ -24,13 +24,15 @@ PAST: Final = "past"
 
 
 def past_section(read: CheckedCluster) -> CheckSection:
-    """In the words of the queue's event. In a namespace only its pods count. O(such pods)."""
+    """In the words of the queue's event. In a namespace only its pods count. It also names objects
+    that cannot be read: each of them may decide whether a pod came past. O(such pods).
+    """
     lacking = not_known(read, JUDGED_BY)
     notes = [sentences.not_looked_at(sentences.PAST_NOT_KNOWN, lacking)] if lacking else []
-    return bounded_section(PAST, _findings(read), notes, complete=not lacking)
+    return bounded_section(PAST, _findings(read), [*read.unreadable, *notes], complete=not lacking)
 
 
-def _findings(read: CheckedCluster) -> Iterator[StuckFinding]:
+def _findings(read: CheckedCluster) -> Iterator[Finding]:
     for account in sorted(read.ledger.accounts(), key=lambda one: one.name):
         if account.name == OUTSIDE or not account.unadmitted:
             continue
@@ -40,7 +42,7 @@ def _findings(read: CheckedCluster) -> Iterator[StuckFinding]:
         amounts = sorted(held.items(), key=lambda row: (not is_card(row[0]), row[0]))
         why = report_messages.unadmitted(account.name, pods, amounts)
         yield timeless(
-            StuckKind.PAST,
+            FindingKind.PAST,
             ("Queue", "", account.name),
             UNADMITTED,
             why,

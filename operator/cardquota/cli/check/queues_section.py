@@ -9,10 +9,10 @@ from ...quota.decisions.queue_write import known_card_meant
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import report_messages
 from ...quota.messages.queues import queue_write_messages
-from ...quota.stuck.stuck_finding import StuckFinding, StuckKind
 from .. import sentences
 from .bounded_section import bounded_section
 from .checked_cluster import NODES, PODS, QUEUES, CheckedCluster
+from .finding import Finding, FindingKind
 from .known_kinds import not_known
 from .section import CheckSection
 from .timeless_finding import timeless
@@ -30,7 +30,7 @@ def queues_section(read: CheckedCluster) -> CheckSection:
     return bounded_section(QUEUES, found, notes, complete=not lacking)
 
 
-def _findings(read: CheckedCluster, *, knows_nodes: bool) -> Iterator[StuckFinding]:
+def _findings(read: CheckedCluster, *, knows_nodes: bool) -> Iterator[Finding]:
     """Those that hold most up come first."""
     ledger = read.ledger
     accounts = sorted(
@@ -52,7 +52,7 @@ def _findings(read: CheckedCluster, *, knows_nodes: bool) -> Iterator[StuckFindi
             yield _finding(queue, "UnknownKey", why, sentences.CORRECT_KEY)
 
 
-def _unreadable(account: AccountReader) -> Iterator[StuckFinding]:
+def _unreadable(account: AccountReader) -> Iterator[Finding]:
     facts = account.facts
     if facts is not None and facts.quota_problem:
         why = report_messages.quota_unreadable(facts.quota_problem, kept=bool(facts.recorded))
@@ -62,7 +62,7 @@ def _unreadable(account: AccountReader) -> Iterator[StuckFinding]:
         yield _finding(account.name, "LimitUnreadable", why, sentences.CORRECT_LIMIT)
 
 
-def _without_nodes(ledger: Ledger, accounts: Sequence[AccountReader]) -> Iterator[StuckFinding]:
+def _without_nodes(ledger: Ledger, accounts: Sequence[AccountReader]) -> Iterator[Finding]:
     """Rows of cards that no node has. A card is looked for once."""
     meant: dict[str, str] = {}
     for account in accounts:
@@ -76,14 +76,14 @@ def _without_nodes(ledger: Ledger, accounts: Sequence[AccountReader]) -> Iterato
             yield _finding(account.name, "NoSuchCard", why, sentences.CORRECT_ROW)
 
 
-def _oversold(ledger: Ledger, accounts: Sequence[AccountReader]) -> Iterator[StuckFinding]:
+def _oversold(ledger: Ledger, accounts: Sequence[AccountReader]) -> Iterator[Finding]:
     """By card, once for all queues (Q3). Cards that no node has are told by queue."""
     for card in sorted({card for account in accounts for card in account.quota}):
         quotas, total = ledger.cluster_quota(card), ledger.nodes.total(card)
         if ledger.nodes.has(card) and quotas > total:
             why = report_messages.oversold(card, quotas, total)
             yield timeless(
-                StuckKind.QUEUE,
+                FindingKind.QUEUE,
                 ("Card", "", card),
                 "Oversold",
                 why,
@@ -92,6 +92,6 @@ def _oversold(ledger: Ledger, accounts: Sequence[AccountReader]) -> Iterator[Stu
             )
 
 
-def _finding(queue: str, reason: str, why: str, advice: str) -> StuckFinding:
+def _finding(queue: str, reason: str, why: str, advice: str) -> Finding:
     about, what = ("Queue", "", queue), sentences.QUEUE_WRONG
-    return timeless(StuckKind.QUEUE, about, reason, why, advice, what=what, queue=queue)
+    return timeless(FindingKind.QUEUE, about, reason, why, advice, what=what, queue=queue)

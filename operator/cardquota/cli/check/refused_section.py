@@ -14,9 +14,9 @@ from ...quota import vocabulary as v
 from ...quota.moments import seconds_of
 from ...quota.objects.meta import Meta
 from ...quota.objects.wire import Wire
-from ...quota.stuck.stuck_finding import StuckFinding, StuckKind
 from ...quota.words import show
 from .. import sentences
+from .finding import Finding, FindingKind
 from .section import CheckSection
 
 REFUSED: Final = "refused"
@@ -69,16 +69,16 @@ def refused_section(events: list[RefusedEvent] | str, now: float) -> CheckSectio
     return CheckSection(REFUSED, found)
 
 
-def _findings(events: Iterable[RefusedEvent], now: float) -> Iterable[StuckFinding]:
+def _findings(events: Iterable[RefusedEvent], now: float) -> Iterable[Finding]:
     """One of each pod: the first event that is still there. Anybody may write an event, so of its
     text no more is said than of any other.
     """
-    first: dict[tuple[str, str], StuckFinding] = {}
+    first: dict[tuple[str, str], Finding] = {}
     for event in events:
         about = event.involved_object
         since = seconds_of(event.first_timestamp or event.event_time)
-        one = StuckFinding(
-            finding=StuckKind.REFUSED,
+        one = Finding(
+            finding=FindingKind.REFUSED,
             kind=about.kind or "Pod",
             namespace=about.namespace,
             name=about.name,
@@ -86,7 +86,6 @@ def _findings(events: Iterable[RefusedEvent], now: float) -> Iterable[StuckFindi
             cards={},
             since=since,
             age=None if since is None else max(0, int(now - since)),
-            node="",
             reason=v.VOLCANO_UNKNOWN,
             what=sentences.SCHEDULER_REFUSED,
             why=show(" ".join(event.message.split()), most=_LONGEST),

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...quota.moments import time_text
-from ...quota.stuck.stuck_finding import StuckFinding
+from .finding import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +12,7 @@ class CheckSection:
     """What was found, and what could not be looked for."""
 
     name: str
-    findings: list[StuckFinding] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
     """The oldest first, in the order of their kinds."""
     notes: list[str] = field(default_factory=list)
     """What could not be found, or said of what was found, and why."""
@@ -29,7 +29,7 @@ class CheckSection:
         }
 
 
-def _plain(found: StuckFinding) -> dict[str, Any]:
+def _plain(found: Finding) -> dict[str, Any]:
     return {
         "finding": found.finding.value,
         "kind": found.kind,
@@ -39,7 +39,6 @@ def _plain(found: StuckFinding) -> dict[str, Any]:
         "cards": dict(found.cards),
         "since": None if found.since is None else time_text(found.since),
         "ageSeconds": found.age,
-        "node": found.node or None,
         "reason": found.reason or None,
         "message": found.message,
         "advice": found.advice,

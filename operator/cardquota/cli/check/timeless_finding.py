@@ -1,15 +1,15 @@
-"""A finding that is so now: since when is not known, and no pod's node is meant."""
+"""A finding that is so now: since when is not known."""
 
 from collections.abc import Mapping
 from typing import Final
 
-from ...quota.stuck.stuck_finding import StuckFinding, StuckKind
+from .finding import Finding, FindingKind
 
 _NO_CARDS: Final[Mapping[str, int]] = {}
 
 
 def timeless(
-    finding: StuckKind,
+    finding: FindingKind,
     about: tuple[str, str, str],
     reason: str,
     why: str,
@@ -18,10 +18,10 @@ def timeless(
     what: str,
     queue: str | None = None,
     cards: Mapping[str, int] = _NO_CARDS,
-) -> StuckFinding:
+) -> Finding:
     """`about`: kind, namespace and name of the object. `cards`: what it holds."""
     kind, namespace, name = about
-    return StuckFinding(
+    return Finding(
         finding=finding,
         kind=kind,
         namespace=namespace,
@@ -30,7 +30,6 @@ def timeless(
         cards=cards,
         since=None,
         age=None,
-        node="",
         reason=reason,
         what=what,
         why=why,

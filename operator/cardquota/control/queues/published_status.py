@@ -18,7 +18,7 @@ from ...quota.accounts.published_rows import LONGEST_TEXT
 PATH: Final = f"/apis/{v.API_GROUP}/{v.VERSION}/queues"
 _ALL_ANNOTATIONS: Final = 262_144
 """Bytes that keys and values of an object's annotations may have together."""
-_IN_USE: Final = ("allocated", "inqueue", "requested", "elastic", "seconds", "borrowed")
+_IN_USE: Final = ("allocated", "inqueue", "requested", "elastic", "borrowed")
 _KEY: Final = f"/metadata/annotations/{v.STATUS.replace('/', '~1')}"
 _ALL: Final[Mapping[str, frozenset[str]]] = {}
 _ESCAPED: Final = re.compile("[<>&\x7f]")

@@ -55,24 +55,48 @@ async def refresh(
         await slice_.give_way()
         await in_slices(ledger.shares.refresh())
         exists = account.facts is not None
-        queue = account.name if exists or account.name == OUTSIDE else UNKNOWN
+        queue = _queue_label(account)
         _cards(ledger, account, queue, rows)
         if account.name != OUTSIDE:
             if exists:
                 _resources(account, rows)
             rows["gated_pods"][queue,] += len(account.pending)
             _waits(account, queue, rows, time_of_day())
+            rows["queue_oldest_terminating_seconds"][queue,] += 0
             if leads:
                 _waiting(account, queue, rows)
             rows["unadmitted_pods"][queue,] += len(account.unadmitted)
     for unit, (pods, held) in unlimited_use(ledger).items():
         rows["unlimited_memory_pods"][unit,] = pods
         rows["unlimited_memory"][unit,] = held
+    await _late_to_end(ledger, rows, time_of_day())
     await _cluster(ledger, rows)
     await _reserved(ledger, rows)
     if leads:
         _keep_reasons(ledger, metrics, rows)
     metrics.totals.show({gauge: list(found.items()) for gauge, found in rows.items()})
+
+
+def _queue_label(account: AccountReader) -> str:
+    exists = account.facts is not None or account.name == OUTSIDE
+    return account.name if exists else UNKNOWN
+
+
+async def _late_to_end(ledger: LedgerReader, rows: _Rows, now: float) -> None:
+    """Pods that are being deleted, should be gone, and hold cards of a queue (R7). The grace period
+    is counted in: the deletionTimestamp includes it.
+    """
+    slice_, oldest = TimeSlice(), rows["queue_oldest_terminating_seconds"]
+    for uid in list(ledger.being_deleted):
+        await slice_.give_way()
+        record = ledger.pods.get(uid)
+        if record is None or not record.held or record.queue == OUTSIDE:
+            continue
+        account, gone_by = ledger.account(record.queue), record.facts.gone_by
+        if account is None or gone_by is None or not any(is_card(d) for d, _ in record.charge):
+            continue
+        queue = _queue_label(account)
+        oldest[queue,] = max(oldest[queue,], int(now) - gone_by)
 
 
 async def _reserved(ledger: LedgerReader, rows: _Rows) -> None:
@@ -130,10 +154,6 @@ def _cards(ledger: LedgerReader, account: AccountReader, queue: str, rows: _Rows
         if surge := account.lent(card):
             rows["queue_card_surge"][queue, card] += surge
             rows["queue_card_borrowed"][queue, card] += borrowed.get(card, 0)
-        counted = account.card_seconds
-        if counted is not None and counted.complete:
-            seconds = counted.seconds(card, account.row(card).allocated)
-            rows["queue_card_seconds"][queue, card] = seconds
     if made_up:
         _card(rows, (queue, UNKNOWN), sum_of([account.row(card) for card in made_up]), 0, 0)
 

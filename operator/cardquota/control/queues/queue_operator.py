@@ -40,18 +40,16 @@ class QueueOperator:
         standalone: bool,
         ask_all: Callable[[], None],
         definition: QueueDefinition,
-        seconds_refresh: float = 300.0,
         told: Callable[[QueueReport, ConditionChange], None] = lambda _, __: None,
         unwritten: Callable[[int], None] = lambda _: None,
     ) -> None:
         """`ask_all` is called in the Kopf thread when the reports of all queues are needed.
-        `definition`: of Queues, as it is known when Kopf is started. `seconds_refresh`, `told` and
-        `unwritten`: as in StatusWriter; the latter two are called in the Kopf thread, too.
+        `definition`: of Queues, as it is known when Kopf is started. `told` and `unwritten`: as in
+        StatusWriter; they are called in the Kopf thread, too.
         """
         self._unwritten = unwritten
         self._definition = definition
         self._standalone = standalone
-        self._seconds_refresh = seconds_refresh
         self._ask_all = ask_all
         self._told = told
         self._thread: threading.Thread | None = None
@@ -142,7 +140,6 @@ class QueueOperator:
             _now,
             standalone=self._standalone,
             place=self._definition.place,
-            seconds_refresh=self._seconds_refresh,
             told=self._told,
             unwritten=self._unwritten,
         )

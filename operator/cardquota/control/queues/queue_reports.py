@@ -4,7 +4,6 @@ The work is spread: a queue is reported at most once per second, as often as it 
 very many change at once, they are reported slice by slice.
 """
 
-import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -12,7 +11,6 @@ from typing import Final
 
 from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...quota.ledger.ledger_reader import LedgerReader
-from ...quota.moments import moment_text
 from ...quota.reports.queue_report import QueueReport, report
 from ...quota.reports.strangers import QueueStrangers
 from ..later import Later, Timer, in_loop_later
@@ -37,22 +35,13 @@ class QueueReports:
         *,
         clock: Callable[[], float],
         later: Later = in_loop_later,
-        time_of_day: Callable[[], float] = time.time,
-        seconds_refresh: float = 300.0,
         strangers: Callable[[str], QueueStrangers] | None = None,
     ) -> None:
         """`post` takes a queue with its numbers, None if it is gone. `clock`: seconds, monotonic.
-        `later` calls a function after a number of seconds. `seconds_refresh`: seconds after which
-        the card-seconds of a queue that holds cards are written again, at the latest; they are
-        reported twice as often. `strangers`: who is refused what of a queue's pods (V1), if
-        anybody looks.
+        `later` calls a function after a number of seconds. `strangers`: who is refused what of a
+        queue's pods (V1), if anybody looks.
         """
         self._strangers = strangers
-        self._time_of_day = time_of_day
-        self._refresh = seconds_refresh / 2
-        self._growing: set[str] = set()
-        """Queues that held cards when they were last reported: their card-seconds grow."""
-        self._refreshed_at = clock()
         self._ledger = ledger
         self._post = post
         self._clock = clock
@@ -88,7 +77,7 @@ class QueueReports:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        for names in (self._due, self._resting, self._rested_at, self._growing):
+        for names in (self._due, self._resting, self._rested_at):
             names.clear()
 
     def _want(self, queue: str) -> None:
@@ -98,40 +87,22 @@ class QueueReports:
             self._due[queue] = None
 
     def _report(self, queue: str) -> QueueReport | None:
-        """The numbers of a queue. What was counted of cards that have no row any more goes."""
-        found = report(self._ledger, queue, moment_text(int(self._time_of_day() * 1000)))
+        found = report(self._ledger, queue)
         if found is not None and self._strangers is not None:
             found = replace(found, strangers=self._strangers(queue))
-        account = self._ledger.account(queue)
-        counted = account.card_seconds if account is not None else None
-        if found is None or counted is None:
-            self._growing.discard(queue)
-            return found
-        counted.keep({row.name for row in found.cards})
-        if any(row.allocated for row in found.cards):
-            self._growing.add(queue)
-        else:
-            self._growing.discard(queue)
         return found
 
     def _call_later(self) -> None:
-        if not (self._due or self._rested_at or self._growing):
+        if not (self._due or self._rested_at):
             return
         at = self._flushed_at + _EVERY
         if not self._due:
-            at = max(at, self._next_news)
+            at = max(at, self._rested_at[0][0])
         if self._timer is not None:
             if self._timer_at <= at:
                 return
             self._timer.cancel()
         self._call_at(at)
-
-    @property
-    def _next_news(self) -> float:
-        """When somebody may be reported again, or is to be."""
-        rested = self._rested_at[0][0] if self._rested_at else float("inf")
-        grown = self._refreshed_at + self._refresh if self._growing else float("inf")
-        return min(rested, grown)
 
     def _call_at(self, at: float) -> None:
         self._timer_at = at
@@ -149,10 +120,6 @@ class QueueReports:
             _, queue = self._rested_at.popleft()
             if self._resting.pop(queue):
                 self._due[queue] = None
-        if now >= self._refreshed_at + self._refresh:
-            self._refreshed_at = now
-            for queue in self._growing:
-                self._want(queue)
         while self._due and not slice_.over:
             queue, _ = self._due.popitem(last=False)
             self._resting[queue] = False

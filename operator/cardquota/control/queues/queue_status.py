@@ -41,7 +41,6 @@ def queue_status(
         resources=[ResourceStatus(**_fields(row)) for row in report.resources],
         waiting=_waiting(report),
         conditions=_conditions(report, stored.get("conditions"), now),
-        card_seconds_until=report.seconds_until or None,
         columns=StatusColumns(**{name: text or None for name, text in shown.items()}),
     )
     return status.model_dump(by_alias=True, exclude_none=True)

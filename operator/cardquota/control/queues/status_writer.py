@@ -12,9 +12,9 @@ from Kopf's watch. A difference is written, so an edit by hand does not last. Th
 the end of a queue and the start of another with its name in any order: each takes back only what it
 reported itself.
 
-The state alone may be somebody else's (Q6). So it is written only on the queue as it was seen: if
-Volcano's tools close a queue while a write is on its way, the API server refuses the write, and the
-next one waits until the queue is seen again.
+The state may be somebody else's (Q6), and so may a first annotation. So they are written only on
+the queue as it was seen: if Volcano's tools close a queue while a write is on its way, the API
+server refuses the write, and the next one waits until the queue is seen again.
 """
 
 import asyncio
@@ -30,7 +30,6 @@ from ...cluster.api.backoff import Backoff
 from ...quota import vocabulary as v
 from ...quota.reports.queue_report import QueueReport
 from .condition_changes import ConditionChange, condition_changes
-from .counted_seconds import UNTIL, counted_in, outdated, without_growth, without_seconds
 from .published_status import Published, StatusFields, StatusPlace, Write
 from .queue_status import queue_status
 
@@ -75,9 +74,6 @@ class _QueueEntry:
     outdated: bool = False
     """Whether the queue has changed since it was seen: so nothing is written before it is seen
     again."""
-    counted: object = None
-    """What this writer has written of card-seconds; None if nothing that is known to have landed.
-    Where something else is stored, somebody else wrote it."""
     next_write: float = 0.0
     """On the loop's clock. Before then nothing is computed either."""
     stale: bool = False
@@ -103,22 +99,19 @@ class StatusWriter:
         *,
         standalone: bool,
         place: StatusPlace | None = None,
-        seconds_refresh: float = 300.0,
         told: Callable[[QueueReport, ConditionChange], None] = lambda _, __: None,
         unwritten: Callable[[int], None] = lambda _: None,
     ) -> None:
         """`now` returns the time of day, RFC 3339. `place`: where the numbers are published; the
-        fields of the status if None. `seconds_refresh`: seconds after which the card-seconds of a
-        queue that holds cards are written again, at the latest. `told` is called when a condition
-        was published that is news, where no status can show it; not if that write is not answered.
-        `unwritten` is called with the number of queues of which the last write failed, when that
-        changes: what they show is old.
+        fields of the status if None. `told` is called when a condition was published that is news,
+        where no status can show it; not if that write is not answered. `unwritten` is called with
+        the number of queues of which the last write failed, when that changes: what they show is
+        old.
         """
         self._told = told
         self._unwritten = unwritten
         self._failing: set[str] = set()
         self._place = place or StatusFields()
-        self._seconds_refresh = seconds_refresh
         self._applier = applier
         self._now = now
         self._standalone = standalone and self._place.has_state
@@ -173,7 +166,7 @@ class StatusWriter:
         if entry.seen != seen or entry.uid != uid:
             entry.woken.set()
         if entry.uid != uid:
-            entry.counted = entry.conditions = None
+            entry.conditions = None
         entry.conditions = seen.status.get("conditions") or entry.conditions
         entry.seen, entry.uid = seen, uid
         state = _state(queue)
@@ -249,17 +242,13 @@ class StatusWriter:
             entry.without_room = True
             return None
         entry.without_room = False
-        stored, grown = without_growth(before), without_growth(wanted)
-        same = _alike(stored, grown)
+        same = _alike(before, wanted)
         if not self._place.has_state:  # all that stands there is ours
-            same = same and stored.keys() <= grown.keys()
-        ours = entry.counted in (None, counted_in(before))
-        if same and ours and not outdated(before, wanted, self._seconds_refresh):
-            return None
-        return wanted
+            same = same and before.keys() <= wanted.keys()
+        return None if same else wanted
 
     def _takes_turns(self, entry: _QueueEntry, wanted: dict[str, Any] | None) -> bool:
-        """Whether only other queues' quotas, or time, caused the difference to be written."""
+        """Whether only other queues' quotas caused the difference to be written."""
         if wanted is None or entry.seen is None:
             return False
         return _alike(_of_its_own(entry.seen.status), _of_its_own(wanted))
@@ -307,8 +296,8 @@ class StatusWriter:
         if wanted is None:
             write = None if entry.outdated else self._place.leftover(metadata, before)
         else:
-            # Nor may one whose term is over write what it counted over what its successor did.
-            seen = entry.version if "state" in wanted or UNTIL in wanted else ""
+            by_version = "state" in wanted or not self._place.has_state
+            seen = entry.version if by_version else ""
             write = self._place.write(
                 {**metadata, "resourceVersion": seen} if seen else metadata, wanted, before
             )
@@ -341,7 +330,6 @@ class StatusWriter:
                     self._told(report, change)
             if not _same(entry.uid, report.uid):
                 return
-            entry.counted = counted_in(write.published.status)
             entry.conditions = write.published.status.get("conditions")
             # A status seen meanwhile may be an edit after our write, or of another queue with this
             # name: then it stays.
@@ -352,7 +340,7 @@ class StatusWriter:
 
     def _failed(self, name: str, entry: _QueueEntry, retry_after: float | None) -> None:
         """Retry after ever longer pauses, and not before the API server's Retry-After."""
-        entry.stale, entry.counted = True, None
+        entry.stale = True
         self._note(name, entry, failed=True)
         now = asyncio.get_running_loop().time()
         entry.next_write = max(entry.next_write, now + entry.backoff.next(retry_after))
@@ -393,8 +381,7 @@ def _own_numbers(report: QueueReport) -> tuple[object, ...]:
 
 
 def _of_its_own(status: dict[str, Any]) -> dict[str, Any]:
-    """A status without the parts that depend on other queues' quotas, or grow by themselves."""
-    status = without_seconds(status)
+    """A status without the parts that depend on other queues' quotas."""
     rows = [{**row, "deserved": None} for row in _mappings(status.get("cards"))]
     conditions = _mappings(status.get("conditions"))
     own = [condition for condition in conditions if not _may_wait(condition)]

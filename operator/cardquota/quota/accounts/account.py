@@ -11,7 +11,6 @@ from ..pending.pending_queue import PendingQueue
 from ..pods.charge_state import ChargeState
 from ..stamp import choice_of
 from .account_reader import Borrowed, OverQuota
-from .card_seconds import CardSeconds
 from .queue_facts import QueueFacts
 from .row import Row
 from .unadmitted_pods import UnadmittedPods
@@ -20,7 +19,6 @@ OUTSIDE: Final = ""
 """The account of pods that use cards outside every queue: no quota, no limit."""
 
 _NOTHING: Final = Row()
-_ALLOCATED: Final = ChargeState.ALLOCATED
 
 
 class Account:
@@ -31,7 +29,6 @@ class Account:
 
     __slots__ = (
         "_quota",
-        "card_seconds",
         "cards",
         "changes",
         "facts",
@@ -55,8 +52,6 @@ class Account:
         self.rows: dict[str, Row] = {}
         self.changes = 0
         """Changes whenever a row does."""
-        self.card_seconds: CardSeconds | None = None
-        """Only of a queue that exists, on the leader (T5)."""
         self.unstamped: set[str] = set()
         """Uids of the pods without a stamp of ours that are charged here, or name this queue: that
         may still change."""
@@ -101,8 +96,6 @@ class Account:
         """Add to the amount in one charge state. A row without amounts is dropped."""
         row = self._writable(dimension)
         row.by_charge_state[charge_state] += amount
-        if self.card_seconds is not None and charge_state is _ALLOCATED:
-            self.card_seconds.change(dimension, amount)
         self._drop_if_empty(dimension, row)
 
     def claim(self, claim: Claim, shown: str, number: int) -> None:

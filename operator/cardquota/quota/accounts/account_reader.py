@@ -7,7 +7,6 @@ from typing import NamedTuple, Protocol
 from ..amounts import Amounts, Charge
 from ..assignment.flexible_claims import FlexibleClaims
 from ..pending.pending_queue import PendingQueue
-from .card_seconds import CardSeconds
 from .queue_facts import QueueFacts
 from .row import Row
 from .unadmitted_pods import UnadmittedPods
@@ -61,10 +60,6 @@ class AccountReader(Protocol):
     @property
     def changes(self) -> int:
         """Different whenever a row has changed."""
-
-    @property
-    def card_seconds(self) -> CardSeconds | None:
-        """For how long its cards were held; None where nobody counts that (T5)."""
 
     @property
     def unadmitted(self) -> UnadmittedPods:

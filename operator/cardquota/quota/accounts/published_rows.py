@@ -22,7 +22,7 @@ def own_status(queue: Queue) -> QueueStatus:
     be read says nothing, nor does a row that we cannot have written. What the status says comes
     first.
     """
-    if queue.status.cards or queue.status.card_seconds_until:
+    if queue.status.cards:
         return queue.status
     notes = queue.metadata.annotations
     text = notes.status if notes is not None else None

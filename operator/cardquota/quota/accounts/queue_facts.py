@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from .. import vocabulary as v
 from ..amounts import Amounts, MutableAmounts, is_card
@@ -12,7 +12,6 @@ from ..cards.card import can_exist
 from ..cards.quota_text import MOST_ROWS, QuotaTextError, read_quota
 from ..cards.surge import NO_SURGE, Surge, read_surge
 from ..limits import (
-    LONGEST_OBJECT_NAME,
     NAMESPACE_TEXT,
     NAMESPACES,
     NAMESPACES_TEXT,
@@ -23,18 +22,16 @@ from ..limits import (
 from ..messages import report_messages
 from ..messages.queues import queue_write_messages
 from ..names.wildcards import fits, is_pattern
-from ..objects.queue import Queue, QueueAnnotations, QueueStatus
+from ..objects.queue import Queue, QueueAnnotations
 from ..objects.wire import ResourceList
 from ..quantity import LARGEST, Quantity, QuantityError, count, milli, milli_bytes, whole
 from ..words import MOST_LISTED, show
-from .card_seconds import MOST_SECONDS
 from .published_rows import own_status
 
 _NONE = QueueAnnotations()
 LARGEST_WEIGHT: Final = 65_535
 """As the definition of Queues has it."""
 FIFO: Final = "fifo"
-_NOTHING_COUNTED: Final[Mapping[str, "CountedUntil"]] = {}
 _SHUT: Final = (v.QueueState.CLOSED, v.QueueState.CLOSING)
 _QUEUE: Final = 6_500
 """Bytes of a queue: facts, account, indexes."""
@@ -48,14 +45,6 @@ _MOST_KNOWN: Final = 1_000
 
 def _nothing_meant(card: str) -> str:
     return ""
-
-
-class CountedUntil(NamedTuple):
-    """What a row of the status says was counted of a card (T5)."""
-
-    seconds: int
-    allocated: int
-    """When that was written."""
 
 
 class QueueError(ValueError):
@@ -97,10 +86,8 @@ class QueueFacts:
     fifo: bool
     recorded: Mapping[str, tuple[str, int]] = field(compare=False)
     """From its status: card -> (resource name or empty, last good quota). Survives a restart."""
-    counted: Mapping[str, CountedUntil] = field(compare=False)
-    """From its status, by card; those of which nothing was counted are missing."""
-    counted_until: str = field(compare=False)
-    """From its status; empty if that says nothing."""
+    published_allocated: Amounts = field(compare=False)
+    """From its status, by card."""
     published: bool = field(compare=False)
     """Whether its status is one of ours."""
     _admitted: dict[str, bool] = field(default_factory=dict, init=False, compare=False, repr=False)
@@ -122,8 +109,7 @@ class QueueFacts:
         return replace(
             self,
             recorded=before.recorded,
-            counted=before.counted,
-            counted_until=before.counted_until,
+            published_allocated=before.published_allocated,
             published=True,
         )
 
@@ -177,30 +163,13 @@ def queue_facts(queue: Queue) -> QueueFacts:
         priority=spec.priority or 0,
         fifo=spec.dequeue_strategy == FIFO,
         recorded=recorded,
-        counted=_counted(own),
-        counted_until=_text(own.card_seconds_until),
+        published_allocated={
+            row.name: min(max(0, row.allocated), LARGEST)
+            for row in own.cards or ()
+            if type(row.allocated) is int
+        },
         published=own.observed_generation is not None,
     )
-
-
-def _counted(own: QueueStatus) -> Mapping[str, CountedUntil]:
-    within = _within_bounds
-    rows = (
-        (row.name, within(row.seconds, MOST_SECONDS), within(row.allocated, LARGEST))
-        for row in own.cards or ()
-    )
-    found = {card: CountedUntil(seconds, held) for card, seconds, held in rows if seconds or held}
-    return found or _NOTHING_COUNTED
-
-
-def _within_bounds(number: object, most: int) -> int:
-    """A whole number of any origin; 0 if it is none."""
-    return min(max(0, number), most) if type(number) is int else 0
-
-
-def _text(text: object) -> str:
-    """A short text of any origin."""
-    return text if isinstance(text, str) and len(text) <= LONGEST_OBJECT_NAME else ""
 
 
 def state_is_ours(queue: Queue) -> bool:

@@ -16,15 +16,13 @@ from ..decisions.judgement import why_not_read
 from ..ledger.groups.group_facts import GroupFacts
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
-from ..messages import origin_messages, request_messages, standing_messages, stuck_messages
+from ..messages import origin_messages, request_messages, standing_messages
 from ..pods.pod_facts import POD
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..release.starvation import Starvation, starvation_at
 from ..stamp import choice_of
 from ..steps import Steps
-from ..stuck.denied import next_pod, why_denied
-from ..stuck.gated import GateReasons, Why, why_of
 from ..vocabulary import GroupPhase, Mode, Reason
 from ..workloads.workload_facts import WorkloadFacts
 from .answer_forms import CardAmount, Explanation, PodNumbers
@@ -45,7 +43,9 @@ from .gang_remedies import (
     need_of_members,
     need_of_request,
 )
+from .gate_reasons import GateReasons, Why, why_of
 from .namespace_holders import NamespaceHolders, holders_for
+from .next_pod import next_pod, why_denied
 from .queue_origin import QueueOrigin, QueueSource, origin_of
 from .remedies import Need, Remedies, need_of, remedies_for
 from .standing import Standing, WaitsFor, WorkloadState, at_gate, past_gate, why_held
@@ -409,10 +409,10 @@ def _beside_long_waits(
     told: _Explained, place: PlaceInOrder | None, starvation: Starvation | None
 ) -> _Explained:
     """Where there is room that may be set aside for one before it, that is said instead (E6)."""
-    has_room = told.standing.message == stuck_messages.room_now(told.queue)
+    has_room = told.standing.message == standing_messages.room_now(told.queue)
     if place is None or starvation is None or not place.may_be_set_aside or not has_room:
         return told
-    text = stuck_messages.room_may_be_set_aside(told.queue, starvation.wait)
+    text = standing_messages.room_may_be_set_aside(told.queue, starvation.wait)
     return told._replace(standing=Standing(WorkloadState.WAITS, WaitsFor.ORDER, message=text))
 
 

@@ -5,10 +5,10 @@ from ..ledger.ledger_reader import LedgerReader
 from ..quantity import cpu_quantity, memory_quantity
 from ..release.starvation import starvation_at
 from ..steps import Steps
-from ..stuck.gated import GateReasons
 from ..vocabulary import COMPUTE_RESOURCES, CPU, QueueState
 from .answer_forms import QueueAnswer, ResourceRoom
 from .card_room import card_room, shown_cards
+from .gate_reasons import GateReasons
 from .holders import holders_in
 from .quota_left import quotas_left
 from .waiters import waiters_in

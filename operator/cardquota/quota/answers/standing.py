@@ -11,8 +11,8 @@ from ..ledger.ledger_reader import LedgerReader
 from ..messages import standing_messages
 from ..pods.charge_state import ChargeState
 from ..pods.pod_record import PodRecord
-from ..stuck.gated import Why
 from ..vocabulary import Reason
+from .gate_reasons import Why
 
 
 class WorkloadState(StrEnum):

@@ -11,12 +11,12 @@ from ..decisions.groups.enqueue_judgement import judge_enqueue
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import kept_name
-from ..messages import stuck_messages
+from ..messages import standing_messages
 from ..release.starvation import Starvation
 from ..steps import Steps
-from ..stuck.gated import GateReasons, Why, why_of
 from .answer_forms import Waiter
 from .card_amount import choice_amounts, told_moment
+from .gate_reasons import GateReasons, Why, why_of
 from .waiting_order import Next, waiting_order
 
 MOST_KINDS: Final = 256
@@ -49,13 +49,13 @@ def waiters_in(
     found: list[Waiter] = []
     awaited: set[str] = set()
     """The cards of those so far who lack room and have waited so long that it may be set aside."""
-    room_now = stuck_messages.room_now(account.name)
+    room_now = standing_messages.room_now(account.name)
     for place, one in enumerate(first, 1):
         waiter = _waiter(ledger, account, place, one, reasons)
         if waiter is not None:
             if waiter.message == room_now and not awaited.isdisjoint(order.cards_of(one)):
                 wait = starvation.wait if starvation is not None else 0
-                text = stuck_messages.room_may_be_set_aside(account.name, wait)
+                text = standing_messages.room_may_be_set_aside(account.name, wait)
                 waiter = replace(waiter, message=text)
             elif waiter.reason and order.is_long(one.key):
                 awaited |= order.cards_of(one)

@@ -33,7 +33,6 @@ from ..pods.kept_pod import kept_once_bound, without_texts
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..vocabulary import GPU_MEMORY, Mode
-from .card_metering import CardMetering
 from .charges import Charges
 from .groups.group_facts import GroupFacts, NamespaceFacts
 from .groups.kept_group import kept_group_size
@@ -77,8 +76,6 @@ class Ledger(LedgerState):
             bounded=bounded,
         )
         self._charges = Charges(self)
-        self.card_metering = CardMetering(self.accounts_by_queue, self.pods)
-        """For how long cards are held (T5)."""
         self.reassessment = Reassessment(self, self._charges, at_once)
         self.decisions = ReleaseDecisions(self, self._charges)
         """What the leader's release decides."""
@@ -239,7 +236,6 @@ class Ledger(LedgerState):
         account = self.account_for(facts.name)
         before = account.facts
         facts = account.facts = self._kept_of_queue(facts.after(before))
-        self.card_metering.queue_seen(account, before)
         learned = [
             behind
             for card, (resource, _) in facts.recorded.items()
@@ -278,7 +274,6 @@ class Ledger(LedgerState):
         if account is None:
             return
         account.facts = None
-        self.card_metering.queue_gone(account)
         self._look_at_silent(self.silent_groups.in_queue(name))
         self._set_quota(account, {})
         self._reassess(account.unstamped)

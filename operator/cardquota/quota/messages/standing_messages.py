@@ -5,7 +5,7 @@ from typing import Final
 
 from ..amounts import Amount
 from ..cards.card import is_memory
-from ..words import counted, listed, show
+from ..words import counted, lasting, listed, show
 from .phrases import did_you_mean, held_text
 
 FITS_QUOTA: Final = "it fits the quota"
@@ -13,6 +13,24 @@ IN_NO_QUEUE: Final = "it is in no queue, so no quota holds it"
 CAME_UNENFORCED: Final = "no quota was enforced when it came, and it counts all the same"
 NOT_COUNTED_YET: Final = "no quota was enforced when it came: it counts once it is on a node"
 CAME_PAST_GATE: Final = "it never waited at the gate of cardquota, and counts all the same"
+GATE_HELD_BACK: Final = (
+    "the API server or a webhook refused to open its gate; its event GateNotOpened says which; "
+    "cardquota tries again"
+)
+START_UNDER_WAY: Final = (
+    "it is about to be let through, or its group is being written; look again in a minute"
+)
+NOT_ENFORCED: Final = (
+    "no quota is enforced in its namespace, so its gate is opened as soon as a replica leads; see "
+    "that one does (metric cardquota_leader)"
+)
+NO_QUOTA_REFUSES: Final = (
+    "no quota refuses its next pod, so its controller has not tried again, or something else "
+    "refuses the pod; if it stays so, its events say what"
+)
+TEMPLATE_NOT_KEPT: Final = (
+    "its pod template is too large to be kept, so the reason is not known here; its events say it"
+)
 
 
 def beyond_quota(queue: str) -> str:
@@ -119,4 +137,39 @@ def no_such_workload(kind: str, namespace: str, name: str, *, meant: str = "") -
         f"{show(kind)} <{show(namespace)}/{show(name)}> is not known to cardquota: it does not "
         "exist, has ended or is suspended, or its pods name no queue and no card and ask for none"
         f"{did_you_mean(meant)}"
+    )
+
+
+def room_now(queue: str) -> str:
+    """The pod fits as things stand."""
+    return (
+        f"Queue <{show(queue)}> has room for it now, so others come before it, or no replica "
+        "leads; see who else waits, and that a replica leads (metric cardquota_leader)"
+    )
+
+
+def room_may_be_set_aside(queue: str, wait: float) -> str:
+    """The same, and one that comes before it has waited long for one of its cards. `wait`: from how
+    many seconds on room is set aside (E6).
+    """
+    return (
+        f"Queue <{show(queue)}> has room for it now, but one that comes before it has waited for "
+        f"its cards for more than <{lasting(int(wait))}>: what is free may be set aside for that "
+        "one, and then an event says so; wait too, or ask the queue's owner for a higher quota"
+    )
+
+
+def would_be_admitted(queue: str) -> str:
+    """The next pod of a workload would not be refused."""
+    return (
+        f"Queue <{show(queue)}> has room for its next pod now, so its controller has not tried "
+        "again, or something else refuses the pod; if it stays so, its events say what"
+    )
+
+
+def would_wait(text: str) -> str:
+    """The next pod of a workload would not be refused: it would wait at the gate. `text`: why."""
+    return (
+        f"its next pod would be created and wait at the gate: {text}; its controller has not tried "
+        "again, or something else refuses the pod; if it stays so, its events say what"
     )

@@ -30,8 +30,6 @@ class NodeFacts:
     """Why some of its cards are not counted (D9)."""
     takes_pods: bool = True
     """Whether it is ready and not cordoned."""
-    ready: bool = True
-    """Whether its kubelet reports, and says that it is well."""
     taints: Taints = ()
     """Taints that keep pods away."""
     memory: MemoryShape | None = None
@@ -61,7 +59,6 @@ def node_facts(node: Node, vendors: VendorTable) -> NodeFacts:
         cards=found.cards,
         problems=found.problems,
         takes_pods=_ready(node) and not node.spec.unschedulable,
-        ready=_ready(node),
         taints=() if problem else taints_of(node.spec.taints),
         memory=memory,
         whole=frozenset() if problem else _whole(node, found, vendors),

@@ -60,8 +60,8 @@ class QueueSpec(Wire):
 
 
 class QueueStatusCard(Wire):
-    """A row of our own status. It keeps the last good quota, the resource name and what was counted
-    over restarts. What was counted must not make the queue unreadable, whatever it says.
+    """A row of our own status. It keeps the last good quota and the resource name over restarts.
+    What else it says must not make the queue unreadable.
     """
 
     name: str = ""
@@ -69,7 +69,6 @@ class QueueStatusCard(Wire):
     quota: int = 0
     allocated: Any = None
     inqueue: Any = None
-    seconds: Any = None
 
 
 class QueueStatus(Wire):
@@ -77,7 +76,6 @@ class QueueStatus(Wire):
 
     state: str | None = None
     cards: tuple[QueueStatusCard, ...] | None = ()
-    card_seconds_until: Any = None
     observed_generation: Any = None
     """Stands there since we wrote it; Volcano takes it away with all else that is ours."""
 

@@ -52,7 +52,6 @@ class WorkloadCondition(Wire):
     type: str = ""
     status: str = ""
     message: str = ""
-    last_transition_time: str | None = None
 
 
 class WorkloadStatus(Wire):

@@ -36,8 +36,6 @@ class CardRow:
     """What rolling updates may borrow beyond the quota (R6); None where they may not."""
     borrowed: int | None = None
     """What is borrowed. None where nothing may be."""
-    seconds: int | None = None
-    """For how long, in whole card-seconds; None where nobody counts (T5)."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -107,18 +105,15 @@ class QueueReport:
     """Allocated and limit, bytes."""
     elastic: tuple[tuple[str, int], ...]
     """Of cpu and memory, milli-cores and bytes, where there is any."""
-    seconds_until: str = ""
-    """The time of day until which the card-seconds are counted; empty where nobody counts."""
     waiting: Waiting = NOBODY_WAITS
     strangers: QueueStrangers | None = None
     """Who is refused what of its pods (V1), which the ledger does not know. None: nobody looks."""
 
 
-def report(ledger: LedgerReader, queue: str, time_of_day: str = "") -> QueueReport | None:
+def report(ledger: LedgerReader, queue: str) -> QueueReport | None:
     """The numbers of a queue now, or None if it does not exist.
 
-    `time_of_day`: now, to be told with what is counted. Many sharers of many cards take long,
-    unless `Shares.refresh` came before.
+    Many sharers of many cards take long, unless `Shares.refresh` came before.
     """
     account = ledger.account(queue)
     if account is None or account.facts is None:
@@ -150,7 +145,6 @@ def report(ledger: LedgerReader, queue: str, time_of_day: str = "") -> QueueRepo
         cpu=(account.row(CPU).allocated, account.limit(CPU)),
         memory=(account.row(MEMORY).allocated, account.limit(MEMORY)),
         elastic=tuple((name, n) for name in COMPUTE_RESOURCES if (n := account.row(name).elastic)),
-        seconds_until=time_of_day if account.card_seconds is not None else "",
         waiting=_waiting(account),
     )
 
@@ -174,7 +168,6 @@ def _shown(ledger: LedgerReader, account: AccountReader) -> list[str]:
 def _card_row(ledger: LedgerReader, account: AccountReader, name: str, borrowed: int) -> CardRow:
     row, quota, surge = account.row(name), account.quota.get(name, 0), account.lent(name)
     recorded = account.facts.recorded.get(name) if account.facts else None
-    counted = account.card_seconds
     return CardRow(
         name=name,
         resource=_resource(ledger, name) or (recorded[0] or None if recorded else None),
@@ -188,7 +181,6 @@ def _card_row(ledger: LedgerReader, account: AccountReader, name: str, borrowed:
         offline=offline_of(account, row),
         surge=surge or None,
         borrowed=borrowed if surge else None,
-        seconds=None if counted is None else counted.seconds(name, row.allocated),
     )
 
 

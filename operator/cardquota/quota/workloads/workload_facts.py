@@ -60,8 +60,6 @@ class WorkloadFacts:
     that there was."""
     template: bytes
     """JSON; empty if it is too large to be kept."""
-    refused_since: str = ""
-    """Since when its controller has reported that pods were refused; empty if it does not."""
 
     @property
     def missing(self) -> int:
@@ -105,7 +103,6 @@ def workload_facts(
         refused=numbers.refused,
         certain=numbers.certain,
         template=text,
-        refused_since=numbers.since,
     )
 
 
@@ -114,7 +111,6 @@ class _Numbers(NamedTuple):
     present: int
     refused: bool
     certain: bool = False
-    since: str = ""
 
 
 def _of_deployment(found: Workload) -> _Numbers:
@@ -133,7 +129,6 @@ def _of_replica_set(found: Workload) -> _Numbers:
         found.status.replicas,
         bool(said),
         certain=any(BY_US in one.message for one in said),
-        since=(said[0].last_transition_time or "") if said else "",
     )
 
 

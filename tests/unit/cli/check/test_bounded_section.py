@@ -1,12 +1,12 @@
 """However much is wrong, a section stays short."""
 
 from cardquota.cli.check.bounded_section import MOST_SHOWN, bounded_section
+from cardquota.cli.check.finding import Finding, FindingKind
 from cardquota.cli.check.timeless_finding import timeless
-from cardquota.quota.stuck.stuck_finding import StuckFinding, StuckKind
 
 
-def wrong(name: str, reason: str) -> StuckFinding:
-    return timeless(StuckKind.NODE, ("Node", "", name), reason, "why", "do", what="wrong")
+def wrong(name: str, reason: str) -> Finding:
+    return timeless(FindingKind.NODE, ("Node", "", name), reason, "why", "do", what="wrong")
 
 
 def test_so_many_of_each_reason() -> None:
@@ -20,7 +20,7 @@ def test_so_many_of_each_reason() -> None:
 def test_what_to_do_is_said_once() -> None:
     assert wrong("x", "A").why_and_advice == "why; do"
     about = ("Node", "", "x")
-    said = timeless(StuckKind.NODE, about, "A", "no; do it", "do it", what="wrong")
+    said = timeless(FindingKind.NODE, about, "A", "no; do it", "do it", what="wrong")
     assert said.why_and_advice == "no; do it"
-    asked = timeless(StuckKind.NODE, about, "A", "did you mean b?", "correct it", what="wrong")
+    asked = timeless(FindingKind.NODE, about, "A", "did you mean b?", "correct it", what="wrong")
     assert asked.why_and_advice == "did you mean b? correct it"

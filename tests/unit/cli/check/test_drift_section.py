@@ -14,8 +14,9 @@ from cardquota.cli.check.drift_section import (
 
 
 def saying(allocated: int, card: str = H200) -> QueueBody:
-    queue = a_queue("q").with_quota({H200: 8}).having_counted(card, 0, allocated)
-    return queue.put(1, "status", "observedGeneration")
+    rows = [{"name": card, "allocated": allocated}]
+    status = {"cards": rows, "observedGeneration": 1}
+    return a_queue("q").with_quota({H200: 8}).put(status, "status")
 
 
 def holding(name: str, cards: int) -> PodBody:

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from cardquota.cli.check.check import lines
+from cardquota.cli.check.finding import FindingKind
 from cardquota.cli.check.refused_section import RefusedEvent, refused_events, refused_section
 from cardquota.cluster.api.api_error import ApiError
 from cardquota.cluster.api.client import Client
 from cardquota.cluster.api.find_access import find_access
-from cardquota.quota.stuck.stuck_finding import StuckKind
 
 from ..answering_api import Answer, answering
 
@@ -54,7 +54,7 @@ async def test_each_pod_is_named_once_the_oldest_first(tmp_path: Path) -> None:
     section = refused_section(events, NOW)
     assert section.complete
     assert [(one.name, one.age) for one in section.findings] == [("b", 70), ("a", 40)]
-    assert {one.finding for one in section.findings} == {StuckKind.REFUSED}
+    assert {one.finding for one in section.findings} == {FindingKind.REFUSED}
     shown = [line.plain for line in lines([section])]
     assert shown[0].split()[:2] == ["FINDING", "OBJECT"]
     assert shown[-1] == f"refused: Pod team/b, Pod team/a: {SAYS}"

@@ -48,7 +48,7 @@ def test_the_status_is_applied_as_a_whole() -> None:
 def test_what_the_definition_does_not_keep_is_left_out() -> None:
     """One of an older release. The API server would refuse the rest as well."""
     place = StatusFields({"cards": frozenset({"name", "quota"}), "columns": frozenset()})
-    status = {**STATUS, "cardSecondsUntil": "2026-01-01T00:00:00Z"}
+    status = {**STATUS, "waiting": {"pods": 1}}
     assert place.fitted(status, place.seen({})) == {
         "cards": [{"name": "A", "quota": 2}],
         "columns": {"cards": "A 1/2"},

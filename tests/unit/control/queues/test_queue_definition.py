@@ -38,8 +38,8 @@ def test_ours_keeps_all_of_it() -> None:
     (version,) = (one for one in body["spec"]["versions"] if one["name"] == v.VERSION)
     kept = kept_of(version["schema"])
     assert kept is not None
-    assert {"cards", "resources", "conditions", "columns", "cardSecondsUntil"} <= set(kept)
-    assert {"name", "quota", "allocated", "seconds", "surge"} <= kept["cards"]
+    assert {"cards", "resources", "conditions", "columns"} <= set(kept)
+    assert {"name", "quota", "allocated", "surge"} <= kept["cards"]
     assert "inqueue" in kept["columns"]
     assert kept["observedGeneration"] == frozenset()
 

@@ -91,7 +91,7 @@ def test_a_thousand_at_once_hold_up_the_loop_for_a_slice_at_a_time(
     names = [f"q{n}" for n in range(MANY)]
     told = RecordedReports(a_world(*(a_queue(name) for name in names)))
 
-    def slow(ledger: Ledger, queue: str, _: str) -> QueueReport | None:
+    def slow(ledger: Ledger, queue: str) -> QueueReport | None:
         told.clock.now += 0.001
         return report(ledger, queue)
 
@@ -108,7 +108,7 @@ def test_none_starves_where_reports_cost_more_time_than_there_is(
     names = [f"q{n}" for n in range(40)]
     told = RecordedReports(a_world(*(a_queue(name) for name in names)))
 
-    def slow(ledger: Ledger, queue: str, _: str) -> QueueReport | None:
+    def slow(ledger: Ledger, queue: str) -> QueueReport | None:
         told.clock.now += 0.05
         return report(ledger, queue)
 

@@ -13,7 +13,6 @@ from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.limits import is_object_name
 from cardquota.quota.moments import time_text
 from cardquota.quota.release.openings import openings
-from cardquota.quota.steps import to_its_end
 
 from ..fakes import Told, a_world
 
@@ -124,31 +123,6 @@ async def test_the_totals_of_each_queue_and_card() -> None:
     assert values(metrics, "cluster_card_allocatable")[(H200,)] == 8
     assert values(metrics, "cluster_card_allocated")[(H200,)] == 1
     assert values(metrics, "cluster_card_quota")[(H200,)] == 3
-
-
-async def test_t5_card_seconds_while_somebody_counts_them() -> None:
-    """Of names that users made up there are none: their rows come and go."""
-    ledger = a_world(
-        a_queue().with_quota({H200: 3, H800: 2}),
-        passed("bound", 2).stamped("queue", {H200: 2}).on_node("h200-a"),
-        passed("odd", 2, "MADE-UP").on_node("not-seen"),
-        passed("stray", 2).in_queue("stray").on_node("h200-a"),
-    )
-    metrics, now = Metrics(), [0]
-    await refresh(ledger, metrics)
-    assert values(metrics, "queue_card_seconds_total") == {}
-    steps = ledger.card_metering.begin(lambda: now[0], 0, renewed=None, longest=0)
-    for _ in range(4):
-        next(steps)
-    await refresh(ledger, metrics)
-    assert values(metrics, "queue_card_seconds_total") == {}, "a term that begins tells no part"
-    to_its_end(steps)
-    now[0] = 3_999
-    await refresh(ledger, metrics)
-    assert values(metrics, "queue_card_seconds_total") == {("queue", H200): 7, ("queue", H800): 0}
-    ledger.queue_gone("queue")
-    await refresh(ledger, metrics)
-    assert values(metrics, "queue_card_seconds_total") == {}
 
 
 async def test_guarantee_and_deserved_of_each_queue_and_card() -> None:
@@ -315,6 +289,46 @@ async def test_t7_the_oldest_and_the_median_wait_count_from_creation() -> None:
     await shown_now(ledger, metrics, leads=False)
     assert set(values(metrics, "queue_oldest_wait_seconds").values()) == {0}
     assert set(values(metrics, "queue_median_wait_seconds").values()) == {0}
+
+
+def deleted(pod: PodBody, gone_by: object) -> PodBody:
+    """Being deleted: its grace period ends then."""
+    return pod.put(gone_by, "metadata", "deletionTimestamp")
+
+
+def holding(name: str, late: int, cards: int = 1) -> PodBody:
+    """A pod that should have been gone for so many seconds."""
+    pod = passed(name, cards).stamped("queue", {H200: cards}).on_node("h200-a")
+    return deleted(pod, time_text(int(NOW) - late))
+
+
+async def test_r7_how_late_the_oldest_pod_is_that_should_be_gone_and_holds_cards() -> None:
+    metrics = Metrics()
+    outside = a_pod("outside").asking_for(2).on_node("h200-a")
+    no_cards = a_pod("cpu").in_queue("queue").with_cpu("1").on_node("h200-a")
+    ledger = a_world(
+        THREE,
+        a_queue("idle"),
+        holding("old", 900),
+        holding("young", 60),
+        deleted(waiting("gated", time_text(int(NOW) - 5_000)), time_text(int(NOW) - 5_000)),
+        deleted(outside, time_text(int(NOW) - 5_000)),
+        deleted(no_cards, time_text(int(NOW) - 5_000)),
+        deleted(passed("odd", 1).stamped("queue", {H200: 1}).on_node("h200-a"), "some day"),
+        holding("ended", 5_000).in_phase("Succeeded"),
+    )
+
+    async def late() -> dict[tuple[str, ...], float]:
+        await shown_now(ledger, metrics, leads=False)
+        return values(metrics, "queue_oldest_terminating_seconds")
+
+    assert await late() == {("queue",): 900, ("idle",): 0}
+    ledger.pod_gone("uid-old")
+    assert (await late())["queue",] == 60
+    see(ledger, holding("young", -30).at_revision(2))
+    assert (await late())["queue",] == 0, "its grace period runs"
+    see(ledger, holding("stray", 70).in_queue("stray").stamped("stray", {H200: 1}))
+    assert (await late())[(UNKNOWN,)] == 70
 
 
 async def test_t7_a_creation_time_in_the_future_is_no_wait() -> None:

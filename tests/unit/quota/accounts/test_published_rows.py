@@ -8,10 +8,8 @@ from builders import H200, a_queue
 from builders.queue import QueueBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts.published_rows import LONGEST_TEXT
-from cardquota.quota.accounts.queue_facts import CountedUntil
 
-ROW = {"name": H200, "resource": "nvidia.com/gpu", "quota": 3, "allocated": 2, "seconds": 70}
-UNTIL = "2026-01-01T00:00:00Z"
+ROW = {"name": H200, "resource": "nvidia.com/gpu", "quota": 3, "allocated": 2}
 
 
 def noted(text: str) -> QueueBody:
@@ -19,18 +17,16 @@ def noted(text: str) -> QueueBody:
 
 
 def test_the_annotation_is_read_where_the_status_says_nothing() -> None:
-    """Beside Volcano: the last good quota, the resource name, and card-seconds."""
-    facts = noted(json.dumps({"cards": [ROW], "cardSecondsUntil": UNTIL})).facts()
+    """Beside Volcano: the last good quota and the resource name."""
+    facts = noted(json.dumps({"cards": [ROW]})).facts()
     assert facts.recorded == {H200: ("nvidia.com/gpu", 3)}
-    assert facts.counted == {H200: CountedUntil(70, 2)}
-    assert facts.counted_until == UNTIL
 
 
 def test_what_the_status_says_comes_first() -> None:
     """As with our definition in place of Volcano's: the annotation is of the time before it."""
-    queue = noted(json.dumps({"cards": [{**ROW, "seconds": 1}]}))
+    queue = noted(json.dumps({"cards": [{**ROW, "quota": 1}]}))
     facts = queue.put([ROW], "status", "cards").facts()
-    assert facts.counted == {H200: CountedUntil(70, 2)}
+    assert facts.recorded == {H200: ("nvidia.com/gpu", 3)}
 
 
 @pytest.mark.parametrize(
@@ -41,8 +37,7 @@ def test_what_the_status_says_comes_first() -> None:
     ],
 )
 def test_an_annotation_that_cannot_be_read_says_nothing(text: str) -> None:
-    facts = noted(text).facts()
-    assert (facts.recorded, facts.counted, facts.counted_until) == ({}, {}, "")
+    assert noted(text).facts().recorded == {}
 
 
 @pytest.mark.parametrize(
@@ -55,7 +50,4 @@ def test_an_annotation_that_cannot_be_read_says_nothing(text: str) -> None:
 def test_a_row_beyond_all_bounds_says_nothing(odd: dict[str, object]) -> None:
     """No definition of Queues checks an annotation."""
     rows = [ROW, {**ROW, "name": "OTHER", **odd}]
-    facts = noted(json.dumps({"cards": rows, "cardSecondsUntil": UNTIL})).facts()
-    assert facts.recorded == {H200: ("nvidia.com/gpu", 3)}
-    assert facts.counted == {H200: CountedUntil(70, 2)}
-    assert facts.counted_until == UNTIL
+    assert noted(json.dumps({"cards": rows})).facts().recorded == {H200: ("nvidia.com/gpu", 3)}

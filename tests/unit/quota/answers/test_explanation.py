@@ -15,7 +15,7 @@ from cardquota.quota.answers.remedies import MOST_SEARCHED
 from cardquota.quota.answers.standing import WaitsFor, WorkloadState
 from cardquota.quota.ledger import ledger_state
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.messages import origin_messages, standing_messages, stuck_messages
+from cardquota.quota.messages import origin_messages, standing_messages
 from cardquota.quota.pods.indexes import pods_by_controller
 from cardquota.quota.steps import Steps, to_its_end
 
@@ -334,7 +334,7 @@ def test_f5_a_workload_that_lacks_pods_is_told_of_its_next_one() -> None:
     see(ledger, a_queue().with_quota({H200: 9}))
     found = explained(ledger, "Deployment", "chat")
     assert (found.state, found.waits_for) == (WorkloadState.COMING, WaitsFor.CONTROLLER)
-    assert found.message == stuck_messages.would_be_admitted("queue")
+    assert found.message == standing_messages.would_be_admitted("queue")
 
 
 def test_f5_a_rolling_update_that_is_refused_does_not_fit() -> None:
@@ -356,7 +356,7 @@ def test_f5_a_workload_whose_template_is_too_large_to_be_kept() -> None:
     found = explained(ledger, "StatefulSet", "db")
     assert (found.state, found.message) == (
         WorkloadState.COMING,
-        stuck_messages.TEMPLATE_NOT_KEPT,
+        standing_messages.TEMPLATE_NOT_KEPT,
     )
     see_workload(ledger, "StatefulSet", "db", wants=0, template=False)
     assert explained(ledger, "StatefulSet", "db").message == standing_messages.wants_no_pods()
@@ -781,11 +781,11 @@ def test_f5_the_next_pod_would_wait_at_the_gate() -> None:
 def test_f5_no_quota_keeps_the_next_pod_away() -> None:
     ledger = a_cluster(a_namespace("team").in_mode("audit"), quota=0)
     see_workload(ledger, "StatefulSet", "db")
-    assert told(ledger, "db", "StatefulSet") == stuck_messages.NO_QUOTA_REFUSES
+    assert told(ledger, "db", "StatefulSet") == standing_messages.NO_QUOTA_REFUSES
     see(ledger, a_namespace("team"))
     assert explained(ledger, "StatefulSet", "db").state == WorkloadState.REFUSED
     see_workload(ledger, "StatefulSet", "free", queue=None)
-    assert told(ledger, "free", "StatefulSet") == stuck_messages.NO_QUOTA_REFUSES
+    assert told(ledger, "free", "StatefulSet") == standing_messages.NO_QUOTA_REFUSES
 
 
 # --- what is not read -------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from cardquota.quota.answers.explanation import Explanations
 from cardquota.quota.answers.queue_answer import queue_answer
 from cardquota.quota.answers.standing import WaitsFor, WorkloadState
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.messages import stuck_messages
+from cardquota.quota.messages import standing_messages
 from cardquota.quota.release.starvation import starvation_at
 from cardquota.quota.steps import to_its_end
 
@@ -17,8 +17,8 @@ from .asked_cluster import NOON, a_cluster, holding, waiting
 
 WAIT = 600.0
 EIGHT, LATELY, NOW = "2026-01-02T08:00:00Z", "2026-01-02T11:55:00Z", "2026-01-02T11:59:00Z"
-ROOM = stuck_messages.room_now("queue")
-MAYBE = stuck_messages.room_may_be_set_aside("queue", WAIT)
+ROOM = standing_messages.room_now("queue")
+MAYBE = standing_messages.room_may_be_set_aside("queue", WAIT)
 NEW = waiting("new", 1, created=NOW)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 from ....install.comparison import differences
 from ....quota import vocabulary as v
 from ....quota.messages import report_messages
-from ....quota.stuck.stuck_finding import StuckFinding
 from ....settings import Settings
 from ... import sentences
 from ...object_answer import Answer, NotRead
+from ..finding import Finding
 from .certificate_findings import bundle_findings
 from .installation_fault import fault
 
@@ -20,7 +20,7 @@ def admission_findings(
     now: float,
     *,
     known: bool = True,
-) -> Iterator[StuckFinding]:
+) -> Iterator[Finding]:
     """`admission`: each rendered object, and what is there instead. What may not be read is none.
     `now`: seconds since 1970. `known`: whether `settings` are the operator's. If not, only what is
     missing is said: in audit mode the objects of the default settings would enforce.

@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple
 
 from ....cluster.certificates.path_secrets import is_secret
 from ....cluster.certificates.pem import read_certificates
-from ....quota.stuck.stuck_finding import StuckFinding
 from ....settings import Settings
 from ... import sentences
 from ...object_answer import inner
+from ..finding import Finding
 from .installation_fault import fault
 
 SOON: Final = timedelta(days=20)
@@ -23,9 +23,7 @@ _LONGEST_BUNDLE: Final = 1_048_576
 """Characters."""
 
 
-def bundle_findings(
-    found: Mapping[str, Any], settings: Settings, now: float
-) -> Iterator[StuckFinding]:
+def bundle_findings(found: Mapping[str, Any], settings: Settings, now: float) -> Iterator[Finding]:
     """Of one webhook configuration as it is stored; the first webhook that is wrong stands for all.
 
     One without a CA is right where somebody else keeps the certificate: its CA may be one that the
@@ -90,7 +88,7 @@ def secrets_with_certificates(settings: Settings) -> list[CertificateSecret]:
 
 def certificate_findings(
     certificate: bytes | None, secret: CertificateSecret, namespace: str, now: float
-) -> Iterator[StuckFinding]:
+) -> Iterator[Finding]:
     """`certificate`: the one in the Secret, PEM; None: there is no Secret. At most one."""
     about, where = ("Secret", namespace, secret.name), f"{namespace}/{secret.name}"
     advice = sentences.SEE_ROTATION if secret.own else sentences.SEE_ISSUER

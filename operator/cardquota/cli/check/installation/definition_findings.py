@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ....control.queues.queue_definition import NAME, kept_of
-from ....quota.stuck.stuck_finding import StuckFinding
 from ....quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION, TERMS, VERSION
 from ... import sentences
 from ...object_answer import Answer, NotRead, inner
+from ..finding import Finding
 from .installation_fault import fault
 
 
 def definition_findings(
     definitions: Mapping[str, Answer], *, standalone: bool
-) -> Iterator[StuckFinding]:
+) -> Iterator[Finding]:
     """`definitions`: by name. Beside Volcano those of Queues and PodGroups are its own; standalone
     ours must be there, which keep the numbers that the operator writes. Those of questions and of
     the Term are always ours: without them nobody can ask the operator, and it decides nothing.

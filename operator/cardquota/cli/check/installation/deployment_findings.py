@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ....quota.stuck.stuck_finding import StuckFinding
 from ....quota.vocabulary import DEPLOYMENT
 from ... import sentences
 from ...object_answer import inner
+from ..finding import Finding
 from .installation_fault import fault
 
 _VERSION_LABEL: Final = "app.kubernetes.io/version"
@@ -17,7 +17,7 @@ _MOST_CONTAINERS: Final = 100
 
 def deployment_findings(
     deployment: Mapping[str, Any], namespace: str, own_version: str
-) -> Iterator[StuckFinding]:
+) -> Iterator[Finding]:
     """`own_version`: of this command. Patch levels go together; a tag that is no version says
     nothing, as a digest or `latest`.
     """

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from ....quota import vocabulary as v
-from ....quota.stuck.stuck_finding import StuckFinding
 from ....settings import Settings
 from ... import sentences
 from ...object_answer import NotRead, inner
 from ..bounded_section import bounded_section
+from ..finding import Finding
 from ..section import CheckSection
 from .admission_findings import admission_findings
 from .definition_findings import definition_findings
@@ -36,7 +36,7 @@ def fence_section(
 
 def _findings(
     installed: Installed, settings: Settings, now: float, *, known: bool
-) -> Iterator[StuckFinding]:
+) -> Iterator[Finding]:
     definition = installed.definitions.get(TERM_DEFINITION)
     yield from definition_findings({TERM_DEFINITION: definition}, standalone=True)
     admission = [one for one in installed.admission if is_of_fence(one[0]["metadata"]["name"])]

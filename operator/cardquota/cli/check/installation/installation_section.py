@@ -11,12 +11,12 @@ from typing import Final
 from .... import __version__
 from ....install.rights import in_words
 from ....quota import vocabulary as v
-from ....quota.stuck.stuck_finding import StuckFinding
 from ....settings import Settings
 from ... import sentences
 from ...leader.lease import is_renewed
 from ...object_answer import Answer, NotRead, inner
 from ..bounded_section import bounded_section
+from ..finding import Finding
 from ..section import CheckSection
 from .admission_findings import admission_findings
 from .certificate_findings import certificate_findings, secrets_with_certificates
@@ -58,7 +58,7 @@ def nobody_decides(section: CheckSection) -> bool:
 
 def _findings(
     installed: Installed, settings: Settings, now: float, *, known: bool
-) -> Iterator[StuckFinding]:
+) -> Iterator[Finding]:
     standalone = settings.scheduler == "standalone"
     yield from lease_findings(installed.leases, settings.namespace, now)
     definitions = {k: one for k, one in installed.definitions.items() if not is_of_fence(k)}
@@ -87,7 +87,7 @@ def _findings(
         yield fault(about, "DeploymentMissing", why, sentences.APPLY_BASE)
 
 
-def _of_volcano(found: Answer, settings: Settings) -> Iterator[StuckFinding]:
+def _of_volcano(found: Answer, settings: Settings) -> Iterator[Finding]:
     """Whether Volcano's scheduler tries all pods of a task, though one fits nowhere (V7)."""
     if settings.scheduler != "volcano" or isinstance(found, NotRead):
         return

@@ -43,9 +43,9 @@ def install(server: ApiServer, deployment: dict[str, Any], **maps: tuple[int, st
 
 
 async def test_the_file_that_the_arguments_name(client: Client, server: ApiServer) -> None:
-    install(server, deployment(), cardquota=config_map("{mode: audit, stuck: {gatedAfter: 7}}"))
+    install(server, deployment(), cardquota=config_map("{mode: audit, reservationTimeout: 7}"))
     settings, notes = await read(client)
-    assert (settings.mode, settings.stuck.gated_after, notes) == (InstallationMode.AUDIT, 7, ())
+    assert (settings.mode, settings.reservation_timeout, notes) == (InstallationMode.AUDIT, 7, ())
 
 
 @pytest.mark.parametrize(

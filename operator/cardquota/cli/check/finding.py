@@ -1,20 +1,13 @@
-"""One thing that is stuck, or wrong, in words: for events, the log and the command line."""
+"""One thing that is wrong, in words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
 
 
-class StuckKind(StrEnum):
-    """In which way it is stuck."""
+class FindingKind(StrEnum):
+    """What is wrong."""
 
-    TERMINATING = "terminating"
-    """A pod that should be gone, and holds quota."""
-    GATED = "gated"
-    """A pod that has waited at its gate for long."""
-    DENIED = "denied"
-    """A workload that lacks pods since we refused some."""
     REFUSED = "refused"
     """A pod that somebody may not bind, or give a group."""
     INSTALLATION = "installation"
@@ -31,15 +24,11 @@ class StuckKind(StrEnum):
     """Totals that are published and are not those that are counted."""
 
 
-_UNADVISED: Final = (StuckKind.GATED, StuckKind.DENIED, StuckKind.REFUSED)
-"""Those of which the reason says what to do, in words of its own."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StuckFinding:
+class Finding:
     """Texts are safe to show, except names of objects."""
 
-    finding: StuckKind
+    finding: FindingKind
     kind: str
     """Of the object: `Pod`, `ReplicaSet`, ..."""
     namespace: str
@@ -47,34 +36,26 @@ class StuckFinding:
     queue: str | None
     """None if it is not known, or if there is none."""
     cards: Mapping[str, int]
-    """By card, or by the choice of cards: what a pod holds or asks for, or what all pods ask for
-    that are lacking."""
+    """By card: what is held."""
     since: int | None
-    """Seconds since 1970: since when it should be gone, waits, or lacks pods. None: not known."""
+    """Seconds since 1970. None: not known, or nobody asks."""
     age: int | None
     """Seconds since then."""
-    node: str
-    """Of a pod that has one."""
     reason: str
-    """One word: the reason of the event that says so, or `NodeGone`, `NodeNotReady`, ..."""
+    """One word: the reason of the event that says so, or one of its own."""
     what: str
     why: str
     advice: str
 
     @property
     def message(self) -> str:
-        """What is stuck, and why."""
+        """What is wrong, and why."""
         return f"{self.what}: {self.why}"
 
     @property
-    def sentence(self) -> str:
-        """The same, and what to do, unless that is said already."""
-        return f"{self.what}: {self.why_and_advice}"
-
-    @property
     def why_and_advice(self) -> str:
-        """Equal for all that are stuck for the same reason."""
-        said = self.finding in _UNADVISED or self.advice in self.why
+        """Equal for all with the same reason. What to do is said once."""
+        said = self.finding is FindingKind.REFUSED or self.advice in self.why
         if said:
             return self.why
         between = " " if self.why.endswith("?") else "; "

@@ -1,8 +1,8 @@
-"""Pods that have waited at our gate for long, and what each waits for now (R7)."""
+"""What pods at our gate wait for now (F3, F5)."""
 
 from bisect import bisect_left
-from collections.abc import Hashable, Iterator
-from typing import Final, NamedTuple
+from collections.abc import Hashable
+from typing import NamedTuple
 
 from .. import vocabulary as v
 from ..accounts.account import OUTSIDE
@@ -13,38 +13,12 @@ from ..decisions.judgement import judge_release
 from ..decisions.probably_meant import with_group_meant
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
-from ..messages import order_messages, stuck_messages
-from ..moments import seconds_of
+from ..messages import order_messages, standing_messages
 from ..pending.first_members import first_members
 from ..pods.pod_record import PodRecord
 from ..release.release_judge import judge_member
 from ..verdict import Outcome, Verdict
 from ..vocabulary import Mode, Reason
-from .asked_cards import asked_cards
-from .stuck_finding import StuckFinding, StuckKind
-from .terminating import StuckPod
-
-AT_A_TIME: Final = 256
-"""Pods that one step looks at: a fraction of a millisecond."""
-
-
-def long_at_the_gate(ledger: LedgerReader, now: float, after: float) -> Iterator[StuckPod | None]:
-    """Those that were created `after` seconds ago; None after each step. Costs by the pods that
-    wait, and those that came past us. `now`: seconds since 1970.
-    """
-    for account in list(ledger.accounts()):
-        uids = list(account.unstamped)
-        for first in range(0, len(uids), AT_A_TIME):
-            for uid in uids[first : first + AT_A_TIME]:
-                record = ledger.pods.get(uid)
-                if record is None or not record.gated or record.facts.terminating:
-                    continue
-                if record.queue != account.name:
-                    continue  # it only names it
-                since = seconds_of(record.facts.created)
-                if since is not None and now - since > after:
-                    yield StuckPod(record, since, int(now - since))
-            yield None
 
 
 class Why(NamedTuple):
@@ -52,12 +26,6 @@ class Why(NamedTuple):
 
     reason: str
     text: str
-    lacks_quota: bool = False
-    """Whether more quota would help."""
-
-
-NOT_SAID: Final = Why("", stuck_messages.NOT_JUDGED)
-"""Not all was read that the answer depends on."""
 
 
 class GateReasons:
@@ -83,9 +51,9 @@ class GateReasons:
         """Why this pod waits."""
         facts = record.facts
         if record.held_back:
-            return Why(v.GATE_REFUSED, stuck_messages.GATE_HELD_BACK)
+            return Why(v.GATE_REFUSED, standing_messages.GATE_HELD_BACK)
         if self._ledger.mode_in(facts.namespace) is not Mode.ENFORCE and not facts.oversized:
-            return Why("", stuck_messages.NOT_ENFORCED)
+            return Why("", standing_messages.NOT_ENFORCED)
         account = self._ledger.account(record.queue)
         if account is None or record.queue == OUTSIDE:
             return why_of(self._told(record, judge_member(self._ledger, record)))
@@ -98,7 +66,7 @@ class GateReasons:
         if verdict.fits and self._is_held_up(account, record):
             card = record.request.cards[0] if record.request and record.request.cards else ""
             text = order_messages.behind(account.name, card, 1)
-            return Why(Reason.BEHIND, text, lacks_quota=True)
+            return Why(Reason.BEHIND, text)
         return why_of(verdict)
 
     def _told(self, record: PodRecord, verdict: Verdict) -> Verdict:
@@ -130,7 +98,7 @@ class GateReasons:
         verdict, _ = judge_gang(self._ledger, members)
         if not verdict.fits:
             return verdict
-        return Why(v.GATE_REFUSED, stuck_messages.GATE_HELD_BACK) if group.held_back else verdict
+        return Why(v.GATE_REFUSED, standing_messages.GATE_HELD_BACK) if group.held_back else verdict
 
     def _is_held_up(self, account: AccountReader, record: PodRecord) -> bool:
         """Whether it is behind a pod without room in a fifo queue."""
@@ -149,28 +117,6 @@ class GateReasons:
 def why_of(verdict: Verdict) -> Why:
     """What a verdict says to a pod, or group, that waits."""
     if verdict.fits:
-        return Why("", stuck_messages.room_now(verdict.queue))
-    text = verdict.text or stuck_messages.START_UNDER_WAY
-    return Why(verdict.reason or "", text, bool(verdict.shortfalls))
-
-
-def describe_gated(found: StuckPod, why: Why) -> StuckFinding:
-    """In words."""
-    record, facts = found.record, found.record.facts
-    return StuckFinding(
-        finding=StuckKind.GATED,
-        kind="Pod",
-        namespace=facts.namespace,
-        name=facts.name,
-        queue=record.queue or None,
-        cards=asked_cards(record.request),
-        since=found.since,
-        age=found.age,
-        node="",
-        reason=why.reason,
-        what=stuck_messages.long_at_the_gate(found.age),
-        why=why.text,
-        advice=(
-            stuck_messages.ADVICE_GATED if why.lacks_quota else stuck_messages.ADVICE_GATED_OTHERS
-        ),
-    )
+        return Why("", standing_messages.room_now(verdict.queue))
+    text = verdict.text or standing_messages.START_UNDER_WAY
+    return Why(verdict.reason or "", text)
