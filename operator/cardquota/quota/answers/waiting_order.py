@@ -217,14 +217,12 @@ class WaitingOrder:
     def _place(self, key: ReleaseKey, cards: AbstractSet[str]) -> Steps[PlaceInOrder]:
         before = same = 0
         long = False
-        refused = self._account.pending.refused  # whatever cards: nobody waits for those any more
         for number, (precedence, pod_class) in enumerate(self._classes):
             pods = bisect_left(pod_class.sort_keys, key, key=precedence.key_of)
             if pods:
                 before += pods
                 record = self._ledger.pods.get(pod_class.sort_keys[0].uid)
-                asks = record is not None and not _cards_of(record).isdisjoint(cards)
-                if asks and pod_class is not refused:
+                if record is not None and not _cards_of(record).isdisjoint(cards):
                     same += pods
                     long = long or self.is_long(precedence.key_of(pod_class.sort_keys[0]))
             if number % AT_A_TIME == AT_A_TIME - 1:
