@@ -27,7 +27,7 @@ Fault = Callable[[Scene, Lengths], Awaitable[None]]
 
 _BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 _WEBHOOK = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/cardquota"
-_BODIES, _HALF = 120, 1_500_000
+_BODIES, _HALF, _LOOKS = 120, 1_500_000, 15
 """How many, and the bytes of each that are sent: what is read of them all would be 170 MiB."""
 _GROWS = 100
 """MiB at most for them, and for all else that is done meanwhile."""
@@ -199,6 +199,10 @@ async def flood_with_bodies(scene: Scene, lengths: Lengths) -> None:
     sent = half_a_body(path, _HALF)
     async with connections(config["webhook"]["port"], _BODIES, sent) as number:
         scene.tally["bodies at once"] += number
+        for _ in range(_LOOKS):  # a busy machine takes them in later than they are sent
+            if peak.grown // MIB > _GROWS:
+                break
+            await asyncio.sleep(0.2)
     if (grown := peak.grown // MIB) > _GROWS:
         scene.found.append(f"cardquota-{replica} has grown by {grown} MiB for bodies at once")
 
