@@ -176,7 +176,12 @@ class Replica:
                 self.ledger, self.settings, self.notifier, _no_queue, lambda: True
             ),
             queue_answers=QueueAnswers(
-                self.ledger, self.settings, lambda: True, lambda: 0.0, self._loop.time
+                self.ledger,
+                self.settings,
+                lambda: True,
+                lambda: 0.0,
+                self._loop.time,
+                self.metrics.refused_writes,
             ),
             workload_answers=WorkloadAnswers(
                 self.ledger, self.settings, lambda: True, lambda: 0.0, self._loop.time

@@ -17,7 +17,6 @@ from .scaling import SCALE_CUTS
 from .scheduling import SCHEDULING
 from .sentences import sentences
 from .stuck import STUCK_OTHERS, STUCK_PODS
-from .volcano import VOLCANO
 from .writes.group_writes import BAD_GROUPS, GROUP_WARNINGS, MINIMUMS
 from .writes.queue_writes import QUEUE_WRITES
 from .writes.volcano_jobs import VOLCANO_JOBS
@@ -41,7 +40,6 @@ ENTRIES: Final = (
     *SCALE_CUTS,
     *STUCK_PODS,
     *STUCK_OTHERS,
-    *VOLCANO,
     *VOLCANO_JOBS,
     *QUESTIONS,
     *STANDINGS,

@@ -27,7 +27,6 @@ from ..quota.ledger.groups.pod_group_state import PodGroupState
 from ..quota.ledger.ledger import Ledger
 from ..quota.moments import read_moment, seconds_of, time_text
 from ..quota.reports.queue_report import QueueReport
-from ..quota.reports.strangers import QueueStrangers
 from ..quota.verdict import Verdict
 from ..settings import Settings
 from .fence import Fence
@@ -124,20 +123,15 @@ class Leadership:
         later: Later = in_loop_later,
         parts: Sequence[TermPart] = (),
         definition: QueueDefinition | None = None,
-        phases_left_alone: Callable[[], bool] = lambda: False,
-        strangers: Callable[[str], QueueStrangers] | None = None,
         time_of_day: Callable[[], float] = time.time,
     ) -> None:
         """`clock`: seconds, monotonic. `later`: ends the time of reservations (E8). `parts`: what
         else begins and ends with our terms. `definition`: of Queues, if it is watched.
-        `phases_left_alone`: whether another scheduler writes them (V6). `strangers`: who is refused
-        what of a queue's pods, if anybody looks (V1). `time_of_day`: seconds since 1970.
+        `time_of_day`: seconds since 1970.
         """
-        self._strangers = strangers
         standalone = settings.scheduler == "standalone"
         self._definition = definition or QueueDefinition(standalone=standalone)
         self._parts = parts
-        self._phases_left_alone = phases_left_alone
         self._ledger = ledger
         self._client = client
         self._elector = elector
@@ -279,7 +273,6 @@ class Leadership:
             clock=self._clock,
             time_of_day=self._time_of_day,
             seconds_refresh=self._settings.card_seconds_refresh,
-            strangers=self._strangers,
         )
         releaser = self._releaser = self._make_releaser(term)
         self._metrics.leader.set(1)
@@ -331,7 +324,6 @@ class Leadership:
             writer(),
             conditions=conditions if self._standalone else None,
             shared=not self._standalone,
-            left_alone=self._phases_left_alone,
         )
         beside = None
         if not self._standalone:

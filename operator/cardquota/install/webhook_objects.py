@@ -144,7 +144,7 @@ def reviews_name(settings: Settings) -> str:
 
 
 def mutating_refused(settings: Settings) -> dict[str, Any]:
-    """The MutatingWebhookConfiguration that changes nothing: it looks at what the policies refuse
+    """The MutatingWebhookConfiguration that changes nothing: it counts what the policies refuse
     to all but Volcano. The API server asks it before it asks them. Without an answer nothing waits
     for long, and nothing is refused.
 
@@ -172,8 +172,6 @@ def mutating_refused(settings: Settings) -> dict[str, Any]:
         ),
     ]
     for webhook in webhooks:
-        # An event says so.
-        webhook["sideEffects"] = "NoneOnDryRun"
         webhook["timeoutSeconds"] = _OBSERVED_WITHIN
     found = _configuration("MutatingWebhookConfiguration", settings, webhooks)
     found["metadata"]["name"] = refused_name(settings)

@@ -19,12 +19,11 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.objects.pod import Pod
-from cardquota.quota.vocabulary import RefusedWrite
 from cardquota.settings import Settings
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
-from cardquota_webhooks.refused.refused_write_reviews import RefusedWriteReviews
+from cardquota_webhooks.refused_writes import RefusedWriteReviews
 from cardquota_webhooks.resizes import ResizeReviews
 from cardquota_webhooks.reviews.queue_answers import QueueAnswers
 from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
@@ -111,10 +110,6 @@ class Endpoint:
         self.synced = True
         self.late = False
         self.now = 100.0
-        self.refused: list[tuple[RefusedWrite, str]] = []
-        """What was noticed of writes that others refuse."""
-        self.broken = ""
-        """What goes wrong when something is noticed."""
         self.there: bool | None = None
         """Whether the API server has the queue that is asked for; None: it does not answer."""
         self.asked: list[str] = []
@@ -172,7 +167,7 @@ class Endpoint:
             scales,
             self.metrics,
             audit=audit,
-            refused=RefusedWriteReviews(self.note_refused),
+            refused=RefusedWriteReviews(self.metrics.refused_writes),
             volcano_jobs=jobs,
             queue_answers=QueueAnswers(
                 self.ledger,
@@ -180,6 +175,7 @@ class Endpoint:
                 lambda: self.synced and not self.late,
                 lambda: NOW,
                 lambda: self.now,
+                self.metrics.refused_writes,
             ),
             workload_answers=WorkloadAnswers(
                 self.ledger,
@@ -189,11 +185,6 @@ class Endpoint:
                 lambda: self.now,
             ),
         )
-
-    def note_refused(self, what: RefusedWrite, user: str, pod: ObjectReference) -> None:
-        if self.broken:
-            raise ValueError(self.broken)
-        self.refused.append((what, pod.name))
 
     async def exists(self, queue: str) -> bool | None:
         self.asked.append(queue)

@@ -37,7 +37,7 @@ from .nodes_section import nodes_section
 from .outside_section import outside_section
 from .past_section import past_section
 from .queues_section import queues_section
-from .refused_section import refused_section
+from .refused_section import REFUSED, refused_section
 from .section import CheckSection
 from .stuck_section import STUCK, stuck_section
 
@@ -53,7 +53,6 @@ _SINCE: Final = (
     StuckKind.TERMINATING,
     StuckKind.GATED,
     StuckKind.DENIED,
-    StuckKind.REFUSED,
 )
 """Findings that have begun at some time, known or not. Of the others nobody asks since when."""
 _LONGEST_NOTE: Final = 1_000
@@ -94,11 +93,10 @@ def check(
         gated_after=gated_after,
         require_queue=settings.require_queue,
     )
-    refused = refused_section(read.refused_events, now)
     outside = outside_section(read)
     namespaces = namespaces_section(read, seen.namespace_keys, settings.scale.autoscalers)
     past = [namespaces, past_section(read)]
-    return show_sections([*_of_cluster(seen), *past, stuck, refused, outside], output)
+    return show_sections([*_of_cluster(seen), *past, stuck, seen.refused, outside], output)
 
 
 class _Looked(NamedTuple):
@@ -110,6 +108,7 @@ class _Looked(NamedTuple):
     installation: tuple[CheckSection, ...] = ()
     """With the fence. Empty where a namespace is asked for."""
     drift: tuple[Difference, ...] = ()
+    refused: CheckSection = CheckSection(REFUSED)
 
 
 async def _read(
@@ -125,19 +124,20 @@ async def _read(
         if namespace:
             return _Looked(settings, read, keys)
         installed = await read_installed(client, settings)
+        refused = await refused_section(client, settings)
     finally:
         await client.close()
     now = time.time()
     installation = installation_section(installed, settings, now, unknown)
     found = (installation, fence_section(installed, settings, now, known=not unknown))
     if nobody_decides(installation) or not_known(read, JUDGED_BY):
-        return _Looked(settings, read, keys, found)
+        return _Looked(settings, read, keys, found, (), refused)
 
     async def again() -> CheckedCluster:
         return await read_cluster(kubeconfig, context, "", settings, only=JUDGED_BY)
 
     drift = await lasting_differences(read, again, asyncio.sleep)
-    return _Looked(settings, read, keys, found, tuple(drift))
+    return _Looked(settings, read, keys, found, tuple(drift), refused)
 
 
 def _of_cluster(seen: _Looked) -> list[CheckSection]:

@@ -19,14 +19,12 @@ from ...cluster.watch.listing import Unreadable, list_objects
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
 from ...quota.names.meaningless_keys import KEYS_OF_QUEUES
-from ...quota.pods.pod_facts import State
 from ...quota.words import logged, show
 from ...settings import InstallationMode, Settings
 from .. import sentences
 from ..cluster_error import ClusterError
 from .failed_create import first_refusals
 from .namespace_keys import Keyed
-from .refused_section import RefusedEvent, refused_events
 
 PODS: Final = "pods"
 NODES: Final = "nodes"
@@ -59,8 +57,6 @@ class CheckedCluster:
     """Kinds of which only the namespace was read, though others matter too."""
     refused_since: dict[str, int] = field(default_factory=dict)
     """By uid of a workload: the first event that is still there; seconds since 1970."""
-    refused_events: list[RefusedEvent] | str = field(default_factory=list)
-    """About what somebody may not schedule (V1); or why they are not read."""
     unreadable: list[str] = field(default_factory=list)
     """Objects that do not have the form of their kind."""
     unreadable_kinds: set[str] = field(default_factory=set)
@@ -194,17 +190,13 @@ def _leave_out(found: CheckedCluster, kind: str, names: tuple[str, str], error: 
 
 
 async def _read_events(client: Client, found: CheckedCluster) -> None:
-    """Those that say since when pods are refused only if a workload does not say it itself; those
-    of Bindings only if a pod is let through and has no node.
-    """
+    """Those that say since when pods are refused, only if a workload does not say it itself."""
     refused = found.ledger.workloads.refused
     uids = {uid for uid, facts in refused.items() if not facts.refused_since}
+    if not uids:
+        return
     path = _inside("/api/v1/events", found.namespace) or "/api/v1/events"
     try:
-        if any(one.facts.state is State.OPEN for one in found.ledger.pods.values()):
-            found.refused_events = await refused_events(client, path)
-        if not uids:
-            return
         found.refused_since = await first_refusals(client, path, uids)
     except (ApiError, OutcomeUnknown) as error:
         if not isinstance(error, ApiError) or not error.absent:

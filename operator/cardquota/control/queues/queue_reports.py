@@ -7,14 +7,12 @@ very many change at once, they are reported slice by slice.
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Final
 
 from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.moments import moment_text
 from ...quota.reports.queue_report import QueueReport, report
-from ...quota.reports.strangers import QueueStrangers
 from ..later import Later, Timer, in_loop_later
 
 _EVERY: Final = 0.1
@@ -39,15 +37,12 @@ class QueueReports:
         later: Later = in_loop_later,
         time_of_day: Callable[[], float] = time.time,
         seconds_refresh: float = 300.0,
-        strangers: Callable[[str], QueueStrangers] | None = None,
     ) -> None:
         """`post` takes a queue with its numbers, None if it is gone. `clock`: seconds, monotonic.
         `later` calls a function after a number of seconds. `seconds_refresh`: seconds after which
         the card-seconds of a queue that holds cards are written again, at the latest; they are
-        reported twice as often. `strangers`: who is refused what of a queue's pods (V1), if
-        anybody looks.
+        reported twice as often.
         """
-        self._strangers = strangers
         self._time_of_day = time_of_day
         self._refresh = seconds_refresh / 2
         self._growing: set[str] = set()
@@ -100,8 +95,6 @@ class QueueReports:
     def _report(self, queue: str) -> QueueReport | None:
         """The numbers of a queue. What was counted of cards that have no row any more goes."""
         found = report(self._ledger, queue, moment_text(int(self._time_of_day() * 1000)))
-        if found is not None and self._strangers is not None:
-            found = replace(found, strangers=self._strangers(queue))
         account = self._ledger.account(queue)
         counted = account.card_seconds if account is not None else None
         if found is None or counted is None:

@@ -16,7 +16,7 @@ class StuckKind(StrEnum):
     DENIED = "denied"
     """A workload that lacks pods since we refused some."""
     REFUSED = "refused"
-    """A pod that somebody may not bind, or give a group."""
+    """Somebody may not bind pods, or give them a group."""
     INSTALLATION = "installation"
     """A part of the product that is missing, or is not as it should be."""
     QUEUE = "queue"
@@ -31,7 +31,7 @@ class StuckKind(StrEnum):
     """Totals that are published and are not those that are counted."""
 
 
-_UNADVISED: Final = (StuckKind.GATED, StuckKind.DENIED, StuckKind.REFUSED)
+_UNADVISED: Final = (StuckKind.GATED, StuckKind.DENIED)
 """Those of which the reason says what to do, in words of its own."""
 
 
