@@ -30,7 +30,7 @@ from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
-from cardquota_webhooks.volcano_jobs.volcano_job_reviews import VolcanoJobReviews
+from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
 
 from .direct_review import ask
@@ -172,9 +172,7 @@ class Replica:
             ),
             self.metrics,
             audit=False,
-            volcano_jobs=VolcanoJobReviews(
-                self.ledger, self.settings, self.notifier, _no_queue, lambda: True
-            ),
+            volcano_jobs=VolcanoJobReviews(self.ledger, self.settings, self.notifier, lambda: True),
             queue_answers=QueueAnswers(
                 self.ledger,
                 self.settings,

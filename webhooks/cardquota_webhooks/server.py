@@ -34,7 +34,7 @@ from .review import AdmissionResponse, Request, ReviewError, decode, deny, encod
 from .reviews.queue_answers import QueueAnswers
 from .reviews.workload_answers import WorkloadAnswers
 from .scaling.scales import SCALE, ScaleReviews
-from .volcano_jobs.volcano_job_reviews import JOBS, VolcanoJobReviews
+from .volcano_jobs import JOBS, VolcanoJobReviews
 from .workloads import WORKLOADS, WorkloadReviews
 
 LARGEST_BODY: Final = 8 * 1024 * 1024

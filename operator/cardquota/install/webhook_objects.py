@@ -36,7 +36,6 @@ from .matching import (
     ours,
     ours_or_claims,
     ours_or_may_claim,
-    volcano_job_asks_anew,
 )
 from .namespaces import labelled, unlabelled, watched
 from .policies.binding_policies import repeats_notes
@@ -189,8 +188,8 @@ def looks_at_refused(settings: Settings) -> bool:
 
 
 def validating_volcano_jobs(settings: Settings) -> dict[str, Any]:
-    """The ValidatingWebhookConfiguration of Volcano's Jobs: refusals of what could never run, and
-    warnings. One of its own, since it is there only beside Volcano. It fails open: their pods wait
+    """The ValidatingWebhookConfiguration of Volcano's Jobs: refusals of what could never run.
+    One of its own, since it is there only beside Volcano. It fails open: their pods wait
     at their gates, or are refused one by one.
 
     No owner is left out: Volcano makes no Jobs from Jobs, and whoever does is to be told as well.
@@ -198,11 +197,8 @@ def validating_volcano_jobs(settings: Settings) -> dict[str, Any]:
     webhook = _webhook(
         "volcano-jobs",
         settings,
-        rule=_rule("batch.volcano.sh", "v1alpha1", "jobs", ["CREATE", "UPDATE"], "Namespaced"),
-        conditions={
-            "not-being-deleted": _NOT_BEING_DELETED,
-            "asks-anew": volcano_job_asks_anew(),
-        },
+        rule=_rule("batch.volcano.sh", "v1alpha1", "jobs", ["CREATE"], "Namespaced"),
+        conditions={},
         fail=False,
         namespaces=watched(settings),
     )

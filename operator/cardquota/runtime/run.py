@@ -24,7 +24,7 @@ from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
-from cardquota_webhooks.volcano_jobs.volcano_job_reviews import VolcanoJobReviews
+from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
 
 from ..cluster.api.access import AccessError
@@ -365,7 +365,7 @@ class Operator:
         )
         targets = ScaleTargets(self._ledger, PodLookup(self._client).one)
         beside_volcano = self._settings.scheduler == "volcano"
-        jobs = VolcanoJobReviews(self._ledger, self._settings, self._notifier, exists, known)
+        jobs = VolcanoJobReviews(self._ledger, self._settings, self._notifier, known)
         return AdmissionServer(
             pods,
             ResizeReviews(self._ledger, known),

@@ -505,6 +505,7 @@ def test_v4_jobs_of_volcano_are_looked_at_beside_volcano_alone() -> None:
     assert (webhook["failurePolicy"], webhook["sideEffects"]) == ("Ignore", "None")
     (rule,) = webhook["rules"]
     assert (rule["apiGroups"], rule["resources"]) == (["batch.volcano.sh"], ["jobs"])
+    assert rule["operations"] == ["CREATE"]
     assert {"key": NAMESPACE_MODE, "operator": "NotIn", "values": ["off"]} in (
         webhook["namespaceSelector"]["matchExpressions"]
     )

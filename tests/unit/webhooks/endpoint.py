@@ -30,7 +30,7 @@ from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
-from cardquota_webhooks.volcano_jobs.volcano_job_reviews import VolcanoJobReviews
+from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
 
 RESOURCES = {
@@ -155,7 +155,6 @@ class Endpoint:
             self.ledger,
             self.settings,
             self.notifier,
-            self.exists,
             lambda: self.synced and not self.late,
         )
         self.server = AdmissionServer(
