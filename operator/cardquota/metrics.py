@@ -40,10 +40,6 @@ class Metrics:
             "1 where this replica leads and the API server's check of its term does not work",
             "fault",
         )
-        self.other_scheduler = self._gauge(
-            "other_scheduler",
-            "1 while another scheduler writes phases of PodGroups beside `scheduler: standalone`",
-        )
         self.unwritten_queues = self._gauge(
             "unwritten_queues",
             "Queues whose numbers could not be written at the last try: what they show is old",

@@ -31,7 +31,7 @@ from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
-from cardquota_webhooks.volcano_jobs.volcano_job_reviews import VolcanoJobReviews
+from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
 
 from .direct_review import ask
@@ -181,10 +181,15 @@ class Replica:
             self.metrics,
             audit=False,
             volcano_jobs=VolcanoJobReviews(
-                self.ledger, self.settings, self.notifier, _no_queue, claims, lambda: True
+                self.ledger, self.settings, self.notifier, claims, lambda: True
             ),
             queue_answers=QueueAnswers(
-                self.ledger, self.settings, lambda: True, lambda: 0.0, self._loop.time
+                self.ledger,
+                self.settings,
+                lambda: True,
+                lambda: 0.0,
+                self._loop.time,
+                self.metrics.refused_writes,
             ),
             workload_answers=WorkloadAnswers(
                 self.ledger, self.settings, lambda: True, lambda: 0.0, self._loop.time

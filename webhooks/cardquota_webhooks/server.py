@@ -28,13 +28,13 @@ from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP, WORKLOAD_REV
 from .pod_groups import PodGroupReviews
 from .pods import PodReviews
 from .queues import QueueReviews
-from .refused.refused_write_reviews import BINDINGS, RefusedWriteReviews
+from .refused_writes import BINDINGS, RefusedWriteReviews
 from .resizes import ResizeReviews
 from .review import AdmissionResponse, Request, ReviewError, decode, deny, encode, try_again
 from .reviews.queue_answers import QueueAnswers
 from .reviews.workload_answers import WorkloadAnswers
 from .scaling.scales import SCALE, ScaleReviews
-from .volcano_jobs.volcano_job_reviews import JOBS, VolcanoJobReviews
+from .volcano_jobs import JOBS, VolcanoJobReviews
 from .workloads import WORKLOADS, WorkloadReviews
 
 LARGEST_BODY: Final = 8 * 1024 * 1024
@@ -88,7 +88,7 @@ class AdmissionServer:
         queue_answers: QueueAnswers | None = None,
         workload_answers: WorkloadAnswers | None = None,
     ) -> None:
-        """`refused`: whoever looks at what others are refused, if anybody does. `volcano_jobs`: of
+        """`refused`: counts what others are refused, if anybody does. `volcano_jobs`: of
         Jobs of Volcano, beside it. `queue_answers`, `workload_answers`: to questions.
         """
         self._tally = metrics.reviews

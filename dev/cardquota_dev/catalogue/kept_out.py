@@ -216,7 +216,8 @@ OTHER: Final = (
         says=say(gang_messages.group_to_come, _QUEUE),
         where=(Where.POD_EVENT,),
         rule="V8",
-        do="See whether Volcano's controllers run, and the event `VolcanoNotKnown` on the pod.",
+        do="See whether Volcano's controllers run, and whether `kubectl cardquota check` finds "
+        "that they are refused.",
     ),
     Entry(
         under=Reason.GANG_INCOMPLETE,

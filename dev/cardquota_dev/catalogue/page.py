@@ -16,7 +16,6 @@ from .over_quota import OVER_QUOTA
 from .scaling import SCALE_CUTS
 from .scheduling import SCHEDULING
 from .sentences import sentences
-from .volcano import VOLCANO
 from .writes.group_writes import BAD_GROUPS, GROUP_WARNINGS, MINIMUMS
 from .writes.queue_writes import QUEUE_WRITES
 from .writes.volcano_jobs import VOLCANO_JOBS
@@ -38,7 +37,6 @@ ENTRIES: Final = (
     *reports.AUDITED,
     *SCHEDULING,
     *SCALE_CUTS,
-    *VOLCANO,
     *VOLCANO_JOBS,
     *QUESTIONS,
     *STANDINGS,

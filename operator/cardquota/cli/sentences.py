@@ -25,8 +25,10 @@ NO_QUEUE: Final = "No queues."
 NO_QUEUE_KIND: Final = (
     "the cluster has no definition of Queue; apply the manifests of cardquota first"
 )
-SCHEDULER_REFUSED: Final = "an account may not bind it, or give it a group"
-NAME_VOLCANO: Final = "name Volcano's scheduler and controllers in volcano.accounts"
+NAME_VOLCANO: Final = (
+    "if these are Volcano's scheduler and controllers (the refusal names the user), add them to "
+    "volcano.accounts, apply the output of `cardquota manifests` and restart the operator"
+)
 REFUSED_NOT_KNOWN: Final = "it is not known whether Bindings are refused"
 NOT_INSTALLED: Final = "not installed correctly"
 QUEUE_WRONG: Final = "its quota cannot be read or kept, or is probably not what was meant"
@@ -490,3 +492,11 @@ def misplaced(key: str, *, label: bool) -> str:
 def autoscaler_of_nobody(user: str, namespace: str) -> str:
     """A setting gives rights to an account that anybody could make."""
     return f"scale.autoscalers names <{show(user)}>, and namespace <{show(namespace)}> is not there"
+
+
+def users_refused(writes: int) -> str:
+    """Bindings, and groups of pods, that were refused to others than Volcano (V1)."""
+    return (
+        f"{counted(writes, 'write')} of Bindings, or of groups of pods, refused to users that are "
+        "not in volcano.accounts, since the replica that answered has started"
+    )

@@ -26,7 +26,6 @@ from ..quota.ledger.groups.pod_group_state import PodGroupState
 from ..quota.ledger.ledger import Ledger
 from ..quota.moments import seconds_of, time_text
 from ..quota.reports.queue_report import QueueReport
-from ..quota.reports.strangers import QueueStrangers
 from ..quota.verdict import Verdict
 from ..settings import Settings
 from .fence import Fence
@@ -123,19 +122,13 @@ class Leadership:
         later: Later = in_loop_later,
         parts: Sequence[TermPart] = (),
         definition: QueueDefinition | None = None,
-        phases_left_alone: Callable[[], bool] = lambda: False,
-        strangers: Callable[[str], QueueStrangers] | None = None,
     ) -> None:
         """`clock`: seconds, monotonic. `later`: ends the time of reservations (E8). `parts`: what
         else begins and ends with our terms. `definition`: of Queues, if it is watched.
-        `phases_left_alone`: whether another scheduler writes them (V6). `strangers`: who is refused
-        what of a queue's pods, if anybody looks (V1).
         """
-        self._strangers = strangers
         standalone = settings.scheduler == "standalone"
         self._definition = definition or QueueDefinition(standalone=standalone)
         self._parts = parts
-        self._phases_left_alone = phases_left_alone
         self._ledger = ledger
         self._client = client
         self._elector = elector
@@ -258,7 +251,6 @@ class Leadership:
             self._ledger,
             operator.post,
             clock=self._clock,
-            strangers=self._strangers,
         )
         releaser = self._releaser = self._make_releaser(term)
         self._metrics.leader.set(1)
@@ -310,7 +302,6 @@ class Leadership:
             writer(),
             conditions=conditions if self._standalone else None,
             shared=not self._standalone,
-            left_alone=self._phases_left_alone,
         )
         beside = None
         if not self._standalone:

@@ -41,8 +41,6 @@ _GROUP_OF_PODS: Final = "podgroup-"
 """How the names of groups begin that Volcano makes for pods that have none (V5)."""
 _VOLCANOS_JOBS: Final = "batch.volcano.sh/"
 _CARD_KEYS: Final = (CARD_NAME, CARD_NAME_ALIAS)
-_OF_VOLCANO_JOBS: Final = ("tasks", "minAvailable", "queue")
-"""What of a Job's specification says which pods it makes, where, and how many together."""
 
 
 def resource_pattern(settings: Settings) -> str:
@@ -149,14 +147,6 @@ def asks_anew() -> str:
     return any_of(
         "request.operation == 'CREATE'", "object.?spec != oldObject.?spec", changed((REQUEST,))
     )
-
-
-def volcano_job_asks_anew() -> str:
-    """The Job of Volcano being written is new, or makes other pods than before, or as many as it
-    did that start otherwise: no review is needed of a write of its status or metadata.
-    """
-    differ = (f"object.?spec.?{name} != oldObject.?spec.?{name}" for name in _OF_VOLCANO_JOBS)
-    return any_of("request.operation == 'CREATE'", *differ, changed((REQUEST,)))
 
 
 def no_group_of_volcanos() -> str:

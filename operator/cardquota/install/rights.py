@@ -7,7 +7,7 @@ this: each right is granted by a rule, and no rule grants anything else. Pure.
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from ..quota.vocabulary import API_GROUP, LEASE, PHASE_PROBE, REVIEW_GROUP, TERMS
+from ..quota.vocabulary import API_GROUP, LEASE, REVIEW_GROUP, TERMS
 from ..settings import Settings
 from .admission_path import plural
 from .manifests import documents
@@ -111,8 +111,6 @@ def _in_its_namespace(settings: Settings) -> Iterator[Right]:
         yield right(verb, REVIEW_GROUP, TERMS, LEASE)
     yield right("create", API_GROUP, "podgroups")
     yield right("get", "", "namespaces", settings.namespace)
-    if settings.scheduler == "standalone":
-        yield right("delete", API_GROUP, "podgroups", PHASE_PROBE)
     yield from _of_secret(settings, settings.webhook.secret, settings.webhook.certificates)
     if settings.extender.enabled:
         for secret in (settings.extender.secret, settings.extender.client_secret):

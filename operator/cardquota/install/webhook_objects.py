@@ -36,7 +36,6 @@ from .matching import (
     ours,
     ours_or_claims,
     ours_or_may_claim,
-    volcano_job_asks_anew,
 )
 from .namespaces import labelled, unlabelled, watched
 from .policies.binding_policies import repeats_notes
@@ -144,7 +143,7 @@ def reviews_name(settings: Settings) -> str:
 
 
 def mutating_refused(settings: Settings) -> dict[str, Any]:
-    """The MutatingWebhookConfiguration that changes nothing: it looks at what the policies refuse
+    """The MutatingWebhookConfiguration that changes nothing: it counts what the policies refuse
     to all but Volcano. The API server asks it before it asks them. Without an answer nothing waits
     for long, and nothing is refused.
 
@@ -172,8 +171,6 @@ def mutating_refused(settings: Settings) -> dict[str, Any]:
         ),
     ]
     for webhook in webhooks:
-        # An event says so.
-        webhook["sideEffects"] = "NoneOnDryRun"
         webhook["timeoutSeconds"] = _OBSERVED_WITHIN
     found = _configuration("MutatingWebhookConfiguration", settings, webhooks)
     found["metadata"]["name"] = refused_name(settings)
@@ -191,8 +188,8 @@ def looks_at_refused(settings: Settings) -> bool:
 
 
 def validating_volcano_jobs(settings: Settings) -> dict[str, Any]:
-    """The ValidatingWebhookConfiguration of Volcano's Jobs: refusals of what could never run, and
-    warnings. One of its own, since it is there only beside Volcano. It fails open: their pods wait
+    """The ValidatingWebhookConfiguration of Volcano's Jobs: refusals of what could never run.
+    One of its own, since it is there only beside Volcano. It fails open: their pods wait
     at their gates, or are refused one by one.
 
     No owner is left out: Volcano makes no Jobs from Jobs, and whoever does is to be told as well.
@@ -200,11 +197,8 @@ def validating_volcano_jobs(settings: Settings) -> dict[str, Any]:
     webhook = _webhook(
         "volcano-jobs",
         settings,
-        rule=_rule("batch.volcano.sh", "v1alpha1", "jobs", ["CREATE", "UPDATE"], "Namespaced"),
-        conditions={
-            "not-being-deleted": _NOT_BEING_DELETED,
-            "asks-anew": volcano_job_asks_anew(),
-        },
+        rule=_rule("batch.volcano.sh", "v1alpha1", "jobs", ["CREATE"], "Namespaced"),
+        conditions={},
         fail=False,
         namespaces=watched(settings),
     )

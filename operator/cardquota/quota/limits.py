@@ -177,14 +177,9 @@ OF_GROUPS: Final = (REQUEST_TEXT, REQUEST_CARDS, MIN_MEMBER, TASKS)
 
 # --- Jobs of Volcano: one with more is admitted unread, and told; its pods get their own answers --
 JOB_TASKS: Final = Limit("tasks", 64)
-"""The same as of a pod group. The pods of each are judged when the Job is written."""
+"""The same as of a pod group. The pods of each are judged when the Job is created."""
 
-JOB_ALTERNATIVES: Final = Limit("alternatives of its tasks", 256)
-"""Of all different requests together. They are assigned together, without a pause, in some ten
-milliseconds. Of a Job with more it is not judged whether its pods fit together, nor counted how
-many fit now; each pod is judged."""
-
-OF_VOLCANO_JOBS: Final = (JOB_TASKS, JOB_ALTERNATIVES)
+OF_VOLCANO_JOBS: Final = (JOB_TASKS,)
 
 # --- beyond one of these a pod counts with the card that its queue's totals show it with ------
 FLEXIBLE_KINDS: Final = Limit("different requests without a decided card", 64)

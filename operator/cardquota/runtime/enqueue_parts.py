@@ -1,11 +1,8 @@
-"""What answers Volcano's scheduler, put together: the votes, and the server that hears them; and
-what replicas tell each other there.
-"""
+"""What answers Volcano's scheduler, put together: the votes, and the server that hears them."""
 
 import asyncio
 import logging
 import ssl
-import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -13,10 +10,9 @@ from ..cluster.election.elector import Elector
 from ..cluster.serving.http_server import HttpServer
 from ..cluster.serving.tls import trusting_context
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..extender.enqueue.enqueue_server import EnqueueServer, TakesRefusals
+from ..extender.enqueue.enqueue_server import EnqueueServer
 from ..extender.enqueue.enqueue_votes import EnqueueVotes, Told
 from ..extender.enqueue.job_requests import JobRequests
-from ..extender.enqueue.leader_refusals import LeaderRefusals
 from ..extender.enqueue.leader_votes import LeaderVotes
 from ..extender.leader_client import LeaderClient
 from ..metrics import Metrics
@@ -47,12 +43,9 @@ class EnqueueParts:
         read: Callable[[str], Awaitable[bytes]],
         *,
         grace: float,
-        strangers: TakesRefusals | None = None,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`bundle`: the CAs by which replicas know each other, PEM. `grace`: seconds for calls in
-        flight when the server closes. `read` gets an object by its path. `strangers`: told of
-        refused writes by the other replicas (V1). `clock`: seconds, monotonic.
+        flight when the server closes. `read` gets an object by its path.
         """
         self._settings = settings.volcano.enqueue
         self._bundle = bundle
@@ -66,11 +59,10 @@ class EnqueueParts:
             secret=self._settings.path_secret,
         )
         self._call = LeaderVotes(client)
-        self.refusals: Final = LeaderRefusals(client, clock)
         jobs = JobRequests(ledger, notifier, read)
         self.votes: Final = EnqueueVotes(ledger, notifier, self._call, synced, told, jobs)
         secret = self._settings.path_secret
-        answers = EnqueueServer(self.votes, metrics, strangers, secret=secret)
+        answers = EnqueueServer(self.votes, metrics, secret=secret)
         self._server, self._plain = answers.http(), answers.http()
 
     async def start(self, tls: ssl.SSLContext) -> None:
@@ -89,7 +81,6 @@ class EnqueueParts:
     async def stop(self) -> None:
         """Answer what is in flight, and close."""
         await asyncio.gather(*(server.stop(self._grace) for server in self._servers))
-        await self.refusals.stop()
         await self._call.close()
 
     @property

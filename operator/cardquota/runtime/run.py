@@ -18,15 +18,14 @@ from cardquota_webhooks.claims import CardlessClaims
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
-from cardquota_webhooks.refused.refused_write_reviews import RefusedWriteReviews
-from cardquota_webhooks.refused.refused_writes import RefusedWrites
+from cardquota_webhooks.refused_writes import RefusedWriteReviews
 from cardquota_webhooks.resizes import ResizeReviews
 from cardquota_webhooks.reviews.queue_answers import QueueAnswers
 from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
-from cardquota_webhooks.volcano_jobs.volcano_job_reviews import VolcanoJobReviews
+from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
 
 from ..cluster.api.access import AccessError
@@ -49,10 +48,7 @@ from ..control.fence import Fence
 from ..control.leadership import Leadership, TermPart
 from ..control.queues.queue_definition import QueueDefinition
 from ..control.queues.queue_metrics import measure_drift
-from ..control.reports import phase_probe
 from ..control.reports.installation import InstallationCheck
-from ..control.reports.other_scheduler import OtherScheduler, OtherSchedulerError
-from ..control.reports.stranger_conditions import StrangerConditions
 from ..control.waking.workload_waker import WorkloadWaker
 from ..loop.ended import ended
 from ..loop.loop_watch import LoopWatch
@@ -69,7 +65,6 @@ from .logs import configure
 from .metrics_access import MetricsAccess
 from .metrics_page import MetricsPage
 from .probes import Probes
-from .refused_news import RefusedNews
 
 _LOG = logging.getLogger(__name__)
 _GRACE: Final = 4.0
@@ -148,7 +143,6 @@ class Operator:
             self._notifier,
             self._count_undecodable,
             broken_cards=settings.extender.enabled,
-            probe=f"{settings.namespace}/{phase_probe.NAME}",
         )
         self._left_out = LeftOutReads(self._ledger, client, kinds)
         self._needed = [
@@ -194,17 +188,10 @@ class Operator:
             )
         self._definition = QueueDefinition(standalone=settings.scheduler == "standalone")
         self._definition_watch = self._definition.reflector(client)
-        self._other_scheduler = OtherScheduler(
-            phase_probe.PhaseProbe(client, settings.namespace, clock=time.monotonic),
-            self._metrics,
-            lambda: self._elector.term is not None,
-            self._phases_changed_hands,
-        )
         waker = WorkloadWaker(
             self._ledger, self._notifier, client, time.monotonic, self._metrics.woken.inc
         )
         self._endpoint = AdmissionEndpoint(settings, client, grace=_GRACE)
-        strangers = StrangerConditions(self._ledger, self._notifier, time.monotonic)
         self._enqueue: EnqueueParts | None = None
         if settings.enqueues_for_volcano:
             self._enqueue = EnqueueParts(
@@ -218,12 +205,8 @@ class Operator:
                 lambda: self._endpoint.bundle,
                 client.get,
                 grace=_GRACE,
-                strangers=strangers,
             )
         parts: list[TermPart] = [waker]
-        beside_volcano = settings.scheduler == "volcano"
-        if beside_volcano:
-            parts.append(strangers)
         if self._extender is not None:
             parts.append(self._extender.binder)
         if self._enqueue is not None:
@@ -242,18 +225,9 @@ class Operator:
             self._part_failed,
             definition=self._definition,
             parts=parts,
-            phases_left_alone=lambda: self._other_scheduler.here,
-            strangers=strangers.of if beside_volcano else None,
         )
         self._installation = InstallationCheck(
             settings, client, self._metrics, self._events, lambda: self._elector.term is not None
-        )
-        self._refused = RefusedWrites(self._events, self._metrics, time.monotonic)
-        self._refused_news = RefusedNews(
-            self._refused,
-            self._ledger,
-            strangers,
-            self._enqueue.refusals if self._enqueue is not None else None,
         )
 
         def leads() -> bool:
@@ -285,8 +259,6 @@ class Operator:
             self._start(reflector.run())
         self._start(self._definition_watch.run())
         self._start(self._events.run())
-        if self._settings.scheduler == "standalone":
-            self._start(self._other_scheduler.run())
         endpoint = self._start(self._serve())
         extender = self._start(self._serve_extender()) if self._extender is not None else None
         await self._stop.wait()
@@ -374,15 +346,7 @@ class Operator:
             *([self._fence.problem] if self._fence.problem else []),
             *certificates,
             *self._installation.faults,
-            *self._refused.faults,
-            *self._other_scheduler.faults,
         ]
-
-    def _phases_changed_hands(self) -> None:
-        """Every group may have another phase than it should."""
-        for key in self._ledger.groups:
-            self._ledger.dirty.mark_group(key)
-        self._notifier.notify()
 
     def _make_admission(self) -> AdmissionServer:
         def synced() -> bool:
@@ -408,9 +372,7 @@ class Operator:
         )
         targets = ScaleTargets(self._ledger, PodLookup(self._client).one)
         beside_volcano = self._settings.scheduler == "volcano"
-        jobs = VolcanoJobReviews(
-            self._ledger, self._settings, self._notifier, exists, claims, known
-        )
+        jobs = VolcanoJobReviews(self._ledger, self._settings, self._notifier, claims, known)
         return AdmissionServer(
             pods,
             ResizeReviews(self._ledger, known),
@@ -428,10 +390,15 @@ class Operator:
             ),
             self._metrics,
             audit=self._settings.mode is InstallationMode.AUDIT,
-            refused=RefusedWriteReviews(self._refused_news.note),
+            refused=RefusedWriteReviews(self._metrics.refused_writes),
             volcano_jobs=jobs if beside_volcano else None,
             queue_answers=QueueAnswers(
-                self._ledger, self._settings, known, time.time, time.monotonic
+                self._ledger,
+                self._settings,
+                known,
+                time.time,
+                time.monotonic,
+                self._metrics.refused_writes,
             ),
             workload_answers=WorkloadAnswers(
                 self._ledger, self._settings, known, time.time, time.monotonic
@@ -463,7 +430,7 @@ class Operator:
 
     def _part_failed(self, error: BaseException | None) -> None:
         """Stop the process, to be restarted as a whole."""
-        if isinstance(error, OSError | OtherSchedulerError):
+        if isinstance(error, OSError):
             _LOG.error("stopping: %s", error)
         else:
             _LOG.error("a part of the operator ended; stopping", exc_info=error)

@@ -25,6 +25,7 @@ from .volcano_jobs import phase, running, running_by_job, submit, volcano_job
 
 pytestmark = [pytest.mark.plane, pytest.mark.disruptive]
 STRANGER = "system:serviceaccount:elsewhere:volcano-scheduler"
+SETTING = "add it to the setting volcano.accounts"
 
 
 def published(team: Team) -> dict[str, Any]:
@@ -35,12 +36,6 @@ def published(team: Team) -> dict[str, Any]:
 def row(team: Team, card: str = T1000) -> dict[str, Any]:
     rows = published(team).get("cards", ())
     return next((dict(one) for one in rows if one["name"] == card), {})
-
-
-def not_known(team: Team) -> dict[str, Any]:
-    """The condition of the queue whose pods a stranger may not bind."""
-    found = published(team).get("conditions", ())
-    return next((dict(one) for one in found if one["type"] == "VolcanoNotKnown"), {})
 
 
 def refused_patches(cluster: Cluster) -> dict[str, int]:
@@ -186,40 +181,31 @@ def test_v1_who_is_not_known_to_be_volcano_is_named(team: Team) -> None:
 
     reply = bind(team, "held", STRANGER, repeated)
     assert reply.code == 403
-    assert "leave them out of the Binding" in reply.message
-    told = team.until_told("held", "VolcanoNotKnown")
-    assert told["message"].startswith(f"<{STRANGER}> may not bind this pod: ")
-    # So does the queue, where the numbers are, and by an event, which `describe` shows.
-    team.until(lambda: not_known(team).get("status") == "True", "the queue has the condition")
-    says = f"<{STRANGER}> may not bind 1 pod, so pods wait; if this account is Volcano's, add it "
-    assert not_known(team)["message"].startswith(says)
-    queue = team.queue_name()
-    team.until(lambda: says in team.cluster.kubectl("describe", "queue", queue).stdout, "told")
-    command = (sys.executable, "-m", "cardquota.cli", "check", "-n", team.namespace, "-o", "json")
+    for said in (f"user <{STRANGER}>: ", "leave them out of the Binding", SETTING):
+        assert said in reply.message
+    command = (sys.executable, "-m", "cardquota.cli", "check", "-o", "json")
     where = {**os.environ, "KUBECONFIG": str(team.cluster.kubeconfig)}
 
     def listed() -> bool:
         done = subprocess.run(command, env=where, capture_output=True, text=True, timeout=60)
         sections = json.loads(done.stdout)["sections"]
         refused = next(one for one in sections if one["section"] == "refused")
-        return [one["name"] for one in refused["findings"]] == ["held"] and done.returncode == 3
+        reasons = [one["reason"] for one in refused["findings"]]
+        return reasons == ["VolcanoNotKnown"] and done.returncode == 3
 
-    team.until(listed, "the command lists it")
-    # Without them it may, and nobody is told of it.
+    # Of several replicas one answers, and the API server asks the same one again.
+    team.until(listed, "the command says so")
+    # Without them it may, and that is not counted.
     assert bind(team, "held", STRANGER, {}).code != 403
     now = metric(team.cluster, "cardquota_refused_writes_total", what="binding")
     assert now == counted + 1
 
     given = group(team, "held", STRANGER)
     assert given.code == 403
-    assert "do not change any more" in given.message or "may not change" in given.message
+    assert SETTING in given.message
     team.until(
         lambda: metric(team.cluster, "cardquota_refused_writes_total", what="group") >= 1, "counted"
     )
-    ready = team.cluster.state.process("cardquota-0").address + "/readyz"
-    page = team.cluster.admin.rest_client.pool_manager.request("GET", ready).data.decode()
-    assert f"<{STRANGER}> may not bind at least 1 pod" in page
-    assert f"<{STRANGER}> may not give a group to at least 1 pod" in page
 
 
 def test_volcanos_own_accounts_are_trusted_wherever_they_are(team: Team) -> None:

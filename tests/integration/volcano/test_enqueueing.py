@@ -3,7 +3,6 @@
 import json
 import ssl
 from collections.abc import Iterator
-from contextlib import closing
 from http.client import HTTPSConnection
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +14,6 @@ import yaml
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
 from integration.asking import MERGE, ask, highest_metric
-from integration.extender.shared_cards import leader_of
 from integration.roomy_nodes import T1000, T2000, add_roomy_nodes
 from integration.team import Team, notes
 
@@ -224,60 +222,6 @@ def test_a_group_whose_pods_come_first_is_none_of_ours(team: Team, volcano: Volc
     name = f"podgroup-{uuid4()}"
     made = a_group(team, name, minResources={"nvidia.com/gpu": "4"})
     assert volcano.vote(made) == ABSTAIN
-
-
-def refused_binding(team: Team, name: str, user: str) -> bytes:
-    """What the API server asks about a Binding of a pod that the policies refuse."""
-    pod = team.pod(name)["metadata"]
-    request = {
-        "uid": "refused",
-        "resource": {"group": "", "version": "v1", "resource": "pods"},
-        "subResource": "binding",
-        "operation": "CREATE",
-        "name": name,
-        "namespace": team.namespace,
-        "userInfo": {"username": user},
-        "object": {
-            "metadata": {"name": name, "uid": pod["uid"], "annotations": notes(team.pod(name))}
-        },
-    }
-    return json.dumps(
-        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
-    ).encode()
-
-
-def observed(team: Team) -> str:
-    """The path that the API server calls, with its secret."""
-    base = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
-    found = ask(team.cluster, "GET", f"{base}/cardquota-refused").body
-    url: str = found["webhooks"][0]["clientConfig"]["url"]
-    return "/" + url.partition("://")[2].partition("/")[2]
-
-
-@pytest.mark.slow
-def test_v1_a_replica_that_does_not_lead_tells_the_leader_what_it_was_asked(team: Team) -> None:
-    """The API server asks any; the condition is of the leader's writing."""
-    user = "system:serviceaccount:elsewhere:volcano-scheduler"
-    team.has_queue({T1000: 2})
-    assert team.create(team.a_pod("held", 1, T1000).with_spec(schedulerName="nobody")).ok
-    team.until_open("held")
-    follower = 1 - leader_of(team.cluster)
-    assert team.cluster.folder is not None
-    config = yaml.safe_load((team.cluster.folder.path / f"config-{follower}.yaml").read_text())
-    tls = ssl.create_default_context(cafile=str(team.cluster.folder.volcano_ca))
-    body = refused_binding(team, "held", user)
-
-    def condition() -> dict[str, Any]:
-        stored = json.loads(notes(team.queue()).get(v.STATUS, "{}")).get("conditions", ())
-        return next((dict(one) for one in stored if one["type"] == "VolcanoNotKnown"), {})
-
-    assert condition().get("status") != "True"
-    asked = HTTPSConnection("127.0.0.1", config["webhook"]["port"], context=tls, timeout=20)
-    with closing(asked):
-        asked.request("POST", observed(team), body, {"Content-Type": "application/json"})
-        assert json.loads(asked.getresponse().read())["response"]["allowed"]
-    team.until(lambda: condition().get("status") == "True", "the queue has the condition", 20)
-    assert condition()["message"].startswith(f"<{user}> may not bind 1 pod, so pods wait; ")
 
 
 def test_a_group_that_nobody_has_seen_waits(team: Team, volcano: VolcanoCalls) -> None:

@@ -480,6 +480,22 @@ def test_volcanos_accounts_are_those_of_the_settings() -> None:
         assert "volcano-system" not in render_policies(nobody)
 
 
+def test_v1_a_refusal_names_the_setting_by_which_volcano_is_known() -> None:
+    """Volcano's scheduler and controllers have it in their log."""
+    for settings, what in (
+        (Settings(scheduler="volcano"), "the setting volcano.accounts"),
+        (DEFAULTS, "set scheduler: volcano"),
+    ):
+        texts = [
+            check["messageExpression"]
+            for policy in documents(render_policies(settings))
+            for check in policy["spec"].get("validations", ())
+            if "if this user is" in check.get("messageExpression", "")
+        ]
+        assert len(texts) == 4  # of Bindings two; of pods, and of their status
+        assert all("request.userInfo.username" in one and what in one for one in texts)
+
+
 def test_v4_jobs_of_volcano_are_looked_at_beside_volcano_alone() -> None:
     """It fails open: each pod gets an answer of its own. No write of a status is asked about."""
     settings = Settings(scheduler="volcano")
@@ -489,6 +505,7 @@ def test_v4_jobs_of_volcano_are_looked_at_beside_volcano_alone() -> None:
     assert (webhook["failurePolicy"], webhook["sideEffects"]) == ("Ignore", "None")
     (rule,) = webhook["rules"]
     assert (rule["apiGroups"], rule["resources"]) == (["batch.volcano.sh"], ["jobs"])
+    assert rule["operations"] == ["CREATE"]
     assert {"key": NAMESPACE_MODE, "operator": "NotIn", "values": ["off"]} in (
         webhook["namespaceSelector"]["matchExpressions"]
     )
@@ -505,7 +522,6 @@ def test_v1_what_others_are_refused_is_looked_at_beside_volcano_alone() -> None:
     assert [w["name"].partition(".")[0] for w in webhooks] == ["bindings", "groups"]
     for webhook in webhooks:
         assert (webhook["failurePolicy"], webhook["timeoutSeconds"]) == ("Ignore", 2)
-        assert webhook["sideEffects"] == "NoneOnDryRun"
         (condition,) = webhook["matchConditions"]
         for account in settings.volcano.accounts:
             assert account in condition["expression"]

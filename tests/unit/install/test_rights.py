@@ -89,7 +89,6 @@ IN_ITS_OWN_NAMESPACE = {
     ("", "namespaces", "cardquota-system", "get"),
     # whether another scheduler writes phases: it is shown a group of ours
     ("scheduling.volcano.sh", "podgroups", "", "create"),
-    ("scheduling.volcano.sh", "podgroups", "cardquota-phase-probe", "delete"),
     ("", "secrets", "", "create"),
     ("", "secrets", "cardquota-webhook", "get patch"),
 }

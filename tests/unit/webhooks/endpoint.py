@@ -19,20 +19,19 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger.ledger import Ledger
 from cardquota.quota.objects.pod import Pod
-from cardquota.quota.vocabulary import RefusedWrite
 from cardquota.settings import Settings
 from cardquota_webhooks.claims import CardlessClaims
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.queues import QueueReviews
-from cardquota_webhooks.refused.refused_write_reviews import RefusedWriteReviews
+from cardquota_webhooks.refused_writes import RefusedWriteReviews
 from cardquota_webhooks.resizes import ResizeReviews
 from cardquota_webhooks.reviews.queue_answers import QueueAnswers
 from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
-from cardquota_webhooks.volcano_jobs.volcano_job_reviews import VolcanoJobReviews
+from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
 
 RESOURCES = {
@@ -112,10 +111,6 @@ class Endpoint:
         self.synced = True
         self.late = False
         self.now = 100.0
-        self.refused: list[tuple[RefusedWrite, str]] = []
-        """What was noticed of writes that others refuse."""
-        self.broken = ""
-        """What goes wrong when something is noticed."""
         self.there: bool | None = None
         """Whether the API server has the queue that is asked for; None: it does not answer."""
         self.asked: list[str] = []
@@ -169,7 +164,6 @@ class Endpoint:
             self.ledger,
             self.settings,
             self.notifier,
-            self.exists,
             self.claims,
             lambda: self.synced and not self.late,
         )
@@ -182,7 +176,7 @@ class Endpoint:
             scales,
             self.metrics,
             audit=audit,
-            refused=RefusedWriteReviews(self.note_refused),
+            refused=RefusedWriteReviews(self.metrics.refused_writes),
             volcano_jobs=jobs,
             queue_answers=QueueAnswers(
                 self.ledger,
@@ -190,6 +184,7 @@ class Endpoint:
                 lambda: self.synced and not self.late,
                 lambda: NOW,
                 lambda: self.now,
+                self.metrics.refused_writes,
             ),
             workload_answers=WorkloadAnswers(
                 self.ledger,
@@ -199,11 +194,6 @@ class Endpoint:
                 lambda: self.now,
             ),
         )
-
-    def note_refused(self, what: RefusedWrite, user: str, pod: ObjectReference) -> None:
-        if self.broken:
-            raise ValueError(self.broken)
-        self.refused.append((what, pod.name))
 
     async def exists(self, queue: str) -> bool | None:
         self.asked.append(queue)

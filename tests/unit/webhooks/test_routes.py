@@ -12,6 +12,8 @@ from cardquota.settings import Settings
 
 from .endpoint import Endpoint
 
+REFUSED_WRITES = "cardquota_refused_writes_total"
+
 
 def sent_to_us() -> list[tuple[str, str, str]]:
     """Path, API group and resource of every rule that an administrator applies."""
@@ -49,14 +51,20 @@ async def test_what_we_ask_for_is_answered(path: str, group: str, resource: str)
 
 
 @pytest.mark.parametrize(
-    ("resource", "sub", "broken"),
+    ("resource", "sub", "dry_run", "counted"),
     [
-        *(("pods", "binding", ""), ("bindings", "", ""), ("pods", "", ""), ("pods", "", "no room")),
-        *(("pods", "resize", ""), ("deployments", "scale", ""), ("queues", "", "")),
+        ("pods", "binding", False, {"binding": 1}),
+        ("bindings", "", False, {"binding": 1}),
+        ("pods", "", False, {"group": 1}),
+        ("pods", "", True, {}),
+        *((resource, sub, False, {}) for resource, sub in (("pods", "resize"), ("queues", ""))),
+        ("deployments", "scale", False, {}),
     ],
 )
-async def test_where_others_decide_nothing_is_refused(resource: str, sub: str, broken: str) -> None:
-    """Not even what does not belong there, nor when we have made a mistake."""
+async def test_v1_where_others_decide_nothing_is_refused_and_what_they_refuse_is_counted(
+    resource: str, sub: str, dry_run: bool, counted: dict[str, int]
+) -> None:
+    """Not even what does not belong there."""
     request = {
         "uid": "u",
         "resource": {"group": "", "version": "v1", "resource": resource},
@@ -65,10 +73,11 @@ async def test_where_others_decide_nothing_is_refused(resource: str, sub: str, b
         "name": "web",
         "namespace": "team",
         "object": [],
+        "dryRun": dry_run,
     }
     async with Endpoint() as endpoint:
-        endpoint.broken = broken
         said = await endpoint.review("/observe", request)
-    noticed = resource == "bindings" or (resource == "pods" and sub != "resize")
     assert said.allowed
-    assert len(endpoint.refused) == (noticed and not broken)
+    for what in ("binding", "group"):
+        value = endpoint.metrics.registry.get_sample_value(REFUSED_WRITES, {"what": what})
+        assert value == counted.get(what, 0)

@@ -5,6 +5,8 @@ from http import HTTPStatus
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
+from prometheus_client import Counter
 
 from cardquota.api.reviews.queue_review import DEFAULT_LIMIT, LARGEST_LIMIT
 from cardquota.quota.accounts.account import OUTSIDE
@@ -46,14 +48,16 @@ class QueueAnswers:
         known: Callable[[], bool],
         wall_clock: Callable[[], float],
         clock: Callable[[], float],
+        refused_writes: Counter,
     ) -> None:
         """`known`: whether the cluster was read, recently enough. `wall_clock`: since 1970, s.
-        `clock`: seconds, monotonic.
+        `clock`: seconds, monotonic. `refused_writes`: told without a queue's name (V1).
         """
         self._ledger = ledger
         self._starvation_wait = settings.release.starvation_wait
         self._questions = Questions(known, clock, settings.webhook.timeout_seconds)
         self._wall_clock = wall_clock
+        self._refused_writes = refused_writes
 
     async def answer(self, request: Request) -> AdmissionResponse:
         """Add the answer, or refuse what is no question, or asks about no queue."""
@@ -77,7 +81,8 @@ class QueueAnswers:
         wanted = DEFAULT_LIMIT if spec.limit is None else spec.limit
         limit, time = max(0, min(wanted, LARGEST_LIMIT)), time_text(int(self._wall_clock()))
         if spec.queue == OUTSIDE:
-            return (yield from outside_answer(self._ledger, limit=limit, time=time))
+            found = yield from outside_answer(self._ledger, limit=limit, time=time)
+            return replace(found, refused_writes=_total(self._refused_writes))
         return (
             yield from queue_answer(
                 self._ledger,
@@ -87,6 +92,12 @@ class QueueAnswers:
                 starvation_wait=self._starvation_wait,
             )
         )
+
+
+def _total(counter: Counter) -> int:
+    """Of all of its labels."""
+    samples = (one for family in counter.collect() for one in family.samples)
+    return int(sum(one.value for one in samples if one.name.endswith("_total")))
 
 
 def _no_queue(name: str, meant: str = "") -> AdmissionResponse:

@@ -158,6 +158,9 @@ class QueueReviewStatus(WireModel):
     """Number of waiting groups and single pods that are not listed."""
     quota_problem: str | None = None
     """Why the quota cannot be read. An older quota is in force."""
+    refused_writes: Int64 | None = None
+    """Without a queue name: Bindings and groups of pods that were refused to users who are not in
+    volcano.accounts, as the replica that answers has counted them since its start."""
 
 
 class QueueReviewSchema(WireModel):

@@ -21,7 +21,7 @@ from ..printing import print_data, print_lines
 from ..table import table
 from .checked_cluster import JUDGED_BY, CheckedCluster, read_cluster
 from .drift_section import Difference, drift_section, lasting_differences
-from .finding import Finding, FindingKind
+from .finding import Finding
 from .installation.fence_section import fence_section
 from .installation.installation_section import (
     INSTALLATION,
@@ -37,7 +37,7 @@ from .nodes_section import nodes_section
 from .outside_section import outside_section
 from .past_section import past_section
 from .queues_section import queues_section
-from .refused_section import refused_section
+from .refused_section import REFUSED, refused_section
 from .section import CheckSection
 
 FOUND: Final = 3
@@ -48,7 +48,6 @@ _COLUMNS: Final = ("FINDING", "OBJECT", "QUEUE", "CARDS", "FOR")
 _NOTHING: Final = "-"
 _SHORT: Final = 2
 """Lines of two sections that need no empty line between them."""
-_SINCE: Final = (FindingKind.REFUSED,)
 """Findings that have begun at some time, known or not. Of the others nobody asks since when."""
 _LONGEST_NOTE: Final = 1_000
 """Characters: an API server, or what stands before it, may answer anything."""
@@ -72,13 +71,11 @@ def check(
         seen = asyncio.run(_read(kubeconfig, context, namespace, settings, given=given))
     except (AccessError, ClusterError) as error:
         return failed(error)
-    now = time.time()
     read, settings = seen.cluster, seen.settings
-    refused = refused_section(read.refused_events, now)
     outside = outside_section(read)
     namespaces = namespaces_section(read, seen.namespace_keys, settings.scale.autoscalers)
     past = [namespaces, past_section(read)]
-    return show_sections([*_of_cluster(seen), *past, refused, outside], output)
+    return show_sections([*_of_cluster(seen), *past, seen.refused, outside], output)
 
 
 class _Looked(NamedTuple):
@@ -90,6 +87,7 @@ class _Looked(NamedTuple):
     installation: tuple[CheckSection, ...] = ()
     """With the fence. Empty where a namespace is asked for."""
     drift: tuple[Difference, ...] = ()
+    refused: CheckSection = CheckSection(REFUSED)
 
 
 async def _read(
@@ -105,19 +103,20 @@ async def _read(
         if namespace:
             return _Looked(settings, read, keys)
         installed = await read_installed(client, settings)
+        refused = await refused_section(client, settings)
     finally:
         await client.close()
     now = time.time()
     installation = installation_section(installed, settings, now, unknown)
     found = (installation, fence_section(installed, settings, now, known=not unknown))
     if nobody_decides(installation) or not_known(read, JUDGED_BY):
-        return _Looked(settings, read, keys, found)
+        return _Looked(settings, read, keys, found, (), refused)
 
     async def again() -> CheckedCluster:
         return await read_cluster(kubeconfig, context, "", settings, only=JUDGED_BY)
 
     drift = await lasting_differences(read, again, asyncio.sleep)
-    return _Looked(settings, read, keys, found, tuple(drift))
+    return _Looked(settings, read, keys, found, tuple(drift), refused)
 
 
 def _of_cluster(seen: _Looked) -> list[CheckSection]:
@@ -186,9 +185,7 @@ def _row(found: Finding) -> tuple[str, ...]:
 
 
 def _since(found: Finding) -> str:
-    if found.age is not None:
-        return lasting(found.age)
-    return "unknown" if found.finding in _SINCE else _NOTHING
+    return _NOTHING if found.age is None else lasting(found.age)
 
 
 def _name(found: Finding) -> str:

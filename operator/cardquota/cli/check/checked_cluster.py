@@ -19,13 +19,11 @@ from ...cluster.watch.listing import Unreadable, list_objects
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
 from ...quota.names.meaningless_keys import KEYS_OF_QUEUES
-from ...quota.pods.pod_facts import State
 from ...quota.words import logged, show
 from ...settings import InstallationMode, Settings
 from .. import sentences
 from ..cluster_error import ClusterError
 from .namespace_keys import Keyed
-from .refused_section import RefusedEvent, refused_events
 
 PODS: Final = "pods"
 NODES: Final = "nodes"
@@ -52,8 +50,6 @@ class CheckedCluster:
     """By kind that may not be listed: the answer."""
     partly: set[str] = field(default_factory=set)
     """Kinds of which only the namespace was read, though others matter too."""
-    refused_events: list[RefusedEvent] | str = field(default_factory=list)
-    """About what somebody may not schedule (V1); or why they are not read."""
     unreadable: list[str] = field(default_factory=list)
     """Objects that do not have the form of their kind."""
     unreadable_kinds: set[str] = field(default_factory=set)
@@ -96,8 +92,6 @@ async def read_cluster(
         while ledger.behind:
             ledger.catch_up()
             await asyncio.sleep(0)
-        if only is None:
-            await _read_events(client, found)
     finally:
         await client.close()
     return found
@@ -172,16 +166,3 @@ def _leave_out(found: CheckedCluster, kind: str, names: tuple[str, str], error: 
     name = logged(*filter(None, names)) or "one of them"
     found.unreadable.append(f"{kind}: {name} cannot be read: {show(error)}")
     found.unreadable_kinds.add(kind)
-
-
-async def _read_events(client: Client, found: CheckedCluster) -> None:
-    """Those of refused Bindings, only if a pod is let through and has no node."""
-    if not any(one.facts.state is State.OPEN for one in found.ledger.pods.values()):
-        return
-    path = _inside("/api/v1/events", found.namespace) or "/api/v1/events"
-    try:
-        found.refused_events = await refused_events(client, path)
-    except (ApiError, OutcomeUnknown) as error:
-        raise ClusterError(sentences.not_listed("events", str(error))) from error
-    except msgspec.MsgspecError as error:
-        raise ClusterError(sentences.not_listed("events", sentences.NO_LIST)) from error

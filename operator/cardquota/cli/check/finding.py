@@ -9,7 +9,7 @@ class FindingKind(StrEnum):
     """What is wrong."""
 
     REFUSED = "refused"
-    """A pod that somebody may not bind, or give a group."""
+    """Somebody may not bind pods, or give them a group."""
     INSTALLATION = "installation"
     """A part of the product that is missing, or is not as it should be."""
     QUEUE = "queue"
@@ -55,8 +55,7 @@ class Finding:
     @property
     def why_and_advice(self) -> str:
         """Equal for all with the same reason. What to do is said once."""
-        said = self.finding is FindingKind.REFUSED or self.advice in self.why
-        if said:
+        if self.advice in self.why:
             return self.why
         between = " " if self.why.endswith("?") else "; "
         return f"{self.why}{between}{self.advice}"

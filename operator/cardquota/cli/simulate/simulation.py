@@ -20,8 +20,8 @@ from ...quota.decisions.groups.group_write import judge_group_write
 from ...quota.decisions.holders import with_holders
 from ...quota.decisions.judgement import judge_release, queue_not_named
 from ...quota.decisions.probably_meant import with_group_meant
+from ...quota.decisions.volcano_jobs.job_create import judge_job
 from ...quota.decisions.volcano_jobs.job_pods import has_too_many_tasks
-from ...quota.decisions.volcano_jobs.job_write import judge_job_write
 from ...quota.effect import Effect, effect_of, effect_on_create
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
@@ -169,7 +169,7 @@ class Simulation:
             return True
         for task in written.spec.tasks or ():
             self._leave_out_claims(task.template.spec, meta.namespace)
-        verdict = to_its_end(judge_job_write(self.ledger, written, namespace=meta.namespace))
+        verdict = to_its_end(judge_job(self.ledger, written, namespace=meta.namespace))
         name = f"{meta.namespace}/{meta.name}"
         told = list(verdict.warnings)
         if verdict.refusal and mode is v.Mode.ENFORCE:

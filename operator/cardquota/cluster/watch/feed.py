@@ -94,12 +94,10 @@ def watched_kinds(
     on_undecodable: Callable[[str], None],
     *,
     broken_cards: bool = False,
-    probe: str = "",
 ) -> tuple[WatchedKind, ...]:
     """All kinds that the ledger needs; the optional kinds are last.
 
     `broken_cards`: whether ConfigMaps are read that say which cards of a node are broken.
-    `probe`: the key of a pod group that concerns nobody (V6).
     """
     group = "/apis/scheduling.volcano.sh/v1beta1"
     devices = [f"/apis/resource.k8s.io/{v}/deviceclasses" for v in ("v1", "v1beta2", "v1beta1")]
@@ -114,9 +112,7 @@ def watched_kinds(
         catching_up.look()
 
     def group_seen(group: PodGroup) -> None:
-        facts = group_facts(group)
-        if facts.key != probe:
-            ledger.group_seen(facts)
+        ledger.group_seen(group_facts(group))
 
     def workload_seen(name: str, workload: Workload) -> None:
         facts = workload_facts(name, workload, ledger.defaults)

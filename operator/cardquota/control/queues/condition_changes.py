@@ -10,7 +10,6 @@ _WANTED: Final = {
     v.Condition.QUOTA_VALID: "True",
     v.Condition.OVER_QUOTA: "False",
     v.Condition.OVERSOLD: "False",
-    v.Condition.VOLCANO_UNKNOWN: "False",
 }
 """Their status where all is well. What rolling updates borrow comes and goes with each of them, and
 is no news."""

@@ -6,13 +6,11 @@ very many change at once, they are reported slice by slice.
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Final
 
 from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.reports.queue_report import QueueReport, report
-from ...quota.reports.strangers import QueueStrangers
 from ..later import Later, Timer, in_loop_later
 
 _EVERY: Final = 0.1
@@ -35,13 +33,10 @@ class QueueReports:
         *,
         clock: Callable[[], float],
         later: Later = in_loop_later,
-        strangers: Callable[[str], QueueStrangers] | None = None,
     ) -> None:
         """`post` takes a queue with its numbers, None if it is gone. `clock`: seconds, monotonic.
-        `later` calls a function after a number of seconds. `strangers`: who is refused what of a
-        queue's pods (V1), if anybody looks.
+        `later` calls a function after a number of seconds.
         """
-        self._strangers = strangers
         self._ledger = ledger
         self._post = post
         self._clock = clock
@@ -87,10 +82,7 @@ class QueueReports:
             self._due[queue] = None
 
     def _report(self, queue: str) -> QueueReport | None:
-        found = report(self._ledger, queue)
-        if found is not None and self._strangers is not None:
-            found = replace(found, strangers=self._strangers(queue))
-        return found
+        return report(self._ledger, queue)
 
     def _call_later(self) -> None:
         if not (self._due or self._rested_at):

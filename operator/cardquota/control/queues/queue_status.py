@@ -1,9 +1,7 @@
 """The status of a Queue, from the ledger's report and what is stored. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-
-from pydantic import ValidationError
 
 from ...api.condition import QueueCondition
 from ...api.queue_status import (
@@ -15,11 +13,9 @@ from ...api.queue_status import (
 )
 from ...quota import vocabulary as v
 from ...quota.messages import report_messages
-from ...quota.messages.volcano import volcano_messages
 from ...quota.moments import read_moment
 from ...quota.quantity import LARGEST
 from ...quota.reports.queue_report import QueueReport, columns
-from ...quota.reports.strangers import RefusedUser
 from ...quota.words import first_of
 
 
@@ -112,11 +108,6 @@ def _conditions(report: QueueReport, stored: object, now: str) -> list[QueueCond
     if report.lends:
         reason = "RollingUpdate" if borrowed else "NothingBorrowed"
         wanted = (*wanted, (v.Condition.BORROWED, bool(borrowed), reason, borrowed))
-    strangers = report.strangers
-    if strangers is not None and strangers.known:
-        who = _strangers(strangers.users)
-        reason = "UserRefused" if who else "NobodyRefused"
-        wanted = (*wanted, (v.Condition.VOLCANO_UNKNOWN, bool(who), reason, who))
     before = {one.get("type"): one for one in _mappings(stored)}
     found = []
     for kind, holds, reason, text in wanted:
@@ -133,23 +124,4 @@ def _conditions(report: QueueReport, stored: object, now: str) -> list[QueueCond
                 message=text if isinstance(text, str) else first_of(text, "; "),
             )
         )
-    if strangers is not None and not strangers.known:
-        found.extend(_kept(before.get(v.Condition.VOLCANO_UNKNOWN, {})))
     return found
-
-
-def _strangers(users: Sequence[RefusedUser]) -> str:
-    """Who is refused what (V1); empty if nobody is."""
-    each = [
-        volcano_messages.stranger_of_queue(one.what, one.user, one.pods, more=one.more)
-        for one in users
-    ]
-    return volcano_messages.strangers_of_queue(each) if each else ""
-
-
-def _kept(stored: Mapping[str, Any]) -> list[QueueCondition]:
-    """A condition of which a new leader does not know whether it still holds, as it was stored."""
-    try:
-        return [QueueCondition.model_validate(stored)]
-    except ValidationError:
-        return []

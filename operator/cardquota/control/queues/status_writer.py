@@ -376,27 +376,19 @@ def _own_numbers(report: QueueReport) -> tuple[object, ...]:
     lent = (report.lends, report.borrowed, [row.surge for row in report.cards])
     about = (report.uid, report.generation, report.state, report.state_is_ours)
     wrong = (report.over, report.quota_problem, report.has_quota, report.spec_problem)
-    refused = report.strangers.users if report.strangers is not None else ()
-    return (*about, *wrong, rows, *lent, report.resources, report.waiting, refused)
+    return (*about, *wrong, rows, *lent, report.resources, report.waiting)
 
 
 def _of_its_own(status: dict[str, Any]) -> dict[str, Any]:
     """A status without the parts that depend on other queues' quotas."""
     rows = [{**row, "deserved": None} for row in _mappings(status.get("cards"))]
     conditions = _mappings(status.get("conditions"))
-    own = [condition for condition in conditions if not _may_wait(condition)]
+    own = [condition for condition in conditions if condition.get("type") != v.Condition.OVERSOLD]
     columns = status.get("columns")
     if isinstance(columns, dict):
         # What is its own in the note stands elsewhere, too: in conditions and state.
         columns = {name: text for name, text in columns.items() if name != "note"}
     return {**status, "cards": rows, "conditions": own, "columns": columns}
-
-
-def _may_wait(condition: Mapping[str, Any]) -> bool:
-    """Of others' quotas, or of what a new leader finds of all queues at once: nobody is refused."""
-    kind = condition.get("type")
-    nobody = kind == v.Condition.VOLCANO_UNKNOWN and condition.get("status") == "False"
-    return nobody or kind == v.Condition.OVERSOLD
 
 
 def _mappings(stored: object) -> list[dict[str, Any]]:

@@ -1,5 +1,4 @@
-"""The server that Volcano's scheduler asks: one verb of its plugin `extender`, and nothing else;
-and where other replicas tell the leader of refused writes.
+"""The server that Volcano's scheduler asks: one verb of its plugin `extender`, and nothing else.
 
 A call that can be read gets HTTP 200 and a number. Any other gets a code and a sentence; Volcano
 then enqueues nothing, as long as its configuration says `extender.ignorable: false`.
@@ -7,10 +6,9 @@ then enqueues nothing, as long as its configuration says `extender.ignorable: fa
 
 import hmac
 import logging
-from collections.abc import Iterable
 from http import HTTPStatus
 from time import perf_counter
-from typing import Final, Protocol
+from typing import Final
 
 from ...cluster.serving.body_budget import BodyBudget, BusyError
 from ...cluster.serving.http_call import (
@@ -22,13 +20,10 @@ from ...cluster.serving.http_call import (
 )
 from ...cluster.serving.http_server import HttpServer
 from ...metrics import Metrics
-from ...quota.vocabulary import RefusedWrite
 from ..leader_client import PASSED_ON
-from . import refusal_call
 from .enqueue_answer import vote_answer
 from .enqueue_ask import PATH, EnqueueAskError, read_enqueue_ask
 from .enqueue_votes import EnqueueVotes
-from .refusal_call import RefusalCallError, read_refusals
 
 _LOG = logging.getLogger(__name__)
 _MIB: Final = 2**20
@@ -38,21 +33,8 @@ _IN_WORK: Final = 16 * _MIB
 """Bytes of all bodies in work on this port."""
 _DRAINED: Final = 64 * _MIB
 """Bytes that are taken in and dropped, so that the caller reads our answer."""
-_DIGITS: Final = 9
-"""Of the size of a body that is small."""
 _VERB: Final = "jobEnqueueable"
 _BROKEN: Final = "cardquota could not answer: this is a bug, see its log"
-
-
-class TakesRefusals(Protocol):
-    """Who is told of refused writes (V1)."""
-
-    @property
-    def leads(self) -> bool:
-        """Whether it wants to know now."""
-
-    def note(self, what: RefusedWrite, user: str, pods: Iterable[str]) -> None:
-        """It was refused to this user for these pods, by uid."""
 
 
 class EnqueueServer:
@@ -62,7 +44,6 @@ class EnqueueServer:
         self,
         votes: EnqueueVotes,
         metrics: Metrics,
-        refusals: TakesRefusals | None = None,
         *,
         secret: str = "",
     ) -> None:
@@ -71,7 +52,6 @@ class EnqueueServer:
         """
         self._votes = votes
         self._secret = secret.encode()
-        self._refusals = refusals
         self._seconds = metrics.extender_seconds
         self._counter = metrics.enqueue_votes
         self._refused = metrics.refused_request
@@ -87,10 +67,6 @@ class EnqueueServer:
         path = self._without_secret(call.path)
         if path is None:
             return _text(HTTPStatus.NOT_FOUND, "nothing is here")
-        refusals = self._refusals
-        passed_on = PASSED_ON.lower() in call.headers
-        if path == refusal_call.PATH and passed_on and refusals and refusals.leads:
-            return await _take(refusals, call)
         if path != PATH:
             return _text(HTTPStatus.NOT_FOUND, f"nothing is here; there is {PATH}")
         if call.method != "POST":
@@ -98,7 +74,7 @@ class EnqueueServer:
         began = perf_counter()
         try:
             ask = read_enqueue_ask(await call.body())
-            vote = await self._votes.vote(ask, passed_on=passed_on)
+            vote = await self._votes.vote(ask, passed_on=PASSED_ON.lower() in call.headers)
         except BodyTooLargeError:
             most = f"at most {LARGEST_BODY // _MIB} MiB are read"
             return _text(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is too large: {most}")
@@ -121,34 +97,6 @@ class EnqueueServer:
         there, _, said = before.rpartition("/")
         known = hmac.compare_digest(said.encode(errors="replace"), self._secret)
         return f"{there}/{verb}" if known else None
-
-
-async def _take(refusals: TakesRefusals, call: HttpCall) -> HttpAnswer:
-    """What another replica passes on. Anybody may call: so nothing known here is said."""
-    if call.method != "POST":
-        return _text(HTTPStatus.METHOD_NOT_ALLOWED, "refused writes are to be posted")
-    most = refusal_call.LARGEST
-    if not _within(call, most):
-        text = f"at most {most // 1024} KiB are read, of a body whose length is said"
-        return _text(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
-    try:
-        notes = read_refusals((await call.body())[:most])
-        for note in notes:
-            refusals.note(note.what, note.user, note.pods)
-    except (BusyError, ConnectionError):
-        raise  # the call has not come
-    except (BodyTooLargeError, RefusalCallError) as error:
-        return _text(HTTPStatus.BAD_REQUEST, f"the call cannot be read: {error}")
-    except Exception:  # noqa: BLE001
-        _LOG.exception("refused writes that another replica told of could not be taken")
-        return _text(HTTPStatus.SERVICE_UNAVAILABLE, _BROKEN)
-    return HttpAnswer(HTTPStatus.OK, b"{}")
-
-
-def _within(call: HttpCall, most: int) -> bool:
-    """Whether a body has at most so many bytes, as it says itself."""
-    size = call.headers.get("content-length", "")
-    return size.isascii() and size.isdigit() and len(size) <= _DIGITS and int(size) <= most
 
 
 def _text(code: HTTPStatus, text: str) -> HttpAnswer:

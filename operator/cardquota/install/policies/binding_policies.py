@@ -34,7 +34,7 @@ from ..cel import (
 )
 from ..namespaces import in_watched
 from .admission_policy import AdmissionPolicy, Check, Rule
-from .key_policies import by_volcano, written_by_us
+from .key_policies import by_volcano, volcanos_setting, written_by_us
 
 BINDINGS: Final = Rule("pods/binding", ("CREATE",), beside=("bindings",))
 BOUND_WITH: Final = (TERM, ALLOCATED, *PLACEMENT, *CARD_GIVEN)
@@ -119,8 +119,17 @@ def _kept_from_others(settings: Settings) -> tuple[str, ...]:
 
 
 def _of_others(settings: Settings) -> tuple[Check, ...]:
-    leave = "leave them out of the Binding"
+    leave = (
+        "leave them out of the Binding; if this user is Volcano's scheduler, "
+        f"{volcanos_setting(settings)}"
+    )
+    said = "'user <' + request.userInfo.username + '>: ' + "
     names = _kept_from_others(settings)
+    kept = f"the annotations {', '.join(names)} are written by cardquota alone: {leave}"
+    fixed = (
+        f"the annotations {', '.join(FIXED_ONCE_OPEN)} of a pod say what it is charged and do not "
+        f"change when it is bound: {leave}"
+    )
     ours, others = carries("object", names), carries("object", FIXED_ONCE_OPEN)
     by_us = ["variables.byUs"] if settings.extender.enabled else []
     return (
@@ -128,14 +137,11 @@ def _of_others(settings: Settings) -> tuple[Check, ...]:
             any_of(*by_us, f"!{_LABELLED}"),
             f"the label {MANAGED} is written by cardquota alone: leave it out of the Binding",
         ),
-        Check(
-            any_of(*by_us, f"!{ours}"),
-            f"the annotations {', '.join(names)} are written by cardquota alone: {leave}",
-        ),
+        Check(any_of(*by_us, f"!{ours}"), kept, said + literal(kept)),
         Check(
             any_of(*by_us, f"!{others}", f"!({in_watched(settings, Mode.AUDIT)})"),
-            f"the annotations {', '.join(FIXED_ONCE_OPEN)} of a pod say what it is charged and "
-            f"do not change when it is bound: {leave}",
+            fixed,
+            said + literal(fixed),
         ),
     )
 

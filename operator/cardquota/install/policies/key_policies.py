@@ -56,6 +56,13 @@ def by_volcano(settings: Settings) -> str:
     return f"request.userInfo.username in {literals(accounts)}" if accounts else "false"
 
 
+def volcanos_setting(settings: Settings) -> str:
+    """What to set where this user is Volcano's after all."""
+    if settings.scheduler == "volcano":
+        return "add it to the setting volcano.accounts and apply `cardquota manifests`"
+    return "set scheduler: volcano"
+
+
 def group_given() -> str:
     """A pod without a group is given one when its gate is open, and nothing else of what is fixed
     then changes.
@@ -214,11 +221,11 @@ def fixed(settings: Settings) -> Clause:
         "they say what it is charged, so they are fixed once the pod is past its gate; "
         "create the pod again, from a changed template, with other values"
     )
-    group_given = all_of(
+    only_given = all_of(
         f"!({changed_by_update(others)})",
         f"{annotation('oldObject', GROUP_NAME)} == ''",
-        by_volcano(settings),
     )
+    theirs = f"; if this user is one of Volcano's controllers, {volcanos_setting(settings)}"
     return Clause(
         "fixedChanged",
         ("UPDATE",),
@@ -226,12 +233,13 @@ def fixed(settings: Settings) -> Clause:
         where=in_watched(settings, Mode.AUDIT),
         checks=(
             Check(
-                group_given,
+                all_of(only_given, by_volcano(settings)),
                 f"the annotations {names} of this pod may not be changed any more: {again}",
                 "'user <' + request.userInfo.username + '> may not change the annotations ' +\n"
                 f"{literals(FIXED_ONCE_OPEN)}.filter(k, object.metadata.?annotations[?k] "
                 "!= oldObject.metadata.?annotations[?k]).join(', ')\n"
-                f"+ ' of pod <' + object.metadata.name + '>: ' + {literal(again)}",
+                f"+ ' of pod <' + object.metadata.name + '>: ' + {literal(again)}\n"
+                f"+ ({only_given} ? {literal(theirs)} : '')",
             ),
         ),
     )

@@ -110,6 +110,8 @@ class QueueAnswer(Wire):
     more_waiters: int
     quota_problem: str = ""
     """Why the stored quota cannot be read, so that an older one is in force (Q4)."""
+    refused_writes: int = 0
+    """Only without a name: what this replica has counted since its start (V1)."""
 
 
 class PodNumbers(Wire):

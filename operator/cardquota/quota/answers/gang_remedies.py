@@ -23,7 +23,7 @@ MOST_STARTING: Final = 10_000
 """Members that start together, up to which they are looked at: some milliseconds."""
 MOST_ALTERNATIVES: Final = 256
 """Alternatives of all different requests together, up to which they are assigned, without a pause,
-in some ten milliseconds: the same as of a Job of Volcano (`JOB_ALTERNATIVES`)."""
+in some ten milliseconds."""
 MOST_TRIED: Final = 64
 """Other queues in which all of it is assigned, of those with enough quota left by plain sums."""
 LOOKED_AT_A_TIME: Final = 4_096

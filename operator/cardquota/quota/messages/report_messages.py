@@ -93,8 +93,6 @@ def condition_over(condition: str) -> str:
         return "quota and limits can be read again"
     if condition == v.Condition.OVER_QUOTA:
         return "the queue holds no more than it is allowed to"
-    if condition == v.Condition.VOLCANO_UNKNOWN:
-        return "no Binding of its pods, and no group for them, was refused in the last ten minutes"
     return "the cluster has at least as many cards as all quotas add up to"
 
 

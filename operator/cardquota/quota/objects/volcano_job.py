@@ -54,4 +54,3 @@ class WrittenVolcanoJob(Wire):
 
     metadata: WrittenJobMeta
     spec: WrittenJobSpec = field(default_factory=WrittenJobSpec)
-    status: VolcanoJobStatus | None = None

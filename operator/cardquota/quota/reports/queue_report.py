@@ -11,7 +11,6 @@ from ..quantity import cpu_quantity, memory_quantity
 from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, MEMORY, QueueState
 from ..words import amount_text, amount_texts, show
 from .cluster_report import cards_of, offline_of
-from .strangers import QueueStrangers
 
 MOST_COLUMNS = 3
 """Card models that one line of `kubectl get queues` shows."""
@@ -106,8 +105,6 @@ class QueueReport:
     elastic: tuple[tuple[str, int], ...]
     """Of cpu and memory, milli-cores and bytes, where there is any."""
     waiting: Waiting = NOBODY_WAITS
-    strangers: QueueStrangers | None = None
-    """Who is refused what of its pods (V1), which the ledger does not know. None: nobody looks."""
 
 
 def report(ledger: LedgerReader, queue: str) -> QueueReport | None:

@@ -4,7 +4,7 @@ import json
 
 from msgspec import Raw
 
-from builders import a_group, a_ledger, a_node
+from builders import a_ledger, a_node
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.cluster.watch.feed import watched_kinds
 
@@ -24,18 +24,6 @@ def test_nobody_waits_for_what_no_decision_is_made_of() -> None:
         "daemonsets",
         "jobs",
     }
-
-
-def test_v6_a_pod_group_that_is_only_shown_to_schedulers_concerns_nobody() -> None:
-    ledger = a_ledger()
-    kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None, probe="ours/probe")
-    (groups,) = (kind.sink for kind in kinds if kind.kind == "podgroups")
-    probe = a_group("probe").in_queue("default")
-    groups.seen(probe.in_namespace("ours").wire())
-    groups.seen(probe.wire())
-    assert list(ledger.groups) == ["team/probe"]
-    groups.gone("ours", "probe", "uid-probe")
-    assert list(ledger.groups) == ["team/probe"]
 
 
 def test_b2_lists_of_broken_cards_are_read_where_the_extender_runs() -> None:

@@ -5,7 +5,7 @@ import io
 import json
 import logging
 import ssl
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
@@ -15,14 +15,11 @@ import pytest
 from builders.certificates import issue
 from cardquota.cluster.serving.tls import server_context, trusting_context
 from cardquota.extender.enqueue.enqueue_ask import PATH, EnqueueAsk
-from cardquota.extender.enqueue.enqueue_server import LARGEST_BODY, EnqueueServer, TakesRefusals
-from cardquota.extender.enqueue.leader_refusals import LeaderRefusals
+from cardquota.extender.enqueue.enqueue_server import LARGEST_BODY, EnqueueServer
 from cardquota.extender.enqueue.leader_votes import NOT_AGAIN, LeaderVotes
-from cardquota.extender.enqueue.refusal_call import PATH as REFUSED
-from cardquota.extender.leader_client import PASSED_ON, LeaderClient
+from cardquota.extender.leader_client import LeaderClient
 from cardquota.metrics import Metrics
 from cardquota.quota.decisions.groups.enqueue_vote import Vote
-from cardquota.quota.vocabulary import RefusedWrite
 from cardquota.settings import Enqueue
 
 NAME = "cardquota-webhook.cardquota-system.svc"
@@ -50,10 +47,9 @@ async def serving(
     votes: FixedVotes,
     *,
     tls: bool = True,
-    refusals: TakesRefusals | None = None,
     secret: str = "",
 ) -> AsyncIterator[str]:
-    answers = EnqueueServer(votes, Metrics(), refusals, secret=secret)  # type: ignore[arg-type]
+    answers = EnqueueServer(votes, Metrics(), secret=secret)  # type: ignore[arg-type]
     server = answers.http()
     context = server_context(SERVER.cert_pem, SERVER.key_pem) if tls else None
     await server.start("127.0.0.1", 0, context)
@@ -192,89 +188,6 @@ async def test_a_leader_that_answers_with_an_error_is_asked_about_other_groups()
             assert await call.ask(EnqueueAsk("team", "train")) is Vote.REJECT
         assert len(votes.asked) == 2
         await call.close()
-
-
-# --- refused writes, told to the leader (V1) ------------------------------------------------------
-
-
-class ToldRefusals:
-    """What it was told; `broken`: it fails."""
-
-    def __init__(self, *, leads: bool = True, broken: bool = False) -> None:
-        self.leads = leads
-        self.broken = broken
-        self.told: list[tuple[RefusedWrite, str, tuple[str, ...]]] = []
-        self.news = asyncio.Event()
-
-    def note(self, what: RefusedWrite, user: str, pods: Iterable[str]) -> None:
-        if self.broken:
-            raise RuntimeError("a bug")
-        self.told.append((what, user, tuple(pods)))
-        self.news.set()
-
-
-TOLD = b'{"refused": [{"what": "binding", "user": "u", "pods": ["a"]}]}'
-MARKED = {PASSED_ON: "1"}
-
-
-async def test_v1_the_leader_is_told_of_refused_writes_over_a_real_connection() -> None:
-    there = ToldRefusals()
-    async with serving(FixedVotes(), refusals=there) as address:
-        calls = client(address)
-        refusals = LeaderRefusals(calls, asyncio.get_running_loop().time)
-        refusals.note(RefusedWrite.BINDING, "u", "red", "a")
-        refusals.note(RefusedWrite.BINDING, "u", "red", "b")
-        refusals.note(RefusedWrite.GROUP, "w" * 600, "red", "b")
-        async with asyncio.timeout(10):
-            await there.news.wait()
-        await refusals.stop()
-        await calls.close()
-    assert there.told == [
-        (RefusedWrite.BINDING, "u", ("a", "b")),
-        (RefusedWrite.GROUP, "w" * 197 + "...", ("b",)),
-    ]
-
-
-@pytest.mark.parametrize("refusals", [None, ToldRefusals(leads=False)])
-async def test_v1_nobody_else_is_told(refusals: ToldRefusals | None) -> None:
-    async with serving(FixedVotes(), refusals=refusals) as address:
-        url = f"https://{address}{REFUSED}"
-        code, text = await post(url, TOLD, headers=MARKED)
-        assert (code, text) == (404, f"nothing is here; there is {PATH}\n")
-    assert refusals is None or refusals.told == []
-
-
-async def test_v1_only_replicas_are_heard_and_what_they_say_is_checked() -> None:
-    there = ToldRefusals()
-    async with serving(FixedVotes(), refusals=there) as address:
-        url = f"https://{address}{REFUSED}"
-        assert (await post(url, TOLD))[0] == 404
-        assert (await post(url, TOLD, "PUT", MARKED))[0] == 405
-        large = TOLD + b" " * 9_000
-        assert (await post(url, large, headers=MARKED))[0] == 413
-        assert (await post(url, TOLD[:-1] + b"x", headers=MARKED))[0] == 400
-        assert (await post(url, b"[" * 8_000, headers=MARKED))[0] == 400
-        assert there.told == []
-        assert (await post(url, TOLD, headers=MARKED)) == (200, "{}")
-    assert there.told == [(RefusedWrite.BINDING, "u", ("a",))]
-
-
-async def test_v1_a_bug_is_no_http_500(caplog: pytest.LogCaptureFixture) -> None:
-    async with serving(FixedVotes(), refusals=ToldRefusals(broken=True)) as address:
-        code, text = await post(f"https://{address}{REFUSED}", TOLD, headers=MARKED)
-    assert (code, "this is a bug" in text) == (503, True)
-    assert [record.levelno for record in caplog.records] == [logging.ERROR]
-
-
-async def test_v1_a_body_that_does_not_say_its_length_is_not_read() -> None:
-    async with serving(FixedVotes(), tls=False, refusals=ToldRefusals()) as address:
-        host, _, port = address.partition(":")
-        reader, writer = await asyncio.open_connection(host, int(port))
-        length = "Transfer-Encoding: chunked"
-        lines = (f"POST {REFUSED} HTTP/1.1", "Host: x", f"{PASSED_ON}: 1", length, "", "")
-        writer.write("\r\n".join(lines).encode())
-        assert b" 413 " in await reader.readline()
-        writer.close()
 
 
 async def test_n3_who_does_not_know_the_secret_of_the_path_is_answered_nothing() -> None:

@@ -67,7 +67,7 @@ async def test_f1_the_definition_has_all_that_is_answered() -> None:
     value = found.patch[0]["value"]
     read = QueueReviewSchema.model_validate({"spec": {"queue": "queue"}, "status": value})
     assert read.status.to_wire() == value
-    assert set(value) | {"quotaProblem"} == set(wire_names(type(read.status)))
+    assert set(value) | {"quotaProblem", "refusedWrites"} == set(wire_names(type(read.status)))
 
 
 def wire_names(model: Any) -> list[str]:
@@ -106,8 +106,11 @@ async def test_f1_what_would_be_stored_is_refused_in_audit_mode_too(
 async def test_f1_without_a_name_it_is_about_what_is_used_outside_every_queue() -> None:
     async with an_endpoint() as endpoint:
         endpoint.see(a_pod("o").with_uid("o").asking_for(2).on_node("h200-a"))
+        for what in ("binding", "group", "binding"):
+            endpoint.metrics.refused_writes.labels(what).inc()
         found = await asked(endpoint, {"queue": "", "limit": 1})
     value = found.patch[0]["value"]
+    assert value["refusedWrites"] == 3
     assert (value["queue"], value["heldPods"], value["waiters"]) == ("", 1, [])
     assert [one["name"] for one in value["holders"]] == ["o"]
     read = QueueReviewSchema.model_validate({"spec": {"queue": ""}, "status": value})

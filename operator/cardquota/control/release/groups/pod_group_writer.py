@@ -65,12 +65,10 @@ class PodGroupWriter:
         *,
         conditions: GroupConditions | None,
         shared: bool = False,
-        left_alone: Callable[[], bool] = lambda: False,
     ) -> None:
         """`later` sends writes that nothing waits for. `conditions` None: the status is not ours,
         but Volcano's. `shared`: whether somebody else writes the groups all the time, so that our
-        writes must not name a version. `left_alone`: whether the status is, for the time being
-        (V6).
+        writes must not name a version.
         """
         self._ledger = ledger
         self._writer = writer
@@ -79,7 +77,6 @@ class PodGroupWriter:
         self._shared = shared
         self._removed: dict[str, int] = {}
         """Revisions at which reservations were removed, by group, until their watch events come."""
-        self._left_alone = left_alone
 
     async def reserve(
         self,
@@ -212,7 +209,7 @@ class PodGroupWriter:
         group that is `Completed` keeps its counts when its pods are cleaned up.
         """
         facts = group.facts
-        if self.conditions is None or facts is None or self._left_alone():
+        if self.conditions is None or facts is None:
             return None
         phase = phase_of(
             group,

@@ -1,1 +1,1 @@
-"""Decisions on Jobs of Volcano when they are written: can they ever run, how much fits now (V4)."""
+"""Jobs of Volcano: can one ever run that is created (V4), and what does it ask for (V3)."""

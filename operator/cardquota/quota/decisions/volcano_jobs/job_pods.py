@@ -10,7 +10,6 @@ from ...ledger.ledger_reader import LedgerReader
 from ...limits import JOB_TASKS, MOST_MEMBERS
 from ...objects.pod import PodAnnotations
 from ...objects.volcano_job import WrittenJobMeta, WrittenTask, WrittenVolcanoJob
-from ...pods.card_alias import alias_warning
 from ...pods.pod_facts import PodFacts
 from ...steps import Steps
 from ...vocabulary import DEFAULT_QUEUE
@@ -30,8 +29,6 @@ class TaskPods:
     """How many of them must start, if as many as these of all tasks do: see `Starting`."""
     facts: PodFacts
     """Any of them, before its pod group is there."""
-    warnings: tuple[str, ...]
-    """What is to be told of its annotations."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -41,7 +38,6 @@ class JobPods:
     namespace: str
     name: str
     """Of one whose name is generated, the part that is known."""
-    uid: str
     queue: str
     min_available: int
     """0: it does not say; then the minimum of each task counts."""
@@ -52,11 +48,6 @@ class JobPods:
     def number(self) -> int:
         """All of its pods."""
         return sum(task.number for task in self.tasks)
-
-    @property
-    def group(self) -> str:
-        """The key of its pod group, once that is there."""
-        return f"{self.namespace}/{self.name}-{self.uid}"
 
 
 def has_too_many_tasks(job: WrittenVolcanoJob) -> int:
@@ -79,11 +70,10 @@ def read_job(ledger: LedgerReader, job: WrittenVolcanoJob, namespace: str) -> St
             pods = _pods(ledger, task, meta, namespace, queue)
             least = number if task.min_available is None else _bounded(task.min_available)
             name = task.name or f"default{index}"
-            warnings = alias_warning(task.template.metadata.annotations)
-            tasks.append(TaskPods(name, number, min(least, number), pods, warnings))
+            tasks.append(TaskPods(name, number, min(least, number), pods))
         yield
     shown = meta.name or meta.generate_name
-    return JobPods(namespace, shown, meta.uid, queue, _bounded(spec.min_available), tasks)
+    return JobPods(namespace, shown, queue, _bounded(spec.min_available), tasks)
 
 
 def _bounded(number: int | None) -> int:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import GPU, H200, a_group, a_pod, a_queue, see
+from builders import GPU, H200, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.control.release.groups.group_conditions import GroupConditions
@@ -326,20 +326,3 @@ async def test_why_a_lost_one_cannot_be_written_again_is_told_until_the_group_ha
     )
     assert not await writer.reserve(*reserved(ledger), unsure=heard.append)
     assert heard == [said, said]
-
-
-async def test_v6_while_another_scheduler_writes_phases_only_reservations_are_written() -> None:
-    group = GANG.in_phase("Pending").reserving("queue", {H200: 2})
-    ledger = world(group, runs("a"), runs("b"))
-    script = Script(stored(5), stored(6))
-    writer = a_writer(script, lambda: 60.0)
-    conditions = GroupConditions(ledger, term=TERM, per_second=2.0, now=lambda: NOW)
-    there = True
-    writes = PodGroupWriter(ledger, writer, writer, conditions=conditions, left_alone=lambda: there)
-    await writes.update(KEY)
-    there = False
-    see(ledger, GANG.in_phase("Pending").at_revision(5))
-    await writes.update(KEY)
-    first, second = script.patches
-    assert "status" not in first.body
-    assert second.body["status"]["phase"] == "Running"

@@ -3,12 +3,6 @@
 from cardquota.quota.messages.volcano import volcano_job_messages as m
 
 
-def test_v4_what_the_pods_of_a_job_wait_for_is_told_of_the_job() -> None:
-    assert m.job_pods_wait("lab/train", "Queue <red> is closed") == (
-        "lab/train: its pods will wait at the gate: Queue <red> is closed"
-    )
-
-
 def test_v4_of_what_cannot_be_read_nothing_is_said_but_why() -> None:
     text = m.job_not_read("expected an object" + "x" * 10_000)
     assert text.startswith("the Job cannot be read (expected an object")

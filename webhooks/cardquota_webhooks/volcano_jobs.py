@@ -1,0 +1,101 @@
+"""Admission of Volcano's Jobs: refused at create is what could never run (V4).
+
+Volcano ends a Job whose pods are refused, so the Job is refused instead, and nothing of it exists.
+Nothing is charged, and nothing remembered: a dry run gets the same answer. Whoever is not answered,
+since the cluster is not known well enough, is admitted: each pod gets its own answer.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.loop.time_slice import in_slices
+from cardquota.quota.decisions.volcano_jobs.job_create import judge_job
+from cardquota.quota.decisions.volcano_jobs.job_pods import has_too_many_tasks
+from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.limits import JOB_TASKS
+from cardquota.quota.messages import request_messages, shortfall_messages
+from cardquota.quota.messages.volcano import volcano_job_messages
+from cardquota.quota.names.meaningless_keys import KEYS_OF_GROUPS, KEYS_OF_PODS
+from cardquota.quota.objects.volcano_job import WrittenVolcanoJob
+from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode
+from cardquota.settings import Settings
+
+from .claims import CardlessClaims
+from .large_bodies import too_large
+from .review import AdmissionResponse, Request, deny
+from .unknown_keys import key_warnings, task_key_warnings
+
+_LOG = logging.getLogger(__name__)
+JOBS: Final = ("batch.volcano.sh", "jobs")
+_DECODER: Final = msgspec.json.Decoder(WrittenVolcanoJob)
+
+
+class VolcanoJobReviews:
+    """Answers reviews of Volcano's Jobs from the ledger's view, on any replica."""
+
+    def __init__(
+        self,
+        ledger: LedgerReader,
+        settings: Settings,
+        notifier: ChangeNotifier,
+        claims: CardlessClaims,
+        known: Callable[[], bool],
+    ) -> None:
+        """`known`: whether the cluster was read, recently enough for a refusal."""
+        self._ledger = ledger
+        self._wait = settings.webhook.unseen_wait
+        self._notifier = notifier
+        self._claims = claims
+        self._known = known
+
+    async def validate(self, request: Request) -> AdmissionResponse:
+        """Refuse what could never run."""
+        mode = self._ledger.mode_in(request.namespace)
+        if not self._known() or mode is Mode.OFF:
+            return AdmissionResponse()
+        large = too_large(request)
+        if large:
+            return _warned(volcano_job_messages.job_not_looked_at(large))
+        try:
+            job = _DECODER.decode(request.object)
+            # Volcano copies the annotations of a Job to its group.
+            keys = key_warnings(request, KEYS_OF_GROUPS) + task_key_warnings(request, KEYS_OF_PODS)
+            request.drop_objects()
+            job.metadata.name = job.metadata.name or request.name
+            number = has_too_many_tasks(job)
+            if number:
+                said = request_messages.beyond_limit(JOB_TASKS, number, of="the Job")
+                return _warned(volcano_job_messages.job_not_looked_at(said))
+            if not await self._seen(request.namespace, job.spec.queue or DEFAULT_QUEUE):
+                return _warned(*keys)
+            for task in job.spec.tasks or ():
+                await self._claims.leave_out(task.template.spec, request.namespace)
+            verdict = await in_slices(judge_job(self._ledger, job, namespace=request.namespace))
+        except (msgspec.DecodeError, ValueError, RecursionError) as error:
+            return _warned(volcano_job_messages.job_not_read(str(error)))
+        except Exception:  # noqa: BLE001
+            _LOG.exception("no word could be said of a Job of Volcano")
+            return AdmissionResponse()
+        if not verdict.refusal:
+            return _warned(*verdict.warnings, *keys)
+        if self._ledger.mode_in(request.namespace) is Mode.AUDIT:
+            return _warned(shortfall_messages.audited(verdict.refusal), *keys)
+        return deny(verdict.refusal, reason=verdict.reason or "Forbidden")
+
+    async def _seen(self, namespace: str, queue: str) -> bool:
+        """Whether namespace and queue were seen. A queue that is not there costs the same wait."""
+
+        def seen() -> bool:
+            account = self._ledger.account(queue)
+            has_queue = account is not None and account.facts is not None
+            return has_queue and namespace in self._ledger.namespaces
+
+        return await self._notifier.wait_for(seen, self._wait)
+
+
+def _warned(*texts: str) -> AdmissionResponse:
+    return AdmissionResponse(warnings=texts)
