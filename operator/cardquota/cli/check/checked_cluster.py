@@ -66,7 +66,7 @@ async def read_cluster(
 ) -> CheckedCluster:
     """The cluster that the options select, page by page. What may not be listed is left out.
 
-    `only`: read these kinds instead of those that decide, and no events.
+    `only`: read these kinds instead of those that decide.
     Errors: AccessError, ClusterError.
     """
     client = Client(await find_access(kubeconfig, context))

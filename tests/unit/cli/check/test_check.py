@@ -49,10 +49,10 @@ def test_a_table_and_why() -> None:
     assert shown(CheckSection("refused", [ONE, replace(UNKNOWN_AGE, why="no")])) == [
         "FINDING   OBJECT         QUEUE      CARDS           FOR",
         "refused   Pod team/web   research   NVIDIA-H200 2   10 min",
-        "refused   Job team/web   -          -               unknown",
+        "refused   Job team/web   -          -               -",
         "",
         "refused: Pod team/web: it is not known; name it",
-        "refused: Job team/web: no",
+        "refused: Job team/web: no; name it",
     ]
 
 

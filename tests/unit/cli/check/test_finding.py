@@ -28,7 +28,6 @@ def sentence(kind: FindingKind, why: str, advice: str) -> str:
         (FindingKind.PAST, "it came past", "it came past; end it"),
         (FindingKind.QUEUE, "did you mean x?", "did you mean x? end it"),
         (FindingKind.NODE, "it is old: end it", "it is old: end it"),
-        (FindingKind.REFUSED, "wait, or ask for less", "wait, or ask for less"),
     ],
 )
 def test_what_to_do(kind: FindingKind, why: str, said: str) -> None:
