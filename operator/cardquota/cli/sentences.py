@@ -206,11 +206,6 @@ def claimed(resources: list[str]) -> str:
     )
 
 
-def claim_not_in_files(kind: str, name: str) -> str:
-    """The pod is refused for it, and nobody looks into the cluster."""
-    return f"{kind} <{show(name)}> is not in the files, so what it claims is not known"
-
-
 def left_out(what: str, error: str) -> str:
     """An object exists, but does not have the form of its kind."""
     return f"the {what} cannot be read: {error}"

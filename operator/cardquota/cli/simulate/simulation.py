@@ -264,9 +264,8 @@ class Simulation:
         listed = self._settings.device_classes_without_cards
         for claim in named_claims(spec):
             there = self._inventory.claims.get((namespace, claim))
-            if there is None:
-                return sentences.claim_not_in_files(*claim)
-            if why := why_no_quota_counts(claim, set(there.device_classes()), listed):
+            classes = None if there is None else set(there.device_classes())
+            if why := why_no_quota_counts(claim, classes, listed):
                 return why
         spec.resource_claims = ()
         return ""

@@ -223,19 +223,20 @@ def with_claim(text: str, why: str) -> str:
 def claim_of(kind: str, name: str, device_class: str) -> str:
     """It may be of a card."""
     return (
-        f"{kind} <{show(name)}> is of DeviceClass <{show(device_class)}>; if that has no cards, it "
-        "can be let by: ask for it to be named in the setting deviceClassesWithoutCards"
+        f"{show(kind)} <{show(name)}> is of DeviceClass <{show(device_class)}>; if that has no "
+        "cards, it can be let by: ask for it to be named in the setting deviceClassesWithoutCards"
     )
 
 
 def claim_missing(kind: str, name: str) -> str:
     """What it claims is not known."""
-    return f"{kind} <{show(name)}> does not exist, so what it claims is not known: create it first"
+    known = "does not exist, so what it claims is not known: create it first"
+    return f"{show(kind)} <{show(name)}> {known}"
 
 
 def claim_not_read(kind: str, name: str, error: str) -> str:
     """The same, since the API server did not say it."""
-    return f"what {kind} <{show(name)}> claims could not be read: {show(error)}; try again"
+    return f"what {show(kind)} <{show(name)}> claims could not be read: {show(error)}; try again"
 
 
 def claims_not_read(number: int, most: int) -> str:

@@ -16,6 +16,8 @@ from ..selectors.picking import LabelledNode, picked
 from ..selectors.selector import HOST_NAME, NODE_NAME, Place, decode
 from ..sized_cache import SizedCache
 
+_STEPS_AT_EVENT: Final = 5_000
+"""Nodes that one event about a node has looked at, at most, once for each requirement: 0.5 ms."""
 _STEPS: Final = 50_000
 """Nodes that a call of `go_on` looks at, once for each requirement: 5 ms; but at least all of them
 for one selector: up to 100 ms."""
@@ -113,13 +115,21 @@ class NodeSelection:
         return bool(self._stale or self._moved)
 
     def go_on(self) -> None:
-        """Compute some of the stale answers again."""
-        steps = _STEPS
-        while self._stale and steps > 0:
+        """Compute some of the stale answers again, at least one."""
+        self._go_on(_STEPS, at_least_one=True)
+
+    def _go_on(self, steps: int, *, at_least_one: bool) -> None:
+        while self._stale:
             selector = next(iter(self._stale))
+            query = self._queries[selector]
+            named = query.places is not None and all(key == NODE_NAME for key, _ in query.places)
+            nodes = len(query.places or ()) if named else len(self._nodes)
+            steps -= nodes * (1 + decode(selector).requirements)
+            if steps < 0 and not at_least_one:
+                return
+            at_least_one = False
             del self._stale[selector]
-            query, cards = self._queries[selector], frozenset(self.cards_of(selector))
-            steps -= len(self._among(query.places)) * (1 + decode(selector).requirements)
+            cards = frozenset(self.cards_of(selector))
             if cards != query.cards:
                 query.cards = cards
                 self._moved.update(dict.fromkeys(query.uids))
@@ -147,6 +157,7 @@ class NodeSelection:
         for selector, query in self._queries.items():
             if query.places is None or not query.places.isdisjoint(places):
                 self._stale[selector] = None
+        self._go_on(_STEPS_AT_EVENT, at_least_one=False)
 
     def _among(self, places: frozenset[Place] | None) -> Sequence[LabelledNode]:
         """The nodes to look at for a selector that picks only these places, if any are given."""

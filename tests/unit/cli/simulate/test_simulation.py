@@ -313,7 +313,7 @@ spec:
     assert given(named(answers, "a")) == [UNMANAGED]
     assert answers.refused == []
     for there, claimed, why in (
-        ("nic", "other", "ResourceClaimTemplate <other> is not in the files, so what"),
+        ("nic", "other", "ResourceClaimTemplate <other> does not exist, so what"),
         ("gpu", "gpu", "ResourceClaimTemplate <gpu> is of DeviceClass <gpu.example.com>; if that"),
     ):
         answers = simulated(there, claimed)

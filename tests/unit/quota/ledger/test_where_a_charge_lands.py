@@ -134,9 +134,7 @@ def test_what_runs_or_was_released_stays_charged_where_it_was(pod: PodBody, chan
     ledger = a_cluster(a_namespace(), a_group().in_queue("red"), VICTIM.open_to("other"), pod)
     assert charged(ledger) == {"red": 2}
     see(ledger, change)
-    # Where nothing is enforced any more, it counts again once it is bound.
-    waits = pod is RUNS[3] and ledger.mode_in("team") != "enforce"
-    assert charged(ledger) == ({} if waits else {"red": 2})
+    assert charged(ledger) == {"red": 2}
     see(ledger, pod.on_node("h200-a").at_revision(60))
     assert charged(ledger) == {"red": 2}
     ledger.group_gone("team/gang")
