@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from builders import H200, a_group, a_ledger, a_pod, see
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.settings import Settings, Webhook
-from cardquota_webhooks.group_wait import MOST_WAITING, GroupWaits
+from cardquota_webhooks import MOST_WAITING, GroupWaits
 
 from .waiting_reviews import until_waiting
 

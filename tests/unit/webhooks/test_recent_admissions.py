@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota_webhooks.recent_admissions import RecentAdmissions
+from cardquota_webhooks import RecentAdmissions
 
 
 def recent_admissions(seen: set[str]) -> tuple[RecentAdmissions, list[float]]:

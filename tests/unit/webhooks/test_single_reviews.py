@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from builders import H200, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota_webhooks.single_reviews import PODS_OF_ROOM, SingleReviews
+from cardquota_webhooks import PODS_OF_ROOM, SingleReviews
 
 from .endpoint import Endpoint
 
