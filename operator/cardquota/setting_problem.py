@@ -26,7 +26,15 @@ _LATE_BINDING: Final = (
     "there is no such setting any more: a pod's card is decided when its gate opens; leave the "
     "setting out"
 )
-_GONE: Final = {"extender.latebinding": _LATE_BINDING, "extender.schedulers": _LATE_BINDING}
+_UNSEEN_WAIT: Final = (
+    "there is no such setting any more: a pod is reviewed once, and waits for no other pods; leave "
+    "the setting out"
+)
+_GONE: Final = {
+    "extender.latebinding": _LATE_BINDING,
+    "extender.schedulers": _LATE_BINDING,
+    "webhook.unseenwait": _UNSEEN_WAIT,
+}
 """Settings of earlier releases, in small letters: what to do about them."""
 
 

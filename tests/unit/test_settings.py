@@ -67,14 +67,23 @@ def test_times_that_contradict_each_other_are_named_with_their_numbers(
     assert said in str(refused.value)
 
 
-@pytest.mark.parametrize("setting", ["lateBinding: true", "schedulers: [mine]"])
-def test_a_setting_that_is_gone_says_so(tmp_path: Path, setting: str) -> None:
+@pytest.mark.parametrize(
+    ("section", "setting", "why"),
+    [
+        ("extender", "lateBinding: true", "a pod's card"),
+        ("extender", "schedulers: [mine]", "a pod's card"),
+        ("webhook", "unseenWait: 0.5", "a pod is reviewed once"),
+    ],
+)
+def test_a_setting_that_is_gone_says_so(
+    tmp_path: Path, section: str, setting: str, why: str
+) -> None:
     file = tmp_path / "config.yaml"
-    file.write_text(f"extender: {{enabled: true, {setting}}}")
+    file.write_text(f"{section}: {{{setting}}}")
     with pytest.raises(SettingsError) as refused:
         load(file)
     key = setting.partition(":")[0]
-    assert f"extender.{key}: there is no such setting any more: a pod's card" in str(refused.value)
+    assert f"{section}.{key}: there is no such setting any more: {why}" in str(refused.value)
 
 
 @pytest.mark.parametrize("name", ["MODE", "LOG", "VOLCANO", "volcano", "LOG__LEVEL"])

@@ -13,7 +13,6 @@ from typing import Final
 
 import msgspec
 
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.loop.time_slice import in_slices
 from cardquota.quota.decisions.volcano_jobs.job_pods import has_too_many_tasks
 from cardquota.quota.decisions.volcano_jobs.job_write import JobVerdict, judge_job_write
@@ -24,12 +23,11 @@ from cardquota.quota.messages.volcano import volcano_job_messages
 from cardquota.quota.names.meaningless_keys import KEYS_OF_GROUPS, KEYS_OF_PODS
 from cardquota.quota.objects.volcano_job import WrittenVolcanoJob
 from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode
-from cardquota.settings import Settings
 
 from ..large_bodies import too_large
 from ..review import AdmissionResponse, Request, deny
 from ..unknown_keys import key_warnings, task_key_warnings
-from ..visibility_wait import Exists
+from ..visibility_wait import VisibilityWait
 
 _LOG = logging.getLogger(__name__)
 JOBS: Final = ("batch.volcano.sh", "jobs")
@@ -45,18 +43,12 @@ class VolcanoJobReviews:
     def __init__(
         self,
         ledger: LedgerReader,
-        settings: Settings,
-        notifier: ChangeNotifier,
-        exists: Exists,
+        visibility: VisibilityWait,
         known: Callable[[], bool],
     ) -> None:
-        """`exists`: looks up a queue that was not seen. `known`: whether the cluster was read,
-        recently enough for a refusal.
-        """
+        """`known`: whether the cluster was read, recently enough for a refusal."""
         self._ledger = ledger
-        self._wait = settings.webhook.unseen_wait
-        self._notifier = notifier
-        self._exists = exists
+        self._visibility = visibility
         self._known = known
         self._judging = asyncio.Lock()
 
@@ -94,16 +86,8 @@ class VolcanoJobReviews:
 
     async def _seen(self, namespace: str, queue: str) -> bool:
         """Whether the namespace was seen, and the queue, unless it does not exist."""
-        seen = await self._notifier.wait_for(
-            lambda: namespace in self._ledger.namespaces, self._wait
-        )
-        if not seen or self._has(queue) or await self._exists(queue) is False:
-            return seen
-        return await self._notifier.wait_for(lambda: self._has(queue), self._wait)
-
-    def _has(self, queue: str) -> bool:
-        account = self._ledger.account(queue)
-        return account is not None and account.facts is not None
+        seen = await self._visibility.namespace(namespace)
+        return seen and await self._visibility.queue(queue) is not None
 
     async def _judge(
         self,
