@@ -1,4 +1,4 @@
-"""The validating review where a policy sets the gate: it alone answers, and nobody else gates."""
+"""The review where a policy sets the gate: it comes last, and adds none."""
 
 import pytest
 

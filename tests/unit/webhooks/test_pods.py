@@ -331,7 +331,7 @@ WITHOUT_ROW = (a_node("x").with_cards("X1", 8, XPU), a_queue().with_quota({"X1":
 
 
 async def test_a_card_of_no_vendor_row_is_gated_by_the_queue_of_an_enforced_namespace() -> None:
-    """It carries no annotation; the webhook `classes` brings it to both reviews."""
+    """It carries no annotation; the webhook `pods-enforced` brings it to us."""
     stock = a_pod().asking_for(1, XPU)
     strict = a_namespace("team").in_mode("enforced").with_default_queue("queue")
     async with Endpoint(*WITHOUT_ROW, strict) as endpoint:

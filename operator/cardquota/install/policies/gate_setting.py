@@ -4,7 +4,7 @@ This replaces the mutating webhook, with the same result:
 
 - set-gate: adds the gate to a managed pod. Not to a pod that names its node, which Kubernetes would
   refuse with a gate: `born_gated` refuses it and says why. Removes a gate that would never open,
-  from a pod without a queue. And marks every pod that uses cards for the validating review, so that
+  from a pod without a queue. And marks every pod that uses cards for its review, so that
   no other has to be looked at for it. One policy for all, since each costs every pod of the cluster
   a conversion.
 - drop-gate-in-audit: removes our gate wherever nothing is gated.
@@ -105,7 +105,7 @@ def _with_gate() -> str:
 
 
 def _with_mark() -> str:
-    """A patch that marks the pod for the validating review, and keeps the other labels."""
+    """A patch that marks the pod for its review, and keeps the other labels."""
     label, key = literal(MANAGED), literal(f"/metadata/labels/{MANAGED.replace('/', '~1')}")
     value = literal(IS_MANAGED)
     return (
