@@ -14,7 +14,7 @@ from typing import Final
 from ..quota.cards.device_classes import PREFIX
 from ..quota.cards.vendor_table import VendorTable
 from ..quota.objects.pod import Pod
-from ..quota.pods.pod_facts import PodFacts
+from ..quota.pods.pod_facts import PodFacts, memory_of
 from ..quota.vocabulary import (
     CARD_NAME,
     CARD_NAME_ALIAS,
@@ -129,6 +129,11 @@ def _of_ours(settings: Settings) -> str:
 def _is_memory() -> str:
     """The resource `name` is card memory."""
     return f"name == {literal(GPU_MEMORY)}"
+
+
+def is_ours(pod: Pod, facts: PodFacts, vendors: VendorTable) -> bool:
+    """The result of `ours` for a pod, computed in Python."""
+    return known_to_policies(pod, facts, vendors) or memory_of(facts.devices) > 0
 
 
 def known_to_policies(pod: Pod, facts: PodFacts, vendors: VendorTable) -> bool:

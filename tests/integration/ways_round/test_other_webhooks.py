@@ -108,7 +108,7 @@ def test_where_a_queue_is_required_none_gets_a_card_or_a_device_without_one_on_t
         for value in (memory, limit(1)["value"]):
             step = {"op": "add", "path": "/spec/containers/0/resources", "value": value}
             assert "needs a card queue" in through(team, patch, plain, step).message
-            assert through(team, patch, plain.managed(), step).reason == v.Reason.QUEUE_NOT_FOUND
+        assert through(team, patch, plain.managed(), limit(1)).reason == v.Reason.QUEUE_NOT_FOUND
         claim = {"op": "add", "path": "/spec/resourceClaims", "value": claims}
         reply = through(team, patch, plain, claim)
         assert (reply.code, "cannot be counted by card" in reply.message) == (403, True)

@@ -19,7 +19,7 @@ from cardquota.install.generate import (
     main,
 )
 from cardquota.install.manifests import render, render_policies, webhook_paths
-from cardquota.install.matching import known_to_policies, ours_or_may_claim, resource_pattern
+from cardquota.install.matching import is_ours, ours_or_may_claim, resource_pattern
 from cardquota.quota.vocabulary import (
     CARD_NAME,
     CARD_NAME_ALIAS,
@@ -444,11 +444,11 @@ def test_a_gate_opens_for_a_pod_of_no_queue_in_audit_mode_alone() -> None:
         (a_pod().annotated(CARD_NAME_ALIAS, H200), True),
     ],
 )
-def test_which_pods_the_policies_know_by_what_they_say_is_asked_in_code_too(
+def test_whose_pods_reach_us_by_what_they_say_is_asked_in_code_too(
     pod: PodBody, ours: bool
 ) -> None:
     """An annotation counts even if it is empty, as in the conditions."""
-    assert known_to_policies(pod.wire(), pod.facts(), DEFAULTS.vendor_table) is ours
+    assert is_ours(pod.wire(), pod.facts(), DEFAULTS.vendor_table) is ours
 
 
 def test_volcanos_accounts_are_those_of_the_settings() -> None:

@@ -90,7 +90,7 @@ class Endpoint:
     It has seen the namespace `team`, in which pods are if nobody says otherwise.
     """
 
-    def __init__(self, *things: Body, unseen_wait: float | None = None, **config: Any) -> None:
+    def __init__(self, *things: Body, unseen_wait: Any = None, **config: Any) -> None:
         """`unseen_wait`: seconds that a review waits: by a large number, who waits is not slow."""
         self.settings = Settings(**config)
         audit = self.settings.mode == "audit"
