@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection
 
 import msgspec
 
-from cardquota.install.matching import known_to_policies
+from cardquota.install.matching import is_ours, known_to_policies
 from cardquota.install.policies.gate_setting import gate_policy_is_missing
 from cardquota.install.policies.key_policies import written_at_release
 from cardquota.quota import vocabulary as v
@@ -31,7 +31,7 @@ from cardquota.quota.messages.queues import queue_messages
 from cardquota.quota.names.meaningless_keys import KEYS_OF_PODS
 from cardquota.quota.objects.pod import Pod, PodAnnotations
 from cardquota.quota.pods.card_alias import alias_warning
-from cardquota.quota.pods.pod_facts import PodFacts, State, memory_of, pod_facts
+from cardquota.quota.pods.pod_facts import PodFacts, State, pod_facts
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.settings import Settings
 
@@ -102,16 +102,21 @@ class PodReviews:
             steps = _set_gate(pod, facts)
         else:
             steps = _drop_gate(pod) if gated else []
-            if memory_of(facts.devices) and self._ledger.mode_in(facts.namespace) is v.Mode.ENFORCE:
-                # Without the label the policies take it for one that has not been here.
-                steps += _mark(pod)
-            else:
-                steps += _unmark(pod)
+            steps += _mark(pod) if self._is_marked(pod, facts) else _unmark(pod)
         warnings = self._warnings(verdict, effect, pod, facts)
         warnings = (*warnings, *keys)
         if left_out:
             warnings += (request_messages.keys_left_out(left_out),)
-        return AdmissionResponse(patch=_patch([*dropped, *steps]), warnings=warnings)
+        patch = _patch([*dropped, *steps])
+        return AdmissionResponse(patch=patch, warnings=warnings, gated=gate)
+
+    def _is_marked(self, pod: Pod, facts: PodFacts) -> bool:
+        """Whether a pod without a gate gets our label, without which the policies take it for one
+        that has not been here.
+        """
+        if self._ledger.mode_in(facts.namespace) is not v.Mode.ENFORCE:
+            return False
+        return is_ours(pod, facts, self._ledger.vendors) or self._ledger.claims_devices(facts)
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """The one review where a policy sets the gate: of the final object, which must have the
@@ -163,7 +168,7 @@ class PodReviews:
         if self._ledger.mode_in(facts.namespace) is not v.Mode.ENFORCE:
             return AdmissionResponse(patch=_patch(steps))
         if facts.own_queue or facts.group:
-            return AdmissionResponse(patch=_patch([*steps, *_set_gate(pod, facts)]))
+            return AdmissionResponse(patch=_patch([*steps, *_set_gate(pod, facts)]), gated=True)
         return try_again("cardquota has not read the cluster yet; try again in a second")
 
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:

@@ -116,14 +116,18 @@ async def test_what_it_lacks_of_gate_and_label_is_added(asked: PodBody, paths: l
         )
 
 
-async def test_what_asks_for_card_memory_is_labelled_although_no_quota_limits_it() -> None:
+@pytest.mark.parametrize(
+    "asked",
+    [a_pod().asking_for(1, v.GPU_MEMORY), a_pod().asking_for(1), a_pod().claiming_devices()],
+)
+async def test_what_uses_cards_without_a_queue_is_labelled(asked: PodBody) -> None:
     """So the policies know that it has been here. Not where nothing is gated."""
-    asked = a_pod().asking_for(1, v.GPU_MEMORY)
     async with Endpoint() as endpoint:
         for stray in (asked, asked.gated()):
             patch = (await endpoint.mutate(stray)).patch
             assert patch[-1]["value"] == {v.MANAGED: v.IS_MANAGED}
             assert patched(stray.body, patch) == []
+        assert endpoint.counted("pods", "gate") == 0
         assert (await endpoint.mutate(asked.managed())).patch == []
         endpoint.see(a_namespace("team").in_mode("audit"))
         assert (await endpoint.mutate(asked)).patch == []
@@ -150,7 +154,7 @@ async def test_a_gate_that_stands_there_twice_is_taken_away_twice_and_no_more_of
     async with Endpoint() as endpoint:
         stray = a_pod().asking_for(1).gated(OTHER, v.GATE)
         assert patched(stray.body, (await endpoint.mutate(stray)).patch) == [OTHER]
-        without_end = a_pod().asking_for(1).gated(*[v.GATE] * 100)
+        without_end = a_pod().asking_for(1).managed().gated(*[v.GATE] * 100)
         assert (await endpoint.mutate(without_end)).patch == []
 
 

@@ -45,10 +45,8 @@ def born_gated(settings: Settings) -> Clause:
     cards without one.
 
     Not in namespaces in audit mode: nothing is gated there. Whether card memory is limited is not
-    known here; but who sets the gate labels each pod that asks for it and is admitted, so one
-    without the label has become one of these since. So has a pod without a queue where one is
-    required, and one that claims devices in a namespace labelled `enforced`: the review refuses
-    both.
+    known here; but who sets the gate labels each pod that it admits and that uses cards or claims
+    devices, so one without the label has become one of these since.
     """
     gate_is_set_by = who_sets_the_gate(settings)
     no_gate_possible = (
@@ -76,7 +74,10 @@ def born_gated(settings: Settings) -> Clause:
                 surely=surely,
             ),
             Check(
-                any_of(f"!({all_of(in_enforced(), claims_devices('object'))})", mirror_pod()),
+                any_of(
+                    f"!({all_of(f'!{MARKED}', in_enforced(), claims_devices('object'))})",
+                    mirror_pod(),
+                ),
                 request_messages.device_claimed(),
                 surely=surely,
             ),
