@@ -31,6 +31,7 @@ from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
+from cardquota_webhooks.visibility_wait import VisibilityWait
 from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
 
@@ -81,10 +82,7 @@ class Replica:
         self.notifier, self.metrics = ChangeNotifier(), Metrics()
         OverdueReads(self.ledger, self.notifier)
         self.settings = Settings.model_validate(
-            {
-                "webhook": {"unseenWait": 0},
-                "release": {"groupRefreshesPerSecond": group_refreshes},
-            }
+            {"release": {"groupRefreshesPerSecond": group_refreshes}}
         )
         self.sinks = {w.kind: w for w in watched_kinds(self.ledger, self.notifier, lambda _: None)}
         self.deliveries: dict[str, Delivery[Any]] = {
@@ -153,36 +151,28 @@ class Replica:
 
     def _admission(self) -> AdmissionServer:
         claims = CardlessClaims(self.ledger, self.settings, _no_claim)
-        pods = PodReviews(
-            self.ledger,
-            self.settings,
-            self.notifier,
-            _no_queue,
-            claims,
-            lambda: True,
-            self._loop.time,
+        visibility = VisibilityWait(
+            self.ledger, self.settings, self.notifier, _no_queue, longest=0.0
         )
+        pods = PodReviews(self.ledger, self.settings, visibility, claims, lambda: True)
         targets = ScaleTargets(self.ledger, _no_pod)
         return AdmissionServer(
             pods,
             ResizeReviews(self.ledger, lambda: True),
             QueueReviews(self.ledger),
-            PodGroupReviews(self.ledger, self.settings, self.notifier, _no_queue, lambda: True),
-            WorkloadReviews(self.ledger, self.settings, self.notifier, _no_queue, claims),
+            PodGroupReviews(self.ledger, self.settings, visibility, lambda: True),
+            WorkloadReviews(self.ledger, self.settings, visibility, claims),
             ScaleReviews(
                 self.ledger,
                 self.settings,
-                self.notifier,
-                _no_queue,
+                visibility,
                 targets,
                 lambda _, __, ___: None,
                 lambda: True,
             ),
             self.metrics,
             audit=False,
-            volcano_jobs=VolcanoJobReviews(
-                self.ledger, self.settings, self.notifier, claims, lambda: True
-            ),
+            volcano_jobs=VolcanoJobReviews(self.ledger, visibility, claims, lambda: True),
             queue_answers=QueueAnswers(
                 self.ledger,
                 self.settings,

@@ -14,6 +14,7 @@ from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.settings import Settings
 from cardquota_webhooks.pod_groups import PodGroupReviews
 from cardquota_webhooks.review import AdmissionResponse, decode, encode
+from cardquota_webhooks.visibility_wait import VisibilityWait
 
 from ..bodies.group_bodies import group_bodies
 from ..figure import Figure, Report, median
@@ -49,7 +50,8 @@ def _reviews() -> PodGroupReviews:
     async def there(_: str) -> bool | None:
         return True
 
-    return PodGroupReviews(ledger, Settings(), ChangeNotifier(), there, lambda: True)
+    visibility = VisibilityWait(ledger, Settings(), ChangeNotifier(), there)
+    return PodGroupReviews(ledger, Settings(), visibility, lambda: True)
 
 
 def _body(group: Body) -> bytes:

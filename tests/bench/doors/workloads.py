@@ -20,6 +20,7 @@ from cardquota.settings import Settings
 from cardquota_webhooks.review import decode, encode
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
+from cardquota_webhooks.visibility_wait import VisibilityWait
 
 from ..bodies.workload_bodies import scale_review, workload
 from ..figure import Figure, Report, median
@@ -132,8 +133,7 @@ def _scale_reviews(ledger: Ledger) -> ScaleReviews:
     return ScaleReviews(
         ledger,
         Settings(),
-        ChangeNotifier(),
-        there,
+        VisibilityWait(ledger, Settings(), ChangeNotifier(), there),
         targets,
         lambda _, __, ___: None,
         lambda: True,

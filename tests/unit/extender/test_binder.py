@@ -13,7 +13,7 @@ from cardquota.extender.binder import Binder
 from cardquota.extender.wire import BindArgs
 from cardquota.quota.card_memory.memory_node import MemoryNode
 from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.vocabulary import ALLOCATED, MANAGED, TO_REVIEW
+from cardquota.quota.vocabulary import ALLOCATED, MANAGED
 from cardquota.quota.vocabulary import TERM as TERM_KEY
 
 from ..control.fakes import TERM, Answer, Call, Script, a_writer, denied, lost, refused, stored
@@ -134,7 +134,7 @@ async def test_i3_a_charge_that_somebody_forged_does_not_count_once_it_is_bound(
 
 async def test_the_label_that_a_pod_has_is_left_as_it_is() -> None:
     """Whatever its value: the less is written, the less each later write costs."""
-    world = BinderWorld(NODE, asking().labelled(MANAGED, TO_REVIEW), answers=(CREATED,))
+    world = BinderWorld(NODE, asking().labelled(MANAGED, "x"), answers=(CREATED,))
     assert await world.bind() == ""
     (call,) = world.script.calls
     assert "labels" not in call.body["metadata"]
