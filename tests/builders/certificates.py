@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from cardquota.cluster.certificates.certificates import KeyPair, make_authority, make_serving
+from cardquota.cluster.certificates import KeyPair, make_authority, make_serving
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.cards import DEFAULT_TABLE
+from cardquota.quota.ledger import Ledger
 
 from .body import Body
 from .group import GroupBody

@@ -6,11 +6,11 @@ from typing import Self
 
 import msgspec
 
+from cardquota.quota import Reservation, canonical, reservation_text
 from cardquota.quota import vocabulary as v
-from cardquota.quota.amounts import canonical
-from cardquota.quota.ledger.groups.group_facts import GroupFacts, group_facts
-from cardquota.quota.objects.pod_group import PodGroup, WrittenPodGroup
-from cardquota.quota.stamp import Reservation, reservation_text
+from cardquota.quota.ledger.groups import GroupFacts
+from cardquota.quota.ledger.groups.group_facts import group_facts
+from cardquota.quota.objects import PodGroup, WrittenPodGroup
 
 from .body import Body, new_body
 

@@ -5,8 +5,8 @@ from typing import Self
 import msgspec
 
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.groups.group_facts import NamespaceFacts, namespace_facts
-from cardquota.quota.objects.namespace import Namespace
+from cardquota.quota.ledger.groups import NamespaceFacts, namespace_facts
+from cardquota.quota.objects import Namespace
 
 from .body import Body, new_body
 

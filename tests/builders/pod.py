@@ -7,8 +7,9 @@ from typing import Any, Self
 import msgspec
 
 from cardquota.quota import vocabulary as v
-from cardquota.quota.objects.pod import Pod
-from cardquota.quota.pods.pod_facts import PodFacts, pod_facts
+from cardquota.quota.objects import Pod
+from cardquota.quota.pods import PodFacts
+from cardquota.quota.pods.pod_facts import pod_facts
 
 from .body import Body, new_body
 from .names import GPU

@@ -16,8 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 from cardquota.cli import main as cardquota
-from cardquota.cluster.api.access import Access
-from cardquota.cluster.api.client import Client
+from cardquota.cluster.api import Access, Client
 from cardquota.runtime import run
 from cardquota_dev.plane.folder import write_private_json
 

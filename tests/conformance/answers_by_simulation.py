@@ -7,13 +7,11 @@ from typing import Any
 
 import msgspec
 
-from cardquota.cli.files.inventory import sort_documents
-from cardquota.cli.files.yaml_files import read_files
-from cardquota.cli.simulate.simulation import Simulation
-from cardquota.quota.answers.asked_workload import AskedWorkload
-from cardquota.quota.answers.explanation import Explanations
+from cardquota.cli.files import read_files, sort_documents
+from cardquota.cli.simulate import Simulation
+from cardquota.quota import to_its_end
+from cardquota.quota.answers import AskedWorkload, Explanations
 from cardquota.quota.answers.queue_answer import queue_answer
-from cardquota.quota.steps import to_its_end
 from cardquota.settings import Settings
 
 from .case import Case

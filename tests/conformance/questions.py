@@ -1,8 +1,7 @@
 """Questions to the operator, by the short kinds of the table."""
 
-from cardquota.api.reviews.queue_review import QUEUE_REVIEW
-from cardquota.api.reviews.workload_review import WORKLOAD_REVIEW
-from cardquota.quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION
+from cardquota.api.reviews import QUEUE_REVIEW, WORKLOAD_REVIEW
+from cardquota.quota import REVIEW_GROUP, REVIEW_VERSION
 
 from .short_forms import Object
 

@@ -7,7 +7,7 @@ from itertools import count
 from random import Random
 from typing import Any, Final
 
-from cardquota.quota.vocabulary import REVIEW_GROUP
+from cardquota.quota import REVIEW_GROUP
 
 from . import seeds, values
 from .mutation import broken, enlarged, mutated

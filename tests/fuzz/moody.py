@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Final
 
-from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
+from cardquota.cluster.api import ApiError, OutcomeUnknown
 from harness.replica import TakesAll
 
 _FAILS: Final = 7

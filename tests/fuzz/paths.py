@@ -9,13 +9,11 @@ from functools import wraps
 from typing import Any, Final
 from unittest.mock import patch
 
-from cardquota.control.release.gate import GateOpener
-from cardquota.control.release.groups.gang_reports import GangReports
-from cardquota.control.release.groups.gang_start import GangStart
-from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
-from cardquota.quota.answers.waiting_order import WaitingOrder
-from cardquota.quota.ledger.release_decisions import ReleaseDecisions
-from cardquota_webhooks.reviews.question import Questions
+from cardquota.control.release import GateOpener
+from cardquota.control.release.groups import GangReports, GangStart, PodGroupWriter
+from cardquota.quota.answers import WaitingOrder
+from cardquota.quota.ledger import ReleaseDecisions
+from cardquota_webhooks.reviews import Questions
 
 PATHS: Final = (
     (GateOpener, "open"),

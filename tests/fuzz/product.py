@@ -12,17 +12,18 @@ from typing import Any
 
 import msgspec
 
-from cardquota.cluster.api.clock import boottime
-from cardquota.cluster.watch.event_reader import BrokenStreamError, EventReader
-from cardquota.cluster.watch.object_index import ObjectIndex
-from cardquota.cluster.watch.progress import Progress
-from cardquota.cluster.watch.resume_policy import StreamError
-from cardquota.control.queues.queue_metrics import refresh
-from cardquota.quota.accounts.account_reader import AccountReader
-from cardquota.quota.amounts import Charge
+from cardquota.cluster.api import boottime
+from cardquota.cluster.watch import (
+    BrokenStreamError,
+    EventReader,
+    ObjectIndex,
+    Progress,
+    StreamError,
+)
+from cardquota.control.queues import refresh
+from cardquota.quota import Charge, Mode, Reservation, Stamp
+from cardquota.quota.accounts import AccountReader
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.stamp import Reservation, Stamp
-from cardquota.quota.vocabulary import Mode
 from harness.replica import Replica
 
 from .moody import Moody

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import thread_time
 from typing import Any, Final
 
-from cardquota.runtime.garbage import spare_what_stays
+from cardquota.runtime import spare_what_stays
 
 from . import seeds
 from .inputs import Input, Inputs, revision_of

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from cardquota.cluster.serving.http_call import HttpAnswer, HttpCall
+from cardquota.cluster.serving import HttpAnswer, HttpCall
 
 
 class _Answers(Protocol):

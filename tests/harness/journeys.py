@@ -21,11 +21,9 @@ import cardquota
 import cardquota_webhooks
 from builders import H200, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.body import Body
-from cardquota.cluster.api.client import APPLY_PATCH
-from cardquota.control.queues.posted_reports import PostedReports
-from cardquota.control.queues.queue_handlers import state_of
-from cardquota.control.queues.status_writer import StatusWriter
-from cardquota.quota.reports.queue_report import QueueReport
+from cardquota.cluster.api import APPLY_PATCH
+from cardquota.control.queues import PostedReports, StatusWriter, state_of
+from cardquota.quota.reports import QueueReport
 from cardquota_dev.plane.ports import free_ports
 
 from .fake_clock_loop import FakeClockLoop

@@ -9,31 +9,33 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
-from cardquota.cluster.events.events import EventRecorder
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.feed import watched_kinds
-from cardquota.cluster.watch.overdue_reads import AT_ONCE, OverdueReads
-from cardquota.cluster.watch.reflector import Reflector
-from cardquota.control.later import Later, in_loop_later
-from cardquota.control.leadership import Leadership
+from cardquota.cluster.events import EventRecorder
+from cardquota.cluster.watch import (
+    AT_ONCE,
+    ChangeNotifier,
+    Delivery,
+    OverdueReads,
+    Reflector,
+    watched_kinds,
+)
+from cardquota.control import Later, Leadership, in_loop_later
 from cardquota.metrics import Metrics
-from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.cards import DEFAULT_TABLE
+from cardquota.quota.ledger import Ledger
 from cardquota.settings import Settings
-from cardquota_webhooks.claims import CardlessClaims
-from cardquota_webhooks.pod_groups import PodGroupReviews
-from cardquota_webhooks.pods import PodReviews
-from cardquota_webhooks.queues import QueueReviews
-from cardquota_webhooks.resizes import ResizeReviews
-from cardquota_webhooks.reviews.queue_answers import QueueAnswers
-from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
-from cardquota_webhooks.scaling.scale_targets import ScaleTargets
-from cardquota_webhooks.scaling.scales import ScaleReviews
-from cardquota_webhooks.server import AdmissionServer
-from cardquota_webhooks.visibility_wait import VisibilityWait
-from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
-from cardquota_webhooks.workloads import WorkloadReviews
+from cardquota_webhooks import (
+    AdmissionServer,
+    CardlessClaims,
+    PodGroupReviews,
+    PodReviews,
+    QueueReviews,
+    ResizeReviews,
+    VisibilityWait,
+    VolcanoJobReviews,
+    WorkloadReviews,
+)
+from cardquota_webhooks.reviews import QueueAnswers, WorkloadAnswers
+from cardquota_webhooks.scaling import ScaleReviews, ScaleTargets
 
 from .direct_review import ask
 from .open_fence import OpenFence

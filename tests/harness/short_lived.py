@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from cardquota.cluster.certificates.certificates import KeyPair, make_serving
+from cardquota.cluster.certificates import KeyPair, make_serving
 
 LEFT = timedelta(seconds=32)
 """What is left of it: time for all three phases of a change of the CA."""

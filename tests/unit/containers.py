@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import FunctionType, ModuleType
 from typing import Any
 
-from cardquota.quota.sized_cache import SizedCache
+from cardquota.quota import SizedCache
 
 _CONTAINERS = (dict, set, list, deque, OrderedDict, Counter)
 

@@ -9,11 +9,9 @@ import msgspec
 
 from builders import H200, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.body import Body
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.feed import watched_kinds
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.stamp import Stamp
+from cardquota.cluster.watch import ChangeNotifier, Delivery, watched_kinds
+from cardquota.quota import Stamp
+from cardquota.quota.ledger import Ledger
 
 
 class Feed:

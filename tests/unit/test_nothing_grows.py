@@ -12,20 +12,16 @@ from typing import cast
 import pytest
 
 from builders import CARDS, H200, a_ledger, a_pod, a_queue
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.events.event import ObjectReference
-from cardquota.cluster.events.events import EventRecorder
-from cardquota.cluster.writes.fenced_writer import FencedWriter
-from cardquota.control.queues.status_writer import StatusWriter
+from cardquota.cluster.api import Client
+from cardquota.cluster.events import EventRecorder, ObjectReference
+from cardquota.cluster.writes import FencedWriter
+from cardquota.control.queues import StatusWriter
+from cardquota.control.release import GateOpener, GateReleaser, StampWriter
 from cardquota.control.release import gate_releaser as release
-from cardquota.control.release.gate import GateOpener
-from cardquota.control.release.gate_releaser import GateReleaser
-from cardquota.control.release.groups.group_conditions import GroupConditions
-from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
-from cardquota.control.release.stamp_writer import StampWriter
+from cardquota.control.release.groups import GroupConditions, PodGroupWriter
 from cardquota.metrics import Metrics
+from cardquota.quota.reports import report
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.reports.queue_report import report
 
 from .containers import assert_nothing_grew, containers
 from .control.fakes import Call, Script, lost, refused, stored, until

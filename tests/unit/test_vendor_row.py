@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from builders import a_node
-from cardquota.install.manifests import render
+from cardquota.install import render
 from cardquota.quota.nodes.node_facts import node_facts
 from cardquota.settings import Settings, SettingsError, load
 

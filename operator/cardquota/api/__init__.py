@@ -3,3 +3,31 @@
 In: nothing but the rules of the fields. Out: `QUEUE` and `POD_GROUP`, each a `CustomResource` with
 its schema, columns and names; and the status of a Queue as it is written (`QueueStatusSchema`).
 """
+
+from .condition import QueueCondition
+from .constraint import constrained
+from .custom_resource import CustomResource
+from .generate import RESOURCES
+from .podgroup import POD_GROUP, PodGroupSchema
+from .queue import QUEUE, QueueSchema
+from .queue_status import CardStatus, QueueStatusSchema, ResourceStatus, StatusColumns
+from .schema import SchemaError, structural
+from .wire import WireModel
+
+__all__ = [
+    "POD_GROUP",
+    "QUEUE",
+    "RESOURCES",
+    "CardStatus",
+    "CustomResource",
+    "PodGroupSchema",
+    "QueueCondition",
+    "QueueSchema",
+    "QueueStatusSchema",
+    "ResourceStatus",
+    "SchemaError",
+    "StatusColumns",
+    "WireModel",
+    "constrained",
+    "structural",
+]

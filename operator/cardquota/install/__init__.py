@@ -3,3 +3,37 @@
 In: the settings. Out: `manifests`, the same objects for the same settings, and `comparison`, which
 finds where those in the cluster differ.
 """
+
+from .admission_path import plural
+from .comparison import differences
+from .generate import AUDIT, COMMITTED, COMPONENT, EXTENDER, VOLCANO, committed, default_text, main
+from .manifests import documents, render, render_policies, webhook_paths
+from .matching import is_ours, ours_or_may_claim, resource_pattern
+from .rights import Right, in_words
+from .scheduler_configuration import managed_resources, scheduler_text
+from .webhook_objects import ENFORCED
+
+__all__ = [
+    "AUDIT",
+    "COMMITTED",
+    "COMPONENT",
+    "ENFORCED",
+    "EXTENDER",
+    "VOLCANO",
+    "Right",
+    "committed",
+    "default_text",
+    "differences",
+    "documents",
+    "in_words",
+    "is_ours",
+    "main",
+    "managed_resources",
+    "ours_or_may_claim",
+    "plural",
+    "render",
+    "render_policies",
+    "resource_pattern",
+    "scheduler_text",
+    "webhook_paths",
+]

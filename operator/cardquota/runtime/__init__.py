@@ -3,3 +3,25 @@
 In: the settings. Out: one replica: watches, election, admission, probes, and, while it leads,
 release and status.
 """
+
+from .admission_endpoint import serving_names
+from .enqueue_parts import LOOPBACK, EnqueueParts
+from .extender_endpoint import ExtenderEndpoint
+from .garbage import spare_what_stays
+from .metrics_access import AT_ONCE, MOST, REMEMBERED, MetricsAccess
+from .metrics_page import MetricsPage
+from .probes import Probes
+
+__all__ = [
+    "AT_ONCE",
+    "LOOPBACK",
+    "MOST",
+    "REMEMBERED",
+    "EnqueueParts",
+    "ExtenderEndpoint",
+    "MetricsAccess",
+    "MetricsPage",
+    "Probes",
+    "serving_names",
+    "spare_what_stays",
+]

@@ -6,7 +6,7 @@ from typing import Final
 
 from builders import a_group
 from builders.group import GroupBody
-from cardquota.quota.limits import BODY, REQUEST_CARDS
+from cardquota.quota import BODY, REQUEST_CARDS
 
 READ: Final = BODY.most - 20_000
 """Characters of the largest that is read."""

@@ -5,8 +5,7 @@ from typing import Final
 
 from builders import GPU, H200, SHARED
 from builders.pod import PodBody
-from cardquota.quota import limits
-from cardquota.quota.limits import KIB
+from cardquota.quota import KIB, limits
 
 from ..loop.stall_world import gated
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from cardquota.quota.vocabulary import CARD_NAME, QUEUE_NAME
+from cardquota.quota import CARD_NAME, QUEUE_NAME
 from integration.roomy_nodes import T1000
 
 HOLD: Final = "bench.cardquota.dev/hold"

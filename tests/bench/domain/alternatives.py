@@ -10,11 +10,11 @@ import time
 
 from builders import Body, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota import Stamp
+from cardquota.quota.decisions import judge_create
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release import Opening
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.release_judge import Opening
-from cardquota.quota.stamp import Stamp
 
 from ..figure import Report, median
 

@@ -11,13 +11,12 @@ from dataclasses import replace
 from typing import Final
 
 from builders import CARDS, H200, Body, a_ledger, a_pod, a_queue
-from cardquota.api.reviews.queue_review import LARGEST_LIMIT
-from cardquota.loop.loop_watch import BOUND
-from cardquota.quota.answers.asked_workload import AskedWorkload
-from cardquota.quota.answers.explanation import Explanations
+from cardquota.api.reviews import LARGEST_LIMIT
+from cardquota.loop import BOUND
+from cardquota.quota import Steps
+from cardquota.quota.answers import AskedWorkload, Explanations
 from cardquota.quota.answers.queue_answer import queue_answer
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.steps import Steps
+from cardquota.quota.ledger import Ledger
 
 from ..figure import Figure, Report, median
 

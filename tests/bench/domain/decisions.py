@@ -8,13 +8,10 @@ import time
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.amounts import is_card
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota import Stamp, is_card
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release import Refusal, Starvation, queue_order
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.refusals import Refusal
-from cardquota.quota.release.release_order import queue_order
-from cardquota.quota.release.starvation import Starvation
-from cardquota.quota.stamp import Stamp
 
 from ..figure import Report, median
 

@@ -11,10 +11,10 @@ from typing import Final
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.loop.loop_watch import BOUND
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.release.release_pass import ReleasePass
+from cardquota.loop import BOUND
+from cardquota.quota.decisions import judge_create
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release import ReleasePass
 
 from ..figure import Figure, Report
 

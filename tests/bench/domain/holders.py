@@ -9,10 +9,9 @@ from dataclasses import replace
 from typing import Final
 
 from builders import CARDS, H200, a_ledger, a_pod, a_queue
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.decisions.holders import with_holders
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.decisions import judge_create, with_holders
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pods import PodFacts
 
 from ..figure import Report, median
 

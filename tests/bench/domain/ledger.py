@@ -16,9 +16,10 @@ import msgspec
 
 from builders import CARDS, H200, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.objects.pod import Pod
-from cardquota.quota.pods.pod_facts import PodFacts, pod_facts
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.objects import Pod
+from cardquota.quota.pods import PodFacts
+from cardquota.quota.pods.pod_facts import pod_facts
 
 from ..figure import Figure, Report, median
 

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Final
 
 from builders import CARDS, H200, H800, a_ledger, a_queue
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.reports.queue_report import report as queue_report
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.reports import report as queue_report
 
 from ..figure import Figure, Report, median
 

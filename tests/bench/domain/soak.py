@@ -15,12 +15,10 @@ import msgspec
 
 from builders import CARDS, H200, a_group, a_pod, a_queue, see
 from builders.body import Body
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.feed import watched_kinds
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.cluster.watch import ChangeNotifier, Delivery, watched_kinds
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
-from cardquota.runtime.garbage import spare_what_stays
+from cardquota.runtime import spare_what_stays
 from cardquota.settings import Settings
 
 from ..figure import Figure, Report

@@ -18,16 +18,18 @@ from typing import Final
 
 from builders import H200, a_ledger, a_node, a_pod
 from builders.pod import PodBody
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.extender.leader_call import LeaderCall
-from cardquota.extender.leader_client import LeaderClient
-from cardquota.extender.verbs import SchedulerVerbs
-from cardquota.extender.wire import filter_answer, read_args, scores_answer
-from cardquota.quota.card_memory.memory_node import MemoryPod
-from cardquota.quota.card_memory.placement import CardPlacement
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.scheduling.node_filter import fit_nodes
-from cardquota.quota.scheduling.node_ranking import BEST, KEPT, NodeRanking
+from cardquota.cluster.watch import ChangeNotifier
+from cardquota.extender import (
+    LeaderCall,
+    LeaderClient,
+    SchedulerVerbs,
+    filter_answer,
+    read_args,
+    scores_answer,
+)
+from cardquota.quota.card_memory import CardPlacement, MemoryPod
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.scheduling import BEST, KEPT, NodeRanking, fit_nodes
 
 from ..figure import Figure, Report, median
 

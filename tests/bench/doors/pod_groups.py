@@ -10,11 +10,9 @@ import time
 from typing import Final
 
 from builders import Body, a_ledger, a_namespace, a_node, a_queue
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.settings import Settings
-from cardquota_webhooks.pod_groups import PodGroupReviews
-from cardquota_webhooks.review import AdmissionResponse, decode, encode
-from cardquota_webhooks.visibility_wait import VisibilityWait
+from cardquota_webhooks import AdmissionResponse, PodGroupReviews, VisibilityWait, decode, encode
 
 from ..bodies.group_bodies import group_bodies
 from ..figure import Figure, Report, median

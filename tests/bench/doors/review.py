@@ -26,7 +26,7 @@ from typing import Final
 import aiohttp
 
 from builders.certificates import issue
-from cardquota.quota.vocabulary import GATE
+from cardquota.quota import GATE
 from cardquota_dev.plane.ports import free_ports
 
 from ..bodies.job_pod import UID, create_review

@@ -11,16 +11,12 @@ import tracemalloc
 from typing import Any, Final
 
 from builders import H200, a_ledger, a_namespace, a_node, a_pod, a_queue, see
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.feed import watched_kinds
-from cardquota.control.waking.workload_waker import WorkloadWaker
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.cluster.watch import ChangeNotifier, Delivery, watched_kinds
+from cardquota.control.waking import WorkloadWaker
+from cardquota.quota.ledger import Ledger
 from cardquota.settings import Settings
-from cardquota_webhooks.review import decode, encode
-from cardquota_webhooks.scaling.scale_targets import ScaleTargets
-from cardquota_webhooks.scaling.scales import ScaleReviews
-from cardquota_webhooks.visibility_wait import VisibilityWait
+from cardquota_webhooks import VisibilityWait, decode, encode
+from cardquota_webhooks.scaling import ScaleReviews, ScaleTargets
 
 from ..bodies.workload_bodies import scale_review, workload
 from ..figure import Figure, Report, median

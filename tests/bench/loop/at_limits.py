@@ -12,7 +12,7 @@ import msgspec
 
 from builders import a_group
 from builders.pod import PodBody
-from cardquota.loop.loop_watch import BOUND
+from cardquota.loop import BOUND
 
 from ..bodies import limit_bodies, stall_bodies
 from ..figure import Figure, Report

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from builders import H200, a_group, a_node, a_queue
 from builders.pod import PodBody
-from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.pods import PodFacts
 
 from ..bodies import stall_bodies
 from ..figure import Report

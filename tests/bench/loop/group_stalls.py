@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from builders import H200, a_group, a_namespace, a_queue
 from builders.group import GroupBody
-from cardquota.quota.limits import REQUEST_CARDS, TASKS
+from cardquota.quota import REQUEST_CARDS, TASKS
 
 from ..bodies.group_bodies import group_bodies
 from ..figure import Report

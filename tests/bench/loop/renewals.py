@@ -11,13 +11,12 @@ from typing import Any, Final
 
 from builders import CARDS, H200, Body, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.cluster.events.event import ObjectReference
-from cardquota.control.release.event_renewals import AT_A_TIME
-from cardquota.control.release.wait_reports import WaitReports
-from cardquota.loop.time_slice import TimeSlice
-from cardquota.quota.accounts.account import Account
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.release.release_pass import ReleasePass
+from cardquota.cluster.events import ObjectReference
+from cardquota.control.release import AT_A_TIME, WaitReports
+from cardquota.loop import TimeSlice
+from cardquota.quota.accounts import Account
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release import ReleasePass
 from cardquota.settings import Settings
 
 from ..figure import Figure, Report

@@ -9,10 +9,10 @@ from typing import Final
 
 from prometheus_client import generate_latest
 
-from cardquota.control.queues.queue_metrics import refresh
+from cardquota.control.queues import refresh
 from cardquota.metrics import Metrics
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.release.release_pass import ReleasePass
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release import ReleasePass
 
 from ..domain.answers import QUEUES, a_cluster
 from ..figure import Report, median

@@ -17,10 +17,10 @@ import msgspec
 
 from builders import H200, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.cluster.watch.object_index import ObjectIndex
-from cardquota.loop.timed_selector import TimedSelector
-from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.runtime.garbage import spare_what_stays
+from cardquota.cluster.watch import ObjectIndex
+from cardquota.loop import TimedSelector
+from cardquota.quota.pods import PodFacts
+from cardquota.runtime import spare_what_stays
 from harness.replica import Replica
 
 NODES: Final = 5_000

@@ -15,12 +15,10 @@ import msgspec
 from prometheus_client import generate_latest
 
 from builders import H200, Body, a_namespace, a_node, a_queue
-from cardquota.cluster.watch.object_index import ObjectIndex
-from cardquota.control.queues.queue_metrics import measure_drift, refresh
-from cardquota.control.reports.audit import report_unadmitted
-from cardquota.control.reports.unadmitted import UnadmittedReports
-from cardquota.loop.loop_watch import BOUND
-from cardquota.loop.time_slice import TimeSlice
+from cardquota.cluster.watch import ObjectIndex
+from cardquota.control.queues import measure_drift, refresh
+from cardquota.control.reports import UnadmittedReports, report_unadmitted
+from cardquota.loop import BOUND, TimeSlice
 
 from ..bodies import stall_bodies
 from ..figure import Figure, Report

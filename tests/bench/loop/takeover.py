@@ -21,14 +21,14 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue
-from cardquota.cluster.events.events import EventRecorder
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.cluster.events import EventRecorder
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.control import leadership
-from cardquota.loop.timed_selector import TimedSelector
+from cardquota.loop import TimedSelector
 from cardquota.metrics import Metrics
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.runtime.garbage import spare_what_stays
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pods import PodFacts
+from cardquota.runtime import spare_what_stays
 from cardquota.settings import Settings
 from harness.open_fence import OpenFence
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 
-from cardquota.quota.vocabulary import GROUP_NAME, QUOTA
+from cardquota.quota import GROUP_NAME, QUOTA
 from cardquota.settings import Release
 from cardquota_dev.testing import Cluster, running_plane
 from integration.roomy_nodes import T1000, add_roomy_nodes

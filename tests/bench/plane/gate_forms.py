@@ -17,14 +17,13 @@ from typing import Any, Final
 import msgspec
 
 from builders import a_ledger, a_queue
-from cardquota.control.release.gate import gate_patch
-from cardquota.install.manifests import render_policies
+from cardquota.control.release import gate_patch
+from cardquota.install import render_policies
+from cardquota.quota import Stamp
 from cardquota.quota import vocabulary as v
 from cardquota.quota.nodes.node_facts import node_facts
-from cardquota.quota.objects.node import Node
-from cardquota.quota.objects.pod import Pod
+from cardquota.quota.objects import Node, Pod
 from cardquota.quota.pods.pod_facts import pod_facts
-from cardquota.quota.stamp import Stamp
 from cardquota.settings import GateSetter, Settings, Webhook
 from cardquota_dev.testing import Cluster, running_plane
 from integration.roomy_nodes import T1000, add_roomy_nodes

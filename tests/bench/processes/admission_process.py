@@ -20,23 +20,23 @@ from builders.namespace import a_namespace
 from builders.node import a_node
 from builders.pod import PodBody, a_pod
 from builders.queue import QueueBody, a_queue
-from cardquota.cluster.serving.tls import server_context
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.cluster.watch.feed import watched_kinds
+from cardquota.cluster.serving import server_context
+from cardquota.cluster.watch import ChangeNotifier, watched_kinds
 from cardquota.metrics import Metrics
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.runtime.garbage import spare_what_stays
+from cardquota.quota.ledger import Ledger
+from cardquota.runtime import spare_what_stays
 from cardquota.settings import Settings
-from cardquota_webhooks.claims import CardlessClaims
-from cardquota_webhooks.pod_groups import PodGroupReviews
-from cardquota_webhooks.pods import PodReviews
-from cardquota_webhooks.queues import QueueReviews
-from cardquota_webhooks.resizes import ResizeReviews
-from cardquota_webhooks.scaling.scale_targets import ScaleTargets
-from cardquota_webhooks.scaling.scales import ScaleReviews
-from cardquota_webhooks.server import AdmissionServer
-from cardquota_webhooks.visibility_wait import VisibilityWait
-from cardquota_webhooks.workloads import WorkloadReviews
+from cardquota_webhooks import (
+    AdmissionServer,
+    CardlessClaims,
+    PodGroupReviews,
+    PodReviews,
+    QueueReviews,
+    ResizeReviews,
+    VisibilityWait,
+    WorkloadReviews,
+)
+from cardquota_webhooks.scaling import ScaleReviews, ScaleTargets
 
 from ..bodies.workload_bodies import name_of, workload
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
-from cardquota.quota.vocabulary import GATE, LEASE, OPERATOR_NAMESPACE, SERVICE_ACCOUNT
+from cardquota.quota import GATE, LEASE, OPERATOR_NAMESPACE, SERVICE_ACCOUNT
 from cardquota_dev.testing import Cluster, eventually
 from integration.asking import MERGE, ask, metric
 

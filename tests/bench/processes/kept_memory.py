@@ -16,11 +16,10 @@ import msgspec
 import cardquota.runtime.run  # noqa: F401 - its imports are a part of what a replica takes
 from builders import a_group, a_namespace, a_pod, a_queue
 from builders.body import Body
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.cluster.watch.feed import watched_kinds
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.cluster.watch import ChangeNotifier, watched_kinds
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
-from cardquota.runtime.garbage import spare_what_stays
+from cardquota.runtime import spare_what_stays
 from cardquota.settings import Settings
 
 from ..bodies import big_cluster

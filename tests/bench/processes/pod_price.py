@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Collection
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
-from cardquota.quota.vocabulary import QUOTA
+from cardquota.quota import QUOTA
 from cardquota_dev.testing import Cluster
 from integration.roomy_nodes import T1000
 from integration.team import QUEUES, Team

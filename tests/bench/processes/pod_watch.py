@@ -7,7 +7,7 @@ from typing import Final
 import aiohttp
 import msgspec
 
-from cardquota.quota.vocabulary import GATE
+from cardquota.quota import GATE
 from cardquota_dev.predicate import Predicate
 
 

@@ -19,7 +19,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final
 
-from cardquota.quota.vocabulary import GATE, IS_MANAGED, MANAGED, NAMESPACE_MODE
+from cardquota.quota import GATE, IS_MANAGED, MANAGED, NAMESPACE_MODE
 from cardquota_dev.build.toolchain import environment, go
 from cardquota_dev.paths import CHECKOUT
 from cardquota_dev.plane.credentials.keys import Keys, make_keys

@@ -12,48 +12,43 @@ from typing import Any, cast
 
 import msgspec
 
-from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.api.clock import boottime
-from cardquota.cluster.api.wire import decode_identity, revision_of
-from cardquota.cluster.election import takeover
-from cardquota.cluster.election.elector import Elector
-from cardquota.cluster.election.takeover import RevisionSource
-from cardquota.cluster.election.term_object import StoredTerm, TermObject
-from cardquota.cluster.serving.body_budget import MOST, BodyBudget
-from cardquota.cluster.watch import delivery
-from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.object_index import ObjectIndex
-from cardquota.cluster.writes.pod_patch import pod_path
+from cardquota.cluster.api import (
+    ApiError,
+    Client,
+    OutcomeUnknown,
+    boottime,
+    decode_identity,
+    revision_of,
+)
+from cardquota.cluster.election import Elector, RevisionSource, StoredTerm, TermObject, takeover
+from cardquota.cluster.serving import MOST, BodyBudget
+from cardquota.cluster.watch import Delivery, ObjectIndex, delivery
+from cardquota.cluster.writes import pod_path
 from cardquota.control import leadership
-from cardquota.control.release import gate
-from cardquota.control.release.gate import GateOpener, Opened
-from cardquota.control.release.gate_releaser import GateReleaser
-from cardquota.control.release.groups.gang_start import Chosen
-from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
-from cardquota.control.release.groups.reservation_timeouts import ReservationTimeouts
-from cardquota.control.waking.workload_waker import WorkloadWaker
+from cardquota.control.release import GateOpener, GateReleaser, Opened, gate
+from cardquota.control.release.groups import Chosen, PodGroupWriter, ReservationTimeouts
+from cardquota.control.waking import WorkloadWaker
+from cardquota.quota import (
+    Charge,
+    MutableAmounts,
+    Outcome,
+    Reservation,
+    Stamp,
+    Verdict,
+    canonical,
+    choice_of,
+    choice_text,
+)
 from cardquota.quota import vocabulary as v
-from cardquota.quota.amounts import Charge, MutableAmounts, canonical
-from cardquota.quota.assignment.flexible_claims import Others
-from cardquota.quota.decisions import create_judgement
-from cardquota.quota.decisions.fit import borrowing
-from cardquota.quota.decisions.fit.quota_check import QuotaCheck
-from cardquota.quota.decisions.groups.enqueue_judgement import EnqueueVerdict, judge_enqueue
-from cardquota.quota.decisions.waking import RefusedWorkload
-from cardquota.quota.ledger import charges
-from cardquota.quota.ledger.groups.group_facts import GroupFacts
-from cardquota.quota.ledger.groups.group_request import GroupRequest
-from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.ledger.ledger_reader import LedgerReader
-from cardquota.quota.ledger.pod_assessor import PodAssessor
-from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.quota.pods.pod_record import PodRecord
+from cardquota.quota.assignment import Others
+from cardquota.quota.decisions import RefusedWorkload, create_judgement
+from cardquota.quota.decisions.fit import QuotaCheck, borrowing
+from cardquota.quota.decisions.groups import EnqueueVerdict, judge_enqueue
+from cardquota.quota.ledger import Ledger, LedgerReader, PodAssessor, charges
+from cardquota.quota.ledger.groups import GroupFacts, GroupRequest, PodGroupState
+from cardquota.quota.pods import PodFacts, PodRecord
 from cardquota.quota.release import release_judge
-from cardquota.quota.stamp import Reservation, Stamp, choice_of, choice_text
-from cardquota.quota.verdict import Outcome, Verdict
-from cardquota.quota.workloads.live_holdings import REPLICA_SET, UpdatePart
+from cardquota.quota.workloads import REPLICA_SET, UpdatePart
 
 from . import broken_answers, broken_cards, broken_votes
 from .breaker import Breaker

@@ -3,12 +3,11 @@
 import random
 from typing import Any
 
-from cardquota.control.release.event_renewals import EventRenewals
-from cardquota.quota.accounts.account_reader import AccountReader
-from cardquota.quota.pods.indexes.held_cards import HeldCards
-from cardquota.quota.pods.pod_record import PodRecord
-from cardquota.quota.reports import queue_report
-from cardquota.quota.reports.queue_report import Waiting
+from cardquota.control.release import EventRenewals
+from cardquota.quota.accounts import AccountReader
+from cardquota.quota.pods import PodRecord
+from cardquota.quota.pods.indexes import HeldCards
+from cardquota.quota.reports import Waiting, queue_report
 
 from .breaker import Breaker
 

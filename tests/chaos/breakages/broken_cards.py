@@ -2,14 +2,10 @@
 
 from typing import Any
 
-from cardquota.extender import binder
-from cardquota.extender.binder import Binder
-from cardquota.extender.wire import BindArgs
-from cardquota.quota.card_memory.card_memory import CardMemory
-from cardquota.quota.card_memory.memory_node import MemoryNode, MemoryPod, NodeKind
-from cardquota.quota.card_memory.memory_shape import MemoryShape
+from cardquota.extender import BindArgs, Binder, binder
+from cardquota.quota.card_memory import CardMemory, MemoryNode, MemoryPod, MemoryShape, NodeKind
 from cardquota.quota.messages.nodes import binding_messages
-from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.pods import PodFacts
 
 from .breaker import Breaker
 

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
-from cardquota.extender.enqueue.enqueue_votes import EnqueueVotes
-from cardquota.quota.decisions.groups.enqueue_vote import Vote
-from cardquota.quota.ledger.ledger_state import LedgerState
-from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.quota.vocabulary import Policy
+from cardquota.extender.enqueue import EnqueueVotes
+from cardquota.quota import Policy
+from cardquota.quota.decisions.groups import Vote
+from cardquota.quota.ledger import LedgerState
+from cardquota.quota.pods import PodFacts
 
 from .breaker import Breaker
 

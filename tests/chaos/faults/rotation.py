@@ -4,7 +4,7 @@ import asyncio
 import base64
 import time
 
-from cardquota.cluster.certificates.pem import read_certificates
+from cardquota.cluster.certificates import read_certificates
 from harness.short_lived import nearly_ended
 
 from ..api import Object

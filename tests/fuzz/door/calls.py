@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, Final
 
 from builders.pod import PodBody
-from cardquota.cluster.serving.http_call import HttpCall
+from cardquota.cluster.serving import HttpCall
 from fuzz.mutation import broken, mutated
 from fuzz.product import encoded
 from fuzz.values import NUMBERS, anything

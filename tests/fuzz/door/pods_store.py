@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from builders.pod import PodBody
-from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
+from cardquota.cluster.api import ApiError, OutcomeUnknown
 from cardquota.quota import vocabulary as v
 from fuzz.product import encoded
 from harness.card_memory_count import CardHolder, CardMemoryCount

@@ -12,13 +12,16 @@ from typing import Any, Final
 from builders import GPU, a_ledger, a_node, a_pod, see
 from builders.node import NodeBody
 from builders.pod import PodBody
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.cluster.writes.fenced_writer import FencedWriter
-from cardquota.extender.binder import Binder
-from cardquota.extender.leader_call import LeaderCall
-from cardquota.extender.leader_client import LeaderClient
-from cardquota.extender.server import LARGEST_BODY, ExtenderServer
-from cardquota.extender.verbs import SchedulerVerbs
+from cardquota.cluster.watch import ChangeNotifier
+from cardquota.cluster.writes import FencedWriter
+from cardquota.extender import (
+    LARGEST_BODY,
+    Binder,
+    ExtenderServer,
+    LeaderCall,
+    LeaderClient,
+    SchedulerVerbs,
+)
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
 from fuzz.product import encoded

@@ -3,9 +3,7 @@
 import re
 
 from builders import H200
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.api.kubeconfig import from_kubeconfig
-from cardquota.cluster.api.queue_lookup import QueueLookup
+from cardquota.cluster.api import Client, QueueLookup, from_kubeconfig
 from integration.team import Team
 
 

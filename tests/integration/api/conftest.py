@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from cardquota.api.queue_status import QueueStatusSchema
+from cardquota.api import QueueStatusSchema
 from cardquota_dev.testing import Cluster
 
 Kubectl = Callable[..., CompletedProcess[str]]

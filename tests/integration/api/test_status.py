@@ -6,8 +6,13 @@ from typing import Any
 
 import pytest
 
-from cardquota.api.condition import QueueCondition
-from cardquota.api.queue_status import CardStatus, QueueStatusSchema, ResourceStatus, StatusColumns
+from cardquota.api import (
+    CardStatus,
+    QueueCondition,
+    QueueStatusSchema,
+    ResourceStatus,
+    StatusColumns,
+)
 
 pytestmark = pytest.mark.plane
 

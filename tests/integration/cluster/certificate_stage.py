@@ -10,14 +10,18 @@ from typing import Any
 import msgspec
 from cryptography import x509
 
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.certificates.ca_bundle import CaBundles
-from cardquota.cluster.certificates.certificate_manager import CertificateManager
-from cardquota.cluster.certificates.certificate_store import GivenSecret, OwnSecret
-from cardquota.cluster.certificates.certificates import KeyPair
-from cardquota.cluster.certificates.path_secrets import PathSecrets
-from cardquota.cluster.certificates.pem import read_certificates, trusted_through
-from cardquota.cluster.certificates.rotation import Lifetimes
+from cardquota.cluster.api import Client
+from cardquota.cluster.certificates import (
+    CaBundles,
+    CertificateManager,
+    GivenSecret,
+    KeyPair,
+    Lifetimes,
+    OwnSecret,
+    PathSecrets,
+    read_certificates,
+    trusted_through,
+)
 
 NAMES = ["hook.system.svc", "127.0.0.1"]
 DAY = timedelta(days=1)

@@ -13,8 +13,7 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from cardquota.cluster.api.access import Access
-from cardquota.cluster.api.client import Client
+from cardquota.cluster.api import Access, Client
 from cardquota.cluster.api.find_access import find_access
 from cardquota_dev.predicate import Predicate
 from cardquota_dev.testing import Cluster

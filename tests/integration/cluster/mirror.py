@@ -7,12 +7,9 @@ from typing import Any
 
 import msgspec
 
-from cardquota.cluster.api.backoff import Backoff
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.reflector import Reflector
-from cardquota.quota.objects.meta import Meta
-from cardquota.quota.objects.wire import Wire
+from cardquota.cluster.api import Backoff, Client
+from cardquota.cluster.watch import Delivery, Reflector
+from cardquota.quota.objects import Meta, Wire
 
 MAPS = "configmaps"
 PODS = "pods"

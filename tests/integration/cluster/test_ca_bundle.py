@@ -7,11 +7,16 @@ from typing import Any
 import pytest
 
 from builders.certificates import issue
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.certificates.ca_bundle import CaBundles
-from cardquota.cluster.certificates.certificates import KeyPair
-from cardquota.cluster.certificates.path_secrets import OVERLAP, PERIOD, READ_BY_ALL, PathSecrets
-from cardquota.cluster.certificates.pem import read_certificates
+from cardquota.cluster.api import Client
+from cardquota.cluster.certificates import (
+    OVERLAP,
+    PERIOD,
+    READ_BY_ALL,
+    CaBundles,
+    KeyPair,
+    PathSecrets,
+    read_certificates,
+)
 
 from .certificate_stage import LINGER, NAMES, Shelf, StageClock, a_shelf, path_of
 

@@ -9,11 +9,13 @@ from datetime import datetime
 import pytest
 
 from builders.certificates import Issued, issue
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.certificates.certificate_manager import CertificateManager
-from cardquota.cluster.certificates.certificates import KeyPair
-from cardquota.cluster.certificates.path_secrets import PathSecrets
-from cardquota.cluster.certificates.pem import read_certificates
+from cardquota.cluster.api import Client
+from cardquota.cluster.certificates import (
+    CertificateManager,
+    KeyPair,
+    PathSecrets,
+    read_certificates,
+)
 from cardquota_dev.testing import Cluster
 
 from .certificate_stage import DAY, KNOWN_AFTER, LINGER, NAMES, Shelf, a_shelf, path_of

@@ -7,9 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 from aiohttp import web
 
-from cardquota.cluster.api.access import Access
-from cardquota.cluster.api.claim_lookup import ClaimLookup
-from cardquota.cluster.api.client import Client
+from cardquota.cluster.api import Access, ClaimLookup, Client
 from harness.proxy import Proxy
 
 from .conftest import Front

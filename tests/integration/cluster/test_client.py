@@ -3,8 +3,7 @@ import asyncio
 import msgspec
 import pytest
 
-from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
-from cardquota.cluster.api.client import APPLY_PATCH, JSON_PATCH, Client
+from cardquota.cluster.api import APPLY_PATCH, JSON_PATCH, ApiError, Client, OutcomeUnknown
 from harness.proxy import Proxy
 
 

@@ -6,10 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.api.clock import boottime
-from cardquota.cluster.election.elector import Elector
-from cardquota.quota.vocabulary import HANDOVER
+from cardquota.cluster.api import Client, boottime
+from cardquota.cluster.election import Elector
+from cardquota.quota import HANDOVER
 from harness.proxy import Proxy
 
 from .conftest import until

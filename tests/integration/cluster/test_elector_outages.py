@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cardquota.cluster.api.client import Client
+from cardquota.cluster.api import Client
 from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
 
 from .conftest import until

@@ -6,9 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.events.event import ObjectReference, cut
-from cardquota.cluster.events.events import EventRecorder
+from cardquota.cluster.api import Client
+from cardquota.cluster.events import EventRecorder, ObjectReference, cut
 from harness.proxy import Proxy
 
 from .conftest import until

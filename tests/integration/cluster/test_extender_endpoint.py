@@ -11,13 +11,10 @@ import msgspec
 import pytest
 
 from builders.certificates import Issued, issue
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.certificates.certificates import KeyPair, make_serving
-from cardquota.cluster.serving.http_call import BodyLimits, HttpAnswer, HttpCall
-from cardquota.cluster.serving.http_server import HttpServer
-from cardquota.cluster.serving.tls import client_context
-from cardquota.runtime import extender_endpoint
-from cardquota.runtime.extender_endpoint import ExtenderEndpoint
+from cardquota.cluster.api import Client
+from cardquota.cluster.certificates import KeyPair, make_serving
+from cardquota.cluster.serving import BodyLimits, HttpAnswer, HttpCall, HttpServer, client_context
+from cardquota.runtime import ExtenderEndpoint, extender_endpoint
 from cardquota.settings import Extender, Settings
 from cardquota_dev.plane.ports import free_ports
 

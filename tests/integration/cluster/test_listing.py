@@ -5,11 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from cardquota.cluster.api.api_error import ApiError
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.api.kubeconfig import from_kubeconfig
-from cardquota.cluster.api.wire import IdentityMeta
-from cardquota.cluster.watch.listing import Unreadable, list_objects
+from cardquota.cluster.api import ApiError, Client, IdentityMeta, from_kubeconfig
+from cardquota.cluster.watch import Unreadable, list_objects
 from cardquota_dev.testing import Cluster
 from integration.asking import ask
 

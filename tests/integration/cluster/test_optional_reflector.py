@@ -4,11 +4,9 @@ from typing import Any
 
 import pytest
 
-from cardquota.cluster.api.backoff import Backoff
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.optional_reflector import OptionalReflector
-from cardquota.quota.objects.device_class import DeviceClass
+from cardquota.cluster.api import Backoff, Client
+from cardquota.cluster.watch import Delivery, OptionalReflector
+from cardquota.quota.objects import DeviceClass
 
 from .conftest import until
 from .mirror import reflecting

@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.api.queue_lookup import QueueLookup
+from cardquota.cluster.api import Client, QueueLookup
 from harness.proxy import Proxy
 
 from .conftest import Front

@@ -8,15 +8,10 @@ import msgspec
 import pytest
 from aiohttp import ClientResponse
 
-from cardquota.cluster.api.access import Access
-from cardquota.cluster.api.api_error import ApiError
-from cardquota.cluster.api.backoff import Backoff
-from cardquota.cluster.api.client import Client
+from cardquota.cluster.api import Access, ApiError, Backoff, Client
 from cardquota.cluster.api.find_access import find_access
-from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.reflector import Reflector
-from cardquota.quota.objects.meta import Meta
-from cardquota.quota.objects.wire import Wire
+from cardquota.cluster.watch import Delivery, Reflector
+from cardquota.quota.objects import Meta, Wire
 from harness.proxy import Proxy
 
 from .conftest import until

@@ -8,9 +8,8 @@ import msgspec
 import pytest
 from aiohttp.web import BaseRequest
 
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.api.kubeconfig import from_kubeconfig
-from cardquota.cluster.watch.reflector import Reflector
+from cardquota.cluster.api import Client, from_kubeconfig
+from cardquota.cluster.watch import Reflector
 from cardquota_dev.testing import Cluster
 from harness.proxy import Proxy
 

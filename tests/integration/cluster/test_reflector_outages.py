@@ -14,8 +14,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
-from cardquota.cluster.api.client import Client
+from cardquota.cluster.api import ApiError, Client, OutcomeUnknown
 from cardquota.cluster.api.find_access import find_access
 from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
 from harness.proxy import Proxy

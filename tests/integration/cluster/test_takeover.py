@@ -5,10 +5,8 @@ from contextlib import asynccontextmanager
 import msgspec
 import pytest
 
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.api.clock import boottime
-from cardquota.cluster.election.elector import Elector
-from cardquota.cluster.election.takeover import LeadershipLost, settle_and_catch_up
+from cardquota.cluster.api import Client, boottime
+from cardquota.cluster.election import Elector, LeadershipLost, settle_and_catch_up
 
 from .conftest import until
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from cardquota.quota.vocabulary import (
+from cardquota.quota import (
     GPU_MEMORY,
     GPU_MEMORY_ASSIGNED,
     GPU_MEMORY_CARD,

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cardquota.install.manifests import render_policies
-from cardquota.quota.vocabulary import (
+from cardquota.install import render_policies
+from cardquota.quota import (
     ALLOCATED,
     CHARGED_QUEUE,
     GATE,

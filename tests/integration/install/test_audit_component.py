@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cardquota.install.manifests import documents
+from cardquota.install import documents
 from cardquota.settings import InstallationMode, Settings
 
 from .policy_api import PolicyApi, allowed

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cardquota.runtime.admission_endpoint import serving_names
+from cardquota.runtime import serving_names
 from cardquota.settings import Settings
 from cardquota_dev.testing import eventually
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from cardquota.install.manifests import documents
+from cardquota.install import documents
 from cardquota.settings import Extender, GateSetter, Settings, Webhook
 
 from .policy_api import ROOT, PolicyApi, allowed

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from cardquota.extender.enqueue.enqueue_ask import PATH
-from cardquota.install.manifests import documents
+from cardquota.extender.enqueue import PATH
+from cardquota.install import documents
 from cardquota.settings import GateSetter, Settings, Webhook
 
 from .policy_api import PolicyApi, allowed

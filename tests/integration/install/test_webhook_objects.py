@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from cardquota.install.manifests import render
-from cardquota.install.webhook_objects import ENFORCED
-from cardquota.quota.vocabulary import CARD_NAME, GROUP_NAME, QUEUE_NAME, STATUS
+from cardquota.install import ENFORCED, render
+from cardquota.quota import CARD_NAME, GROUP_NAME, QUEUE_NAME, STATUS
 from cardquota.settings import InstallationMode, Settings, Webhook
 from cardquota_dev.testing import eventually
 

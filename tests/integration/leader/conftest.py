@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from cardquota.cluster.api.client import Client
+from cardquota.cluster.api import Client
 from cardquota_dev.testing import Cluster
 from integration.api.conftest import CRDS, NAMES
 

@@ -9,21 +9,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.events.events import EventRecorder
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.cluster.watch.feed import watched_kinds
-from cardquota.cluster.watch.overdue_reads import AT_ONCE, OverdueReads
-from cardquota.cluster.watch.reflector import Reflector
-from cardquota.cluster.writes.fenced_writer import FencedWriter
-from cardquota.control.release.gate import GateOpener
-from cardquota.control.release.gate_releaser import GateReleaser
-from cardquota.control.release.groups.group_conditions import GroupConditions
-from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
-from cardquota.control.release.stamp_writer import StampWriter
+from cardquota.cluster.api import Client
+from cardquota.cluster.events import EventRecorder
+from cardquota.cluster.watch import AT_ONCE, ChangeNotifier, OverdueReads, Reflector, watched_kinds
+from cardquota.cluster.writes import FencedWriter
+from cardquota.control.release import GateOpener, GateReleaser, StampWriter
+from cardquota.control.release.groups import GroupConditions, PodGroupWriter
 from cardquota.metrics import Metrics
-from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.cards import DEFAULT_TABLE
+from cardquota.quota.ledger import Ledger
 
 
 @dataclass(frozen=True)

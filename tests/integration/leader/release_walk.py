@@ -14,10 +14,9 @@ from typing import NamedTuple
 from builders import H200, Body, a_pod
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.cluster.api.api_error import ApiError
-from cardquota.cluster.api.client import Client
+from cardquota.cluster.api import ApiError, Client
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 from integration.asking import Object
 from integration.team import Team, let_through, notes

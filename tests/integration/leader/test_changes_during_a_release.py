@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from builders import H200
-from cardquota.cluster.api.client import Client
+from cardquota.cluster.api import Client
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
 from cardquota_dev.testing import Cluster
 from integration.team import Team, notes
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from builders import H200, H800
-from cardquota.cluster.api.client import Client
+from cardquota.cluster.api import Client
 from cardquota_dev.testing import Cluster
 from integration.team import Team
 

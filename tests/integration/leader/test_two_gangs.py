@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from builders import H200, a_pod
-from cardquota.cluster.api.client import Client
+from cardquota.cluster.api import Client
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster
 from integration.team import Team, notes

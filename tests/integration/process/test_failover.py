@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from builders.pod import PodBody
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota import Reason
 from cardquota_dev.testing import Cluster, fresh_namespace, running_plane
 from integration.asking import ApiReply
 from integration.release.test_burst import most_at_once

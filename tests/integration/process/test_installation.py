@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from cardquota.cluster.api.client import Client
+from cardquota.cluster.api import Client
 from cardquota.cluster.api.find_access import find_access
-from cardquota.cluster.events.event import ObjectReference
-from cardquota.control.reports.installation import EVERY, InstallationCheck
+from cardquota.cluster.events import ObjectReference
+from cardquota.control.reports import EVERY, InstallationCheck
+from cardquota.install import documents
 from cardquota.install.admission_path import admission_path
-from cardquota.install.manifests import documents
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
 from cardquota.settings import GateSetter, Settings, Webhook

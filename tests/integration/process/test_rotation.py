@@ -14,7 +14,7 @@ import pytest
 from cryptography import x509
 
 from builders.queue import QueueBody
-from cardquota.cluster.certificates.pem import read_certificates, trusted_through
+from cardquota.cluster.certificates import read_certificates, trusted_through
 from cardquota.quota import vocabulary as v
 from cardquota_dev.plane.ports import free_ports
 from cardquota_dev.plane.product.balancer import Backend, Balancer

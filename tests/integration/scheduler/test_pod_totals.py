@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from builders import GPU
-from cardquota.quota.objects.pod import Pod, PodSpec
-from cardquota.quota.pods.pod_total import PodTotals, pod_totals
+from cardquota.quota.objects import Pod, PodSpec
+from cardquota.quota.pods import PodTotals, pod_totals
 from cardquota_dev.testing import Cluster, eventually
 
 from ..asking import ask

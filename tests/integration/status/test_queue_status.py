@@ -4,12 +4,10 @@ import pytest
 
 from builders import GPU, a_ledger, a_queue
 from builders.pod import PodBody
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.api.kubeconfig import from_kubeconfig
-from cardquota.control.queues.queue_operator import QueuePatches
-from cardquota.control.queues.status_writer import StatusWriter
+from cardquota.cluster.api import Client, from_kubeconfig
+from cardquota.control.queues import QueuePatches, StatusWriter
 from cardquota.quota import vocabulary as v
-from cardquota.quota.reports.queue_report import report
+from cardquota.quota.reports import report
 from integration.asking import Object, metric
 from integration.cluster.conftest import until
 from integration.roomy_nodes import T1000, T2000

@@ -2,8 +2,8 @@
 
 import pytest
 
+from cardquota.quota import MIN_MEMBER
 from cardquota.quota import vocabulary as v
-from cardquota.quota.limits import MIN_MEMBER
 from integration.asking import Object
 from integration.roomy_nodes import T1000
 from integration.team import Team, let_through, notes, of_a_job

@@ -5,11 +5,8 @@ from typing import Any
 
 import pytest
 
-from cardquota.api.custom_resource import CustomResource
-from cardquota.api.podgroup import POD_GROUP
-from cardquota.api.queue import QUEUE
-from cardquota.api.reviews.queue_review import QUEUE_REVIEW
-from cardquota.api.reviews.workload_review import WORKLOAD_REVIEW
+from cardquota.api import POD_GROUP, QUEUE, CustomResource
+from cardquota.api.reviews import QUEUE_REVIEW, WORKLOAD_REVIEW
 
 
 def version(resource: CustomResource) -> dict[str, Any]:

@@ -7,10 +7,15 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from cardquota.api.condition import QueueCondition
-from cardquota.api.podgroup import PodGroupSchema
-from cardquota.api.queue import QueueSchema
-from cardquota.api.queue_status import CardStatus, QueueStatusSchema, ResourceStatus, StatusColumns
+from cardquota.api import (
+    CardStatus,
+    PodGroupSchema,
+    QueueCondition,
+    QueueSchema,
+    QueueStatusSchema,
+    ResourceStatus,
+    StatusColumns,
+)
 
 SAMPLES = Path(__file__).parents[2] / "integration" / "api" / "samples"
 

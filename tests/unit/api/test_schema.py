@@ -5,10 +5,7 @@ from typing import Any
 
 import pytest
 
-from cardquota.api.constraint import constrained
-from cardquota.api.generate import RESOURCES
-from cardquota.api.schema import SchemaError, structural
-from cardquota.api.wire import WireModel
+from cardquota.api import RESOURCES, SchemaError, WireModel, constrained, structural
 
 Node = dict[str, Any]
 

@@ -8,7 +8,7 @@ import pytest
 
 from bench.loop.stall_world import World
 from bench.loop.takeover import Stretches, StretchSelector
-from cardquota.loop.timed_selector import TimedSelector
+from cardquota.loop import TimedSelector
 
 
 def busy(seconds: float) -> None:

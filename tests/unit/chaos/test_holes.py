@@ -9,13 +9,12 @@ import pytest
 
 from builders import CARDS, H200, H800, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.release.event_renewals import EventRenewals
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.decisions.judgement import judge_release
+from cardquota.control.release import EventRenewals
+from cardquota.quota import SURGE, Policy
+from cardquota.quota.decisions import judge_create, judge_release
+from cardquota.quota.release import Opening
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.release_judge import Opening
-from cardquota.quota.reports.queue_report import report
-from cardquota.quota.vocabulary import SURGE, Policy
+from cardquota.quota.reports import report
 from chaos.breakages.breaker import Breaker
 from chaos.breakages.broken import BREAKAGES
 

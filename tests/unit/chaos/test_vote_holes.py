@@ -2,12 +2,11 @@
 
 from builders import H200, a_group, a_node, a_queue
 from builders.cluster import a_ledger
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.extender.enqueue.enqueue_ask import EnqueueAsk
-from cardquota.extender.enqueue.enqueue_votes import EnqueueVotes
-from cardquota.quota.decisions.groups.enqueue_vote import Vote
-from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
-from cardquota.quota.verdict import Verdict
+from cardquota.cluster.watch import ChangeNotifier
+from cardquota.extender.enqueue import EnqueueAsk, EnqueueVotes
+from cardquota.quota import Verdict
+from cardquota.quota.decisions.groups import Vote
+from cardquota.quota.ledger.groups import PodGroupState
 from chaos.breakages.breaker import Breaker
 from chaos.breakages.broken import BREAKAGES
 

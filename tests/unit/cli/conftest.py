@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cardquota.cli.files.inventory import sort_documents
-from cardquota.cli.files.yaml_files import read_files
-from cardquota.cli.simulate.answers import Answers
-from cardquota.cli.simulate.simulation import Simulation
+from cardquota.cli.files import read_files, sort_documents
+from cardquota.cli.simulate import Answers, Simulation
 from cardquota.quota.reports.drift import drift
 from cardquota.settings import Settings
 

@@ -13,8 +13,7 @@ from typer.testing import CliRunner, Result
 from cardquota import __version__
 from cardquota.cli.app import app
 from cardquota.cli.plugin import plugin
-from cardquota.cli.simulate.answer_lines import lines
-from cardquota.cli.simulate.answers import Answers, PodAnswer, WorkloadAnswer
+from cardquota.cli.simulate import Answers, PodAnswer, WorkloadAnswer, lines
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "simulate.md"
 SENTENCE = (

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cardquota.cli.simulate.answers import Answer, Answers, WorkloadAnswer
+from cardquota.cli.simulate import Answer, Answers, WorkloadAnswer
 from cardquota.quota.messages import request_messages
 from cardquota.settings import GateSetter, InstallationMode, Settings, Webhook
 

@@ -12,16 +12,15 @@ from typing import Any, Literal
 
 from builders import CARDS, Body, a_ledger
 from builders.pod import PodBody
-from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
-from cardquota.cluster.api.client import MERGE_PATCH
-from cardquota.cluster.events.event import ObjectReference
-from cardquota.cluster.writes.fenced_writer import FencedWriter
+from cardquota.cluster.api import MERGE_PATCH, ApiError, OutcomeUnknown
+from cardquota.cluster.events import ObjectReference
+from cardquota.cluster.writes import FencedWriter
+from cardquota.quota import Stamp
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts.account import Account
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.accounts import Account
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pods import PodFacts
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.stamp import Stamp
 from cardquota_dev.predicate import Predicate
 from harness.open_fence import OpenFence
 

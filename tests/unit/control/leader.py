@@ -6,16 +6,12 @@ from contextlib import asynccontextmanager
 
 from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.cluster.writes.fenced_writer import FencedWriter
-from cardquota.control.later import Later, in_loop_later
-from cardquota.control.release.gate import GateOpener
-from cardquota.control.release.gate_releaser import GateReleaser
-from cardquota.control.release.gate_reports import GateReports
-from cardquota.control.release.groups.group_conditions import GroupConditions
-from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
-from cardquota.control.release.stamp_writer import StampWriter
+from cardquota.cluster.writes import FencedWriter
+from cardquota.control import Later, in_loop_later
+from cardquota.control.release import GateOpener, GateReleaser, GateReports, StampWriter
+from cardquota.control.release.groups import GroupConditions, PodGroupWriter
 from cardquota.metrics import Metrics
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
 from harness.open_fence import OpenFence
 
 from .fakes import (

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
+from cardquota.cluster.api import ApiError, OutcomeUnknown
+from cardquota.control import Fence, FenceFault
 from cardquota.control import fence as module
-from cardquota.control.fence import Fence, FenceFault
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
 from cardquota.settings import InstallationMode, Settings

@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import pytest
 
 from builders import H200, a_namespace, a_node, a_pod, a_queue, see
-from cardquota.cluster.election.takeover import LeadershipLost
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.cluster.election import LeadershipLost
+from cardquota.cluster.watch import ChangeNotifier
+from cardquota.control import Leadership
 from cardquota.control import leadership as module
-from cardquota.control.leadership import Leadership
 from cardquota.metrics import Metrics
-from cardquota.quota.reports.queue_report import QueueReport
+from cardquota.quota.reports import QueueReport
 from cardquota.settings import Settings
 from harness.open_fence import OpenFence
 

@@ -8,13 +8,12 @@ import pytest
 
 from builders import GPU, H200, Body, a_ledger, a_node, a_pod, see
 from builders.pod import PodBody
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.extender.binder import Binder
-from cardquota.extender.wire import BindArgs
-from cardquota.quota.card_memory.memory_node import MemoryNode
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.vocabulary import ALLOCATED, MANAGED
-from cardquota.quota.vocabulary import TERM as TERM_KEY
+from cardquota.cluster.watch import ChangeNotifier
+from cardquota.extender import BindArgs, Binder
+from cardquota.quota import ALLOCATED, MANAGED
+from cardquota.quota import TERM as TERM_KEY
+from cardquota.quota.card_memory import MemoryNode
+from cardquota.quota.ledger import Ledger
 
 from ..control.fakes import TERM, Answer, Call, Script, a_writer, denied, lost, refused, stored
 

@@ -14,14 +14,16 @@ import pytest
 
 from builders import Body, a_ledger, a_node, a_pod
 from builders.certificates import Issued, issue
-from cardquota.cluster.serving.http_server import PROTOCOLS
-from cardquota.cluster.serving.tls import client_context, load, server_context
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.extender.leader_call import LeaderCall
-from cardquota.extender.leader_client import LeaderClient
-from cardquota.extender.server import LARGEST_BODY, ExtenderServer
-from cardquota.extender.verbs import SchedulerVerbs
-from cardquota.extender.wire import BindArgs
+from cardquota.cluster.serving import PROTOCOLS, client_context, load, server_context
+from cardquota.cluster.watch import ChangeNotifier
+from cardquota.extender import (
+    LARGEST_BODY,
+    BindArgs,
+    ExtenderServer,
+    LeaderCall,
+    LeaderClient,
+    SchedulerVerbs,
+)
 from cardquota.metrics import Metrics
 
 NAME = "cardquota-extender.cardquota-system.svc"

@@ -5,11 +5,8 @@ import asyncio
 import pytest
 
 from builders import a_ledger, a_node, a_pod, see
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.extender.leader_call import LeaderCall
-from cardquota.extender.leader_client import LeaderClient
-from cardquota.extender.verbs import SchedulerVerbs
-from cardquota.extender.wire import BindArgs, ExtenderArgs
+from cardquota.cluster.watch import ChangeNotifier
+from cardquota.extender import BindArgs, ExtenderArgs, LeaderCall, LeaderClient, SchedulerVerbs
 
 pytestmark = pytest.mark.fake_clock
 

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from builders import Body, a_ledger, a_node, a_pod, see
-from cardquota.cluster.api.api_error import ApiError
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.extender import waker
-from cardquota.extender.waker import Waker
+from cardquota.cluster.api import ApiError
+from cardquota.cluster.watch import ChangeNotifier
+from cardquota.extender import Waker, waker
 
 pytestmark = pytest.mark.fake_clock
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from builders import a_pod
-from cardquota.extender.wire import (
+from cardquota.extender import (
     MOST_NODES,
     BindArgs,
     FilterResult,
@@ -21,7 +21,7 @@ from cardquota.extender.wire import (
     scores_answer,
     victims_answer,
 )
-from cardquota.quota.scheduling.node_ranking import NodeScore
+from cardquota.quota.scheduling import NodeScore
 
 POD = a_pod("p").asking_for_memory(1024).body
 NO_REVISION = {"metadata": {"uid": "u", "resourceVersion": "x"}}

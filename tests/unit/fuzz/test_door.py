@@ -4,10 +4,8 @@ from typing import Any
 
 import pytest
 
-from cardquota.extender.binder import Binder
-from cardquota.extender.verbs import SchedulerVerbs
-from cardquota.quota.card_memory.card_memory import CardMemory
-from cardquota.quota.card_memory.memory_node import MemoryNode
+from cardquota.extender import Binder, SchedulerVerbs
+from cardquota.quota.card_memory import CardMemory, MemoryNode
 from fuzz.door.run import fuzz_door
 
 

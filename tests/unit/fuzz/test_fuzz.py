@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from builders import H200
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pending.candidate import Candidate
-from cardquota.quota.pods.pod_record import PodRecord
-from cardquota.quota.release.release_judge import Opening, ReleaseJudge, Wait
-from cardquota.quota.verdict import Outcome, Verdict
+from cardquota.quota import Outcome, Verdict
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pending import Candidate
+from cardquota.quota.pods import PodRecord
+from cardquota.quota.release import Opening, ReleaseJudge, Wait
 from fuzz.inputs import MOST, Inputs
 from fuzz.product import FuzzedProduct
 from fuzz.run import fuzz

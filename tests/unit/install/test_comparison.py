@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from cardquota.install.admission_path import plural
-from cardquota.install.comparison import differences
-from cardquota.install.manifests import documents
+from cardquota.install import differences, documents, plural
 from cardquota.settings import Extender, GateSetter, Settings, Webhook
 from cardquota_dev.paths import CHECKOUT
 

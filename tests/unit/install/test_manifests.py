@@ -8,7 +8,7 @@ import yaml
 
 from builders import H200, a_pod
 from builders.pod import PodBody
-from cardquota.install.generate import (
+from cardquota.install import (
     AUDIT,
     COMMITTED,
     COMPONENT,
@@ -16,11 +16,15 @@ from cardquota.install.generate import (
     VOLCANO,
     committed,
     default_text,
+    is_ours,
     main,
+    ours_or_may_claim,
+    render,
+    render_policies,
+    resource_pattern,
+    webhook_paths,
 )
-from cardquota.install.manifests import render, render_policies, webhook_paths
-from cardquota.install.matching import is_ours, ours_or_may_claim, resource_pattern
-from cardquota.quota.vocabulary import (
+from cardquota.quota import (
     CARD_NAME,
     CARD_NAME_ALIAS,
     CHARGED_QUEUE,

@@ -6,7 +6,8 @@ from typing import Any
 
 import yaml
 
-from cardquota.install.rights import Right, in_words, rights
+from cardquota.install import Right, in_words
+from cardquota.install.rights import rights
 from cardquota.settings import (
     Extender,
     GateSetter,

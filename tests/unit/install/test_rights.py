@@ -5,8 +5,8 @@ from typing import Any
 
 import yaml
 
-from cardquota.install.admission_path import plural
-from cardquota.install.manifests import documents as rendered
+from cardquota.install import documents as rendered
+from cardquota.install import plural
 from cardquota.settings import Extender, GateSetter, Settings, Webhook
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"

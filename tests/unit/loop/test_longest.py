@@ -1,6 +1,6 @@
 """For how long the longest stretch is shown."""
 
-from cardquota.loop.longest import Longest
+from cardquota.loop import Longest
 
 
 def test_the_longest_is_shown_for_one_to_two_windows() -> None:

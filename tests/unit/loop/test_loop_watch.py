@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cardquota.loop.loop_watch import LoopWatch
-from cardquota.loop.timed_selector import TimedSelector
+from cardquota.loop import LoopWatch, TimedSelector
 from cardquota.metrics import Metrics
 
 Ready = list[tuple[selectors.SelectorKey, int]]

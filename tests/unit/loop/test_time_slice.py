@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
+from cardquota.loop import LEADER_SLICE, TimeSlice, in_slices
 from cardquota.loop import time_slice as module
-from cardquota.loop.time_slice import LEADER_SLICE, TimeSlice, in_slices
-from cardquota.quota.steps import Steps, to_its_end
+from cardquota.quota import Steps, to_its_end
 
 
 async def test_others_run_when_a_slice_is_over() -> None:

@@ -5,8 +5,7 @@ from functools import partial
 
 import pytest
 
-from cardquota.loop import time_slice
-from cardquota.loop.turns import Turns
+from cardquota.loop import Turns, time_slice
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from builders import GPU, H200, H200_MIG, H800, H800_MPS, SHARED, a_node, a_pod
 from builders.node import NodeBody
 from builders.plain_cluster import PRODUCT_LABEL, PlainCard, PlainPod
 from builders.pod import PodBody
-from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT
+from cardquota.quota import GPU_MEMORY, GPU_PRODUCT
 
 XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"
 MIG_RESOURCE = "nvidia.com/mig-1g.18gb"

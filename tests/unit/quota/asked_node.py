@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 
-from cardquota.quota.objects.node_affinity import Expression, Term
-from cardquota.quota.selectors.number_comparison import compares
-from cardquota.quota.selectors.selector import NODE_NAME, Selector
+from cardquota.quota.objects import Expression, Term
+from cardquota.quota.selectors import NODE_NAME, Selector, compares
 
 
 def selects(selector: Selector, name: str, labels: Mapping[str, str]) -> bool:

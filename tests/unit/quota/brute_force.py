@@ -5,14 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from cardquota.quota.accounts.account import Account
-from cardquota.quota.assignment.claim import Claim
-from cardquota.quota.decisions.judgement import judge_release
-from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.charge_state import ChargeState
-from cardquota.quota.pods.pod_record import PodRecord
-from cardquota.quota.vocabulary import CPU, MEMORY, Mode
+from cardquota.quota import CPU, MEMORY, Mode
+from cardquota.quota.accounts import Account
+from cardquota.quota.assignment import Claim
+from cardquota.quota.decisions import judge_release
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.groups import PodGroupState
+from cardquota.quota.pods import ChargeState, PodRecord
 
 
 @dataclass

@@ -10,17 +10,14 @@ from builders.namespace import NamespaceBody
 from builders.node import NodeBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.charge_state import ChargeState
-from cardquota.quota.pods.pod_record import PodRecord
+from cardquota.quota import Stamp, to_its_end
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pods import ChargeState, PodRecord
+from cardquota.quota.release import Refusal, queue_order
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.refusals import Refusal
-from cardquota.quota.release.release_order import queue_order
-from cardquota.quota.reports.drift import drift, ledger_totals
-from cardquota.quota.reports.recount import Totals
-from cardquota.quota.stamp import Stamp
-from cardquota.quota.steps import to_its_end
-from cardquota.quota.workloads.live_holdings import UpdatePart
+from cardquota.quota.reports import Totals, ledger_totals
+from cardquota.quota.reports.drift import drift
+from cardquota.quota.workloads import UpdatePart
 
 XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"
 A10_MEMORY = "NVIDIA-A10/gpu-mem"

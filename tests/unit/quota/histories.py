@@ -10,8 +10,8 @@ from builders.group import GroupBody
 from builders.namespace import NamespaceBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
-from cardquota.quota.pods.pod_facts import State
-from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT, SURGE
+from cardquota.quota import GPU_MEMORY, GPU_PRODUCT, SURGE
+from cardquota.quota.pods import State
 
 from .events import A10_MEMORY, CARDS, XPU, XPU_RESOURCE, Class, History, ToldEvent
 

@@ -3,14 +3,14 @@
 from typing import Any
 
 from builders.plain_cluster import Sums
-from cardquota.quota.accounts.account import Account
-from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pending.pending_queue import PendingQueue
-from cardquota.quota.pods.charge_state import ChargeState
+from cardquota.quota import Mode
+from cardquota.quota.accounts import Account
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.groups import PodGroupState
+from cardquota.quota.pending import PendingQueue
+from cardquota.quota.pods import ChargeState
+from cardquota.quota.release import Opening
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.release_judge import Opening
-from cardquota.quota.vocabulary import Mode
 
 
 def sums_of(ledger: Ledger) -> dict[tuple[str, str], Sums]:

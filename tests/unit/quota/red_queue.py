@@ -1,8 +1,8 @@
 """A small cluster with one queue, and its totals."""
 
 from builders import CARDS, H200, H800, Body, a_ledger, a_pod, a_queue
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.reports.recount import Totals
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.reports import Totals
 
 from .events import totals as all_totals
 

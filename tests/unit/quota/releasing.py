@@ -4,11 +4,10 @@ from typing import Any
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota import Stamp
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release import Refusal, Starvation
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.refusals import Refusal
-from cardquota.quota.release.starvation import Starvation
-from cardquota.quota.stamp import Stamp
 
 QUEUE = a_queue("red").with_quota({H200: 3, H800: 3})
 FIVE = QUEUE.with_quota({H200: 5})

@@ -4,10 +4,11 @@ from builders import CARDS, H200, a_ledger, a_namespace, a_pod, a_queue
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.objects.meta import Owner
-from cardquota.quota.objects.pod import PodMeta, PodSpec
-from cardquota.quota.objects.workload import (
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.objects import (
+    Owner,
+    PodMeta,
+    PodSpec,
     PodTemplate,
     Workload,
     WorkloadAnnotations,

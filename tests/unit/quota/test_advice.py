@@ -1,9 +1,15 @@
 """Section 9: which change of a sentence is worth telling anew, and which is not."""
 
-from cardquota.quota.advice import NO_ADVICE, Advice, advice_of
-from cardquota.quota.verdict import Outcome, Shortfall, Verdict
-from cardquota.quota.vocabulary import Reason
-from cardquota.quota.words import MOST_LISTED
+from cardquota.quota import (
+    MOST_LISTED,
+    NO_ADVICE,
+    Advice,
+    Outcome,
+    Reason,
+    Shortfall,
+    Verdict,
+    advice_of,
+)
 
 
 def verdict(*shorts: Shortfall, never: bool = False) -> Verdict:

@@ -3,7 +3,7 @@
 import pytest
 
 from builders import H200, H800
-from cardquota.quota.amounts import canonical, is_card
+from cardquota.quota import canonical, is_card
 
 
 @pytest.mark.parametrize("dimension", ["cpu", "memory"])

@@ -2,9 +2,7 @@
 
 import pytest
 
-from cardquota.quota.effect import EFFECTS, Effect, effect_of, mode_of
-from cardquota.quota.verdict import Outcome
-from cardquota.quota.vocabulary import Mode, Policy
+from cardquota.quota import EFFECTS, Effect, Mode, Outcome, Policy, effect_of, mode_of
 
 ALL = [(o, p, m) for o in Outcome for p in Policy for m in Mode]
 

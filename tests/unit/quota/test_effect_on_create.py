@@ -2,9 +2,16 @@
 
 import pytest
 
-from cardquota.quota.effect import Effect, effect_of, effect_on_create
-from cardquota.quota.verdict import Outcome, Verdict
-from cardquota.quota.vocabulary import Mode, Policy, Reason
+from cardquota.quota import (
+    Effect,
+    Mode,
+    Outcome,
+    Policy,
+    Reason,
+    Verdict,
+    effect_of,
+    effect_on_create,
+)
 
 CHANGEABLE = (
     Reason.CARD_NOT_IN_QUOTA,

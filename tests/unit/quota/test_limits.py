@@ -10,27 +10,22 @@ import pytest
 
 from builders import CARDS, GPU, H200, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota import limits
+from cardquota.quota import Limit, Outcome, Reason, limits, read_allocated, read_reservation
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts.queue_facts import QueueError, check_queue, queue_facts
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.ledger.groups.group_facts import GroupFacts
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.limits import Limit
-from cardquota.quota.messages.request_messages import beyond_limit
-from cardquota.quota.nodes.node_facts import NodeFacts, node_facts
-from cardquota.quota.objects.node import Node
-from cardquota.quota.objects.pod import Container, Pod, PodSpec, Resources
-from cardquota.quota.objects.taints import Taint
-from cardquota.quota.pods.oversized_pod import oversized_totals
+from cardquota.quota.accounts import QueueError, check_queue
+from cardquota.quota.accounts.queue_facts import queue_facts
+from cardquota.quota.decisions import judge_create
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.groups import GroupFacts
+from cardquota.quota.messages import beyond_limit
+from cardquota.quota.nodes import NodeFacts
+from cardquota.quota.nodes.node_facts import node_facts
+from cardquota.quota.objects import Container, Node, Pod, PodSpec, Resources, Taint
+from cardquota.quota.pods import oversized_totals
 from cardquota.quota.pods.pod_facts import pod_facts
+from cardquota.quota.release import Opening, Refusal
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.refusals import Refusal
-from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.stamp import read_allocated, read_reservation
-from cardquota.quota.verdict import Outcome
-from cardquota.quota.vocabulary import Reason
 
 from ..containers import containers as containers_in
 from ..steps import steps_of

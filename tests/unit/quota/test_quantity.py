@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota.quantity import (
+from cardquota.quota import (
     LARGEST,
     QuantityError,
     count,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cardquota.quota.sized_cache import SizedCache
+from cardquota.quota import SizedCache
 
 
 def test_what_was_asked_for_lately_is_remembered() -> None:

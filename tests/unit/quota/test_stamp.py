@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import H200
-from cardquota.quota.amounts import canonical
-from cardquota.quota.stamp import (
+from cardquota.quota import (
     Reservation,
     allocated_text,
+    canonical,
     read_allocated,
     read_reservation,
     reservation_text,

@@ -8,14 +8,14 @@ import aiohttp
 from builders import H200, a_group, a_node, a_queue
 from builders.certificates import issue
 from builders.cluster import a_ledger
-from cardquota.cluster.api.api_error import ApiError
-from cardquota.cluster.serving.tls import server_context, trusting_context
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.extender.enqueue.enqueue_ask import PATH, EnqueueAsk
+from cardquota.cluster.api import ApiError
+from cardquota.cluster.serving import server_context, trusting_context
+from cardquota.cluster.watch import ChangeNotifier
+from cardquota.extender.enqueue import PATH, EnqueueAsk
 from cardquota.metrics import Metrics
-from cardquota.quota.decisions.groups.enqueue_vote import Vote
-from cardquota.quota.vocabulary import ENQUEUE_ADDRESS
-from cardquota.runtime.enqueue_parts import LOOPBACK, EnqueueParts
+from cardquota.quota import ENQUEUE_ADDRESS
+from cardquota.quota.decisions.groups import Vote
+from cardquota.runtime import LOOPBACK, EnqueueParts
 from cardquota.settings import Enqueue, Settings, Volcano
 from cardquota_dev.plane.ports import free_ports
 

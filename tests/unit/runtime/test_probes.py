@@ -13,12 +13,10 @@ from prometheus_client import Metric
 from prometheus_client.registry import Collector
 
 from builders import H200, Body, a_ledger, a_queue
-from cardquota.cluster.api.api_error import OutcomeUnknown
-from cardquota.cluster.serving.http_call import HttpAnswer, HttpCall
+from cardquota.cluster.api import OutcomeUnknown
+from cardquota.cluster.serving import HttpAnswer, HttpCall
 from cardquota.metrics import Metrics
-from cardquota.runtime.metrics_access import AT_ONCE, MOST, REMEMBERED, MetricsAccess
-from cardquota.runtime.metrics_page import MetricsPage
-from cardquota.runtime.probes import Probes
+from cardquota.runtime import AT_ONCE, MOST, REMEMBERED, MetricsAccess, MetricsPage, Probes
 
 
 @dataclass

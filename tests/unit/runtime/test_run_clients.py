@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from cardquota.cluster.api import Access, Client
 from cardquota.cluster.api import client as module
-from cardquota.cluster.api.access import Access
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.election.elector import Elector
-from cardquota.loop.timed_selector import TimedSelector
+from cardquota.cluster.election import Elector
+from cardquota.loop import TimedSelector
 from cardquota.runtime import run
 from cardquota.settings import LeaderElection, Settings
 

@@ -14,26 +14,26 @@ from builders.group import GroupBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from builders.volcano_job import VolcanoJobBody
-from cardquota.cluster.events.event import ObjectReference
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
+from cardquota.cluster.events import ObjectReference
+from cardquota.cluster.watch import ChangeNotifier
 from cardquota.metrics import Metrics
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.objects.pod import Pod
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.objects import Pod
 from cardquota.settings import Settings
-from cardquota_webhooks.claims import CardlessClaims
-from cardquota_webhooks.pod_groups import PodGroupReviews
-from cardquota_webhooks.pods import PodReviews
-from cardquota_webhooks.queues import QueueReviews
-from cardquota_webhooks.refused_writes import RefusedWriteReviews
-from cardquota_webhooks.resizes import ResizeReviews
-from cardquota_webhooks.reviews.queue_answers import QueueAnswers
-from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
-from cardquota_webhooks.scaling.scale_targets import ScaleTargets
-from cardquota_webhooks.scaling.scales import ScaleReviews
-from cardquota_webhooks.server import AdmissionServer
-from cardquota_webhooks.visibility_wait import VisibilityWait
-from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
-from cardquota_webhooks.workloads import WorkloadReviews
+from cardquota_webhooks import (
+    AdmissionServer,
+    CardlessClaims,
+    PodGroupReviews,
+    PodReviews,
+    QueueReviews,
+    RefusedWriteReviews,
+    ResizeReviews,
+    VisibilityWait,
+    VolcanoJobReviews,
+    WorkloadReviews,
+)
+from cardquota_webhooks.reviews import QueueAnswers, WorkloadAnswers
+from cardquota_webhooks.scaling import ScaleReviews, ScaleTargets
 
 RESOURCES = {
     PodBody: ("", "v1", "pods"),

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import GPU, H200, a_pod, a_queue
-from cardquota_webhooks.server import LARGEST_BODY
-from cardquota_webhooks.workloads import WORKLOADS
+from cardquota_webhooks import LARGEST_BODY, WORKLOADS
 
 from .endpoint import SECRET, UID, Endpoint, request_of, review_of
 

@@ -8,7 +8,7 @@ import pytest
 
 from builders import H200, a_group, a_pod, a_queue, a_volcano_job
 from builders.pod import PodBody
-from cardquota.cluster.serving.http_call import HttpCall
+from cardquota.cluster.serving import HttpCall
 
 from .endpoint import Endpoint, request_of, review_of
 

@@ -9,10 +9,10 @@ import pytest
 from builders import H200, a_namespace, a_pod, a_queue, a_volcano_job
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.objects.resource_claim import ResourceClaim
-from cardquota.quota.objects.workload import Workload
-from cardquota.quota.pods.pod_defaults import PodDefaults
-from cardquota.quota.workloads.workload_facts import pod_of, workload_facts
+from cardquota.quota.objects import ResourceClaim, Workload
+from cardquota.quota.pods import PodDefaults
+from cardquota.quota.workloads import pod_of
+from cardquota.quota.workloads.workload_facts import workload_facts
 
 from .endpoint import Endpoint, patched
 from .workload_review import THREE, pod, warned

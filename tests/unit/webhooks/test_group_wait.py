@@ -5,11 +5,10 @@ import asyncio
 import pytest
 
 from builders import H200, a_group, a_ledger, a_pod, see
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.cluster.watch import ChangeNotifier
+from cardquota.quota.ledger import Ledger
 from cardquota.settings import Settings, Webhook
-from cardquota_webhooks.group_wait import MOST_WAITING, GroupWaits
-from cardquota_webhooks.visibility_wait import VisibilityWait
+from cardquota_webhooks import MOST_WAITING, GroupWaits, VisibilityWait
 
 from .waiting_reviews import until_waiting
 

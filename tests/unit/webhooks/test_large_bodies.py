@@ -10,9 +10,8 @@ from builders import H200, a_namespace, a_pod, a_queue
 from builders.body import Body
 from builders.pod import PodBody
 from builders.queue import QueueBody
+from cardquota.quota import BODY, Reason
 from cardquota.quota import vocabulary as v
-from cardquota.quota.limits import BODY
-from cardquota.quota.vocabulary import Reason
 
 from .endpoint import Endpoint, request_of
 

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from builders.pod import a_pod
+from cardquota_webhooks import AdmissionServer
 from cardquota_webhooks import server as module
-from cardquota_webhooks.server import AdmissionServer
 from harness.direct_review import ask
 
 from .endpoint import SECRET, Endpoint, request_of, review_of

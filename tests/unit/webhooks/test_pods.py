@@ -17,11 +17,10 @@ from builders import (
 from builders.namespace import NamespaceBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
+from cardquota.quota import Outcome, Policy
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import request_messages
 from cardquota.quota.messages.queues import queue_messages
-from cardquota.quota.verdict import Outcome
-from cardquota.quota.vocabulary import Policy
 
 from .endpoint import UID, Endpoint, patched, request_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cardquota.install.manifests import documents, webhook_paths
+from cardquota.install import documents, webhook_paths
 from cardquota.quota.messages import answer_messages
 from cardquota.settings import Settings
 

@@ -6,11 +6,12 @@ import msgspec
 import pytest
 
 from builders import H200, a_group, a_pod, a_queue
+from cardquota.quota import JOB_TASKS
 from cardquota.quota import vocabulary as v
-from cardquota.quota.limits import JOB_TASKS
-from cardquota.quota.names.meaningless_keys import KEYS_OF_PODS
-from cardquota_webhooks.review import GroupResource, Request
-from cardquota_webhooks.unknown_keys import (
+from cardquota.quota.names import KEYS_OF_PODS
+from cardquota_webhooks import (
+    GroupResource,
+    Request,
     key_warnings,
     task_key_warnings,
     template_key_warnings,

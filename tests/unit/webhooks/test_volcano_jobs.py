@@ -8,8 +8,8 @@ import pytest
 
 from builders import H200, H800, a_namespace, a_pod, a_queue, a_volcano_job
 from builders.volcano_job import VolcanoJobBody
+from cardquota.quota import BODY, JOB_TASKS
 from cardquota.quota import vocabulary as v
-from cardquota.quota.limits import BODY, JOB_TASKS
 from cardquota_webhooks import volcano_jobs
 from unit.webhooks.endpoint import Endpoint, ReviewAnswer, request_of
 

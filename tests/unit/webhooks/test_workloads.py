@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_pod, a_queue
-from cardquota.cluster.watch.feed import watched_kinds
+from cardquota.cluster.watch import watched_kinds
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import request_messages
 

@@ -4,8 +4,7 @@ from typing import Any
 
 from builders import H200, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota_webhooks.controllers import KINDS
-from cardquota_webhooks.workloads import WORKLOADS
+from cardquota_webhooks import KINDS, WORKLOADS
 
 from .endpoint import Endpoint, ReviewAnswer
 

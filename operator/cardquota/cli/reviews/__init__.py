@@ -2,3 +2,9 @@
 
 In: what is asked. Out: the answer, or why there is none, in one line.
 """
+
+from .no_answer import NoAnswerError
+
+__all__ = [
+    "NoAnswerError",
+]

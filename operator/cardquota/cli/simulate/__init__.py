@@ -2,3 +2,24 @@
 
 In: the objects of files. Out: which pods are admitted, gated or denied, why, and the queues after.
 """
+
+from .answer_lines import lines
+from .answers import Answer, Answers, PodAnswer, WorkloadAnswer
+from .priorities import Priorities
+from .simulated_nodes import SimulatedNodes, shape_of
+from .simulation import Simulation
+from .workloads import Expansion, expand
+
+__all__ = [
+    "Answer",
+    "Answers",
+    "Expansion",
+    "PodAnswer",
+    "Priorities",
+    "SimulatedNodes",
+    "Simulation",
+    "WorkloadAnswer",
+    "expand",
+    "lines",
+    "shape_of",
+]

@@ -3,3 +3,43 @@
 In: a kubeconfig or the pod's own credentials. Out: a `Client`, and as its errors `ApiError` (the
 write did not happen) or `OutcomeUnknown` (it may have). Knows no kinds of objects.
 """
+
+from .access import Access, AccessError, TokenFile
+from .api_error import ApiError, OutcomeUnknown, read_failure
+from .backoff import Backoff
+from .claim_lookup import ClaimLookup
+from .client import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, Client
+from .clock import boottime
+from .connection_error import in_words
+from .find_access import in_cluster
+from .kubeconfig import Shared, from_kubeconfig
+from .line_splitter import LineSplitter
+from .queue_lookup import QueueLookup
+from .session import open_session
+from .wire import IdentityMeta, decode_identity, revision_of
+
+__all__ = [
+    "APPLY_PATCH",
+    "JSON_PATCH",
+    "MERGE_PATCH",
+    "Access",
+    "AccessError",
+    "ApiError",
+    "Backoff",
+    "ClaimLookup",
+    "Client",
+    "IdentityMeta",
+    "LineSplitter",
+    "OutcomeUnknown",
+    "QueueLookup",
+    "Shared",
+    "TokenFile",
+    "boottime",
+    "decode_identity",
+    "from_kubeconfig",
+    "in_cluster",
+    "in_words",
+    "open_session",
+    "read_failure",
+    "revision_of",
+]

@@ -3,3 +3,33 @@
 In: names and a clock. Out: `CertificateManager`, which every replica runs. No replica serves a
 certificate that the API server does not trust yet.
 """
+
+from .ca_bundle import CaBundles
+from .certificate_manager import CertificateManager
+from .certificate_store import GivenSecret, OwnSecret
+from .certificates import NO_PAIR, KeyPair, can_sign, make_authority, make_serving, why_unusable
+from .path_secrets import OVERLAP, PERIOD, READ_BY_ALL, PathSecrets
+from .pem import read_certificates, trusted_through
+from .rotation import Holding, Lifetimes, next_step
+
+__all__ = [
+    "NO_PAIR",
+    "OVERLAP",
+    "PERIOD",
+    "READ_BY_ALL",
+    "CaBundles",
+    "CertificateManager",
+    "GivenSecret",
+    "Holding",
+    "KeyPair",
+    "Lifetimes",
+    "OwnSecret",
+    "PathSecrets",
+    "can_sign",
+    "make_authority",
+    "make_serving",
+    "next_step",
+    "read_certificates",
+    "trusted_through",
+    "why_unusable",
+]

@@ -3,3 +3,21 @@
 In: a client that is used for nothing else. Out: `Elector`, the time that is left, what one leader
 hands over to the next, and `settle_and_catch_up`, after which a new leader may decide.
 """
+
+from .elector import Elector
+from .handover import handover_text, read_handover
+from .renewals import Renewals
+from .takeover import LeadershipLost, RevisionSource, settle_and_catch_up
+from .term_object import StoredTerm, TermObject
+
+__all__ = [
+    "Elector",
+    "LeadershipLost",
+    "Renewals",
+    "RevisionSource",
+    "StoredTerm",
+    "TermObject",
+    "handover_text",
+    "read_handover",
+    "settle_and_catch_up",
+]

@@ -2,3 +2,17 @@
 
 In: an object, a reason, a sentence. Out: `EventRecorder`, which never blocks and is bounded.
 """
+
+from .event import MESSAGE_BYTES, Event, ObjectReference, cut
+from .event_queue import EventQueue
+from .events import REMEMBERED_REASONS, EventRecorder
+
+__all__ = [
+    "MESSAGE_BYTES",
+    "REMEMBERED_REASONS",
+    "Event",
+    "EventQueue",
+    "EventRecorder",
+    "ObjectReference",
+    "cut",
+]

@@ -1,1 +1,31 @@
 """HTTP servers of ours: how they listen, and the certificates that they show and demand."""
+
+from .body_budget import MOST, SMALL, BodyBudget, BodyHold, BusyError
+from .connections import IDLE, REQUEST_WITHIN, Connection, Connections
+from .http2_connection import STREAMS
+from .http_call import BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall
+from .http_server import PROTOCOLS, HttpServer
+from .tls import client_context, load, server_context, trusting_context
+
+__all__ = [
+    "IDLE",
+    "MOST",
+    "PROTOCOLS",
+    "REQUEST_WITHIN",
+    "SMALL",
+    "STREAMS",
+    "BodyBudget",
+    "BodyHold",
+    "BodyLimits",
+    "BodyTooLargeError",
+    "BusyError",
+    "Connection",
+    "Connections",
+    "HttpAnswer",
+    "HttpCall",
+    "HttpServer",
+    "client_context",
+    "load",
+    "server_context",
+    "trusting_context",
+]

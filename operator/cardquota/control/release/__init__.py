@@ -3,3 +3,31 @@
 In: the ledger, a term, and writers that respect it. Out: `GateReleaser`. Every await comes after
 the charge. A charge is taken back only if the gate certainly stays shut.
 """
+
+from .event_renewals import AT_A_TIME, AT_ONCE, EventRenewals
+from .gate import GateOpener, Opened, gate_patch
+from .gate_releaser import GateReleaser
+from .gate_reports import GateReports
+from .namespace_circuit_breaker import NamespaceCircuitBreaker
+from .retries import Retries
+from .slots import Slot, SlotClaim, Slots
+from .stamp_writer import StampWriter
+from .wait_reports import WaitReports
+
+__all__ = [
+    "AT_A_TIME",
+    "AT_ONCE",
+    "EventRenewals",
+    "GateOpener",
+    "GateReleaser",
+    "GateReports",
+    "NamespaceCircuitBreaker",
+    "Opened",
+    "Retries",
+    "Slot",
+    "SlotClaim",
+    "Slots",
+    "StampWriter",
+    "WaitReports",
+    "gate_patch",
+]

@@ -3,3 +3,9 @@
 In: the settings. Out: `policies`, the ValidatingAdmissionPolicies that guard gates, keys,
 namespaces and our own objects; and the MutatingAdmissionPolicy that sets the gate, if there is one.
 """
+
+from .all_policies import policies
+
+__all__ = [
+    "policies",
+]

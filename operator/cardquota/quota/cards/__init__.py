@@ -3,3 +3,49 @@
 In: labels and amounts of nodes, quotas as text. Out: `Card`s, the `Catalog` of those that are known
 with their resource names, `discover` for one node, `read_quota` for one queue. Knows no pods.
 """
+
+from .card import (
+    LONGEST_NAME,
+    Card,
+    CardNameError,
+    can_exist,
+    check_name,
+    model_of,
+    read_alternatives,
+)
+from .card_memory import MemoryLabel, MemoryUnit, gib_of, mib_of
+from .catalog import Catalog
+from .discovery import discover
+from .quota_text import MOST_ROWS, QuotaTextError, read_quota, read_request
+from .surge import NO_SURGE, read_surge
+from .vendor import Vendor, counts_form, may_count_cards, plain_vendor, vendor_behind
+from .vendor_table import DEFAULT_TABLE, VendorTable
+
+__all__ = [
+    "DEFAULT_TABLE",
+    "LONGEST_NAME",
+    "MOST_ROWS",
+    "NO_SURGE",
+    "Card",
+    "CardNameError",
+    "Catalog",
+    "MemoryLabel",
+    "MemoryUnit",
+    "QuotaTextError",
+    "Vendor",
+    "VendorTable",
+    "can_exist",
+    "check_name",
+    "counts_form",
+    "discover",
+    "gib_of",
+    "may_count_cards",
+    "mib_of",
+    "model_of",
+    "plain_vendor",
+    "read_alternatives",
+    "read_quota",
+    "read_request",
+    "read_surge",
+    "vendor_behind",
+]

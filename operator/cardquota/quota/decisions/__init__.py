@@ -3,3 +3,50 @@
 In: the ledger and the subject. Out: a `Verdict` with its numbers, or how many would fit. Charges
 and changes nothing: the same question has the same answer.
 """
+
+from .audited_card import card_not_steered
+from .create_judgement import MOST_CLASSES, MOST_KINDS, MOST_MEMBERS, judge_create, on_the_way
+from .first_step import must_go_first
+from .holders import holders_text, lacked, with_holders, with_holders_of
+from .judgement import judge_new, judge_presence, judge_release, queue_not_named, queue_on_its_way
+from .outside_volcano import told_of_default
+from .probably_meant import any_queue_meant, group_meant, queue_meant, with_group_meant
+from .queue_write import Suggestions, doubts_about_rows, known_card_meant
+from .resize import judge_resize
+from .room import UNLIMITED, room_for
+from .room_together import RoomTogether
+from .waking import RefusedWorkload, refused_workload, with_room
+
+__all__ = [
+    "MOST_CLASSES",
+    "MOST_KINDS",
+    "MOST_MEMBERS",
+    "UNLIMITED",
+    "RefusedWorkload",
+    "RoomTogether",
+    "Suggestions",
+    "any_queue_meant",
+    "card_not_steered",
+    "doubts_about_rows",
+    "group_meant",
+    "holders_text",
+    "judge_create",
+    "judge_new",
+    "judge_presence",
+    "judge_release",
+    "judge_resize",
+    "known_card_meant",
+    "lacked",
+    "must_go_first",
+    "on_the_way",
+    "queue_meant",
+    "queue_not_named",
+    "queue_on_its_way",
+    "refused_workload",
+    "room_for",
+    "told_of_default",
+    "with_group_meant",
+    "with_holders",
+    "with_holders_of",
+    "with_room",
+]

@@ -4,3 +4,21 @@ In: facts about pods, nodes, queues, groups and namespaces, and what the leader 
 `Ledger`, with an `Account` for each queue and a `PodGroupState` for each pod group. Who only asks
 takes a `LedgerReader`.
 """
+
+from .charges import Charges
+from .ledger import Ledger
+from .ledger_reader import LedgerReader
+from .ledger_state import LedgerState
+from .pod_assessor import PodAssessor
+from .pod_classification import class_key_of
+from .release_decisions import ReleaseDecisions
+
+__all__ = [
+    "Charges",
+    "Ledger",
+    "LedgerReader",
+    "LedgerState",
+    "PodAssessor",
+    "ReleaseDecisions",
+    "class_key_of",
+]

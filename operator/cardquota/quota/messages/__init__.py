@@ -7,3 +7,13 @@ Of requests: `shortfall_messages`, `request_messages`, `queue_messages`. At the 
 `gate_messages`, `gang_messages`, `order_messages`. Of what is written: `group_messages`,
 `queue_write_messages`. For the administrator: `report_messages`.
 """
+
+from .report_messages import card_memory_unreadable
+from .request_messages import beyond_limit
+from .shortfall_messages import audited
+
+__all__ = [
+    "audited",
+    "beyond_limit",
+    "card_memory_unreadable",
+]

@@ -3,3 +3,26 @@
 In: the ledger. Out: `QueueOrder`, and `ReleasePass`, which yields one opening after the other for
 the caller to charge. `next_refusals`: which pods are to be told why they wait.
 """
+
+from .refusals import Refusal, next_refusals
+from .release_judge import Opening, ReleaseJudge, Wait, judge_member
+from .release_order import QueueOrder, Usage, queue_order, usage
+from .release_pass import BORROWERS_AT_A_TIME, ReleasePass
+from .starvation import Starvation, starvation_at
+
+__all__ = [
+    "BORROWERS_AT_A_TIME",
+    "Opening",
+    "QueueOrder",
+    "Refusal",
+    "ReleaseJudge",
+    "ReleasePass",
+    "Starvation",
+    "Usage",
+    "Wait",
+    "judge_member",
+    "next_refusals",
+    "queue_order",
+    "starvation_at",
+    "usage",
+]

@@ -3,3 +3,25 @@
 In: the ledger. Out: plain data for status, metrics and the command line; an independent recount,
 and what differs from it (I2).
 """
+
+from .cards_outside import OutsideUse
+from .cluster_report import Part, Use
+from .drift import Compared, compare, ledger_totals
+from .queue_report import CardRow, QueueReport, ResourceRow, Waiting, columns, report
+from .recount import Totals
+
+__all__ = [
+    "CardRow",
+    "Compared",
+    "OutsideUse",
+    "Part",
+    "QueueReport",
+    "ResourceRow",
+    "Totals",
+    "Use",
+    "Waiting",
+    "columns",
+    "compare",
+    "ledger_totals",
+    "report",
+]

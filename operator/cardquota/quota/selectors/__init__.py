@@ -3,3 +3,30 @@
 In: the spec of a pod, labels and taints. Out: `Selector`, which tells which cards it leaves and can
 be narrowed to some of them, `Tolerations`, and which of many nodes a selector picks.
 """
+
+from .card_labels import CardLabels
+from .memory_affinity import memory_asked_for
+from .number_comparison import bound_of, compares, whole_number
+from .picking import LabelledNode, picked
+from .selector import HOST_NAME, NODE_NAME, Selector, decode, encode
+from .taints import PodToleration, Tolerance, taints_of, tolerates, tolerations_of
+
+__all__ = [
+    "HOST_NAME",
+    "NODE_NAME",
+    "CardLabels",
+    "LabelledNode",
+    "PodToleration",
+    "Selector",
+    "Tolerance",
+    "bound_of",
+    "compares",
+    "decode",
+    "encode",
+    "memory_asked_for",
+    "picked",
+    "taints_of",
+    "tolerates",
+    "tolerations_of",
+    "whole_number",
+]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cardquota.quota.vocabulary import (
+from cardquota.quota import (
     ALLOCATED,
     CARD_GIVEN,
     CARD_NAME,

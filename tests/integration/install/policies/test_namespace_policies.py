@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cardquota.quota.vocabulary import NAMESPACE_MODE, NAMESPACE_MODES, QUEUE_NAME
+from cardquota.quota import NAMESPACE_MODE, NAMESPACE_MODES, QUEUE_NAME
 from cardquota_dev.testing import eventually
 from integration.asking import MERGE, ask
 

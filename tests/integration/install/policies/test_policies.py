@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from cardquota.install.manifests import render
-from cardquota.install.policies.all_policies import policies
-from cardquota.quota.vocabulary import (
+from cardquota.install import render
+from cardquota.install.policies import policies
+from cardquota.quota import (
     ALLOCATED,
     CARD_NAME,
     CARD_NAME_ALIAS,

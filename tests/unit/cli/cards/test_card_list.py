@@ -3,9 +3,8 @@
 from builders import GPU, H200, H200_MIG, H800, H800_MPS, SHARED, Body, a_node, a_queue
 from builders.node import NodeBody
 from builders.queue import QueueBody
-from cardquota.cli.cards.card_list import CardCount, CardLine, CardList
-from cardquota.quota.cards.vendor import Vendor
-from cardquota.quota.cards.vendor_table import DEFAULT_TABLE, VendorTable
+from cardquota.cli.cards import CardCount, CardLine, CardList
+from cardquota.quota.cards import DEFAULT_TABLE, Vendor, VendorTable
 
 MIG = "nvidia.com/mig-1g.18gb"
 

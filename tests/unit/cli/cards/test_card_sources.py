@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from builders import GPU, H200, a_namespace, a_node, a_queue
-from cardquota.cli.cards.card_sources import from_cluster
+from cardquota.cli.cards import from_cluster
 from cardquota.cli.cluster_error import ClusterError
-from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
+from cardquota.quota.cards import DEFAULT_TABLE
 
 from ..answering_api import NOT_SERVED, Answer, answering
 

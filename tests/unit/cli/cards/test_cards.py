@@ -15,7 +15,7 @@ from builders.node import NodeBody
 from cardquota import __version__
 from cardquota.cli.app import app
 from cardquota.cli.plugin import plugin
-from cardquota.quota.vocabulary import API_GROUP, VERSION
+from cardquota.quota import API_GROUP, VERSION
 
 ROOT = Path(__file__).parents[4]
 DOCUMENT = ROOT / "docs" / "install.md"

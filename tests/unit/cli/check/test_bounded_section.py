@@ -1,8 +1,7 @@
 """However much is wrong, a section stays short."""
 
-from cardquota.cli.check.bounded_section import MOST_SHOWN, bounded_section
-from cardquota.cli.check.finding import Finding, FindingKind
-from cardquota.cli.check.timeless_finding import timeless
+from cardquota.cli.check import MOST_SHOWN, Finding, FindingKind, timeless
+from cardquota.cli.check.bounded_section import bounded_section
 
 
 def wrong(name: str, reason: str) -> Finding:

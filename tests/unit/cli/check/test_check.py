@@ -9,10 +9,7 @@ from typer.testing import CliRunner
 
 from builders import H200
 from cardquota.cli.app import app
-from cardquota.cli.check.check import lines, show_sections
-from cardquota.cli.check.finding import Finding, FindingKind
-from cardquota.cli.check.section import CheckSection
-from cardquota.cli.check.timeless_finding import timeless
+from cardquota.cli.check import CheckSection, Finding, FindingKind, lines, show_sections, timeless
 from cardquota.cli.output import Output
 from cardquota.cli.plugin import plugin
 

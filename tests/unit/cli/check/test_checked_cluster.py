@@ -9,9 +9,8 @@ import pytest
 
 from builders import H200, Body, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.cli.check.checked_cluster import read_cluster
+from cardquota.cli.check import CheckSection, read_cluster
 from cardquota.cli.check.past_section import past_section
-from cardquota.cli.check.section import CheckSection
 from cardquota.cli.cluster_error import ClusterError
 from cardquota.quota import vocabulary as v
 from cardquota.settings import Settings

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cardquota.cli.check.finding import Finding, FindingKind
+from cardquota.cli.check import Finding, FindingKind
 
 
 def sentence(kind: FindingKind, why: str, advice: str) -> str:

@@ -1,8 +1,7 @@
 """`check`, section `namespaces`: labels and keys that mean nothing."""
 
 from builders import a_ledger, a_namespace, a_queue
-from cardquota.cli.check.checked_cluster import CheckedCluster
-from cardquota.cli.check.namespace_keys import wrong_keys
+from cardquota.cli.check import CheckedCluster, wrong_keys
 from cardquota.cli.check.namespaces_section import namespaces_section
 from cardquota.quota import vocabulary as v
 from cardquota.settings import Settings

@@ -1,7 +1,7 @@
 """`check`, section `nodes`: cards that are not counted, or not recognised (D6, D7)."""
 
 from builders import H200, a_ledger, a_node
-from cardquota.cli.check.checked_cluster import CheckedCluster
+from cardquota.cli.check import CheckedCluster
 from cardquota.cli.check.nodes_section import nodes_section
 from cardquota.quota import vocabulary as v
 

@@ -2,7 +2,7 @@
 
 from builders import H200, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.cli.check.checked_cluster import CheckedCluster
+from cardquota.cli.check import CheckedCluster
 from cardquota.cli.check.past_section import past_section
 from cardquota.quota import vocabulary as v
 

@@ -1,9 +1,8 @@
 """`check`, section `queues`: quotas that cannot be kept, or mean something else than was meant."""
 
 from builders import H200, H800, Body, a_ledger, a_node, a_pod, a_queue
-from cardquota.cli.check.checked_cluster import CheckedCluster
+from cardquota.cli.check import CheckedCluster, CheckSection
 from cardquota.cli.check.queues_section import queues_section
-from cardquota.cli.check.section import CheckSection
 from cardquota.quota import vocabulary as v
 
 NODE = a_node("n").with_cards(H200, 8)

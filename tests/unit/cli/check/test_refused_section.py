@@ -7,12 +7,12 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from builders import a_ledger
+from cardquota.cli.check import CheckSection
 from cardquota.cli.check.refused_section import refused_section
-from cardquota.cli.check.section import CheckSection
-from cardquota.cluster.api.client import Client
+from cardquota.cluster.api import Client
 from cardquota.cluster.api.find_access import find_access
+from cardquota.quota import to_its_end
 from cardquota.quota.answers.outside_answer import outside_answer
-from cardquota.quota.steps import to_its_end
 from cardquota.settings import Settings
 
 from ..answering_api import Answer, answering

@@ -11,16 +11,10 @@ from aiohttp import web
 from typer.testing import CliRunner, Result
 
 from builders import H200, H800
+from cardquota.cli.explain import NamedKind, named_kind
 from cardquota.cli.explain.explain_lines import explain_lines
-from cardquota.cli.explain.kind_names import NamedKind, named_kind
 from cardquota.cli.plugin import plugin
-from cardquota.quota.answers.answer_forms import (
-    CardAmount,
-    Explanation,
-    Holder,
-    OtherQueue,
-    PodNumbers,
-)
+from cardquota.quota.answers import CardAmount, Explanation, Holder, OtherQueue, PodNumbers
 
 from ..answering_api import posting
 

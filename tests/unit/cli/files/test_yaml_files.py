@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from cardquota.cli.files import yaml_files
-from cardquota.cli.files.inventory import WrittenWorkload, sort_documents
-from cardquota.cli.files.yaml_files import YamlFileError, read_files
+from cardquota.cli.files import (
+    WrittenWorkload,
+    YamlFileError,
+    read_files,
+    sort_documents,
+    yaml_files,
+)
 
 QUEUE = """
 apiVersion: scheduling.volcano.sh/v1beta1

@@ -13,14 +13,7 @@ from typer.testing import CliRunner, Result
 from builders import H200
 from cardquota.cli.plugin import plugin
 from cardquota.cli.queue.queue_lines import queue_lines
-from cardquota.quota.answers.answer_forms import (
-    CardAmount,
-    CardRoom,
-    Holder,
-    QueueAnswer,
-    ResourceRoom,
-    Waiter,
-)
+from cardquota.quota.answers import CardAmount, CardRoom, Holder, QueueAnswer, ResourceRoom, Waiter
 
 from ..answering_api import posting
 

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from cardquota.cli.reviews import NoAnswerError, review_sentences
 from cardquota.cli.reviews import ask as asking
-from cardquota.cli.reviews import review_sentences
 from cardquota.cli.reviews.ask import ask
-from cardquota.cli.reviews.no_answer import NoAnswerError
-from cardquota.quota.objects.wire import Wire
-from cardquota.quota.vocabulary import QUEUE_REVIEWS
+from cardquota.quota import QUEUE_REVIEWS
+from cardquota.quota.objects import Wire
 
 from ..answering_api import posting
 

@@ -2,10 +2,8 @@
 
 import pytest
 
-from cardquota.cli.simulate.priorities import Priorities
-from cardquota.quota.objects.meta import Meta
-from cardquota.quota.objects.pod import PodSpec
-from cardquota.quota.objects.priority_class import PriorityClass
+from cardquota.cli.simulate import Priorities
+from cardquota.quota.objects import Meta, PodSpec, PriorityClass
 
 CLASSES = (
     PriorityClass(metadata=Meta(name="urgent"), value=1000),

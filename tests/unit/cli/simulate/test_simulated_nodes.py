@@ -5,10 +5,9 @@ import dataclasses
 import msgspec
 import pytest
 
-from cardquota.cli.simulate.simulated_nodes import SimulatedNodes, shape_of
-from cardquota.quota.cards.vendor_table import DEFAULT_TABLE
-from cardquota.quota.objects.node import Node
-from cardquota.quota.objects.pod import Pod
+from cardquota.cli.simulate import SimulatedNodes, shape_of
+from cardquota.quota.cards import DEFAULT_TABLE
+from cardquota.quota.objects import Node, Pod
 from cardquota.quota.pods.pod_facts import pod_facts
 
 LABELS = {"nvidia.com/gpu.product": "NVIDIA-H200", "nvidia.com/gpu.memory": "143771"}

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from cardquota.cli.files.inventory import sort_documents
-from cardquota.cli.files.yaml_files import read_files
-from cardquota.cli.simulate.answers import Answer, Answers, WorkloadAnswer
-from cardquota.cli.simulate.simulation import Simulation
-from cardquota.quota.reports.queue_report import columns
+from cardquota.cli.files import read_files, sort_documents
+from cardquota.cli.simulate import Answer, Answers, Simulation, WorkloadAnswer
+from cardquota.quota.reports import columns
 from cardquota.settings import InstallationMode, Settings
 
 Simulate = Callable[..., Answers]

@@ -2,11 +2,10 @@
 
 import pytest
 
-from cardquota.cli.files.inventory import WrittenWorkload, sort_documents
-from cardquota.cli.files.yaml_files import Document
-from cardquota.cli.simulate.workloads import Expansion, expand
-from cardquota.quota.objects.pod import PodSpec
-from cardquota.quota.selectors.selector import Selector
+from cardquota.cli.files import Document, WrittenWorkload, sort_documents
+from cardquota.cli.simulate import Expansion, expand
+from cardquota.quota.objects import PodSpec
+from cardquota.quota.selectors import Selector
 
 TEMPLATE = {
     "metadata": {"annotations": {"volcano.sh/card.name": "NVIDIA-H200"}},

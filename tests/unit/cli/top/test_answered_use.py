@@ -11,11 +11,10 @@ from typer.testing import CliRunner, Result
 
 from builders import H200, H800, a_node, a_pod
 from cardquota.cli.plugin import plugin
-from cardquota.cli.top import answered_use
-from cardquota.cli.top.answered_use import ask_use
-from cardquota.cluster.api.client import Client
+from cardquota.cli.top import answered_use, ask_use
+from cardquota.cluster.api import Client
 from cardquota.cluster.api.find_access import find_access
-from cardquota.quota.answers.answer_forms import CardAmount, CardRoom, Holder, QueueAnswer
+from cardquota.quota.answers import CardAmount, CardRoom, Holder, QueueAnswer
 
 from ..answering_api import NOT_SERVED, Answer, answering, posting
 

@@ -14,12 +14,10 @@ from builders import H200, a_node, a_pod
 from cardquota.cli.app import app
 from cardquota.cli.output import Output
 from cardquota.cli.plugin import plugin
-from cardquota.cli.top.card_use import MOST_PODS, CardUse
-from cardquota.cli.top.published_queues import PublishedQueue, PublishedQueues
-from cardquota.cli.top.top import lines, notes
+from cardquota.cli.top import MOST_PODS, CardUse, PublishedQueue, PublishedQueues, lines, notes
 from cardquota.cli.top.wide_lines import wide_lines
 from cardquota.quota import vocabulary as v
-from cardquota.quota.reports.cards_outside import OutsideUse
+from cardquota.quota.reports import OutsideUse
 
 from ..answering_api import NOT_SERVED, Answer, answering
 

@@ -18,11 +18,16 @@ from builders import H200
 from cardquota.cli import sentences
 from cardquota.cli.output import Output
 from cardquota.cli.plugin import plugin
-from cardquota.cli.top import watched_top
-from cardquota.cli.top.card_use import CardUse
-from cardquota.cli.top.published_queues import TopMeta, TopQueue
-from cardquota.cli.top.watched_top import WatchedQueues, fitting, follow
-from cardquota.quota.reports.cards_outside import OutsideUse
+from cardquota.cli.top import (
+    CardUse,
+    TopMeta,
+    TopQueue,
+    WatchedQueues,
+    fitting,
+    follow,
+    watched_top,
+)
+from cardquota.quota.reports import OutsideUse
 
 from ..answering_api import LEASE, NOT_SERVED, answer_led, answering
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from builders.certificates import Issued, issue
-from cardquota.cluster.api.access import AccessError, TokenFile
-from cardquota.cluster.api.find_access import find_access, in_cluster
-from cardquota.cluster.api.kubeconfig import Shared, from_kubeconfig
+from cardquota.cluster.api import AccessError, Shared, TokenFile, from_kubeconfig, in_cluster
+from cardquota.cluster.api.find_access import find_access
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown, read_failure
+from cardquota.cluster.api import ApiError, OutcomeUnknown, read_failure
 
 
 def _status(reason: str, message: str, seconds: int | None = None) -> bytes:

@@ -8,10 +8,7 @@ from dataclasses import replace
 import aiohttp
 import pytest
 
-from cardquota.cluster.api.access import Access, AccessError
-from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.api.connection_error import in_words
+from cardquota.cluster.api import Access, AccessError, ApiError, Client, OutcomeUnknown, in_words
 
 
 class ClosingServer:

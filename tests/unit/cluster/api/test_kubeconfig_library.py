@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from builders.certificates import Issued, issue
-from cardquota.cluster.api.kubeconfig import from_kubeconfig
+from cardquota.cluster.api import from_kubeconfig
 
 Header = Callable[[], Awaitable[str | None]]
 Load = Callable[..., Awaitable[tuple[str, Header]]]

@@ -8,8 +8,7 @@ import pytest
 from aiohttp import web
 
 from builders.certificates import issue
-from cardquota.cluster.api.access import Access, AccessError
-from cardquota.cluster.api.session import open_session
+from cardquota.cluster.api import Access, AccessError, open_session
 
 
 class RedirectingServer:

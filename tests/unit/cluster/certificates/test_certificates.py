@@ -6,13 +6,7 @@ import pytest
 from cryptography import x509
 
 from builders.certificates import Issued, issue
-from cardquota.cluster.certificates.certificates import (
-    NO_PAIR,
-    KeyPair,
-    can_sign,
-    make_serving,
-    why_unusable,
-)
+from cardquota.cluster.certificates import NO_PAIR, KeyPair, can_sign, make_serving, why_unusable
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 NAMES = ["hook.system.svc", "127.0.0.1"]

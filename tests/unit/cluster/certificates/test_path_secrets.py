@@ -1,12 +1,6 @@
 """N1: who calls by a secret of ours is answered, and nobody who calls by an older one."""
 
-from cardquota.cluster.certificates.certificates import KeyPair
-from cardquota.cluster.certificates.path_secrets import (
-    OVERLAP,
-    PERIOD,
-    READ_BY_ALL,
-    PathSecrets,
-)
+from cardquota.cluster.certificates import OVERLAP, PERIOD, READ_BY_ALL, KeyPair, PathSecrets
 
 FIRST, SECOND = KeyPair(b"cert 1", b"key 1"), KeyPair(b"cert 2", b"key 2")
 START = 1_000_000 * PERIOD

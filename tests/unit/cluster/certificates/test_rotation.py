@@ -7,9 +7,16 @@ from typing import Any
 import pytest
 from cryptography import x509
 
-from cardquota.cluster.certificates.certificates import NO_PAIR, KeyPair, why_unusable
-from cardquota.cluster.certificates.pem import read_certificates, trusted_through
-from cardquota.cluster.certificates.rotation import Holding, Lifetimes, next_step
+from cardquota.cluster.certificates import (
+    NO_PAIR,
+    Holding,
+    KeyPair,
+    Lifetimes,
+    next_step,
+    read_certificates,
+    trusted_through,
+    why_unusable,
+)
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 NAMES = ["hook.system.svc"]

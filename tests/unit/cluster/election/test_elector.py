@@ -7,9 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.election.elector import Elector
+from cardquota.cluster.api import ApiError, Client, OutcomeUnknown
+from cardquota.cluster.election import Elector
 
 pytestmark = pytest.mark.fake_clock
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cardquota.cluster.election.handover import handover_text, read_handover
+from cardquota.cluster.election import handover_text, read_handover
 
 
 def test_what_is_written_is_read() -> None:

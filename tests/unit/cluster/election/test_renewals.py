@@ -1,6 +1,6 @@
 """Healthy is an API server that answers every renewal within a second of its being sent in time."""
 
-from cardquota.cluster.election.renewals import Renewals
+from cardquota.cluster.election import Renewals
 
 
 def begun() -> Renewals:

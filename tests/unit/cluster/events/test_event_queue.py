@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from cardquota.cluster.events.event import Event, ObjectReference
-from cardquota.cluster.events.event_queue import EventQueue
+from cardquota.cluster.events import Event, EventQueue, ObjectReference
 
 from ...containers import containers
 

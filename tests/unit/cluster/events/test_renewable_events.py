@@ -6,11 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
-from cardquota.cluster.api.backoff import Backoff
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.events.event import ObjectReference
-from cardquota.cluster.events.events import REMEMBERED_REASONS, EventRecorder
+from cardquota.cluster.api import ApiError, Backoff, Client, OutcomeUnknown
+from cardquota.cluster.events import REMEMBERED_REASONS, EventRecorder, ObjectReference
 
 from .test_events import until
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cardquota.cluster.serving.body_budget import SMALL, BodyBudget, BodyHold, BusyError
+from cardquota.cluster.serving import SMALL, BodyBudget, BodyHold, BusyError
 
 LARGE = 4 * SMALL
 

@@ -10,10 +10,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from builders.certificates import issue
-from cardquota.cluster.certificates.certificates import KeyPair, make_serving
-from cardquota.cluster.serving.http_call import BodyLimits, HttpAnswer, HttpCall
-from cardquota.cluster.serving.http_server import HttpServer
-from cardquota.cluster.serving.tls import client_context, server_context
+from cardquota.cluster.certificates import KeyPair, make_serving
+from cardquota.cluster.serving import (
+    BodyLimits,
+    HttpAnswer,
+    HttpCall,
+    HttpServer,
+    client_context,
+    server_context,
+)
 
 NOW = datetime.now(UTC)
 HOST, NAME = "127.0.0.1", "the-caller"

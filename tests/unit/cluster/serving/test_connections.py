@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from cardquota.cluster.serving.connections import IDLE, REQUEST_WITHIN, Connection, Connections
+from cardquota.cluster.serving import IDLE, REQUEST_WITHIN, Connection, Connections
 
 
 class FakeWire(asyncio.Transport):

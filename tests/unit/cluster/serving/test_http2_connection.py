@@ -9,16 +9,18 @@ import pytest
 from h2.errors import ErrorCodes
 
 from builders.certificates import issue
-from cardquota.cluster.serving.body_budget import BodyBudget
-from cardquota.cluster.serving.http2_connection import STREAMS
-from cardquota.cluster.serving.http_call import (
+from cardquota.cluster.serving import (
+    PROTOCOLS,
+    STREAMS,
+    BodyBudget,
     BodyLimits,
     BodyTooLargeError,
     HttpAnswer,
     HttpCall,
+    HttpServer,
+    client_context,
+    server_context,
 )
-from cardquota.cluster.serving.http_server import PROTOCOLS, HttpServer
-from cardquota.cluster.serving.tls import client_context, server_context
 from harness.http2_client import Http2Client
 
 KEYS = issue(["127.0.0.1"], now=datetime.now(UTC), days=1)

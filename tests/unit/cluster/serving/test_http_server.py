@@ -12,12 +12,19 @@ import pytest
 from aiohttp.web import BaseRequest, RequestHandler
 
 from builders.certificates import issue
-from cardquota.cluster.serving import connections
-from cardquota.cluster.serving.body_budget import BodyBudget
-from cardquota.cluster.serving.connections import Connection
-from cardquota.cluster.serving.http_call import BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall
-from cardquota.cluster.serving.http_server import _CHUNK, HttpServer, _Http1
-from cardquota.cluster.serving.tls import server_context, trusting_context
+from cardquota.cluster.serving import (
+    BodyBudget,
+    BodyLimits,
+    BodyTooLargeError,
+    Connection,
+    HttpAnswer,
+    HttpCall,
+    HttpServer,
+    connections,
+    server_context,
+    trusting_context,
+)
+from cardquota.cluster.serving.http_server import _CHUNK, _Http1
 
 KEYS = issue(["127.0.0.1"], now=datetime.now(UTC), days=1)
 KIB = 1024

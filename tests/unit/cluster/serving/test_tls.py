@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
-from cardquota.cluster.serving.tls import load, server_context
+from cardquota.cluster.serving import load, server_context
 
 from ...webhooks.endpoint import Endpoint
 

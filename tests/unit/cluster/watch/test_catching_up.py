@@ -5,10 +5,8 @@ import asyncio
 import pytest
 
 from builders import CARDS, H200, H800, a_ledger, a_node, a_pod, a_queue
-from cardquota.cluster.watch import catching_up
-from cardquota.cluster.watch.catching_up import CatchingUp
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.cluster.watch import CatchingUp, ChangeNotifier, catching_up
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 
 WAITING = 1_000

@@ -1,10 +1,8 @@
 import msgspec
 import pytest
 
-from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.object_index import ObjectIndex
-from cardquota.quota.objects.meta import Meta
-from cardquota.quota.objects.wire import Wire
+from cardquota.cluster.watch import Delivery, ObjectIndex
+from cardquota.quota.objects import Meta, Wire
 
 
 class SizedThing(Wire):

@@ -8,12 +8,9 @@ import pytest
 
 from builders import CARDS, H200, a_group, a_ledger, a_pod, a_queue, see
 from builders.body import Body
-from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.cluster.watch.feed import watched_kinds
-from cardquota.cluster.watch.left_out_reads import LeftOutReads
-from cardquota.quota.ledger import ledger_state
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.cluster.api import ApiError, OutcomeUnknown
+from cardquota.cluster.watch import ChangeNotifier, LeftOutReads, watched_kinds
+from cardquota.quota.ledger import Ledger, ledger_state
 
 POD = a_pod("p").in_queue("red").asking_for(1).gated()
 FIRST = POD.put("first", "metadata", "name").with_uid("first")

@@ -8,10 +8,9 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from cardquota.cluster.api.api_error import ApiError
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.watch.listing import Unreadable, list_objects
-from cardquota.quota.objects.namespace import Namespace
+from cardquota.cluster.api import ApiError, Client
+from cardquota.cluster.watch import Unreadable, list_objects
+from cardquota.quota.objects import Namespace
 
 NAMES = ("a", "b", "c", "d", "e")
 

@@ -1,4 +1,4 @@
-from cardquota.cluster.watch.object_index import ObjectIndex
+from cardquota.cluster.watch import ObjectIndex
 
 
 def test_a_name_taken_over_gives_the_uid_before() -> None:

@@ -9,13 +9,9 @@ from typing import Any, cast
 
 import pytest
 
-from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
-from cardquota.cluster.api.backoff import Backoff
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.optional_reflector import OptionalReflector
-from cardquota.quota.objects.meta import Meta
-from cardquota.quota.objects.wire import Wire
+from cardquota.cluster.api import ApiError, Backoff, Client, OutcomeUnknown
+from cardquota.cluster.watch import Delivery, OptionalReflector
+from cardquota.quota.objects import Meta, Wire
 
 NEW, OLD = "/apis/g/v2/things", "/apis/g/v1/things"
 ABSENT = ApiError(404, "NotFound", "the server could not find the requested resource")

@@ -3,9 +3,7 @@
 import asyncio
 
 from builders import CARDS, H200, a_ledger, a_namespace, a_pod, a_queue
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.cluster.watch.feed import watched_kinds
-from cardquota.cluster.watch.overdue_reads import OverdueReads
+from cardquota.cluster.watch import ChangeNotifier, OverdueReads, watched_kinds
 from cardquota.quota.reports.drift import drift
 
 TEAM = a_namespace("team").with_default_queue("red")

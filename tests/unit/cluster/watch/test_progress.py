@@ -2,7 +2,7 @@
 
 import asyncio
 
-from cardquota.cluster.watch.progress import Progress
+from cardquota.cluster.watch import Progress
 
 
 def test_it_never_goes_back() -> None:

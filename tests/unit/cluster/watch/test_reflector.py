@@ -9,13 +9,9 @@ from typing import Any, cast
 import aiohttp
 import pytest
 
-from cardquota.cluster.api.api_error import ApiError, OutcomeUnknown
-from cardquota.cluster.api.backoff import Backoff
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.reflector import Reflector
-from cardquota.quota.objects.meta import Meta
-from cardquota.quota.objects.wire import Wire
+from cardquota.cluster.api import ApiError, Backoff, Client, OutcomeUnknown
+from cardquota.cluster.watch import Delivery, Reflector
+from cardquota.quota.objects import Meta, Wire
 
 pytestmark = pytest.mark.fake_clock
 

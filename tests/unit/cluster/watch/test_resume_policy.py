@@ -2,8 +2,8 @@
 
 import pytest
 
-from cardquota.cluster.api.api_error import ApiError
-from cardquota.cluster.watch.resume_policy import ResumePolicy, StreamError
+from cardquota.cluster.api import ApiError
+from cardquota.cluster.watch import ResumePolicy, StreamError
 
 
 @pytest.mark.parametrize("status", [400, 410])

@@ -4,10 +4,8 @@ import asyncio
 
 import pytest
 
-from cardquota.cluster.api.access import Access
-from cardquota.cluster.api.api_error import OutcomeUnknown
-from cardquota.cluster.api.client import Client
-from cardquota.cluster.writes.fenced_writer import FencedWriter, TooLateError
+from cardquota.cluster.api import Access, Client, OutcomeUnknown
+from cardquota.cluster.writes import FencedWriter, TooLateError
 
 from ...control.fakes import Script, a_writer, until
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from cardquota.cluster.api.api_error import ApiError
-from cardquota.cluster.writes.fenced_writer import FencedWriter, TooLateError, refused_for_term
+from cardquota.cluster.api import ApiError
+from cardquota.cluster.writes import FencedWriter, TooLateError, refused_for_term
 
 BY = (
     "pods \"a\" is forbidden: ValidatingAdmissionPolicy 'cardquota-{0}' with binding "

@@ -1,8 +1,8 @@
 """The numbers of a queue with a quota of one card, as the ledger reports them."""
 
 from builders import H200, a_pod, see
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.reports.queue_report import QueueReport, report
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.reports import QueueReport, report
 
 
 def numbers(ledger: Ledger) -> QueueReport:

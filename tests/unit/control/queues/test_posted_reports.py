@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from builders import a_ledger, a_queue
-from cardquota.control.queues.posted_reports import PostedReports
-from cardquota.quota.reports.queue_report import report
+from cardquota.control.queues import PostedReports
+from cardquota.quota.reports import report
 
 
 class SlowLoop:

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from cardquota.cluster.api.client import APPLY_PATCH, JSON_PATCH, MERGE_PATCH
-from cardquota.control.queues.published_status import StatusAnnotation, StatusFields
+from cardquota.cluster.api import APPLY_PATCH, JSON_PATCH, MERGE_PATCH
+from cardquota.control.queues import StatusAnnotation, StatusFields
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts.published_rows import LONGEST_TEXT
+from cardquota.quota.accounts import LONGEST_TEXT
 
 ABOUT = {"name": "q", "uid": "u"}
 STATUS: dict[str, Any] = {

@@ -6,9 +6,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from cardquota.api.queue import QUEUE
-from cardquota.control.queues.published_status import StatusAnnotation, StatusFields
-from cardquota.control.queues.queue_definition import Definition, QueueDefinition, kept_of
+from cardquota.api import QUEUE
+from cardquota.control.queues import (
+    Definition,
+    QueueDefinition,
+    StatusAnnotation,
+    StatusFields,
+    kept_of,
+)
 from cardquota.quota import vocabulary as v
 
 

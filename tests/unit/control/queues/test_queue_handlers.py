@@ -3,7 +3,7 @@
 import pytest
 
 from builders import a_queue
-from cardquota.control.queues.queue_handlers import state_of
+from cardquota.control.queues import state_of
 from cardquota.quota import vocabulary as v
 
 

@@ -13,9 +13,8 @@ import pytest
 from aiohttp import web
 
 from builders import H200, a_queue
+from cardquota.control.queues import QueueDefinition, QueueOperator
 from cardquota.control.queues import queue_operator as module
-from cardquota.control.queues.queue_definition import QueueDefinition
-from cardquota.control.queues.queue_operator import QueueOperator
 from cardquota.quota import vocabulary as v
 
 from ..fakes import a_world, until

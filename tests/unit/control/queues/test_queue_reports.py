@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from builders import H200, a_queue
+from cardquota.control.queues import QueueReports
 from cardquota.control.queues import queue_reports as module
-from cardquota.control.queues.queue_reports import QueueReports
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.reports.queue_report import QueueReport, report
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.reports import QueueReport, report
 
 from ..fakes import a_world
 

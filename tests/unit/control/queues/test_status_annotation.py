@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from builders import H200, a_pod, a_queue, see
-from cardquota.cluster.api.api_error import ApiError
-from cardquota.control.queues.published_status import StatusAnnotation, StatusFields
-from cardquota.control.queues.status_writer import StatusWriter
+from cardquota.cluster.api import ApiError
+from cardquota.control.queues import StatusAnnotation, StatusFields, StatusWriter
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
 
 from ..fakes import a_world, until
 from .queue_numbers import numbers, one_more, one_more_bound

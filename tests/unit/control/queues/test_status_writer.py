@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from builders import H200, H800, a_pod, a_queue, see
-from cardquota.cluster.api.api_error import ApiError
+from cardquota.cluster.api import ApiError
+from cardquota.control.queues import StatusWriter
 from cardquota.control.queues import status_writer as module
 from cardquota.control.queues.queue_status import queue_status
-from cardquota.control.queues.status_writer import StatusWriter
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.reports.queue_report import report
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.reports import report
 
 from ..fakes import a_world, denied, lost, refused, until
 from .queue_numbers import numbers, one_more

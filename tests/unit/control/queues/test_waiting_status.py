@@ -6,10 +6,10 @@ import pytest
 
 from builders import H200, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.control.queues import StatusWriter
 from cardquota.control.queues.queue_status import queue_status
-from cardquota.control.queues.status_writer import StatusWriter
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.reports.queue_report import Waiting
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.reports import Waiting
 
 from ..fakes import a_world, until
 from .queue_numbers import numbers

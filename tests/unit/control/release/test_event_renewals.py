@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cardquota.control.release.event_renewals import AT_A_TIME, AT_ONCE, EventRenewals
+from cardquota.control.release import AT_A_TIME, AT_ONCE, EventRenewals
 
 
 class RenewalLine:

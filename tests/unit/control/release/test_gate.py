@@ -11,15 +11,15 @@ import pytest
 
 from builders import GPU, H200, H200_MIG, H800_MPS, SHARED, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.cluster.api.api_error import ApiError
-from cardquota.cluster.writes.fenced_writer import FencedWriter
-from cardquota.control.release.gate import GateOpener, Opened, gate_patch
+from cardquota.cluster.api import ApiError
+from cardquota.cluster.writes import FencedWriter
+from cardquota.control.release import GateOpener, Opened, gate_patch
+from cardquota.quota import Stamp
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pods import PodFacts
+from cardquota.quota.release import Opening
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.release_judge import Opening
-from cardquota.quota.stamp import Stamp
 
 from ..fakes import (
     TERM,

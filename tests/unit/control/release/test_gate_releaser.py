@@ -8,7 +8,7 @@ import pytest
 
 from builders import H200, H800, a_namespace, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.cluster.api.api_error import ApiError
+from cardquota.cluster.api import ApiError
 from cardquota.control.release import gate_releaser as module
 from cardquota.quota import vocabulary as v
 

@@ -1,6 +1,6 @@
 """Namespaces whose gates do not open have a share of the slots, all of them together."""
 
-from cardquota.control.release.namespace_circuit_breaker import NamespaceCircuitBreaker
+from cardquota.control.release import NamespaceCircuitBreaker
 
 
 def a_breaker(slots: int = 8, gone: frozenset[str] = frozenset()) -> NamespaceCircuitBreaker:

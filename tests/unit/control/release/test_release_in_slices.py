@@ -8,7 +8,7 @@ import pytest
 
 from builders import H200, H800, a_group, a_pod, a_queue
 from cardquota.control.release import gate_releaser as module
-from cardquota.quota.release.release_judge import ReleaseJudge
+from cardquota.quota.release import ReleaseJudge
 from harness.fake_clock_loop import pass_by
 
 from ..fakes import charged, no_charge_is_left, refused, until

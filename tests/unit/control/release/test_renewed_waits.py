@@ -6,11 +6,11 @@ import pytest
 
 from builders import H200, Body, a_group, a_namespace, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.cluster.events.event import MESSAGE_BYTES
-from cardquota.control.release.event_renewals import AT_A_TIME, AT_ONCE
-from cardquota.control.release.groups.group_conditions import GroupConditions
-from cardquota.loop.time_slice import TimeSlice
-from cardquota.quota.vocabulary import Reason
+from cardquota.cluster.events import MESSAGE_BYTES
+from cardquota.control.release import AT_A_TIME, AT_ONCE
+from cardquota.control.release.groups import GroupConditions
+from cardquota.loop import TimeSlice
+from cardquota.quota import Reason
 
 from ..fakes import TERM
 from .groups.test_reservation_timeouts import Timers

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cardquota.control.release.retries import Retries
+from cardquota.control.release import Retries
 from harness.fake_clock_loop import pass_by
 
 from ..fakes import until

@@ -2,8 +2,7 @@
 
 import asyncio
 
-from cardquota.control.release.namespace_circuit_breaker import NamespaceCircuitBreaker
-from cardquota.control.release.slots import Slot, SlotClaim, Slots
+from cardquota.control.release import NamespaceCircuitBreaker, Slot, SlotClaim, Slots
 
 
 class SlotsWorld:

@@ -11,9 +11,8 @@ import pytest
 
 from builders import H200, H800, Body, a_group, a_namespace, a_pod, see
 from builders.pod import PodBody
+from cardquota.control.release import StampWriter, stamp_writer
 from cardquota.control.release import gate_releaser as module
-from cardquota.control.release import stamp_writer
-from cardquota.control.release.stamp_writer import StampWriter
 from cardquota.quota import vocabulary as v
 
 from ..fakes import (

@@ -6,15 +6,13 @@ import pytest
 
 from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
+from cardquota.control.release import WaitReports
 from cardquota.control.release import wait_reports as module
-from cardquota.control.release.wait_reports import WaitReports
-from cardquota.loop.time_slice import TimeSlice
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.pod_record import PodRecord
-from cardquota.quota.release.release_judge import judge_member
-from cardquota.quota.release.release_pass import ReleasePass
-from cardquota.quota.verdict import Verdict
-from cardquota.quota.vocabulary import Reason
+from cardquota.loop import TimeSlice
+from cardquota.quota import Reason, Verdict
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pods import PodRecord
+from cardquota.quota.release import ReleasePass, judge_member
 
 from ..fakes import Told, a_world, account
 

@@ -4,14 +4,13 @@ import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.queues.queue_metrics import UNDECIDED, UNKNOWN, measure_drift, refresh
-from cardquota.control.reports.audit import report_unadmitted
+from cardquota.control.queues import UNDECIDED, UNKNOWN, measure_drift, refresh
+from cardquota.control.reports import report_unadmitted
 from cardquota.metrics import Metrics
+from cardquota.quota import is_object_name, time_text
 from cardquota.quota import vocabulary as v
-from cardquota.quota.cards.card import can_exist
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.limits import is_object_name
-from cardquota.quota.moments import time_text
+from cardquota.quota.cards import can_exist
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.release.openings import openings
 
 from ..fakes import Told, a_world

@@ -1,10 +1,10 @@
 """Events about the conditions of a queue, where no status can show them."""
 
 from builders import H200, a_queue
-from cardquota.control.queues.condition_changes import ConditionChange
-from cardquota.control.reports.condition_events import tell_condition
+from cardquota.control.queues import ConditionChange
+from cardquota.control.reports import tell_condition
 from cardquota.quota import vocabulary as v
-from cardquota.quota.reports.queue_report import report
+from cardquota.quota.reports import report
 
 from ..fakes import Told, a_world
 

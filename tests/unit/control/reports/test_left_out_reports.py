@@ -3,8 +3,8 @@
 import pytest
 
 from builders import a_group, a_ledger, a_pod
-from cardquota.control.queues.queue_metrics import refresh
-from cardquota.control.reports.left_out_reports import ask_for_left_out, report_left_out
+from cardquota.control.queues import refresh
+from cardquota.control.reports import ask_for_left_out, report_left_out
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger import ledger_state
 

@@ -1,7 +1,7 @@
 """Card memory that cannot be read is told once per change, and never of a node that is well."""
 
 from builders import GPU, a_ledger, a_node, a_pod, see
-from cardquota.control.reports.memory_reports import MemoryReports
+from cardquota.control.reports import MemoryReports
 from cardquota.quota import vocabulary as v
 
 from ..fakes import Told

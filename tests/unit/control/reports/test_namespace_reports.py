@@ -1,11 +1,11 @@
 """A namespace whose label means nothing is told once per value (section 2)."""
 
 from builders import a_ledger, a_namespace, see
-from cardquota.control.queues.queue_metrics import refresh
-from cardquota.control.reports.namespace_reports import NamespaceReports
+from cardquota.control.queues import refresh
+from cardquota.control.reports import NamespaceReports
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
 
 from ..fakes import Told
 

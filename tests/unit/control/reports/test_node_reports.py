@@ -3,7 +3,7 @@
 import pytest
 
 from builders import H200, H800, a_ledger, a_node, see
-from cardquota.control.reports.node_reports import report_nodes
+from cardquota.control.reports import report_nodes
 from cardquota.quota import vocabulary as v
 
 from ..fakes import Told

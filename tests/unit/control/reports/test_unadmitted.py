@@ -6,9 +6,9 @@ import pytest
 
 from builders import H200, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.reports.unadmitted import UnadmittedReports
+from cardquota.control.reports import UnadmittedReports
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
 
 from ..fakes import Told, a_world
 

@@ -11,21 +11,20 @@ from msgspec import Raw
 
 from builders import CARDS, H200, H800, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.cluster.api.api_error import OutcomeUnknown
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.cluster.watch.feed import watched_kinds
-from cardquota.control.waking import workload_waker
-from cardquota.control.waking.workload_waker import (
+from cardquota.cluster.api import OutcomeUnknown
+from cardquota.cluster.watch import ChangeNotifier, watched_kinds
+from cardquota.control.waking import (
     EXPECTED,
     FIRST,
     LONGEST,
     NOTE_AGAIN,
     SETTLED,
     WorkloadWaker,
+    workload_waker,
 )
 from cardquota.quota import vocabulary as v
-from cardquota.quota.decisions.waking import refused_workload
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.decisions import refused_workload
+from cardquota.quota.ledger import Ledger
 
 pytestmark = pytest.mark.fake_clock
 

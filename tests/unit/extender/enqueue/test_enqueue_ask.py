@@ -8,15 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.extender.enqueue.enqueue_answer import EnqueueAnswerError, read_vote, vote_answer
-from cardquota.extender.enqueue.enqueue_ask import (
+from cardquota.extender.enqueue import (
     MOST_ELEMENTS,
+    EnqueueAnswerError,
     EnqueueAsk,
     EnqueueAskError,
     enqueue_call,
     read_enqueue_ask,
+    read_vote,
+    vote_answer,
 )
-from cardquota.quota.decisions.groups.enqueue_vote import Vote
+from cardquota.quota.decisions.groups import Vote
 
 GROUP = {"metadata": {"namespace": "team", "name": "train-uid"}}
 

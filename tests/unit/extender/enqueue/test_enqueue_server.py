@@ -13,13 +13,18 @@ import aiohttp
 import pytest
 
 from builders.certificates import issue
-from cardquota.cluster.serving.tls import server_context, trusting_context
-from cardquota.extender.enqueue.enqueue_ask import PATH, EnqueueAsk
-from cardquota.extender.enqueue.enqueue_server import LARGEST_BODY, EnqueueServer
-from cardquota.extender.enqueue.leader_votes import NOT_AGAIN, LeaderVotes
-from cardquota.extender.leader_client import LeaderClient
+from cardquota.cluster.serving import server_context, trusting_context
+from cardquota.extender import LeaderClient
+from cardquota.extender.enqueue import (
+    LARGEST_BODY,
+    NOT_AGAIN,
+    PATH,
+    EnqueueAsk,
+    EnqueueServer,
+    LeaderVotes,
+)
 from cardquota.metrics import Metrics
-from cardquota.quota.decisions.groups.enqueue_vote import Vote
+from cardquota.quota.decisions.groups import Vote
 from cardquota.settings import Enqueue
 
 NAME = "cardquota-webhook.cardquota-system.svc"

@@ -6,13 +6,11 @@ import pytest
 
 from builders import H200, H800, Body, a_group, a_namespace, a_node, a_queue, see
 from builders.cluster import a_ledger
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.extender.enqueue.enqueue_ask import EnqueueAsk
-from cardquota.extender.enqueue.enqueue_votes import EnqueueVotes
-from cardquota.quota.decisions.groups.enqueue_vote import Vote
-from cardquota.quota.ledger.groups.group_condition import QUOTA_CONDITION
-from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
-from cardquota.quota.verdict import Verdict
+from cardquota.cluster.watch import ChangeNotifier
+from cardquota.extender.enqueue import EnqueueAsk, EnqueueVotes
+from cardquota.quota import Verdict
+from cardquota.quota.decisions.groups import Vote
+from cardquota.quota.ledger.groups import QUOTA_CONDITION, PodGroupState
 
 NODES = a_node("a").with_cards(H200, 8), a_node("b").with_cards(H800, 8)
 QUEUE = a_queue("red").with_quota({H200: 3})

@@ -7,13 +7,11 @@ import pytest
 
 from builders import H200, H800, Body, a_group, a_node, a_queue, see
 from builders.cluster import a_ledger
-from cardquota.cluster.api.api_error import ApiError
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.extender.enqueue.enqueue_ask import EnqueueAsk
-from cardquota.extender.enqueue.enqueue_votes import EnqueueVotes
-from cardquota.extender.enqueue.job_requests import JobRequests
-from cardquota.quota.decisions.groups.enqueue_vote import Vote
-from cardquota.quota.limits import JOB_TASKS
+from cardquota.cluster.api import ApiError
+from cardquota.cluster.watch import ChangeNotifier
+from cardquota.extender.enqueue import EnqueueAsk, EnqueueVotes, JobRequests
+from cardquota.quota import JOB_TASKS
+from cardquota.quota.decisions.groups import Vote
 
 from .test_enqueue_votes import FixedLeader
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.extender.enqueue.wait_budget import SHARE, WaitBudget
+from cardquota.cluster.watch import ChangeNotifier
+from cardquota.extender.enqueue import SHARE, WaitBudget
 
 pytestmark = pytest.mark.fake_clock
 

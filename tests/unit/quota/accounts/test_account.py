@@ -1,7 +1,7 @@
 """Section 6: the rows of one queue."""
 
 from builders import H200, H800, a_ledger, a_pod, a_queue
-from cardquota.quota.accounts.row import sum_of
+from cardquota.quota.accounts import sum_of
 
 
 def test_the_sum_of_rows_counts_what_each_of_them_counts() -> None:

@@ -7,7 +7,7 @@ import pytest
 from builders import H200, a_queue
 from builders.queue import QueueBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts.published_rows import LONGEST_TEXT
+from cardquota.quota.accounts import LONGEST_TEXT
 
 ROW = {"name": H200, "resource": "nvidia.com/gpu", "quota": 3, "allocated": 2}
 

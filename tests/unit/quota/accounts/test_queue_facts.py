@@ -5,12 +5,7 @@ import pytest
 from builders import GPU, H200, H800, a_ledger, a_node, a_queue, see
 from builders.queue import QueueBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts.queue_facts import (
-    QueueError,
-    check_queue,
-    doubts_about,
-    not_deserved,
-)
+from cardquota.quota.accounts import QueueError, check_queue, doubts_about, not_deserved
 from cardquota.quota.messages.queues import queue_write_messages
 
 

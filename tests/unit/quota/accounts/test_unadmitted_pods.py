@@ -1,7 +1,7 @@
 """Pods that got past admission, and what they hold together."""
 
 from builders import H200, H800
-from cardquota.quota.accounts.unadmitted_pods import UnadmittedPods
+from cardquota.quota.accounts import UnadmittedPods
 
 
 def test_what_they_hold_goes_with_them() -> None:

@@ -7,11 +7,11 @@ import msgspec
 
 from builders import CARDS, H200, Body, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.answers.answer_forms import QueueAnswer
+from cardquota.quota import to_its_end
+from cardquota.quota.answers import QueueAnswer
 from cardquota.quota.answers.queue_answer import queue_answer
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.objects.workload import Workload
-from cardquota.quota.steps import to_its_end
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.objects import Workload
 from cardquota.quota.workloads.workload_facts import workload_facts
 
 NOON = "2026-01-02T12:00:00Z"

@@ -6,18 +6,21 @@ import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota import limits
+from cardquota.quota import Steps, limits, to_its_end
 from cardquota.quota import vocabulary as v
-from cardquota.quota.answers.answer_forms import Explanation
-from cardquota.quota.answers.asked_workload import AT_A_TIME, AskedWorkload
-from cardquota.quota.answers.explanation import MOST_LOOKS, Explanations
-from cardquota.quota.answers.remedies import MOST_SEARCHED
-from cardquota.quota.answers.standing import WaitsFor, WorkloadState
-from cardquota.quota.ledger import ledger_state
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.answers import (
+    MOST_LOOKS,
+    MOST_SEARCHED,
+    AskedWorkload,
+    Explanation,
+    Explanations,
+    WaitsFor,
+    WorkloadState,
+)
+from cardquota.quota.answers.asked_workload import AT_A_TIME
+from cardquota.quota.ledger import Ledger, ledger_state
 from cardquota.quota.messages import origin_messages, standing_messages
 from cardquota.quota.pods.indexes import pods_by_controller
-from cardquota.quota.steps import Steps, to_its_end
 
 from .asked_cluster import NOON, a_cluster, holding, of_deployment, see_workload, waiting
 

@@ -14,15 +14,17 @@ from builders import (
     see,
 )
 from builders.pod import PodBody
-from cardquota.quota.answers import gang_remedies
-from cardquota.quota.answers.answer_forms import Explanation
-from cardquota.quota.answers.asked_workload import AskedWorkload
-from cardquota.quota.answers.explanation import Explanations
-from cardquota.quota.answers.gang_remedies import MOST_ALTERNATIVES, MOST_TRIED
-from cardquota.quota.answers.standing import WaitsFor
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.limits import GANG_KINDS
-from cardquota.quota.steps import Steps, to_its_end
+from cardquota.quota import GANG_KINDS, Steps, to_its_end
+from cardquota.quota.answers import (
+    MOST_ALTERNATIVES,
+    MOST_TRIED,
+    AskedWorkload,
+    Explanation,
+    Explanations,
+    WaitsFor,
+    gang_remedies,
+)
+from cardquota.quota.ledger import Ledger
 
 from .asked_cluster import NOON, holding
 

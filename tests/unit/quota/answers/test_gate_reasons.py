@@ -7,11 +7,10 @@ import pytest
 from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.answers import gate_reasons
-from cardquota.quota.answers.gate_reasons import GateReasons, Why
-from cardquota.quota.decisions.groups.gang_judgement import judge_gang
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.pod_record import PodRecord
+from cardquota.quota.answers import GateReasons, Why, gate_reasons
+from cardquota.quota.decisions.groups import judge_gang
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pods import PodRecord
 
 
 def waiting(

@@ -3,11 +3,15 @@
 import pytest
 
 from builders import H200, H800, a_group, a_pod, a_queue, see
-from cardquota.quota.answers import card_amount, holders
-from cardquota.quota.answers.card_amount import MOST_AMOUNTS, card_amounts, choice_amounts
-from cardquota.quota.answers.holders import holders_in
-from cardquota.quota.steps import to_its_end
-from cardquota.quota.words import MOST_LISTED
+from cardquota.quota import MOST_LISTED, to_its_end
+from cardquota.quota.answers import (
+    MOST_AMOUNTS,
+    card_amount,
+    card_amounts,
+    choice_amounts,
+    holders,
+    holders_in,
+)
 
 from .asked_cluster import a_cluster, asked, holding, of_deployment, waiting
 

@@ -3,15 +3,18 @@
 import pytest
 
 from builders import H200, H800, a_group
-from cardquota.quota.answers.answer_forms import Explanation
-from cardquota.quota.answers.asked_workload import AskedWorkload
-from cardquota.quota.answers.explanation import Explanations
+from cardquota.quota import to_its_end
+from cardquota.quota.answers import (
+    AskedWorkload,
+    Explanation,
+    Explanations,
+    WaitsFor,
+    WorkloadState,
+)
 from cardquota.quota.answers.queue_answer import queue_answer
-from cardquota.quota.answers.standing import WaitsFor, WorkloadState
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.messages import standing_messages
-from cardquota.quota.release.starvation import starvation_at
-from cardquota.quota.steps import to_its_end
+from cardquota.quota.release import starvation_at
 
 from .asked_cluster import NOON, a_cluster, holding, waiting
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from cardquota.quota.answers.next_pod import next_pod
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
 
 from ..rollouts import full
 

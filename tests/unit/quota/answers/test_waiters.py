@@ -1,14 +1,14 @@
 """F3: who waits, in which order, and for want of what."""
 
 from builders import H200, H800, a_group, a_pod, a_queue, see
+from cardquota.quota import Steps, to_its_end
 from cardquota.quota import vocabulary as v
-from cardquota.quota.answers.answer_forms import QueueAnswer
+from cardquota.quota.answers import PlaceInOrder, QueueAnswer
 from cardquota.quota.answers.queue_answer import queue_answer
-from cardquota.quota.answers.waiting_order import AT_A_TIME, PlaceInOrder, waiting_order
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.answers.waiting_order import AT_A_TIME, waiting_order
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.reports import report
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.reports.queue_report import report
-from cardquota.quota.steps import Steps, to_its_end
 
 from .asked_cluster import a_cluster, asked, holding, waiting
 

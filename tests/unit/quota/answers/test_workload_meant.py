@@ -3,12 +3,12 @@
 import pytest
 
 from builders import a_group
+from cardquota.quota import to_its_end
+from cardquota.quota.answers import AskedWorkload
 from cardquota.quota.answers import workload_meant as workload_meant_module
-from cardquota.quota.answers.asked_workload import AskedWorkload
 from cardquota.quota.answers.workload_meant import workload_meant
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.names import close_names
-from cardquota.quota.steps import to_its_end
 
 from .asked_cluster import a_cluster, holding, of_deployment, see_workload, waiting
 

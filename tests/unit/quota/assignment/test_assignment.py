@@ -4,11 +4,7 @@ import random
 
 import pytest
 
-from cardquota.quota.assignment import assignment
-from cardquota.quota.assignment.assignment import Assignment
-from cardquota.quota.assignment.claim import Claim, claim_of
-from cardquota.quota.assignment.packing import CARDS_A_STEP
-from cardquota.quota.assignment.placements import MANY
+from cardquota.quota.assignment import CARDS_A_STEP, MANY, Assignment, Claim, assignment, claim_of
 
 from ..brute_force import fits
 

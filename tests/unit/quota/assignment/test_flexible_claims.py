@@ -6,13 +6,10 @@ import pytest
 
 from builders import CARDS, H200, H800, R4090, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.assignment import flexible_claims
-from cardquota.quota.assignment.claim import claim_of
-from cardquota.quota.decisions.create_judgement import on_the_way
-from cardquota.quota.decisions.judgement import judge_new, judge_release
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.limits import FLEXIBLE_KINDS, Limit
-from cardquota.quota.verdict import Outcome, Shortfall, Verdict
+from cardquota.quota import FLEXIBLE_KINDS, Limit, Outcome, Shortfall, Verdict
+from cardquota.quota.assignment import claim_of, flexible_claims
+from cardquota.quota.decisions import judge_new, judge_release, on_the_way
+from cardquota.quota.ledger import Ledger
 
 from ..brute_force import plainly
 from ..plain_totals import next_opening, with_nothing_noted

@@ -16,17 +16,16 @@ from builders import (
     see,
 )
 from builders.pod import PodBody
-from cardquota.quota.assignment.claim import Claim
-from cardquota.quota.assignment.on_the_way import OnTheWay
-from cardquota.quota.decisions.create_judgement import (
+from cardquota.quota import Outcome, Shortfall
+from cardquota.quota.assignment import Claim, OnTheWay
+from cardquota.quota.decisions import (
     MOST_CLASSES,
     MOST_KINDS,
     MOST_MEMBERS,
     judge_create,
     on_the_way,
 )
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.verdict import Outcome, Shortfall
+from cardquota.quota.ledger import Ledger
 
 from ..counting import counted_calls
 

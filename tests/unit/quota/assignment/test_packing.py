@@ -2,14 +2,15 @@
 
 import time
 
-from cardquota.quota.assignment import packing
-from cardquota.quota.assignment.claim import Claim, claim_of
-from cardquota.quota.assignment.packing import (
+from cardquota.quota.assignment import (
     CARDS_A_STEP,
     MOST_BRANCHES,
     MOST_STEPS,
+    Claim,
     Places,
     Steps,
+    claim_of,
+    packing,
 )
 
 

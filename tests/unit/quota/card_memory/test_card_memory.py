@@ -6,9 +6,8 @@ from builders import GPU, H200, Body, a_ledger, a_node, a_pod, see
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.card_memory.memory_node import MemoryNode, MemoryPod, NodeKind
-from cardquota.quota.card_memory.placement import UNKNOWN, CardPlacement
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.card_memory import UNKNOWN, CardPlacement, MemoryNode, MemoryPod, NodeKind
+from cardquota.quota.ledger import Ledger
 
 CARD = 16276
 NODE = a_node("n1").sharing_memory(4 * CARD, 4)

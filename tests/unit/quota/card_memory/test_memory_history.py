@@ -8,8 +8,7 @@ from builders import a_ledger, a_node, a_pod, see
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.card_memory.memory_node import MemoryPod
-from cardquota.quota.card_memory.placement import UNKNOWN, CardPlacement
+from cardquota.quota.card_memory import UNKNOWN, CardPlacement, MemoryPod
 from harness.card_memory_count import CardHolder, CardMemoryCount, SharingNode
 
 NODES = st.sampled_from(["n1", "n2"])

@@ -4,8 +4,7 @@ import pytest
 
 from builders import a_node
 from cardquota.quota import vocabulary as v
-from cardquota.quota.card_memory.memory_shape import MemoryShape, SharedUnit
-from cardquota.quota.card_memory.unhealthy_cards import UnhealthyListError, read_unhealthy
+from cardquota.quota.card_memory import MemoryShape, SharedUnit, UnhealthyListError, read_unhealthy
 
 
 def shape(**amounts: object) -> MemoryShape | None:

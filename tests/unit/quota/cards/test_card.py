@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import H200, H800
-from cardquota.quota.cards.card import (
+from cardquota.quota.cards import (
     LONGEST_NAME,
     CardNameError,
     can_exist,

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota.cards.card import Card
-from cardquota.quota.cards.card_memory import MemoryLabel, MemoryUnit, gib_of, mib_of
-from cardquota.quota.selectors.card_labels import CardLabels
+from cardquota.quota.cards import Card, MemoryLabel, MemoryUnit, gib_of, mib_of
+from cardquota.quota.selectors import CardLabels
 
 KEY = "nvidia.com/gpu.memory"
 

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from builders import GPU, H200, H800, a_ledger, a_node, a_pod, a_queue, see
 from builders.node import NodeBody
-from cardquota.quota.cards.card import Card
-from cardquota.quota.cards.catalog import Catalog
+from cardquota.quota.cards import Card, Catalog
 
 ASCEND = "huawei.com/Ascend910"
 OLD = "node.kubernetes.io/npu.chip.name"

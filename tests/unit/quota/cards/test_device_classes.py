@@ -4,10 +4,9 @@ import pytest
 
 from builders import CARDS, GPU, H200, Body, a_ledger, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.verdict import Outcome
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota import Outcome, Reason
+from cardquota.quota.decisions import judge_create
+from cardquota.quota.ledger import Ledger
 
 IMPLICIT = "deviceclass.resource.kubernetes.io/npu"
 GIVEN = "example.com/npu"

@@ -10,13 +10,18 @@ from hypothesis import strategies as st
 
 from builders import GPU, H200, H200_MIG, H800, SHARED, a_node
 from builders.node import NodeBody
-from cardquota.quota.cards.card import can_exist
-from cardquota.quota.cards.discovery import discover
-from cardquota.quota.cards.vendor import Vendor, counts_form, vendor_behind
-from cardquota.quota.cards.vendor_table import DEFAULT_TABLE, VendorTable
+from cardquota.quota.cards import (
+    DEFAULT_TABLE,
+    Vendor,
+    VendorTable,
+    can_exist,
+    counts_form,
+    discover,
+    vendor_behind,
+)
 from cardquota.quota.nodes.node_facts import node_facts
-from cardquota.quota.objects.node import Node
-from cardquota.quota.selectors.selector import Selector
+from cardquota.quota.objects import Node
+from cardquota.quota.selectors import Selector
 
 SAMPLE = {
     node["metadata"]["name"]: node

@@ -11,10 +11,8 @@ import pytest
 
 from builders import CARDS, GPU, H200, H800, SHARED, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.quantity import LARGEST
-from cardquota.quota.verdict import Outcome
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota import LARGEST, Outcome, Reason
+from cardquota.quota.decisions import judge_create
 
 MANY = [f"card-{n}" for n in range(16)]
 QUOTA = {H200: 3, H800: 2, "NVIDIA-H200/mig-1g.18gb-mixed": 2, **dict.fromkeys(MANY, 0)}

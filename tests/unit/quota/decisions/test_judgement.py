@@ -19,21 +19,29 @@ from builders import (
     see,
 )
 from builders.pod import PodBody
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.decisions.groups.gang_judgement import judge_gang
-from cardquota.quota.decisions.judgement import (
+from cardquota.quota import (
+    QUEUE_NAME,
+    Effect,
+    Mode,
+    Outcome,
+    Policy,
+    Reason,
+    Shortfall,
+    Verdict,
+    effect_of,
+)
+from cardquota.quota.decisions import (
+    judge_create,
     judge_presence,
     judge_release,
     queue_not_named,
     queue_on_its_way,
 )
-from cardquota.quota.effect import Effect, effect_of
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.decisions.groups import judge_gang
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.messages import gate_messages, request_messages, shortfall_messages
 from cardquota.quota.messages.groups import gang_messages
 from cardquota.quota.messages.queues import queue_messages
-from cardquota.quota.verdict import Outcome, Shortfall, Verdict
-from cardquota.quota.vocabulary import QUEUE_NAME, Mode, Policy, Reason
 
 QUEUE = a_queue("cr-queue1").with_quota({H200: 3, H800: 2})
 WAIT = "wait until some of it is free, or ask the queue's owner for a higher quota"

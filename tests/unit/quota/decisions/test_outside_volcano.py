@@ -4,11 +4,10 @@ import pytest
 
 from builders import H200, a_namespace, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.decisions.outside_volcano import told_of_default
+from cardquota.quota import Verdict
+from cardquota.quota.decisions import judge_create, told_of_default
 from cardquota.quota.messages.queues import queue_messages
 from cardquota.quota.messages.volcano import volcano_messages
-from cardquota.quota.verdict import Verdict
 
 from ..red_queue import RED, a_cluster
 

@@ -4,14 +4,11 @@ import pytest
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.decisions.groups.gang_judgement import judge_gang
-from cardquota.quota.decisions.judgement import judge_release
-from cardquota.quota.decisions.resize import judge_resize
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota import Outcome, Stamp, Verdict
+from cardquota.quota.decisions import judge_create, judge_release, judge_resize
+from cardquota.quota.decisions.groups import judge_gang
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.stamp import Stamp
-from cardquota.quota.verdict import Outcome, Verdict
 
 RED = a_queue("red").with_quota({H200: 3, H800: 2}).limited_to(cpu="8")
 WAIT = "wait until some of it is free, or ask the queue's owner for a higher quota"

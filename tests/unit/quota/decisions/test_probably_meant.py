@@ -2,16 +2,16 @@
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.decisions.judgement import judge_new, judge_release
-from cardquota.quota.decisions.probably_meant import (
+from cardquota.quota import Reason, Verdict
+from cardquota.quota.decisions import (
     any_queue_meant,
     group_meant,
+    judge_create,
+    judge_new,
+    judge_release,
     queue_meant,
     with_group_meant,
 )
-from cardquota.quota.verdict import Verdict
-from cardquota.quota.vocabulary import Reason
 
 from ...steps import steps_of
 

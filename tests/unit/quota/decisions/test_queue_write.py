@@ -1,7 +1,7 @@
 """What is odd in the rows of a quota that is written."""
 
 from builders import CARDS, H200, H800, a_ledger, a_node, a_pod, a_queue
-from cardquota.quota.decisions.queue_write import Suggestions, doubts_about_rows, known_card_meant
+from cardquota.quota.decisions import Suggestions, doubts_about_rows, known_card_meant
 from cardquota.quota.messages.queues import queue_write_messages as m
 
 from ...steps import steps_of

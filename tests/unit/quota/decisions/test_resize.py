@@ -4,10 +4,10 @@ import pytest
 
 from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue
 from builders.pod import PodBody
+from cardquota.quota import Outcome, Verdict
 from cardquota.quota import vocabulary as v
-from cardquota.quota.decisions.resize import judge_resize
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.verdict import Outcome, Verdict
+from cardquota.quota.decisions import judge_resize
+from cardquota.quota.ledger import Ledger
 
 FOUR = a_queue().with_quota({H200: 3}).limited_to(cpu="4", memory="8Gi")
 

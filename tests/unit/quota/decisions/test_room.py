@@ -2,10 +2,9 @@
 
 from builders import CARDS, H200, H800, Body, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.accounts.account import Account
-from cardquota.quota.decisions.create_judgement import on_the_way
-from cardquota.quota.decisions.room import UNLIMITED, room_for
-from cardquota.quota.pods.pod_request import PodRequest
+from cardquota.quota.accounts import Account
+from cardquota.quota.decisions import UNLIMITED, on_the_way, room_for
+from cardquota.quota.pods import PodRequest
 
 EITHER = f"{H200}|{H800}"
 QUEUE = a_queue("red").with_quota({H200: 3, H800: 2})

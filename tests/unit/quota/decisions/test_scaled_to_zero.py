@@ -6,14 +6,12 @@ from builders import GPU, H200, H800, a_ledger, a_node, a_pod, a_queue
 from builders.node import NodeBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
-from cardquota.control.release.gate import gate_patch
-from cardquota.quota.cards.vendor import counts_form
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.control.release import gate_patch
+from cardquota.quota import GPU_MEMORY, GPU_PRODUCT, Outcome, Reason, Stamp
+from cardquota.quota.cards import counts_form
+from cardquota.quota.decisions import judge_create
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.messages import request_messages
-from cardquota.quota.stamp import Stamp
-from cardquota.quota.verdict import Outcome
-from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT, Reason
 
 SLICE = "NVIDIA-B300/mig-1g.18gb-mixed"
 PRODUCT = f"{GPU}.product"

@@ -2,8 +2,8 @@
 
 from builders import H200, H800, a_group, see
 from builders.pod import PodBody
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.stamp import Stamp
+from cardquota.quota import Stamp
+from cardquota.quota.ledger import Ledger
 
 from ..red_queue import POD, a_cluster, totals, waiting
 

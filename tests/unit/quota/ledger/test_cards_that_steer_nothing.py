@@ -6,7 +6,7 @@ import pytest
 
 from builders import CARDS, H200, H800, a_ledger, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
 
 RED = a_queue("red").with_quota({H200: 3, H800: 3})
 NAMED = a_pod().naming(H800).asking_for(2)

@@ -17,13 +17,13 @@ from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a
 from builders.group import GroupBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
+from cardquota.quota import Stamp
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.pod_record import PodRecord
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pods import PodRecord
+from cardquota.quota.release import Refusal
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.refusals import Refusal
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.stamp import Stamp
 
 QUEUES = ("red", "blue")
 NAMESPACES = ("team", "other")

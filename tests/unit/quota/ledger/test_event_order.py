@@ -29,12 +29,12 @@ from builders import (
 )
 from builders.node import NodeBody
 from builders.queue import QueueBody
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.charge_state import ChargeState
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pods import ChargeState
+from cardquota.quota.release import Opening
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.release_judge import Opening
+from cardquota.quota.reports import Totals
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.reports.recount import Totals
 
 from ..events import (
     XPU,

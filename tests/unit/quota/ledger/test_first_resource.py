@@ -4,10 +4,10 @@ import pytest
 
 from builders import GPU, H200, a_group, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.reports.queue_report import report
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota import Reason
+from cardquota.quota.decisions import judge_create
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.reports import report
 
 from ..releasing import names, release, retract
 

@@ -16,14 +16,12 @@ from builders import (
     a_queue,
     see,
 )
-from cardquota.quota.accounts.account import OUTSIDE
-from cardquota.quota.amounts import canonical
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.charge_state import ChargeState
+from cardquota.quota import CHARGED_QUEUE, TERM, Reservation, Stamp, canonical
+from cardquota.quota.accounts import OUTSIDE
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pods import ChargeState
+from cardquota.quota.reports import Totals
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.reports.recount import Totals
-from cardquota.quota.stamp import Reservation, Stamp
-from cardquota.quota.vocabulary import CHARGED_QUEUE, TERM
 
 from ..red_queue import POD, RED, UNNAMED, a_cluster, totals, waiting
 

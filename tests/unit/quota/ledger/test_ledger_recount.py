@@ -20,21 +20,15 @@ from builders.node import NodeBody
 from builders.plain_cluster import PRODUCT_LABEL, PlainCluster, PlainGroup, PlainPod, PlainQueue
 from builders.pod import PodBody
 from builders.queue import QueueBody
-from cardquota.quota.amounts import canonical
-from cardquota.quota.assignment.claim import Claim
-from cardquota.quota.assignment.on_the_way import NOBODY
-from cardquota.quota.decisions.create_judgement import on_the_way
-from cardquota.quota.decisions.fit.quota_check import QuotaCheck
-from cardquota.quota.pods.charge_state import ChargeState
-from cardquota.quota.pods.pod_request import PodRequest
-from cardquota.quota.pods.reading import read
+from cardquota.quota import REQUEST, Stamp, canonical
+from cardquota.quota.assignment import NOBODY, Claim
+from cardquota.quota.decisions import on_the_way
+from cardquota.quota.decisions.fit import QuotaCheck
+from cardquota.quota.pods import ChargeState, PodRequest, read
+from cardquota.quota.release import Refusal, queue_order
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.refusals import Refusal
-from cardquota.quota.release.release_order import queue_order
-from cardquota.quota.reports.drift import drift, ledger_totals
-from cardquota.quota.reports.queue_report import report
-from cardquota.quota.stamp import Stamp
-from cardquota.quota.vocabulary import REQUEST
+from cardquota.quota.reports import ledger_totals, report
+from cardquota.quota.reports.drift import drift
 
 from ..any_cluster import (
     BROKEN,

@@ -11,18 +11,13 @@ from builders import CARDS, H200, a_group, a_ledger, a_namespace, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.decisions.groups.group_write import judge_group_write
-from cardquota.quota.ledger import ledger_state
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.limits import Limit
+from cardquota.quota import Limit, Outcome, Reason, Stamp
+from cardquota.quota.decisions import judge_create
+from cardquota.quota.decisions.groups import judge_group_write
+from cardquota.quota.ledger import Ledger, ledger_state
+from cardquota.quota.release import Opening, Refusal
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.refusals import Refusal
-from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.stamp import Stamp
-from cardquota.quota.verdict import Outcome
-from cardquota.quota.vocabulary import Reason
 
 RED = a_queue("red").with_quota({H200: 400})
 POD = a_pod("p").in_queue("red").asking_for(1).gated()

@@ -5,17 +5,16 @@ import pytest
 from builders import Body, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from builders.node import NodeBody
 from builders.pod import PodBody
-from cardquota.quota.accounts.account import OUTSIDE
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.decisions.groups.group_judgement import judge_group
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota import GPU_MEMORY, GPU_PRODUCT, Outcome, Reason, Verdict, to_its_end
+from cardquota.quota.accounts import OUTSIDE
+from cardquota.quota.decisions import judge_create
+from cardquota.quota.decisions.groups import judge_group
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release import Opening
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.release_judge import Opening
-from cardquota.quota.reports.queue_report import report
-from cardquota.quota.scheduling.memory_report import memory_report, unlimited_use
-from cardquota.quota.steps import to_its_end
-from cardquota.quota.verdict import Outcome, Verdict
-from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT, Reason
+from cardquota.quota.reports import report
+from cardquota.quota.scheduling import unlimited_use
+from cardquota.quota.scheduling.memory_report import memory_report
 
 from ..events import totals as all_totals
 

@@ -18,15 +18,14 @@ from builders.node import NodeBody
 from builders.plain_memory_rows import PlainMemoryNode, PlainMemoryPod, PlainMemoryRows
 from builders.pod import PodBody
 from builders.queue import QueueBody
-from cardquota.quota.assignment.claim import Claim
-from cardquota.quota.decisions.fit.quota_check import QuotaCheck
-from cardquota.quota.pods.pod_request import PodRequest
+from cardquota.quota import GPU_MEMORY, GPU_PRODUCT, Stamp
+from cardquota.quota.assignment import Claim
+from cardquota.quota.decisions.fit import QuotaCheck
+from cardquota.quota.pods import PodRequest
+from cardquota.quota.release import Refusal
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.refusals import Refusal
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.scheduling.memory_report import unlimited_use
-from cardquota.quota.stamp import Stamp
-from cardquota.quota.vocabulary import GPU_MEMORY, GPU_PRODUCT
+from cardquota.quota.scheduling import unlimited_use
 from harness.card_memory_count import CardHolder, CardMemoryCount, SharingNode
 
 from ..any_memory_rows import (

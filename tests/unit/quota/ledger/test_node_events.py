@@ -3,9 +3,9 @@
 import pytest
 
 from builders import CARDS, H200, H800, a_ledger, a_node, a_pod, a_queue, see
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.release.openings import openings
-from cardquota.quota.reports.queue_report import report
+from cardquota.quota.reports import report
 
 SOLD = a_queue("sold").with_quota({H200: 20})
 """More than there are: 8, and 8 in the tests that add a node."""

@@ -7,10 +7,10 @@ import pytest
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.reports.drift import compare, drift, ledger_totals
-from cardquota.quota.stamp import Stamp
-from cardquota.quota.steps import to_its_end
+from cardquota.quota import Stamp, to_its_end
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.reports import compare, ledger_totals
+from cardquota.quota.reports.drift import drift
 
 RED, BLUE = (a_queue(name).with_quota({H200: 9, H800: 9}) for name in ("red", "blue"))
 TEAM = a_namespace("team").with_default_queue("red")

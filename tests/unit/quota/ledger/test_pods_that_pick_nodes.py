@@ -4,14 +4,12 @@ import pytest
 
 from builders import GPU, H200, H800, a_ledger, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.pods.charge_state import ChargeState
+from cardquota.quota import Outcome, Reason
+from cardquota.quota.decisions import judge_create
+from cardquota.quota.pods import ChargeState
+from cardquota.quota.release import Opening, Refusal
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.refusals import Refusal
-from cardquota.quota.release.release_judge import Opening
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.verdict import Outcome
-from cardquota.quota.vocabulary import Reason
 
 from ..red_queue import totals
 

@@ -4,9 +4,9 @@ import pytest
 
 from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.accounts.account import OUTSIDE
-from cardquota.quota.pods.charge_state import ChargeState
-from cardquota.quota.vocabulary import Mode, Policy
+from cardquota.quota import Mode, Policy
+from cardquota.quota.accounts import OUTSIDE
+from cardquota.quota.pods import ChargeState
 
 from ..red_queue import POD, RED, UNNAMED, a_cluster, totals
 

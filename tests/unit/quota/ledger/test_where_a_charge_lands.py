@@ -4,13 +4,12 @@ import pytest
 
 from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.accounts.account import OUTSIDE
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.charge_state import ChargeState
+from cardquota.quota import CHARGED_QUEUE, TERM, Stamp
+from cardquota.quota.accounts import OUTSIDE
+from cardquota.quota.decisions import judge_create
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pods import ChargeState
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.stamp import Stamp
-from cardquota.quota.vocabulary import CHARGED_QUEUE, TERM
 
 VOLCANOS = "podgroup-0d9c39a2-8a4b-4c39-9d0e-3f4d2f0e6a11"
 VICTIM = a_queue("victim").with_quota({H200: 3}).limited_to(memory="100Gi")

@@ -8,7 +8,7 @@ from pkgutil import walk_packages
 import pytest
 
 from builders import H200, H800
-from cardquota.quota import messages
+from cardquota.quota import Shortfall, messages
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.fit.over_quota import over_quota
 from cardquota.quota.messages import (
@@ -21,7 +21,6 @@ from cardquota.quota.messages import (
 )
 from cardquota.quota.messages.groups import gang_messages
 from cardquota.quota.messages.queues import queue_messages, queue_write_messages
-from cardquota.quota.verdict import Shortfall
 
 
 @pytest.mark.parametrize(

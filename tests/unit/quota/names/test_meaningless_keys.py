@@ -3,7 +3,7 @@
 import pytest
 
 from cardquota.quota import vocabulary as v
-from cardquota.quota.names.meaningless_keys import (
+from cardquota.quota.names import (
     KEYS_OF_GROUPS,
     KEYS_OF_NAMESPACES,
     KEYS_OF_PODS,

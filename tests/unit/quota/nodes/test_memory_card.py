@@ -4,7 +4,7 @@ import pytest
 
 from builders import GPU, a_node
 from builders.node import NodeBody
-from cardquota.quota.vocabulary import GPU_PRODUCT
+from cardquota.quota import GPU_PRODUCT
 
 SHARED = a_node().sharing_memory(32_552, 2)
 A10 = "NVIDIA-A10"

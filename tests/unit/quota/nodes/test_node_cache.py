@@ -1,8 +1,8 @@
 """D7-D9: the cluster's cards, what a node had, and who waits for a node."""
 
 from builders import GPU, H200, H800, a_ledger, a_node, a_pod, a_queue, see
-from cardquota.quota.cards.catalog import Catalog
-from cardquota.quota.nodes.node_cache import NodeCache
+from cardquota.quota.cards import Catalog
+from cardquota.quota.nodes import NodeCache
 
 
 def a_cache() -> NodeCache:

@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 from builders import CARDS, GPU, H200, H800, R4090, SHARED, a_ledger, a_node, a_pod, a_queue, see
 from builders.node import NodeBody
 from builders.pod import PodBody
-from cardquota.quota.cards.card import Card
-from cardquota.quota.cards.catalog import Catalog
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.nodes.node_cache import NodeCache
-from cardquota.quota.nodes.node_selection import NodeSelection
-from cardquota.quota.selectors.selector import HOST_NAME, Selector
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota import Reason
+from cardquota.quota.cards import Card, Catalog
+from cardquota.quota.decisions import judge_create
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.nodes import NodeCache, NodeSelection
+from cardquota.quota.selectors import HOST_NAME, Selector
 
 from ...containers import assert_nothing_grew, containers
 from ...steps import steps_of

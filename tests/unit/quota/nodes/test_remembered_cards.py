@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota.nodes.remembered_cards import RememberedCards
+from cardquota.quota.nodes import RememberedCards
 
 NODES, RESOURCES, CARDS = ("n1", "n2", "n3"), ("a/gpu", "b/gpu"), ("A", "B")
 STEPS = st.tuples(

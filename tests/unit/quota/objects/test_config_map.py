@@ -3,7 +3,7 @@
 import pytest
 from msgspec.json import decode
 
-from cardquota.quota.objects.config_map import ConfigMap
+from cardquota.quota.objects import ConfigMap
 
 
 @pytest.mark.parametrize(

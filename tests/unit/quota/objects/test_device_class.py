@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from cardquota.quota.objects.device_class import DeviceClass
+from cardquota.quota.objects import DeviceClass
 
 
 @pytest.mark.parametrize(

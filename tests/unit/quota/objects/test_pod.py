@@ -6,15 +6,12 @@ import pytest
 
 from builders import CARDS, H200, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.cluster.watch.delivery import Delivery
-from cardquota.cluster.watch.feed import watched_kinds
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.limits import BODY
-from cardquota.quota.objects.pod import LargePod, Pod
+from cardquota.cluster.watch import ChangeNotifier, Delivery, watched_kinds
+from cardquota.quota import BODY, Reason
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.objects import LargePod, Pod
+from cardquota.quota.release import Refusal
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.refusals import Refusal
-from cardquota.quota.vocabulary import Reason
 
 RED = a_queue("red").with_quota({H200: 4})
 STOCK = a_pod("p").in_queue("red").asking_for(1).gated("other.io/gate")

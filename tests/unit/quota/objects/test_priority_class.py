@@ -2,7 +2,7 @@
 
 import msgspec
 
-from cardquota.quota.objects.priority_class import PriorityClass
+from cardquota.quota.objects import PriorityClass
 
 
 def test_the_number_behind_a_name_is_read_and_whether_it_is_everybodys() -> None:

@@ -6,11 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cardquota.quota.pending import Demand, InadmissibleClass, Readiness, ReleaseKey
 from cardquota.quota.pending import demand as module
-from cardquota.quota.pending.candidate import InadmissibleClass
-from cardquota.quota.pending.demand import Demand
-from cardquota.quota.pending.readiness import Readiness
-from cardquota.quota.pending.release_key import ReleaseKey
 
 NUMBERS = st.integers(0, 40)
 CHANGES = st.lists(st.tuples(NUMBERS, st.integers(-5, 5)), max_size=120)

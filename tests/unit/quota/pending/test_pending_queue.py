@@ -1,11 +1,9 @@
 """Who waits, in which class, and who has been told why."""
 
 from builders import a_pod
-from cardquota.quota.pending.candidate import PodClass
-from cardquota.quota.pending.pending_queue import PendingQueue
-from cardquota.quota.pods.charge_state import ChargeState
-from cardquota.quota.pods.pod_record import PodRecord
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota import Reason
+from cardquota.quota.pending import PendingQueue, PodClass
+from cardquota.quota.pods import ChargeState, PodRecord
 
 from ...containers import containers
 

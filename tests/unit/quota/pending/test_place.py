@@ -5,10 +5,10 @@ import pytest
 from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pending import Place
 from cardquota.quota.pending import pending_queue as module
-from cardquota.quota.pending.place import Place
-from cardquota.quota.release.release_pass import ReleasePass
+from cardquota.quota.release import ReleasePass
 
 FULL = a_queue("red").with_quota({H200: 4})
 HOLDER = a_pod("holder").in_queue("red").naming(H200).asking_for(4).stamped("red", {H200: 4})

@@ -13,12 +13,9 @@ import pytest
 from builders import CARDS, H200, H800, R4090, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger import charges
-from cardquota.quota.ledger.ledger_state import LedgerState
-from cardquota.quota.ledger.pod_classification import class_key_of
-from cardquota.quota.pending.gang import Gang
-from cardquota.quota.pending.pending_queue import PendingQueue
-from cardquota.quota.pods.pod_record import PodRecord
+from cardquota.quota.ledger import LedgerState, charges, class_key_of
+from cardquota.quota.pending import Gang, PendingQueue
+from cardquota.quota.pods import PodRecord
 
 from ..plain_totals import next_opening, with_nothing_noted
 from ..releasing import release

@@ -4,14 +4,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from builders import a_pod
-from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
-from cardquota.quota.pending.candidate import Candidate
-from cardquota.quota.pending.pending_queue import PendingQueue
-from cardquota.quota.pending.untold import Behind, BehindLongWait, Named, Words
-from cardquota.quota.pods.charge_state import ChargeState
-from cardquota.quota.pods.pod_record import PodRecord
-from cardquota.quota.verdict import Outcome, Verdict
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota import Outcome, Reason, Verdict
+from cardquota.quota.ledger.groups import PodGroupState
+from cardquota.quota.pending import Behind, BehindLongWait, Candidate, Named, PendingQueue, Words
+from cardquota.quota.pods import ChargeState, PodRecord
 
 FIRST = Named("uid-first", "team", "first")
 KEYS = ("one", "two", "three")

@@ -4,11 +4,10 @@ import pytest
 
 from builders import CARDS, H200, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.accounts.account import Account
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.release.refusals import Refusal, next_refusals
-from cardquota.quota.release.release_pass import ReleasePass
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota import Reason
+from cardquota.quota.accounts import Account
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release import Refusal, ReleasePass, next_refusals
 
 FULL = a_queue("red").with_quota({H200: 0})
 

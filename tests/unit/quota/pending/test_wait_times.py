@@ -5,8 +5,8 @@ from statistics import median_low
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota.moments import time_text
-from cardquota.quota.pending.wait_times import WaitTimes
+from cardquota.quota import time_text
+from cardquota.quota.pending import WaitTimes
 
 SECONDS = st.integers(0, 40)
 

@@ -4,8 +4,8 @@ import pytest
 
 from builders import H200, H800
 from cardquota.quota.messages import request_messages
-from cardquota.quota.objects.pod import PodAnnotations
-from cardquota.quota.pods.card_alias import alias_warning, card_problem, card_text
+from cardquota.quota.objects import PodAnnotations
+from cardquota.quota.pods import alias_warning, card_problem, card_text
 
 
 @pytest.mark.parametrize("name", [None, H200])

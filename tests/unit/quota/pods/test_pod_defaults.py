@@ -6,12 +6,9 @@ import msgspec
 import pytest
 
 from builders import GPU
-from cardquota.quota.limits import CONTAINERS, RESOURCE_ENTRIES
-from cardquota.quota.objects.limit_range import LimitRange
-from cardquota.quota.objects.pod import PodSpec
-from cardquota.quota.objects.runtime_class import RuntimeClass
-from cardquota.quota.pods.pod_defaults import PodDefaults
-from cardquota.quota.pods.pod_total import PodTotals, pod_totals
+from cardquota.quota import CONTAINERS, RESOURCE_ENTRIES
+from cardquota.quota.objects import LimitRange, PodSpec, RuntimeClass
+from cardquota.quota.pods import PodDefaults, PodTotals, pod_totals
 
 from ...containers import containers
 

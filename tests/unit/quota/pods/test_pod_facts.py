@@ -6,10 +6,11 @@ import pytest
 from builders import GPU, H200, H800, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts.account import OUTSIDE
-from cardquota.quota.objects.pod import Pod
-from cardquota.quota.pods.pod_facts import State, pod_facts
-from cardquota.quota.selectors.selector import decode
+from cardquota.quota.accounts import OUTSIDE
+from cardquota.quota.objects import Pod
+from cardquota.quota.pods import State
+from cardquota.quota.pods.pod_facts import pod_facts
+from cardquota.quota.selectors import decode
 
 
 @pytest.mark.parametrize(

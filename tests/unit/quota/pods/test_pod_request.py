@@ -18,9 +18,9 @@ from builders import (
     a_queue,
 )
 from builders.pod import PodBody
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.pod_request import InvalidRequest, invalid_request
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota import Reason
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pods import InvalidRequest, invalid_request
 
 PRODUCT = f"{GPU}.product"
 QUOTA = {H200: 3, H800: 5, R4090: 0}

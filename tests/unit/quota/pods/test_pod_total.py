@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from builders import GPU, a_pod
-from cardquota.quota.pods.pod_total import pod_totals
-from cardquota.quota.quantity import QuantityError
+from cardquota.quota import QuantityError
+from cardquota.quota.pods import pod_totals
 
 
 def container(*, always: bool = False, requests: Any = None, **limits: Any) -> dict[str, Any]:

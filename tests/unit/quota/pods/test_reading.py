@@ -10,10 +10,9 @@ import pytest
 
 from builders import GPU, H200, H800, SHARED, a_ledger, a_node, a_pod, a_queue, see
 from builders.body import Body
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.quota.pods.reading import Reading, Readings, read
-from cardquota.quota.selectors.selector import HOST_NAME
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pods import PodFacts, Reading, Readings, read
+from cardquota.quota.selectors import HOST_NAME
 
 from ...steps import steps_of
 

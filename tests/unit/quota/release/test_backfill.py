@@ -9,17 +9,10 @@ import pytest
 from builders import H200, H800, a_group, a_pod, a_queue, see
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pending import long_waits
-from cardquota.quota.pending.candidate import Candidate
-from cardquota.quota.pending.long_waits import Asked
-from cardquota.quota.release import set_aside
-from cardquota.quota.release.refusals import next_refusals
-from cardquota.quota.release.release_judge import Opening
-from cardquota.quota.release.release_pass import ReleasePass
-from cardquota.quota.release.starvation import Starvation
-from cardquota.quota.stamp import Stamp
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota import Reason, Stamp
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pending import Asked, Candidate, long_waits
+from cardquota.quota.release import Opening, ReleasePass, Starvation, next_refusals, set_aside
 
 from ..counting import counted_calls
 from ..releasing import a_cluster, later, names, release, waiting

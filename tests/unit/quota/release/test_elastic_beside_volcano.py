@@ -2,8 +2,8 @@
 
 from builders import H200, H800, Body, a_pod, see
 from builders.pod import PodBody
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota import Reason
+from cardquota.quota.ledger import Ledger
 
 from ..releasing import GANG, QUEUE, a_cluster, cards_of, member, names, release, waiting
 

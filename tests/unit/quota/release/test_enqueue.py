@@ -5,16 +5,14 @@ import pytest
 from builders import H200, H800, R4090, a_group, a_namespace, a_pod, a_queue, see
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pending.candidate import Candidate, PodClass
-from cardquota.quota.pods.pod_record import SortKey
+from cardquota.quota import Outcome, Reason, Stamp
+from cardquota.quota.decisions import judge_create
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pending import Candidate, PodClass
+from cardquota.quota.pods import SortKey
+from cardquota.quota.release import Opening, ReleaseJudge, Wait
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.release_judge import Opening, ReleaseJudge, Wait
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.stamp import Stamp
-from cardquota.quota.verdict import Outcome
-from cardquota.quota.vocabulary import Reason
 
 from ..releasing import FIVE, QUEUE, a_cluster, names, release, waiting
 

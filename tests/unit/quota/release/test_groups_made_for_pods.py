@@ -4,9 +4,9 @@ from itertools import chain
 
 from builders import Body, a_group, see
 from builders.pod import PodBody
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.release.release_judge import judge_member
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota import Reason
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release import judge_member
 
 from ..releasing import QUEUE, a_cluster, names, release, waiting
 

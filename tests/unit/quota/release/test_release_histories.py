@@ -15,14 +15,11 @@ from hypothesis import strategies as st
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.accounts.account import Account
+from cardquota.quota.accounts import Account
 from cardquota.quota.pending import pending_queue as waiting
 from cardquota.quota.pending import untold
-from cardquota.quota.pods.pod_facts import State
-from cardquota.quota.release.refusals import next_refusals
-from cardquota.quota.release.release_judge import Opening
-from cardquota.quota.release.release_pass import ReleasePass
-from cardquota.quota.release.starvation import Starvation
+from cardquota.quota.pods import State
+from cardquota.quota.release import Opening, ReleasePass, Starvation, next_refusals
 from cardquota.quota.reports.drift import drift
 
 XPU = "XPU-9"

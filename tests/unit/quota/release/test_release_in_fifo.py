@@ -3,10 +3,8 @@
 import pytest
 
 from builders import H200, H800, a_queue, see
-from cardquota.quota.release import refusals, release_pass
-from cardquota.quota.release.release_pass import ReleasePass
-from cardquota.quota.stamp import Stamp
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota import Reason, Stamp
+from cardquota.quota.release import ReleasePass, refusals, release_pass
 
 from ..releasing import (
     FIVE,

@@ -7,19 +7,27 @@ from typing import Any
 import pytest
 
 from builders import H200, H800, a_group, a_queue, see
-from cardquota.quota.accounts.account import Account
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pending.candidate import Candidate, InadmissibleClass, Room
-from cardquota.quota.pending.demand import Demand
-from cardquota.quota.pending.fifo_index import FifoIndex
-from cardquota.quota.pending.inadmissible_classes import InadmissibleClasses
-from cardquota.quota.release import refusals
+from cardquota.quota import Reason, Stamp
+from cardquota.quota.accounts import Account
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pending import (
+    Candidate,
+    Demand,
+    FifoIndex,
+    InadmissibleClass,
+    InadmissibleClasses,
+    Room,
+)
+from cardquota.quota.release import (
+    Opening,
+    Refusal,
+    ReleaseJudge,
+    ReleasePass,
+    Wait,
+    next_refusals,
+    refusals,
+)
 from cardquota.quota.release import release_pass as module
-from cardquota.quota.release.refusals import Refusal, next_refusals
-from cardquota.quota.release.release_judge import Opening, ReleaseJudge, Wait
-from cardquota.quota.release.release_pass import ReleasePass
-from cardquota.quota.stamp import Stamp
-from cardquota.quota.vocabulary import Reason
 
 from ..counting import counted_calls
 from ..releasing import GANG, QUEUE, a_cluster, later, member, names, release, runs, waiting

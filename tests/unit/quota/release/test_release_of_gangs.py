@@ -6,19 +6,22 @@ import pytest
 
 from builders import H200, H800, R4090, Body, a_group, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.accounts.account import OUTSIDE, Account
-from cardquota.quota.decisions.groups.gang_judgement import judge_gang
-from cardquota.quota.decisions.judgement import judge_release
-from cardquota.quota.decisions.room_together import RoomTogether, room_together
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.release import release_judge
+from cardquota.quota import Outcome, Reason, Reservation, Stamp, read_reservation, reservation_text
+from cardquota.quota.accounts import OUTSIDE, Account
+from cardquota.quota.decisions import RoomTogether, judge_release
+from cardquota.quota.decisions.groups import judge_gang
+from cardquota.quota.decisions.room_together import room_together
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release import (
+    Opening,
+    ReleaseJudge,
+    ReleasePass,
+    Wait,
+    judge_member,
+    release_judge,
+)
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.release_judge import Opening, ReleaseJudge, Wait, judge_member
-from cardquota.quota.release.release_pass import ReleasePass
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.stamp import Reservation, Stamp, read_reservation, reservation_text
-from cardquota.quota.verdict import Outcome
-from cardquota.quota.vocabulary import Reason
 
 from ..counting import counted_calls
 from ..releasing import (

@@ -6,14 +6,12 @@ from itertools import islice
 import pytest
 
 from builders import H200, H800, a_namespace, a_pod, see
-from cardquota.quota.accounts.account import OUTSIDE
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.limits import Limit
+from cardquota.quota import Limit
+from cardquota.quota.accounts import OUTSIDE
+from cardquota.quota.decisions import judge_create
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.pending import borrowers
-from cardquota.quota.release.release_judge import ReleaseJudge
-from cardquota.quota.release.release_pass import BORROWERS_AT_A_TIME, ReleasePass
-from cardquota.quota.release.starvation import Starvation
+from cardquota.quota.release import BORROWERS_AT_A_TIME, ReleaseJudge, ReleasePass, Starvation
 
 from ..releasing import release
 from ..rollouts import QUEUE, deployment, full, lending, pod, replica_set

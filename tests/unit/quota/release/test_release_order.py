@@ -2,10 +2,9 @@
 
 from builders import CARDS, H200, H800, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release import Opening, QueueOrder, Usage, queue_order, usage
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.release_judge import Opening
-from cardquota.quota.release.release_order import QueueOrder, Usage, queue_order, usage
 
 from ...containers import containers
 

@@ -3,13 +3,11 @@
 import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_pod, a_queue, see
-from cardquota.quota.accounts.account import OUTSIDE
-from cardquota.quota.pending.candidate import Candidate
+from cardquota.quota import Reason, Stamp
+from cardquota.quota.accounts import OUTSIDE
+from cardquota.quota.pending import Candidate
+from cardquota.quota.release import Opening, Refusal, ReleaseJudge, Wait
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.refusals import Refusal
-from cardquota.quota.release.release_judge import Opening, ReleaseJudge, Wait
-from cardquota.quota.stamp import Stamp
-from cardquota.quota.vocabulary import Reason
 
 from ..releasing import QUEUE, a_cluster, names, release, waiting
 

@@ -8,12 +8,11 @@ import pytest
 from builders import CARDS, H200, H800, Body, a_ledger, see
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.quota.release.release_judge import judge_member
+from cardquota.quota import TASK, Outcome, Reason
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pods import PodFacts
+from cardquota.quota.release import judge_member
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.verdict import Outcome
-from cardquota.quota.vocabulary import TASK, Reason
 
 from ..releasing import FIVE, GANG, QUEUE, a_cluster, member, names, release, waiting
 

@@ -4,11 +4,10 @@ import pytest
 
 from builders import H200, H800, Body, a_group, a_namespace, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.ledger.groups.vacancy import Vacancy
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.release import set_aside
-from cardquota.quota.release.starvation import Starvation
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota import Reason
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.groups import Vacancy
+from cardquota.quota.release import Starvation, set_aside
 
 from ..releasing import a_cluster, later, member, names, release, runs, waiting
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from builders import CARDS, H200, a_group, a_ledger, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.release.starvation import Starvation
+from cardquota.quota.release import Starvation
 
 from ..releasing import release, waiting
 

@@ -2,7 +2,8 @@
 
 from builders import CARDS, H200, H800, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.reports.cluster_report import Part, Use, cluster_report
+from cardquota.quota.reports import Part, Use
+from cardquota.quota.reports.cluster_report import cluster_report
 from cardquota.quota.reports.drift import drift
 
 ONLINE, OFFLINE = Use.ONLINE, Use.OFFLINE

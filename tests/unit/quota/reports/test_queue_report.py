@@ -18,8 +18,8 @@ from builders import (
     see,
 )
 from builders.pod import PodBody
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.reports.queue_report import CardRow, QueueReport, ResourceRow, columns, report
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.reports import CardRow, QueueReport, ResourceRow, columns, report
 
 QUEUE = a_queue("red").with_quota({H200: 3})
 

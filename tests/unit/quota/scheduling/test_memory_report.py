@@ -1,17 +1,16 @@
 """What people see of card memory."""
 
 from builders import GPU, H200, a_ledger, a_node, a_pod
-from cardquota.quota.card_memory.memory_node import MemoryPod
-from cardquota.quota.card_memory.placement import CardPlacement
-from cardquota.quota.scheduling.memory_report import (
+from cardquota.quota import to_its_end
+from cardquota.quota.card_memory import CardPlacement, MemoryPod
+from cardquota.quota.scheduling import (
     MemoryNodeRow,
     MemoryPodRow,
     SharedCardRow,
     UnitTotal,
-    memory_report,
     node_row,
 )
-from cardquota.quota.steps import to_its_end
+from cardquota.quota.scheduling.memory_report import memory_report
 
 
 def test_b8_cards_pods_and_sums_by_unit() -> None:

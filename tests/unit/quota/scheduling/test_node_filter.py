@@ -6,7 +6,7 @@ from builders import GPU, H200, Body, a_ledger, a_namespace, a_node, a_pod, a_qu
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.scheduling.node_filter import NodeFit, fit_nodes
+from cardquota.quota.scheduling import NodeFit, fit_nodes
 
 CARD = 16276
 NO_ROOM = "no single card has 8138 MiB free"

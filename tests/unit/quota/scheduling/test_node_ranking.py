@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from builders import GPU, H200, H200_MIG, H800, Body, a_ledger, a_node, a_pod, see
 from builders.node import NodeBody
 from builders.pod import PodBody
-from cardquota.quota.scheduling.node_ranking import BEST, KEPT, NodeRanking
+from cardquota.quota.scheduling import BEST, KEPT, NodeRanking
 
 CARD = 16276
 NAMES = ("n1", "n2", "n3")

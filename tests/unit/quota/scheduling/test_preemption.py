@@ -4,7 +4,7 @@ from builders import GPU, H200, Body, a_ledger, a_node, a_pod
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.scheduling.preemption import victims_by_node
+from cardquota.quota.scheduling import victims_by_node
 
 CARD = 16276
 

@@ -6,12 +6,9 @@ from functools import partial
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota.cards.card import Card
-from cardquota.quota.cards.card_memory import MemoryLabel, MemoryUnit, mib_of
-from cardquota.quota.objects.node_affinity import Expression, Term
-from cardquota.quota.selectors.card_labels import CardLabels
-from cardquota.quota.selectors.number_comparison import bound_of, whole_number
-from cardquota.quota.selectors.selector import Selector
+from cardquota.quota.cards import Card, MemoryLabel, MemoryUnit, mib_of
+from cardquota.quota.objects import Expression, Term
+from cardquota.quota.selectors import CardLabels, Selector, bound_of, whole_number
 
 from ...steps import steps_of
 from ..asked_node import selects

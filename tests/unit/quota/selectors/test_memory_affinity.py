@@ -2,11 +2,9 @@
 
 import pytest
 
-from cardquota.quota.cards.card import Card
-from cardquota.quota.cards.card_memory import MemoryLabel, MemoryUnit
-from cardquota.quota.objects.node_affinity import Expression, Term
-from cardquota.quota.selectors.memory_affinity import memory_asked_for
-from cardquota.quota.selectors.selector import Selector
+from cardquota.quota.cards import Card, MemoryLabel, MemoryUnit
+from cardquota.quota.objects import Expression, Term
+from cardquota.quota.selectors import Selector, memory_asked_for
 
 KEY = "nvidia.com/gpu.memory"
 SMALL = MemoryLabel(KEY, 40, MemoryUnit.MIB)

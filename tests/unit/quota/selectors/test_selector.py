@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 
 from builders import GPU, H200, H800, a_pod
 from builders.pod import PodBody
-from cardquota.quota.cards.card import Card
-from cardquota.quota.cards.card_memory import MemoryLabel, MemoryUnit
-from cardquota.quota.objects.node_affinity import Expression, Term
-from cardquota.quota.selectors.selector import Selector, decode, encode
+from cardquota.quota.cards import Card, MemoryLabel, MemoryUnit
+from cardquota.quota.objects import Expression, Term
+from cardquota.quota.selectors import Selector, decode, encode
 
 PRODUCT = f"{GPU}.product"
 REPLICAS = f"{GPU}.replicas"

@@ -2,10 +2,9 @@
 
 import pytest
 
-from cardquota.quota.objects.taints import Taint, Toleration
-from cardquota.quota.selectors import taints
-from cardquota.quota.selectors.taints import taints_of, tolerates, tolerations_of
-from cardquota.quota.sized_cache import SizedCache
+from cardquota.quota import SizedCache
+from cardquota.quota.objects import Taint, Toleration
+from cardquota.quota.selectors import taints, taints_of, tolerates, tolerations_of
 
 GPU = Taint(key="nvidia.com/gpu", value="present", effect="NoSchedule")
 ENDS = Taint(key="nvidia.com/gpu", value="present", effect="NoExecute")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cardquota.quota.shares import ProgressiveFilling, WeightedDemand
 from cardquota.quota.shares.deserved_by_weight import deserved_by_weight
-from cardquota.quota.shares.progressive_filling import ProgressiveFilling, WeightedDemand
 
 from ..plain_rounds import PlainSharer, rounds, whole
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import H200, H800, a_ledger, a_node, a_pod, a_queue, see
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.release.release_order import queue_order
-from cardquota.quota.reports.queue_report import report
+from cardquota.quota import to_its_end
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release import queue_order
+from cardquota.quota.reports import report
 from cardquota.quota.shares import shares
-from cardquota.quota.steps import to_its_end
 
 from ..plain_rounds import PlainSharer, rounds, whole
 

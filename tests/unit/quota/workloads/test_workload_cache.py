@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from cardquota.quota import limits
-from cardquota.quota.kept_objects import KeptObjects
-from cardquota.quota.workloads.workload_cache import WorkloadCache
-from cardquota.quota.workloads.workload_facts import WorkloadFacts
+from cardquota.quota import KeptObjects, limits
+from cardquota.quota.workloads import WorkloadCache, WorkloadFacts
 
 
 def workload(

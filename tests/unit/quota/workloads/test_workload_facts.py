@@ -8,14 +8,19 @@ from msgspec import Raw
 
 from builders import GPU, H200, a_ledger, a_pod
 from builders.pod import PodBody
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
-from cardquota.cluster.watch.feed import watched_kinds
+from cardquota.cluster.watch import ChangeNotifier, watched_kinds
 from cardquota.quota import limits
-from cardquota.quota.objects.limit_range import LimitRange, LimitRangeItem, LimitRangeSpec
-from cardquota.quota.objects.meta import Meta
-from cardquota.quota.objects.workload import LargeWorkload, Workload
-from cardquota.quota.pods.pod_defaults import PodDefaults
-from cardquota.quota.workloads.workload_facts import WorkloadFacts, pod_of, workload_facts
+from cardquota.quota.objects import (
+    LargeWorkload,
+    LimitRange,
+    LimitRangeItem,
+    LimitRangeSpec,
+    Meta,
+    Workload,
+)
+from cardquota.quota.pods import PodDefaults
+from cardquota.quota.workloads import WorkloadFacts, pod_of
+from cardquota.quota.workloads.workload_facts import workload_facts
 
 POD = a_pod().in_queue("red").naming(H200).asking_for(2)
 

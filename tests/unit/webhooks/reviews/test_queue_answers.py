@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 
 from builders import CARDS, H200, a_pod, a_queue
-from cardquota.api.reviews.queue_review import DEFAULT_LIMIT, LARGEST_LIMIT, QueueReviewSchema
+from cardquota.api.reviews import DEFAULT_LIMIT, LARGEST_LIMIT, QueueReviewSchema
+from cardquota.quota import BODY
 from cardquota.quota import vocabulary as v
-from cardquota.quota.answers.answer_forms import Holder, Waiter
-from cardquota.quota.limits import BODY
+from cardquota.quota.answers import Holder, Waiter
 from cardquota.quota.messages import answer_messages
-from cardquota_webhooks.reviews import question
-from cardquota_webhooks.reviews.question import Questions
+from cardquota_webhooks.reviews import Questions, question
 
 from ..endpoint import UID, Endpoint, ReviewAnswer
 

@@ -6,17 +6,14 @@ from typing import Any
 import pytest
 
 from builders import CARDS, H200, a_pod, a_queue
-from cardquota.api.reviews import workload_review
-from cardquota.api.reviews.queue_review import AnsweredAmount, AnsweredHolder
-from cardquota.api.reviews.workload_review import WorkloadReviewSchema
-from cardquota.quota import vocabulary as v
-from cardquota.quota.answers.answer_forms import (
-    CardAmount,
-    Explanation,
-    Holder,
-    OtherQueue,
-    PodNumbers,
+from cardquota.api.reviews import (
+    AnsweredAmount,
+    AnsweredHolder,
+    WorkloadReviewSchema,
+    workload_review,
 )
+from cardquota.quota import vocabulary as v
+from cardquota.quota.answers import CardAmount, Explanation, Holder, OtherQueue, PodNumbers
 from cardquota.quota.messages import answer_messages, standing_messages
 from cardquota_webhooks.reviews import question
 

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Raw
 
 from builders.pod import PodBody
-from cardquota.cluster.watch.feed import watched_kinds
+from cardquota.cluster.watch import watched_kinds
 from cardquota.settings import Scaling
 
 from ..endpoint import Endpoint, ReviewAnswer

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_pod, a_queue
+from cardquota.quota import TEMPLATE_TEXT
 from cardquota.quota import vocabulary as v
-from cardquota.quota.limits import TEMPLATE_TEXT
-from cardquota.quota.objects.pod import Pod
-from cardquota_webhooks.review import decode
+from cardquota.quota.objects import Pod
+from cardquota_webhooks import decode
 from cardquota_webhooks.scaling import scales
 
 from ..endpoint import Endpoint, request_of, review_of

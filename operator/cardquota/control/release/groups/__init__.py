@@ -3,3 +3,27 @@
 In: what was decided on a group, and charged. Out: its reservation, phase and condition as the API
 server has them, and gates that open together.
 """
+
+from .gang_reports import GangReports
+from .gang_start import Chosen, GangStart
+from .group_conditions import FIRST_ALONE, GroupConditions
+from .pod_group_writer import PodGroupWriter
+from .quota_conditions import QuotaConditions
+from .reservation_timeouts import ReservationTimeouts
+from .unused_reservations import HELD, LAST, UnusedReservations
+from .vacancy_timeouts import VacancyTimeouts
+
+__all__ = [
+    "FIRST_ALONE",
+    "HELD",
+    "LAST",
+    "Chosen",
+    "GangReports",
+    "GangStart",
+    "GroupConditions",
+    "PodGroupWriter",
+    "QuotaConditions",
+    "ReservationTimeouts",
+    "UnusedReservations",
+    "VacancyTimeouts",
+]

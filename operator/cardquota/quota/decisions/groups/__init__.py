@@ -1,1 +1,28 @@
 """Decisions on groups: enqueued (E1), started whole (E2), refused when written (E5)."""
+
+from .enqueue_judgement import EnqueueVerdict, judge_enqueue
+from .enqueue_vote import EnqueueRequest, Vote, enqueue_request, vote_without_judgement
+from .gang_judgement import judge_gang
+from .gang_minimum import GangFault, fault_of_members, fault_of_workload
+from .gang_trial import GangTrial
+from .group_judgement import judge_group
+from .group_write import judge_group_write
+from .member_kinds import Kind, kinds_of
+
+__all__ = [
+    "EnqueueRequest",
+    "EnqueueVerdict",
+    "GangFault",
+    "GangTrial",
+    "Kind",
+    "Vote",
+    "enqueue_request",
+    "fault_of_members",
+    "fault_of_workload",
+    "judge_enqueue",
+    "judge_gang",
+    "judge_group",
+    "judge_group_write",
+    "kinds_of",
+    "vote_without_judgement",
+]

@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from builders.certificates import issue
-from cardquota.cli.check.installation.certificate_findings import (
+from cardquota.cli.check.installation import (
     CertificateSecret,
     bundle_findings,
-    certificate_findings,
     secrets_with_certificates,
 )
+from cardquota.cli.check.installation.certificate_findings import certificate_findings
 from cardquota.settings import Extender, Settings, Webhook
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

@@ -4,8 +4,8 @@ from typing import Any
 
 import yaml
 
+from cardquota.cli.check.installation import DEFINITIONS
 from cardquota.cli.check.installation.definition_findings import definition_findings
-from cardquota.cli.check.installation.installed import DEFINITIONS
 from cardquota.cli.object_answer import Answer, NotRead
 from cardquota_dev.paths import CHECKOUT
 

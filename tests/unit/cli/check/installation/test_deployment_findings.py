@@ -4,10 +4,8 @@ from typing import Any
 
 import pytest
 
-from cardquota.cli.check.installation.deployment_findings import (
-    deployment_findings,
-    running_version,
-)
+from cardquota.cli.check.installation import running_version
+from cardquota.cli.check.installation.deployment_findings import deployment_findings
 
 
 def a_deployment(

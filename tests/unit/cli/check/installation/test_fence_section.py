@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from cardquota.cli.check.installation import TERM_DEFINITION, Installed
 from cardquota.cli.check.installation.fence_section import fence_section
-from cardquota.cli.check.installation.installed import TERM_DEFINITION, Installed
 from cardquota.cli.object_answer import Answer, NotRead
 from cardquota.quota import vocabulary as v
 from cardquota.settings import Settings

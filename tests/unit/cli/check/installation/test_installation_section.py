@@ -10,14 +10,11 @@ from typing import Any
 import pytest
 
 from builders.certificates import issue
-from cardquota.cli.check.installation.installation_section import (
-    installation_section,
-    nobody_decides,
-)
-from cardquota.cli.check.installation.installed import DEFINITIONS, Installed
-from cardquota.cli.check.section import CheckSection
+from cardquota.cli.check import CheckSection
+from cardquota.cli.check.installation import DEFINITIONS, Installed, nobody_decides
+from cardquota.cli.check.installation.installation_section import installation_section
 from cardquota.cli.object_answer import NotRead
-from cardquota.install.manifests import documents
+from cardquota.install import documents
 from cardquota.install.rights import rights
 from cardquota.quota import vocabulary as v
 from cardquota.settings import Settings, Webhook

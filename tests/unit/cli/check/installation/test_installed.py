@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from cardquota.cli.check.installation.installed import Installed, read_installed
+from cardquota.cli.check.installation import Installed, read_installed
 from cardquota.cli.cluster_error import ClusterError
 from cardquota.cli.object_answer import NotRead
-from cardquota.cluster.api.client import Client
+from cardquota.cluster.api import Client
 from cardquota.cluster.api.find_access import find_access
-from cardquota.install.rights import Right
+from cardquota.install import Right
 from cardquota.settings import Settings, Webhook
 
 from ...answering_api import NOT_SERVED, Answer

@@ -7,11 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from cardquota.cli.check.installation.installed_settings import (
-    InstalledSettings,
-    read_installed_settings,
-)
-from cardquota.cluster.api.client import Client
+from cardquota.cli.check.installation import InstalledSettings, read_installed_settings
+from cardquota.cluster.api import Client
 from cardquota.settings import InstallationMode, Settings
 
 from .test_installed import DEPLOYMENT, FORBIDDEN, ApiServer, client, server

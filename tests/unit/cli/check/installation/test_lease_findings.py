@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from cardquota.cli.check.installation.lease_findings import lease_findings
-from cardquota.cli.leader.lease import is_renewed
+from cardquota.cli.leader import is_renewed
 from cardquota.cli.object_answer import Answer, NotRead
-from cardquota.quota.moments import seconds_of
+from cardquota.quota import seconds_of
 
 NOON = seconds_of("2026-01-02T12:00:00Z") or 0
 

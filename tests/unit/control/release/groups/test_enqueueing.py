@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from builders import H200, a_group
+from cardquota.quota import read_reservation
 from cardquota.quota import vocabulary as v
-from cardquota.quota.stamp import read_reservation
 
 from ...fakes import TERM, account, charged, lost, refused, stored, until
 from ...leader import GANG, THREE, leading, reservations, waiting

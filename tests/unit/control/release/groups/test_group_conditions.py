@@ -11,12 +11,11 @@ import pytest
 from builders import H200, Body, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.control.later import Timer
-from cardquota.control.release.groups import group_conditions
-from cardquota.control.release.groups.group_conditions import GroupConditions
+from cardquota.control import Timer
+from cardquota.control.release.groups import GroupConditions, group_conditions
+from cardquota.quota import GROUP_MESSAGE_TEXT
 from cardquota.quota import vocabulary as v
-from cardquota.quota.limits import GROUP_MESSAGE_TEXT
-from cardquota.quota.objects.pod_group import PodGroup
+from cardquota.quota.objects import PodGroup
 
 from ...fakes import TERM, a_world, refused, until
 from ...leader import GANG, THREE, Leader, leading, waiting

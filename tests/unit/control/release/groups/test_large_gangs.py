@@ -10,10 +10,10 @@ from builders.pod import PodBody
 from cardquota.control.release import gate
 from cardquota.control.release import gate_releaser as module
 from cardquota.control.release.groups import gang_start
+from cardquota.quota import Stamp
 from cardquota.quota import vocabulary as v
-from cardquota.quota.pending.candidate import Candidate
-from cardquota.quota.release.release_judge import Opening, ReleaseJudge, Wait
-from cardquota.quota.stamp import Stamp
+from cardquota.quota.pending import Candidate
+from cardquota.quota.release import Opening, ReleaseJudge, Wait
 
 from ...fakes import TERM, Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
 from ...leader import GANG, Leader, leading, reservations, trip, waiting

@@ -5,12 +5,11 @@ import pytest
 from builders import GPU, H200, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.control.release.groups.group_conditions import GroupConditions
-from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
+from cardquota.control.release.groups import GroupConditions, PodGroupWriter
+from cardquota.quota import Reservation, reservation_text
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.groups.group_facts import GroupFacts
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.stamp import Reservation, reservation_text
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.groups import GroupFacts
 
 from ...fakes import (
     TERM,

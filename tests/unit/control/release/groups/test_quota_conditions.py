@@ -7,13 +7,12 @@ import pytest
 from builders import H200, a_group, a_pod, a_queue, see
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.cluster.api.client import JSON_PATCH
-from cardquota.control.later import Later, in_loop_later
-from cardquota.control.release.groups.group_conditions import FIRST_ALONE, GroupConditions
-from cardquota.control.release.groups.quota_conditions import QuotaConditions
+from cardquota.cluster.api import JSON_PATCH
+from cardquota.control import Later, in_loop_later
+from cardquota.control.release.groups import FIRST_ALONE, GroupConditions, QuotaConditions
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.groups.group_condition import QUOTA_CONDITION
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.groups import QUOTA_CONDITION
 
 from ...fakes import TERM, Answer, Script, a_world, a_writer, denied, lost, refused, stored
 from .test_reservation_timeouts import Timers

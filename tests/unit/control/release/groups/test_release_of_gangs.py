@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from builders import H200, a_group, a_queue
+from cardquota.quota import read_reservation
 from cardquota.quota import vocabulary as v
-from cardquota.quota.stamp import read_reservation
 
 from ...fakes import (
     TERM,

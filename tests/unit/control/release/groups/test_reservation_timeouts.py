@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from builders import H200, a_group, a_ledger, a_queue, see
-from cardquota.control.release.groups.reservation_timeouts import ReservationTimeouts
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.control.release.groups import ReservationTimeouts
+from cardquota.quota.ledger import Ledger
 
 KEY = "team/gang"
 GANG = a_group().in_queue("red").of(2)

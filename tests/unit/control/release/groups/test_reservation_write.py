@@ -11,13 +11,14 @@ import pytest
 
 from builders import GPU, H200, a_group, a_pod, a_queue
 from builders.group import GroupBody
-from cardquota.cluster.api.client import JSON_PATCH, MERGE_PATCH
-from cardquota.control.release.groups.pod_group_writer import PodGroupWriter
+from cardquota.cluster.api import JSON_PATCH, MERGE_PATCH
+from cardquota.control.release.groups import PodGroupWriter
+from cardquota.quota import Reservation, reservation_text
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.groups.group_facts import GroupFacts, group_facts
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.objects.pod_group import PodGroup
-from cardquota.quota.stamp import Reservation, reservation_text
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.groups import GroupFacts
+from cardquota.quota.ledger.groups.group_facts import group_facts
+from cardquota.quota.objects import PodGroup
 
 from ...fakes import (
     TERM,

@@ -6,14 +6,18 @@ import pytest
 
 from builders import H200, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.group import GroupBody
-from cardquota.control.release.groups import unused_reservations
-from cardquota.control.release.groups.reservation_timeouts import ReservationTimeouts
-from cardquota.control.release.groups.unused_reservations import HELD, LAST, UnusedReservations
+from cardquota.control.release.groups import (
+    HELD,
+    LAST,
+    ReservationTimeouts,
+    UnusedReservations,
+    unused_reservations,
+)
+from cardquota.quota import Reservation
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.release import Opening
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.release_judge import Opening
-from cardquota.quota.stamp import Reservation
 
 from ...fakes import TERM, charged, until
 from ...leader import THREE, leading

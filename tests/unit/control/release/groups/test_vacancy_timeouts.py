@@ -6,9 +6,9 @@ import pytest
 
 from builders import H200, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.release.groups.vacancy_timeouts import VacancyTimeouts
-from cardquota.quota.ledger.groups.vacancy import Vacancy
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.control.release.groups import VacancyTimeouts
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.groups import Vacancy
 
 from ...fakes import until
 from ...leader import Leader, leading, waiting

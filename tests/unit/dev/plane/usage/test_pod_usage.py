@@ -1,6 +1,6 @@
 import pytest
 
-from cardquota.quota.objects.pod import Resources
+from cardquota.quota.objects import Resources
 from cardquota_dev.plane.usage.annotation import StatedUsage
 from cardquota_dev.plane.usage.objects import (
     NamedContainer,

@@ -9,8 +9,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from cardquota.cluster.api.access import Access
-from cardquota.cluster.api.client import Client
+from cardquota.cluster.api import Access, Client
 from cardquota_dev.plane.usage.server import UsageServer
 
 USAGE = "cardquota.dev/usage"

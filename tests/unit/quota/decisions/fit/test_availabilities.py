@@ -4,13 +4,12 @@ import pytest
 
 from builders import H200, H800, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.decisions.fit import availabilities
-from cardquota.quota.decisions.fit.availabilities import Availabilities
-from cardquota.quota.decisions.groups.gang_judgement import judge_gang
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.limits import GANG_KINDS, TOLERATIONS
-from cardquota.quota.nodes.free_cards import FreeCards
-from cardquota.quota.selectors.taints import PodToleration
+from cardquota.quota import GANG_KINDS, TOLERATIONS
+from cardquota.quota.decisions.fit import Availabilities, availabilities
+from cardquota.quota.decisions.groups import judge_gang
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.nodes import FreeCards
+from cardquota.quota.selectors import PodToleration
 
 from ...releasing import cards_of, release
 

@@ -7,14 +7,12 @@ import pytest
 
 from builders import CARDS, H200, H800, a_group, a_ledger, a_node, a_pod, see
 from builders.pod import PodBody
+from cardquota.quota import Outcome, Verdict
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts.account_reader import Borrowed
-from cardquota.quota.decisions.create_judgement import judge_create
-from cardquota.quota.decisions.fit.borrowing import is_surplus, with_borrowing
-from cardquota.quota.decisions.judgement import judge_release
-from cardquota.quota.decisions.waking import refused_workload, with_room
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.verdict import Outcome, Verdict
+from cardquota.quota.accounts import Borrowed
+from cardquota.quota.decisions import judge_create, judge_release, refused_workload, with_room
+from cardquota.quota.decisions.fit import is_surplus, with_borrowing
+from cardquota.quota.ledger import Ledger
 
 from ...rollouts import QUEUE, daemon_set, deployment, full, lending, pod, replica_set, running
 

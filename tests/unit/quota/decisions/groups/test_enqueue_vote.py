@@ -5,15 +5,14 @@ import pytest
 from builders import H200, H800, R4090, a_group, a_namespace, a_pod, see
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.quota.decisions.groups.enqueue_vote import (
+from cardquota.quota.decisions.groups import (
     EnqueueRequest,
     Vote,
     enqueue_request,
     vote_without_judgement,
 )
-from cardquota.quota.ledger.groups.group_request import AskedCards
-from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger.groups import AskedCards, PodGroupState
 
 from ...releasing import QUEUE, a_cluster, waiting
 

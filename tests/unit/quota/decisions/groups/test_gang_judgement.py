@@ -6,20 +6,15 @@ import pytest
 
 from builders import CARDS, H200, H800, R4090, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.quota.amounts import Charge
-from cardquota.quota.assignment import assignment
-from cardquota.quota.assignment.assignment import Assignment
-from cardquota.quota.decisions.fit.availabilities import MOST_SELECTORS
-from cardquota.quota.decisions.groups.gang_judgement import judge_gang
-from cardquota.quota.decisions.groups.gang_trial import GangTrial
-from cardquota.quota.decisions.groups.member_kinds import Kind, kinds_of
+from cardquota.quota import GANG_KINDS, Charge, Outcome, Verdict
+from cardquota.quota.assignment import Assignment, assignment
+from cardquota.quota.decisions.fit import MOST_SELECTORS
+from cardquota.quota.decisions.groups import GangTrial, Kind, judge_gang, kinds_of
 from cardquota.quota.decisions.room_together import room_together
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.limits import GANG_KINDS
-from cardquota.quota.pods.pod_record import PodRecord
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pods import PodRecord
+from cardquota.quota.release import Opening
 from cardquota.quota.release.openings import openings
-from cardquota.quota.release.release_judge import Opening
-from cardquota.quota.verdict import Outcome, Verdict
 from unit.steps import steps_of
 
 from ...brute_force import plainly

@@ -21,11 +21,10 @@ from builders import (
 )
 from builders.body import Body
 from builders.group import GroupBody
-from cardquota.quota.assignment.claim import Claim
-from cardquota.quota.decisions.groups.group_judgement import judge_group
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.verdict import Outcome
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota import Outcome, Reason
+from cardquota.quota.assignment import Claim
+from cardquota.quota.decisions.groups import judge_group
+from cardquota.quota.ledger import Ledger
 
 from ...brute_force import BruteForceQueue
 

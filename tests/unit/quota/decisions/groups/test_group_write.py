@@ -7,11 +7,10 @@ import pytest
 from builders import CARDS, GPU, H200, H800, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.body import Body
 from builders.group import GroupBody
-from cardquota.quota.decisions.groups.group_write import judge_group_write
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota import Outcome, Reason, Verdict
+from cardquota.quota.decisions.groups import judge_group_write
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.messages.groups import group_messages
-from cardquota.quota.verdict import Outcome, Verdict
-from cardquota.quota.vocabulary import Reason
 from unit.steps import steps_of
 
 MIG = "nvidia.com/mig-1g.18gb"

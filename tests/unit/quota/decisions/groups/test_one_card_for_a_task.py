@@ -9,9 +9,9 @@ import pytest
 from builders import H200, H800, R4090, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.node import NodeBody
 from builders.pod import PodBody
-from cardquota.quota.decisions.groups.gang_judgement import judge_gang
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.limits import GANG_KINDS
+from cardquota.quota import GANG_KINDS
+from cardquota.quota.decisions.groups import judge_gang
+from cardquota.quota.ledger import Ledger
 
 EITHER = f"{H200}|{H800}"
 QUOTA = {H200: 4, H800: 4}

@@ -4,12 +4,11 @@ import pytest
 
 from builders import H200, H800, Body, a_group, a_queue
 from builders.volcano_job import VolcanoJobBody
-from cardquota.quota.decisions.groups.enqueue_vote import EnqueueRequest
-from cardquota.quota.decisions.volcano_jobs.job_request import request_of_job
-from cardquota.quota.ledger.groups.group_request import GroupRequest
-from cardquota.quota.ledger.groups.job_groups import job_of
+from cardquota.quota import to_its_end
+from cardquota.quota.decisions.groups import EnqueueRequest
+from cardquota.quota.decisions.volcano_jobs import request_of_job
+from cardquota.quota.ledger.groups import GroupRequest, job_of
 from cardquota.quota.messages.groups import gang_messages
-from cardquota.quota.steps import to_its_end
 
 from .written_jobs import PLAIN, RED, a_job, a_template, a_world
 

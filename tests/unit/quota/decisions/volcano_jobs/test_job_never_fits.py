@@ -6,10 +6,9 @@ from builders import H200, H200_MIG, H800, a_namespace, a_node, a_pod, a_queue, 
 from builders.body import Body
 from builders.pod import PodBody
 from builders.volcano_job import VolcanoJobBody
+from cardquota.quota import GANG_KINDS, Reason
 from cardquota.quota import vocabulary as v
-from cardquota.quota.decisions.volcano_jobs.job_create import JobVerdict
-from cardquota.quota.limits import GANG_KINDS
-from cardquota.quota.vocabulary import Reason
+from cardquota.quota.decisions.volcano_jobs import JobVerdict
 
 from .written_jobs import PLAIN, RED, a_job, a_template, a_world, write, write_in
 

@@ -2,9 +2,8 @@
 
 from builders import H200, a_ledger, a_pod, a_volcano_job
 from builders.volcano_job import VolcanoJobBody
-from cardquota.quota.decisions.volcano_jobs.job_pods import JobPods, has_too_many_tasks, read_job
-from cardquota.quota.limits import JOB_TASKS
-from cardquota.quota.steps import to_its_end
+from cardquota.quota import JOB_TASKS, to_its_end
+from cardquota.quota.decisions.volcano_jobs import JobPods, has_too_many_tasks, read_job
 
 from .written_jobs import a_job
 

@@ -3,9 +3,9 @@
 from builders import CARDS, H200, Body, a_ledger, a_pod, a_queue, a_volcano_job
 from builders.pod import PodBody
 from builders.volcano_job import VolcanoJobBody
-from cardquota.quota.decisions.volcano_jobs.job_create import JobVerdict, judge_job
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.steps import to_its_end
+from cardquota.quota import to_its_end
+from cardquota.quota.decisions.volcano_jobs import JobVerdict, judge_job
+from cardquota.quota.ledger import Ledger
 
 RED = a_queue("red").with_quota({H200: 3})
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from builders import CARDS, H200, H800, a_group, a_ledger, a_pod, a_queue, see
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota import CPU, MEMORY
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.vocabulary import CPU, MEMORY
 
 QUEUE = a_queue("red").with_quota({H200: 99, H800: 99})
 GI = 2**30

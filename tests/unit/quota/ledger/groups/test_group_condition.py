@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from builders import a_group
-from cardquota.quota.ledger.groups.group_condition import (
+from cardquota.quota import BODY, GROUP_MESSAGE_TEXT
+from cardquota.quota.ledger.groups import (
     FOREIGN,
     NO_CONDITION,
     NO_QUOTA_CONDITION,
@@ -14,9 +15,8 @@ from cardquota.quota.ledger.groups.group_condition import (
     digest_of,
 )
 from cardquota.quota.ledger.groups.group_facts import group_facts
-from cardquota.quota.limits import BODY, GROUP_MESSAGE_TEXT
 from cardquota.quota.messages import order_messages
-from cardquota.quota.objects.pod_group import PodGroup
+from cardquota.quota.objects import PodGroup
 
 OURS = {"type": "Unschedulable", "status": "True", "reason": "QueueNotOpen", "message": "closed"}
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from cardquota.quota.ledger.groups.group_minimum import minimum_problem
-from cardquota.quota.limits import MIN_MEMBER, TASKS
+from cardquota.quota import MIN_MEMBER, TASKS
+from cardquota.quota.ledger.groups import minimum_problem
 
 
 @pytest.mark.parametrize(

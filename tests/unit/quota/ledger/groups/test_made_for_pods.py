@@ -2,7 +2,7 @@
 
 import pytest
 
-from cardquota.quota.ledger.groups.made_for_pods import queue_said
+from cardquota.quota.ledger.groups import queue_said
 
 UID = "0d9c39a2-8a4b-4c39-9d0e-3f4d2f0e6a11"
 

@@ -7,9 +7,8 @@ import pytest
 from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.quota.ledger.charges import Charges
-from cardquota.quota.ledger.ledger import Ledger
-from cardquota.quota.pods.pod_record import PodRecord
+from cardquota.quota.ledger import Charges, Ledger
+from cardquota.quota.pods import PodRecord
 from cardquota.quota.reports.drift import drift
 
 GANG = a_group().in_queue("red").of(2)

@@ -4,7 +4,7 @@ import pytest
 
 from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
 
 QUEUE = a_queue("red").with_quota({H200: 4})
 GROUP = a_group("gang").in_queue("red").of(2)

@@ -5,7 +5,7 @@ import pytest
 from builders import H200, a_group, a_ledger
 from builders.group import GroupBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.ledger.groups.stored_group import LONGEST, StoredGroup, pointer
+from cardquota.quota.ledger.groups import LONGEST, StoredGroup, pointer
 
 GANG = a_group().in_queue("queue").of(2)
 

@@ -1,6 +1,6 @@
 """B2, B3: what an administrator is told of card memory that cannot be read."""
 
-from cardquota.quota.messages.report_messages import card_memory_unreadable
+from cardquota.quota.messages import card_memory_unreadable
 
 
 def test_b2_everything_that_is_wrong_with_a_node_is_in_one_sentence() -> None:

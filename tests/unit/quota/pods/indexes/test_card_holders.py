@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota.pods.indexes import card_holders
-from cardquota.quota.pods.indexes.card_holders import CardHolders
+from cardquota.quota.pods.indexes import CardHolders, card_holders
 
 CHANGES = st.lists(
     st.one_of(

@@ -2,7 +2,7 @@
 
 from builders import CARDS, H200, H800, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota.ledger import Ledger
 
 QUEUE = a_queue().with_quota({H200: 9, H800: 9})
 

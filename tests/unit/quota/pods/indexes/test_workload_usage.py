@@ -10,17 +10,13 @@ from hypothesis import strategies as st
 
 from builders import CARDS, GPU, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.quota.accounts.account import Account
-from cardquota.quota.decisions import first_step
-from cardquota.quota.decisions.create_judgement import on_the_way
-from cardquota.quota.decisions.first_step import must_go_first
-from cardquota.quota.decisions.room import room_for
-from cardquota.quota.ledger.ledger import Ledger
+from cardquota.quota import to_its_end
+from cardquota.quota.accounts import Account
+from cardquota.quota.decisions import first_step, must_go_first, on_the_way, room_for
+from cardquota.quota.ledger import Ledger
+from cardquota.quota.pods import PodRecord, PodRequest
+from cardquota.quota.pods.indexes import WorkloadUsage
 from cardquota.quota.pods.indexes import workload_usage as own_pods
-from cardquota.quota.pods.indexes.workload_usage import WorkloadUsage
-from cardquota.quota.pods.pod_record import PodRecord
-from cardquota.quota.pods.pod_request import PodRequest
-from cardquota.quota.steps import to_its_end
 
 QUEUE = a_queue("red").with_quota({H200: 3, H800: 2})
 JOB = "train"
