@@ -42,11 +42,8 @@ def product_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
     """The one plane with the product that all tests share."""
     if existing_cluster() is not None:
         pytest.skip("the product is started on planes of our own only")
-    # A queue may be known later than its pod comes, and how much later is up to the machine.
-    config = tmp_path_factory.mktemp("product") / "config.yaml"
-    config.write_text("webhook: {unseenWait: 2}\n")
     folder = tmp_path_factory.mktemp("product-plane")
-    with running_plane(folder, config=config, quick_autoscaler=True) as cluster:
+    with running_plane(folder, quick_autoscaler=True) as cluster:
         cluster.warm()
         # A leader settles for some seconds before it decides: no test is charged for that.
         eventually(lambda: decides(cluster), "a leader that decides")

@@ -34,11 +34,16 @@ _STUCK: Final = (
     "there is no such setting any more: metrics show for how long pods wait, or should be gone; "
     "leave the setting out, and set the times in your alerts"
 )
+_UNSEEN_WAIT: Final = (
+    "there is no such setting any more: a pod is reviewed once, and waits for no other pods; leave "
+    "the setting out"
+)
 _GONE: Final = {
     "extender.latebinding": _LATE_BINDING,
     "extender.schedulers": _LATE_BINDING,
     "cardsecondsrefresh": _CARD_SECONDS,
     "stuck": _STUCK,
+    "webhook.unseenwait": _UNSEEN_WAIT,
 }
 """Settings of earlier releases, in small letters: what to do about them."""
 

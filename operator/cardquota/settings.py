@@ -86,9 +86,6 @@ class Webhook(Section):
     """How long the API server waits for an answer, seconds."""
     name: str = "cardquota"
     """Name of the MutatingWebhookConfiguration and of the ValidatingWebhookConfiguration."""
-    unseen_wait: Annotated[float, Field(ge=0, le=2)] = 0.5
-    """Seconds that a review waits, at most, until the watch shows a namespace, queue or group that
-    was just created, or pods that were just admitted."""
     gate: GateSetter = GateSetter.WEBHOOK
     """Who puts the gate on managed pods at create."""
 

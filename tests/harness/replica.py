@@ -30,6 +30,7 @@ from cardquota_webhooks import (
     PodReviews,
     QueueReviews,
     ResizeReviews,
+    VisibilityWait,
     VolcanoJobReviews,
     WorkloadReviews,
 )
@@ -83,10 +84,7 @@ class Replica:
         self.notifier, self.metrics = ChangeNotifier(), Metrics()
         OverdueReads(self.ledger, self.notifier)
         self.settings = Settings.model_validate(
-            {
-                "webhook": {"unseenWait": 0},
-                "release": {"groupRefreshesPerSecond": group_refreshes},
-            }
+            {"release": {"groupRefreshesPerSecond": group_refreshes}}
         )
         self.sinks = {w.kind: w for w in watched_kinds(self.ledger, self.notifier, lambda _: None)}
         self.deliveries: dict[str, Delivery[Any]] = {
@@ -155,36 +153,28 @@ class Replica:
 
     def _admission(self) -> AdmissionServer:
         claims = CardlessClaims(self.ledger, self.settings, _no_claim)
-        pods = PodReviews(
-            self.ledger,
-            self.settings,
-            self.notifier,
-            _no_queue,
-            claims,
-            lambda: True,
-            self._loop.time,
+        visibility = VisibilityWait(
+            self.ledger, self.settings, self.notifier, _no_queue, longest=0.0
         )
+        pods = PodReviews(self.ledger, self.settings, visibility, claims, lambda: True)
         targets = ScaleTargets(self.ledger, _no_pod)
         return AdmissionServer(
             pods,
             ResizeReviews(self.ledger, lambda: True),
             QueueReviews(self.ledger),
-            PodGroupReviews(self.ledger, self.settings, self.notifier, _no_queue, lambda: True),
-            WorkloadReviews(self.ledger, self.settings, self.notifier, _no_queue, claims),
+            PodGroupReviews(self.ledger, self.settings, visibility, lambda: True),
+            WorkloadReviews(self.ledger, self.settings, visibility, claims),
             ScaleReviews(
                 self.ledger,
                 self.settings,
-                self.notifier,
-                _no_queue,
+                visibility,
                 targets,
                 lambda _, __, ___: None,
                 lambda: True,
             ),
             self.metrics,
             audit=False,
-            volcano_jobs=VolcanoJobReviews(
-                self.ledger, self.settings, self.notifier, claims, lambda: True
-            ),
+            volcano_jobs=VolcanoJobReviews(self.ledger, visibility, claims, lambda: True),
             queue_answers=QueueAnswers(
                 self.ledger,
                 self.settings,

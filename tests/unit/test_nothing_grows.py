@@ -22,7 +22,6 @@ from cardquota.control.release.groups import GroupConditions, PodGroupWriter
 from cardquota.metrics import Metrics
 from cardquota.quota.reports import report
 from cardquota.quota.reports.drift import drift
-from cardquota_webhooks import RecentAdmissions
 
 from .containers import assert_nothing_grew, containers
 from .control.fakes import Call, Script, lost, refused, stored, until
@@ -195,24 +194,6 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     assert containers(releaser)["GateReleaser._breaker._failures"] <= 64
     deciding.cancel()
     await asyncio.gather(deciding, return_exceptions=True)
-
-
-def test_pods_admitted_are_forgotten_once_seen_or_old() -> None:
-    now, seen = [0.0], set[str]()
-    recent = RecentAdmissions(seen.__contains__, lifetime=2.0, clock=lambda: now[0])
-    for number in range(LIVES):
-        recent.add(f"uid-{number}", "red", ((H200, 1),))
-        if number % 2 == 0:
-            seen.add(f"uid-{number}")
-    assert len(recent.of("red", "")) == LIVES // 2
-    assert containers(recent)["RecentAdmissions._queues[].passed"] == LIVES // 2
-    now[0] = 2.0
-    recent.of("red", "")
-    assert (
-        containers(recent)["RecentAdmissions._queues"]
-        == containers(recent)["RecentAdmissions._ages"]
-        == 0
-    )
 
 
 def test_every_cache_of_a_module_has_a_bound() -> None:

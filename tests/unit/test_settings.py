@@ -72,6 +72,7 @@ def test_times_that_contradict_each_other_are_named_with_their_numbers(
     [
         ("extender: {lateBinding: true}", "extender.lateBinding"),
         ("extender: {schedulers: [mine]}", "extender.schedulers"),
+        ("webhook: {unseenWait: 0.5}", "webhook.unseenWait"),
         ("cardSecondsRefresh: 300", "cardSecondsRefresh"),
         ("stuck: {gatedAfter: 60}", "stuck"),
     ],

@@ -10,13 +10,12 @@ from .group_wait import MOST_WAITING, GroupWaits
 from .pod_groups import PodGroupReviews
 from .pods import PodReviews
 from .queues import QueueReviews
-from .recent_admissions import RecentAdmissions
 from .refused_writes import RefusedWriteReviews
 from .resizes import ResizeReviews
 from .review import AdmissionResponse, GroupResource, Request, decode, encode
 from .server import LARGEST_BODY, AdmissionServer
-from .single_reviews import PODS_OF_ROOM, SingleReviews
 from .unknown_keys import key_warnings, task_key_warnings, template_key_warnings
+from .visibility_wait import VisibilityWait
 from .volcano_jobs import VolcanoJobReviews
 from .workloads import WORKLOADS, WorkloadReviews
 
@@ -24,7 +23,6 @@ __all__ = [
     "KINDS",
     "LARGEST_BODY",
     "MOST_WAITING",
-    "PODS_OF_ROOM",
     "WORKLOADS",
     "AdmissionResponse",
     "AdmissionServer",
@@ -34,11 +32,10 @@ __all__ = [
     "PodGroupReviews",
     "PodReviews",
     "QueueReviews",
-    "RecentAdmissions",
     "RefusedWriteReviews",
     "Request",
     "ResizeReviews",
-    "SingleReviews",
+    "VisibilityWait",
     "VolcanoJobReviews",
     "WorkloadReviews",
     "decode",

@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import msgspec
 
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.quota.decisions.groups.group_write import judge_group_write
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.ledger_reader import LedgerReader
@@ -25,7 +24,7 @@ from .keys_of_ours import annotations_of, dropping, keeping
 from .large_bodies import answer_to_large, is_large
 from .review import AdmissionResponse, Request, ReviewError, deny, json_patch
 from .unknown_keys import key_warnings
-from .visibility_wait import Exists
+from .visibility_wait import VisibilityWait
 
 _DECODER = msgspec.json.Decoder(WrittenPodGroup)
 _NOT_JUDGED = Verdict(Outcome.UNSEEN)
@@ -38,19 +37,14 @@ class PodGroupReviews:
         self,
         ledger: LedgerReader,
         settings: Settings,
-        notifier: ChangeNotifier,
-        exists: Exists,
+        visibility: VisibilityWait,
         known: Callable[[], bool],
     ) -> None:
-        """`exists`: looks up a queue that was not seen. `known`: whether the cluster was read,
-        recently enough for a refusal.
-        """
+        """`known`: whether the cluster was read, recently enough for a refusal."""
         self._ledger = ledger
-        self._wait = settings.webhook.unseen_wait
         # A group without a queue is Volcano's business where Volcano runs, and then in that one.
         self._default_queue = DEFAULT_QUEUE if settings.scheduler == "volcano" else ""
-        self._notifier = notifier
-        self._exists = exists
+        self._visibility = visibility
         self._known = known
 
     async def mutate(self, request: Request) -> AdmissionResponse:
@@ -108,22 +102,12 @@ class PodGroupReviews:
         """The verdict, once namespace and queue were seen. If one of them still is not seen, and
         may be there, the group is not judged.
         """
-        namespace = group.metadata.namespace
-        seen = await self._notifier.wait_for(
-            lambda: namespace in self._ledger.namespaces, self._wait
-        )
+        seen = await self._visibility.namespace(group.metadata.namespace)
         verdict = self._judge(group, before)
-        if verdict.reason is Reason.QUEUE_NOT_FOUND and await self._exists(verdict.queue) is False:
-            return verdict if seen else _NOT_JUDGED
         if verdict.reason is Reason.QUEUE_NOT_FOUND:
-            await self._notifier.wait_for(lambda: self._has(verdict.queue), self._wait)
+            seen = await self._visibility.queue(verdict.queue) is not None and seen
             verdict = self._judge(group, before)
-        unseen = not seen or verdict.reason is Reason.QUEUE_NOT_FOUND
-        return _NOT_JUDGED if unseen else verdict
-
-    def _has(self, queue: str) -> bool:
-        account = self._ledger.account(queue)
-        return account is not None and account.facts is not None
+        return verdict if seen else _NOT_JUDGED
 
 
 def _read(request: Request) -> WrittenPodGroup:

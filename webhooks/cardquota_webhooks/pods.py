@@ -1,12 +1,9 @@
-"""Admission of pods: refuse with numbers, or gate. It charges nothing and remembers only which pods
-were admitted a moment ago (`recent_admissions`).
+"""Admission of pods: refuse with numbers, or gate. It charges nothing, and remembers nothing.
 
-The mutating review refuses or adds the gate. The validating review gives the same answer on the
-final object, which other webhooks may have changed; it also knows the pod's uid, so it can wait for
-pods that were admitted a moment ago. Both matter for a pod that is refused while its queue is full
-(policy Deny). One that waits for room needs the first answer alone, which is asked for again after
-a change: its label says so, and the API server does not call twice. A refusal is advice, the gate
-is the law: a pod that slips through is gated.
+A create is reviewed once. The mutating review refuses or adds the gate; if another webhook changes
+the pod after us, the API server asks it again. What has to hold of the final object, policies
+demand: the gate, no keys of ours, and no card without a queue where one is required. A refusal is
+advice, the gate is the law: a pod that slips through is gated.
 
 If the API server sets the gate itself, there is no mutating review: the validating one gives the
 answer and the warnings. A pod with the gate then waits, and one without it needs none. So if the
@@ -14,22 +11,17 @@ cluster is not known, both are admitted, as while we are down. The API server do
 no vendor row, nor whether card memory is limited: a pod that asks for one has to name its queue.
 """
 
-import asyncio
-from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import msgspec
 
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.install.matching import is_ours, known_to_policies
-from cardquota.install.policies.gate_setting import gate_is_set_by_policy, gate_policy_is_missing
+from cardquota.install.policies.gate_setting import gate_policy_is_missing
 from cardquota.install.policies.key_policies import written_at_release
 from cardquota.quota import vocabulary as v
-from cardquota.quota.amounts import Charge
 from cardquota.quota.cards.device_classes import claims_devices
 from cardquota.quota.decisions.audited_card import card_not_steered
-from cardquota.quota.decisions.create_judgement import judge_create
 from cardquota.quota.decisions.holders import with_holders
 from cardquota.quota.decisions.judgement import queue_not_named
 from cardquota.quota.decisions.outside_volcano import told_of_default
@@ -41,19 +33,17 @@ from cardquota.quota.messages.queues import queue_messages
 from cardquota.quota.names.meaningless_keys import KEYS_OF_PODS
 from cardquota.quota.objects.pod import Pod, PodAnnotations
 from cardquota.quota.pods.card_alias import alias_warning
-from cardquota.quota.pods.pod_facts import PodFacts, State, memory_of, pod_facts
+from cardquota.quota.pods.pod_facts import PodFacts, State, pod_facts
 from cardquota.quota.verdict import Outcome, Verdict
 from cardquota.settings import Settings
 
 from .claims import CardlessClaims, with_claims
 from .keys_of_ours import Steps, annotations_of, dropping
 from .large_bodies import answer_to_large_pod
-from .recent_admissions import RecentAdmissions
 from .review import AdmissionResponse, Request, ReviewError, deny, json_patch, try_again
 from .silent_waits import foreign_gates
-from .single_reviews import PODS_OF_ROOM, SingleReviews
 from .unknown_keys import key_warnings
-from .visibility_wait import Exists, VisibilityWait
+from .visibility_wait import VisibilityWait
 
 _NODE_USER = "system:node:"
 _DECODER = msgspec.json.Decoder(Pod)
@@ -74,31 +64,21 @@ class PodReviews:
         self,
         ledger: LedgerReader,
         settings: Settings,
-        notifier: ChangeNotifier,
-        exists: Exists,
+        visibility: VisibilityWait,
         claims: CardlessClaims,
         synced: Callable[[], bool],
-        clock: Callable[[], float],
         *,
         late: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`exists`: looks up a queue that was not seen. `synced`: whether the cluster was read.
-        `late`: whether what is known is too old.
-        """
+        """`synced`: whether the cluster was read. `late`: whether what is known is too old."""
         self._ledger = ledger
         self._settings = settings
-        self._by_policy = gate_is_set_by_policy(settings)
+        self._beside_volcano = settings.scheduler == "volcano"
         self._ours = written_at_release(settings)
+        self._visibility = visibility
         self._claims = claims
-        self._ungated = _ungated_text(by_policy=self._by_policy)
         self._synced = synced
         self._late = late
-        self._visibility = VisibilityWait(ledger, settings, notifier, exists)
-        self._recent = RecentAdmissions(
-            lambda uid: uid in ledger.pods, lifetime=settings.webhook.unseen_wait, clock=clock
-        )
-        notifier.listen(self._recent.look)
-        self._single = SingleReviews(lifetime=settings.webhook.unseen_wait, clock=clock)
 
     async def mutate(self, request: Request) -> AdmissionResponse:
         """Refuse, or add the gate (or remove one that would never open)."""
@@ -115,7 +95,8 @@ class PodReviews:
             return AdmissionResponse()
         dropped = dropping(left_out)
         if not self._synced():
-            return self._unjudged(pod, facts, can_gate=True, dropped=dropped)
+            return self._unjudged(pod, facts, dropped)
+        claims = self._ledger.claims_devices(facts)
         facts, verdict = await self._judge(pod, facts)
         effect = self._effect(facts, verdict)
         gated = facts.state is State.GATED
@@ -125,20 +106,51 @@ class PodReviews:
         if effect is Effect.DENY:
             return _refusal(with_holders(self._ledger, facts, verdict))
         if gate:
-            answered = self._is_answered(facts, verdict, dry_run=bool(request.dry_run))
-            steps = _set_gate(pod, facts, v.IS_MANAGED if answered else v.TO_REVIEW)
+            steps = _set_gate(pod, facts)
         else:
             steps = _drop_gate(pod) if gated else []
-            if memory_of(facts.devices) and self._ledger.mode_in(facts.namespace) is v.Mode.ENFORCE:
-                # Without the label the policies take it for one that has not been here.
-                steps += _mark(pod, v.IS_MANAGED)
-            elif left_out:
-                steps += _unmark(pod)
+            marked = self._is_marked(pod, facts, claims=claims)
+            steps += _mark(pod) if marked else _unmark(pod)
         warnings = self._warnings(verdict, effect, pod, facts)
         warnings = (*warnings, *keys)
         if left_out:
             warnings += (request_messages.keys_left_out(left_out),)
-        return AdmissionResponse(patch=_patch([*dropped, *steps]), warnings=warnings)
+        patch = _patch([*dropped, *steps])
+        return AdmissionResponse(patch=patch, warnings=warnings, gated=gate)
+
+    def _is_marked(self, pod: Pod, facts: PodFacts, *, claims: bool) -> bool:
+        """Whether a pod without a gate gets our label, without which the policies take it for one
+        that has not been here. `claims`: whether it claims devices, be they cards or not.
+        """
+        if self._ledger.mode_in(facts.namespace) is not v.Mode.ENFORCE:
+            return False
+        return is_ours(pod, facts, self._ledger.vendors) or claims
+
+    async def validate(self, request: Request) -> AdmissionResponse:
+        """The one review where a policy sets the gate: of the final object, which must have the
+        gate if one is due.
+        """
+        too_large = answer_to_large_pod(request, self._ledger, self._settings)
+        if too_large is not None:
+            return too_large
+        pod, facts = _read(request)
+        keys = key_warnings(request, KEYS_OF_PODS)
+        request.drop_objects()
+        if _is_mirror(facts, request) or not self._synced():
+            return AdmissionResponse()
+        gated = facts.state is State.GATED
+        facts, verdict = await self._judge(pod, facts)
+        effect = self._effect(facts, verdict)
+        if not (effect is Effect.GATE and gated) and self._visibility.namespace_unknown(facts):
+            if gated:
+                return AdmissionResponse()
+            return try_again(queue_messages.namespace_not_seen(facts.namespace))
+        if effect is Effect.DENY:
+            return _refusal(with_holders(self._ledger, facts, verdict))
+        if effect is Effect.GATE and not gated:
+            return self._gate_missing(pod, facts, verdict)
+        warnings = self._warnings(verdict, effect, pod, facts)
+        return AdmissionResponse(warnings=(*warnings, *keys))
 
     async def _judge(self, pod: Pod, facts: PodFacts) -> tuple[PodFacts, Verdict]:
         """The verdict, and the facts without claims of what is no card."""
@@ -146,92 +158,31 @@ class PodReviews:
         if pod.spec.resource_claims:
             claimed = await self._claims.leave_out(pod.spec, facts.namespace)
             facts = replace(facts, claims_devices=claims_devices(pod.spec))
-        verdict = self._visibility.at_once(facts) or await self._visibility.judge(facts)
-        verdict = with_claims(verdict, claimed)
-        if self._settings.scheduler == "volcano":
+        verdict = with_claims(await self._visibility.judge(facts), claimed)
+        if self._beside_volcano:
             verdict = told_of_default(self._ledger, facts, verdict, pod.spec.scheduler_name)
         return facts, verdict
-
-    def _is_answered(self, facts: PodFacts, verdict: Verdict, *, dry_run: bool) -> bool:
-        """Whether a pod that gets its gate needs no second review: pods that are not yet seen could
-        not change the answer. For one that waits for room they never do.
-        """
-        if self._ledger.policy_of(facts, verdict.queue) is v.Policy.GATE:
-            return True
-        charge = _charge(facts, verdict)
-        beside = self._unseen(facts, verdict.queue)
-        beside.update({dimension: amount * PODS_OF_ROOM for dimension, amount in charge})
-        if not judge_create(self._ledger, facts, beside=beside).fits:
-            return False
-        if not dry_run:
-            self._single.add(verdict.queue, charge)
-        return True
-
-    async def validate(self, request: Request) -> AdmissionResponse:
-        """The same answer on the final object, which must have the gate if one is due."""
-        too_large = answer_to_large_pod(request, self._ledger, self._settings)
-        if too_large is not None:
-            return too_large
-        pod, facts = _read(request)
-        keys = key_warnings(request, KEYS_OF_PODS)
-        request.drop_objects()
-        if _is_mirror(facts, request):
-            return AdmissionResponse()
-        gated = facts.state is State.GATED
-        if not self._synced():
-            known = gated or self._by_policy
-            return AdmissionResponse() if known else self._unjudged(pod, facts, can_gate=False)
-        facts, verdict = await self._judge(pod, facts)
-        effect = self._effect(facts, verdict)
-        if verdict.fits and effect is Effect.GATE:
-            verdict, effect = await self._judge_beside_recent(facts, verdict, effect)
-        if not (effect is Effect.GATE and gated) and self._visibility.namespace_unknown(facts):
-            if gated and self._by_policy:
-                return AdmissionResponse()
-            return try_again(queue_messages.namespace_not_seen(facts.namespace))
-        if effect is Effect.DENY:
-            return _refusal(with_holders(self._ledger, facts, verdict))
-        if effect is Effect.GATE and not gated:
-            return self._gate_missing(pod, facts, verdict)
-        if effect is Effect.GATE and not request.dry_run:
-            self._remember(facts, verdict)
-        if self._told_already(pod, facts):
-            return AdmissionResponse()
-        warnings = self._warnings(verdict, effect, pod, facts)
-        return AdmissionResponse(warnings=(*warnings, *keys))
 
     def _gate_missing(self, pod: Pod, facts: PodFacts, verdict: Verdict) -> AdmissionResponse:
         """The answer if a due gate is missing. A policy cannot set the gate of a pod without a
         queue, nor of a pod that is not managed as far as the API server knows.
         """
-        if self._by_policy and not (verdict.queue or facts.group):
+        if not (verdict.queue or facts.group):
             return AdmissionResponse()
-        if self._by_policy and not known_to_policies(pod, facts, self._ledger.vendors):
+        if not known_to_policies(pod, facts, self._ledger.vendors):
             return _refusal(queue_not_named(self._ledger, facts, verdict.queue))
-        return deny(self._ungated)
+        return deny(f"the pod has no scheduling gate {v.GATE}: {gate_policy_is_missing()}")
 
-    def _told_already(self, pod: Pod, facts: PodFacts) -> bool:
-        """Whether the mutating review has already given the warnings. It sees all pods except those
-        that claim devices in their own text and do not otherwise use cards.
-        """
-        if self._by_policy:
-            return False
-        return not facts.claims_devices or is_ours(pod, facts, self._ledger.vendors)
-
-    def _unjudged(
-        self, pod: Pod, facts: PodFacts, *, can_gate: bool, dropped: Steps | None = None
-    ) -> AdmissionResponse:
+    def _unjudged(self, pod: Pod, facts: PodFacts, steps: Steps) -> AdmissionResponse:
         """The answer before the cluster is known: pods that are certainly managed are gated, the
         others try again.
 
         In audit mode nothing is gated or refused, now as later.
         """
-        steps = dropped or []
         if self._ledger.mode_in(facts.namespace) is not v.Mode.ENFORCE:
             return AdmissionResponse(patch=_patch(steps))
-        if can_gate and (facts.own_queue or facts.group):
-            steps = [*steps, *_set_gate(pod, facts, v.TO_REVIEW)]
-            return AdmissionResponse(patch=_patch(steps))
+        if facts.own_queue or facts.group:
+            return AdmissionResponse(patch=_patch([*steps, *_set_gate(pod, facts)]), gated=True)
         return try_again("cardquota has not read the cluster yet; try again in a second")
 
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
@@ -242,34 +193,6 @@ class PodReviews:
             # What we know is old: a gate is safe, a refusal might be wrong.
             return Effect.GATE
         return effect
-
-    async def _judge_beside_recent(
-        self, facts: PodFacts, verdict: Verdict, effect: Effect
-    ) -> tuple[Verdict, Effect]:
-        """If pods just admitted would turn this yes into a no, wait for them, then decide."""
-        if self._ledger.policy_of(facts, verdict.queue) is not v.Policy.DENY:
-            return verdict, effect
-        beside = self._unseen(facts, verdict.queue)
-        if not beside or judge_create(self._ledger, facts, beside=beside).fits:
-            return verdict, effect
-        wait = self._settings.webhook.unseen_wait
-        await asyncio.gather(
-            self._recent.all_seen(verdict.queue, facts.uid, wait),
-            self._single.all_old(verdict.queue),
-        )
-        verdict = await self._visibility.judge(facts)
-        return verdict, self._effect(facts, verdict)
-
-    def _unseen(self, facts: PodFacts, queue: str) -> Counter[str]:
-        """What other pods that were admitted a moment ago, and may not be seen yet, will hold."""
-        recent = self._recent.of(queue, but=facts.uid)
-        amounts = Counter(self._recent.amounts(queue, recent))
-        amounts.update(self._single.amounts(queue))
-        return amounts
-
-    def _remember(self, facts: PodFacts, verdict: Verdict) -> None:
-        if self._ledger.policy_of(facts, verdict.queue) is v.Policy.DENY:
-            self._recent.add(facts.uid, verdict.queue, _charge(facts, verdict))
 
     def _warnings(
         self, verdict: Verdict, effect: Effect, pod: Pod, facts: PodFacts
@@ -302,21 +225,6 @@ def _read(request: Request, without: Collection[str] = ()) -> tuple[Pod, PodFact
         raise ReviewError(f"the request's object is not a pod: {error}") from None
 
 
-def _ungated_text(*, by_policy: bool) -> str:
-    """The refusal of a pod that arrives here without the gate that is due."""
-    if by_policy:
-        return f"the pod has no scheduling gate {v.GATE}: {gate_policy_is_missing()}"
-    return (
-        f"the pod's scheduling gate {v.GATE} was removed on the way; "
-        "a webhook that changes spec.schedulingGates must keep it"
-    )
-
-
-def _charge(facts: PodFacts, verdict: Verdict) -> Charge:
-    """What a pod that is admitted will hold."""
-    return (*verdict.cards, (v.CPU, facts.cpu), (v.MEMORY, facts.memory))
-
-
 def _is_mirror(facts: PodFacts, request: Request) -> bool:
     """Whether a kubelet reports a static pod: it already runs, so it is only counted (E9)."""
     return facts.mirror and request.user_info.username.startswith(_NODE_USER)
@@ -326,19 +234,19 @@ def _refusal(verdict: Verdict) -> AdmissionResponse:
     return deny(verdict.text, reason=verdict.reason or "Forbidden")
 
 
-def _set_gate(pod: Pod, facts: PodFacts, mark: str) -> Steps:
-    """What adds what it lacks of the gate and this value of our label; nothing if it has both."""
+def _set_gate(pod: Pod, facts: PodFacts) -> Steps:
+    """What adds what it lacks of the gate and our label; nothing if it has both."""
     gate = _ADD_GATE if pod.spec.scheduling_gates else _SET_GATE
-    return [*([] if facts.state is State.GATED else [gate]), *_mark(pod, mark)]
+    return [*([] if facts.state is State.GATED else [gate]), *_mark(pod)]
 
 
-def _mark(pod: Pod, mark: str) -> Steps:
-    """What gives the pod this value of our label; none if it has it."""
+def _mark(pod: Pod) -> Steps:
+    """What gives the pod our label; none if it has it."""
     labels = pod.metadata.labels
     if labels is None:
-        return [{"op": "add", "path": _LABELS, "value": {v.MANAGED: mark}}]
-    if labels.managed != mark:
-        return [{"op": "add", "path": _LABEL, "value": mark}]
+        return [{"op": "add", "path": _LABELS, "value": {v.MANAGED: v.IS_MANAGED}}]
+    if labels.managed != v.IS_MANAGED:
+        return [{"op": "add", "path": _LABEL, "value": v.IS_MANAGED}]
     return []
 
 

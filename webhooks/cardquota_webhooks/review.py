@@ -77,6 +77,8 @@ class AdmissionResponse(NamedTuple):
     patch: str = ""
     """As `json_patch` encodes it."""
     warnings: tuple[str, ...] = ()
+    gated: bool = False
+    """Whether the patch gives a pod its gate."""
     code: int = HTTPStatus.FORBIDDEN
     reason: str = "Forbidden"
     text: str = ""

@@ -187,8 +187,8 @@ class AdmissionServer:
         if self._audit and not answer.allowed and request.resource.group != REVIEW_GROUP:
             answer = AdmissionResponse(warnings=(shortfall_messages.audited(answer.text),))
         seconds = perf_counter() - began
-        changed = "cut" if scaled else "answer" if kind in QUESTIONS else "gate"
-        decision = _decision(answer, changed)
+        changed = "cut" if scaled else "answer" if kind in QUESTIONS else ""
+        decision = _decision(answer, "gate" if answer.gated else changed)
         self._tally.add(kind if kind in _KNOWN else "other", decision, seconds)
         return HttpAnswer(HTTPStatus.OK, encode(request.uid, answer))
 
@@ -212,7 +212,7 @@ class AdmissionServer:
 def _decision(answer: AdmissionResponse, changed: str) -> str:
     if not answer.allowed:
         return "retry" if answer.retry_after else "deny"
-    if answer.patch:
+    if answer.patch and changed:
         return changed
     return "warn" if answer.warnings else "allow"
 

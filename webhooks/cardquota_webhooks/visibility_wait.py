@@ -1,6 +1,7 @@
-"""Waits a moment for new objects to be seen before a pod is refused."""
+"""Waits a moment for new objects to be seen before anything is refused because they are missing."""
 
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.quota import vocabulary as v
@@ -13,39 +14,64 @@ from cardquota.settings import Settings
 
 Exists = Callable[[str], Awaitable[bool | None]]
 """Whether a queue of this name exists, whatever was seen. None: not known."""
+LONGEST: Final = 1.0
+"""Seconds that a review waits for one object."""
+_PART: Final = 1 / 4
+"""Of the API server's patience, at most: a review may wait for a group, a namespace and a queue."""
 
 
 class VisibilityWait:
-    """Judges pods as at create, up to `webhook.unseenWait` seconds later per unseen object.
+    """Whoever applies several objects together wrote the others a moment ago.
 
-    A review does not wait for a missing queue, and refuses nothing because of an unseen queue.
+    Guarantees: a review waits at most a second for each object, and less than the API server waits
+    for all of them. It does not wait for a queue that does not exist. Not guaranteed: that the
+    object is seen then.
     """
 
     def __init__(
-        self, ledger: LedgerReader, settings: Settings, notifier: ChangeNotifier, exists: Exists
+        self,
+        ledger: LedgerReader,
+        settings: Settings,
+        notifier: ChangeNotifier,
+        exists: Exists,
+        *,
+        longest: float | None = None,
     ) -> None:
+        """`exists`: looks up a queue that was not seen. `longest`: seconds, instead of what is
+        guaranteed.
+        """
         self._ledger = ledger
-        self._settings = settings
+        self._require_queue = settings.require_queue
         self._notifier = notifier
         self._exists = exists
+        usual = min(LONGEST, settings.webhook.timeout_seconds * _PART)
+        self._longest = usual if longest is None else longest
 
-    def at_once(self, facts: PodFacts) -> Verdict | None:
-        """The verdict, if there is nothing to wait for."""
-        if self.namespace_unknown(facts):
-            return None
-        verdict = self._verdict(facts)
-        return None if _of_unseen_queue(verdict) else verdict
+    async def until(self, condition: Callable[[], bool]) -> bool:
+        """Whether it holds, now or within the time."""
+        return await self._notifier.wait_for(condition, self._longest)
+
+    async def namespace(self, name: str) -> bool:
+        """Whether the namespace was seen."""
+        return await self.until(lambda: name in self._ledger.namespaces)
+
+    async def queue(self, name: str) -> bool | None:
+        """Whether the queue was seen. False: it does not exist. None: it may."""
+        if not self._has(name) and await self._exists(name) is False:
+            return False
+        return await self.until(lambda: self._has(name)) or None
 
     async def judge(self, facts: PodFacts) -> Verdict:
-        """The verdict, once the pod's namespace and queue were seen, or the time is over."""
-        wait = self._settings.webhook.unseen_wait
-        await self._notifier.wait_for(lambda: not self.namespace_unknown(facts), wait)
+        """The verdict as at create, once the pod's namespace and queue were seen, or the time is
+        over. Nothing is refused because of a queue that exists and was not seen.
+        """
+        await self.until(lambda: not self.namespace_unknown(facts))
         verdict = self._verdict(facts)
         if not _of_unseen_queue(verdict):
             return verdict
         exists = await self._exists(verdict.queue)
         if exists is not False:
-            await self._notifier.wait_for(lambda: not _of_unseen_queue(self._verdict(facts)), wait)
+            await self.until(lambda: not _of_unseen_queue(self._verdict(facts)))
         again = self._verdict(facts)
         if exists and _of_unseen_queue(again) and again.queue == verdict.queue:
             return queue_on_its_way(again.queue)
@@ -66,8 +92,12 @@ class VisibilityWait:
             )
         )
 
+    def _has(self, queue: str) -> bool:
+        account = self._ledger.account(queue)
+        return account is not None and account.facts is not None
+
     def _verdict(self, facts: PodFacts) -> Verdict:
-        return judge_create(self._ledger, facts, require_queue=self._settings.require_queue)
+        return judge_create(self._ledger, facts, require_queue=self._require_queue)
 
 
 def _of_unseen_queue(verdict: Verdict) -> bool:

@@ -11,7 +11,6 @@ from typing import Final
 
 import msgspec
 
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.loop.time_slice import in_slices
 from cardquota.quota.decisions.volcano_jobs.job_create import judge_job
 from cardquota.quota.decisions.volcano_jobs.job_pods import has_too_many_tasks
@@ -22,12 +21,12 @@ from cardquota.quota.messages.volcano import volcano_job_messages
 from cardquota.quota.names.meaningless_keys import KEYS_OF_GROUPS, KEYS_OF_PODS
 from cardquota.quota.objects.volcano_job import WrittenVolcanoJob
 from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode
-from cardquota.settings import Settings
 
 from .claims import CardlessClaims
 from .large_bodies import too_large
 from .review import AdmissionResponse, Request, deny
 from .unknown_keys import key_warnings, task_key_warnings
+from .visibility_wait import VisibilityWait
 
 _LOG = logging.getLogger(__name__)
 JOBS: Final = ("batch.volcano.sh", "jobs")
@@ -40,15 +39,13 @@ class VolcanoJobReviews:
     def __init__(
         self,
         ledger: LedgerReader,
-        settings: Settings,
-        notifier: ChangeNotifier,
+        visibility: VisibilityWait,
         claims: CardlessClaims,
         known: Callable[[], bool],
     ) -> None:
         """`known`: whether the cluster was read, recently enough for a refusal."""
         self._ledger = ledger
-        self._wait = settings.webhook.unseen_wait
-        self._notifier = notifier
+        self._visibility = visibility
         self._claims = claims
         self._known = known
 
@@ -70,7 +67,9 @@ class VolcanoJobReviews:
             if number:
                 said = request_messages.beyond_limit(JOB_TASKS, number, of="the Job")
                 return _warned(volcano_job_messages.job_not_looked_at(said))
-            if not await self._seen(request.namespace, job.spec.queue or DEFAULT_QUEUE):
+            queue, visibility = job.spec.queue or DEFAULT_QUEUE, self._visibility
+            seen = await visibility.namespace(request.namespace) and await visibility.queue(queue)
+            if not seen:
                 return _warned(*keys)
             for task in job.spec.tasks or ():
                 await self._claims.leave_out(task.template.spec, request.namespace)
@@ -85,16 +84,6 @@ class VolcanoJobReviews:
         if self._ledger.mode_in(request.namespace) is Mode.AUDIT:
             return _warned(shortfall_messages.audited(verdict.refusal), *keys)
         return deny(verdict.refusal, reason=verdict.reason or "Forbidden")
-
-    async def _seen(self, namespace: str, queue: str) -> bool:
-        """Whether namespace and queue were seen. A queue that is not there costs the same wait."""
-
-        def seen() -> bool:
-            account = self._ledger.account(queue)
-            has_queue = account is not None and account.facts is not None
-            return has_queue and namespace in self._ledger.namespaces
-
-        return await self._notifier.wait_for(seen, self._wait)
 
 
 def _warned(*texts: str) -> AdmissionResponse:

@@ -19,7 +19,6 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.loop.turns import Turns
 from cardquota.quota.accounts.account_reader import AccountReader
 from cardquota.quota.amounts import Amounts
@@ -56,7 +55,7 @@ from .rolling_update import UpdatedDeployment, may_be_gone
 from .scaling.own_pods import Makers, OwnPods, PodCount
 from .silent_waits import deadline_in_queue, foreign_gates, keys_beside_template
 from .unknown_keys import template_key_warnings
-from .visibility_wait import Exists, VisibilityWait
+from .visibility_wait import VisibilityWait
 from .workload_objects import ReviewedWorkload, StoredWorkload, pods_of_job
 
 _LOG = logging.getLogger(__name__)
@@ -98,16 +97,15 @@ class WorkloadReviews:
         self,
         ledger: LedgerReader,
         settings: Settings,
-        notifier: ChangeNotifier,
-        exists: Exists,
+        visibility: VisibilityWait,
         claims: CardlessClaims,
     ) -> None:
         self._ledger = ledger
         self._claims = claims
         self._require_queue = settings.require_queue
         self._beside_volcano = settings.scheduler == "volcano"
-        self._group_wait = GroupWaits(ledger, settings, notifier)
-        self._visibility = VisibilityWait(ledger, settings, notifier, exists)
+        self._group_wait = GroupWaits(ledger, visibility)
+        self._visibility = visibility
         self._own_pods = OwnPods(ledger)
         self._turns = Turns[tuple[str, ...]]()
 
@@ -136,8 +134,7 @@ class WorkloadReviews:
         kind = KINDS.get(request.resource.resource, "")
         facts = pod_of_template(template, request.namespace, kind, self._ledger.defaults)
         if request.operation == "CREATE":
-            known = not self._visibility.namespace_unknown(facts)
-            await self._group_wait.for_group_of(facts, namespace_known=known)
+            await self._group_wait.for_group_of(facts)
         verdict = with_claims(await self._visibility.judge(facts), claimed)
         if self._beside_volcano:
             scheduler = template.spec.scheduler_name

@@ -8,7 +8,7 @@ from .admission_path import plural
 from .comparison import differences
 from .generate import AUDIT, COMMITTED, COMPONENT, EXTENDER, VOLCANO, committed, default_text, main
 from .manifests import documents, render, render_policies, webhook_paths
-from .matching import is_ours, ours, ours_or_may_claim, resource_pattern
+from .matching import is_ours, ours_or_may_claim, resource_pattern
 from .rights import Right, in_words
 from .scheduler_configuration import managed_resources, scheduler_text
 from .webhook_objects import ENFORCED
@@ -29,7 +29,6 @@ __all__ = [
     "is_ours",
     "main",
     "managed_resources",
-    "ours",
     "ours_or_may_claim",
     "plural",
     "render",

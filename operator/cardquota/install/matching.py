@@ -20,6 +20,9 @@ from ..quota.vocabulary import (
     CARD_NAME_ALIAS,
     GPU_MEMORY,
     GROUP_NAME,
+    MANAGED,
+    NAMESPACE_ENFORCED,
+    NAMESPACE_MODE,
     QUEUE_NAME,
     QUEUE_NAME_VOLCANO_JOB,
     REQUEST,
@@ -35,6 +38,9 @@ NODE_USER: Final = "system:node:"
 
 NODES: Final = "system:nodes"
 """The group of all nodes."""
+
+MARKED: Final = f"object.metadata.?labels[?{literal(MANAGED)}].hasValue()"
+"""The pod `object` has our label: it has been here, or somebody wrote it by hand."""
 
 _QUEUE_KEYS: Final = (QUEUE_NAME, QUEUE_NAME_VOLCANO_JOB, GROUP_NAME)
 _GROUP_OF_PODS: Final = "podgroup-"
@@ -191,10 +197,11 @@ def names_a_queue(pod: str) -> str:
 
 def may_be_managed(settings: Settings) -> str:
     """The pod `object` has a queue if its namespace or the settings give it one, and it asks for
-    cards, or for card memory, which some quota may limit. Also for conditions: it does not read
-    `namespaceObject`.
+    cards, or for card memory, which some quota may limit. Or it claims devices. Also for
+    conditions: it does not read `namespaceObject`.
     """
-    uses = any_of(carries("object", _CARD_KEYS), _asks("object", _of_ours(settings)))
+    asks = _asks("object", any_of(_of_ours(settings), _claimed()))
+    uses = any_of(carries("object", _CARD_KEYS), _claims_by_name("object"), asks)
     return any_of(names_a_queue("object"), uses)
 
 
@@ -203,16 +210,31 @@ def managed(settings: Settings) -> str:
     return any_of(names_a_queue("object"), _given(_uses_cards(settings), settings))
 
 
-def managed_if_limited(settings: Settings) -> str:
-    """The pod `object` has a queue if some quota limits card memory. It reads `namespaceObject`."""
-    return _given(_asks("object", _is_memory()), settings)
+def may_not_pass(settings: Settings) -> str:
+    """The pod `object` asks for cards or card memory where it gets a queue, or may have none
+    without one. It reads `namespaceObject`.
+    """
+    asks = _asks("object", _of_ours(settings))
+    if settings.require_queue or settings.default_queue:
+        return asks
+    return all_of(any_of(_queue_of_namespace(), in_enforced()), asks)
+
+
+def in_enforced() -> str:
+    """The namespace of the object has the label `enforced`."""
+    mode = f"namespaceObject.metadata.?labels[?{literal(NAMESPACE_MODE)}].orValue('')"
+    return f"{mode} == {literal(NAMESPACE_ENFORCED)}"
 
 
 def _given(uses: str, settings: Settings) -> str:
     """It `uses` what gives it the queue of its namespace or of the settings."""
     if settings.default_queue:
         return uses
-    return all_of(f"{annotation('namespaceObject', QUEUE_NAME)} != ''", uses)
+    return all_of(_queue_of_namespace(), uses)
+
+
+def _queue_of_namespace() -> str:
+    return f"{annotation('namespaceObject', QUEUE_NAME)} != ''"
 
 
 def _uses_cards(settings: Settings) -> str:

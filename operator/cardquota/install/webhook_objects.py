@@ -22,13 +22,13 @@ from ..quota.vocabulary import (
     REVIEW_GROUP,
     REVIEW_VERSION,
     STATUS,
-    TO_REVIEW,
     VERSION,
     WORKLOAD_REVIEWS,
 )
 from ..settings import InstallationMode, Settings
 from .cel import all_of, annotation, any_of, carries, gated, literal, literals, same_but, user_is
 from .matching import (
+    MARKED,
     asks_anew,
     no_controller,
     no_group_of_volcanos,
@@ -50,14 +50,7 @@ SUFFIX: Final = "cardquota.volcano.sh"
 ENFORCED: Final = "pods-enforced"
 _PORT: Final = 443
 
-_ALL: Final[dict[str, Any]] = {"matchExpressions": []}
-"""Selects all. Said, since a kustomization leaves what it is not told to change."""
-_NOT_ANSWERED: Final = {
-    "matchExpressions": [{"key": MANAGED, "operator": "NotIn", "values": [IS_MANAGED]}]
-}
-_TO_BE_ANSWERED: Final = {
-    "matchExpressions": [{"key": MANAGED, "operator": "In", "values": [TO_REVIEW]}]
-}
+_MARKED: Final = {"matchExpressions": [{"key": MANAGED, "operator": "In", "values": [IS_MANAGED]}]}
 
 _OBSERVED_WITHIN: Final = 2
 """Seconds that the API server waits for an answer that decides nothing."""
@@ -78,22 +71,32 @@ _WORKLOADS: Final = (
 def mutating(settings: Settings) -> dict[str, Any]:
     """The MutatingWebhookConfiguration of pods: it sets the gate of every pod that must wait.
 
-    It also removes a gate that would never open, and annotations of ours that come from a backup:
-    so pods that have these reach us too. In namespaces
-    labelled `enforced` it is called for every possible card, also by a resource name of no vendor
-    row: a pod that is refused there without a gate must be able to get one.
+    It also removes a gate that would never open, our label where it means nothing, and annotations
+    of ours that come from a backup: so pods that have these reach us too. In namespaces labelled
+    `enforced` it is called for every possible card, also by a resource name of no vendor row, and
+    for devices (P7); in namespaces labelled `audit` for those that the pod claims in its own text.
     """
-    elsewhere = watched(settings, NAMESPACE_ENFORCED)
-    enforced = labelled(settings, NAMESPACE_ENFORCED)
-    may_use = ours_or_may_claim("object", settings)
-    of_another = carries("object", written_at_release(settings))
+    left_over = [gated("object"), MARKED, carries("object", written_at_release(settings))]
     webhooks = [
-        _pods(settings, "pods", elsewhere, any_of(gated("object"), of_another, _ours(settings))),
-        _pods(settings, ENFORCED, enforced, any_of(gated("object"), of_another, may_use)),
+        _pods(settings, what, namespaces, any_of(*left_over, which))
+        for what, namespaces, which in _reviewed(settings)
     ]
     for webhook in webhooks:
+        # Whoever changes the pod after us may change the answer.
         webhook["reinvocationPolicy"] = "IfNeeded"
     return _configuration("MutatingWebhookConfiguration", settings, webhooks)
+
+
+def _reviewed(settings: Settings) -> list[tuple[str, dict[str, Any], str]]:
+    """Which pods are reviewed when they are created, by the label of their namespace: the name of
+    the webhook, the namespaces, and the condition.
+    """
+    enforced, audited = (labelled(settings, it) for it in (NAMESPACE_ENFORCED, NAMESPACE_AUDIT))
+    return [
+        ("pods", unlabelled(settings), ours("object", settings)),
+        (ENFORCED, enforced, ours_or_may_claim("object", settings)),
+        ("pods-audited", audited, ours_or_claims("object", settings)),
+    ]
 
 
 def mutating_scales(settings: Settings) -> dict[str, Any]:
@@ -218,14 +221,14 @@ def looks_at_volcano_jobs(settings: Settings) -> bool:
 
 
 def validating(settings: Settings) -> dict[str, Any]:
-    """The ValidatingWebhookConfiguration: pods, Queues, PodGroups, scale-ups, and warnings for
-    workloads.
+    """The ValidatingWebhookConfiguration: Queues, PodGroups, scale-ups, and warnings for workloads;
+    and pods, if a policy sets their gate.
     """
     return _configuration(
         "ValidatingWebhookConfiguration",
         settings,
         [
-            *_validated_pods(settings),
+            *(_validated_pods(settings) if gate_is_set_by_policy(settings) else ()),
             _resizes(settings),
             _queues(settings),
             _pod_groups(settings),
@@ -236,50 +239,21 @@ def validating(settings: Settings) -> dict[str, Any]:
 
 
 def _validated_pods(settings: Settings) -> list[dict[str, Any]]:
-    """By the label of their namespace.
+    """The one review of pods that no webhook of ours changes.
 
-    - none: the pods that whoever set their gate has marked for this answer. The mark is found
-      before anything is evaluated: for all other pods of the cluster it costs next to nothing.
-    - `enforced`: all that may use a card or claim a device (P7), but those that the mutating review
-      has answered. Only the operator knows which resources a DeviceClass provides. Where a policy
-      sets the gate the mark says nothing: it is not written on pods that the policy does not know.
-    - `audit`: all that use cards or claim devices. No pod is marked there.
+    In namespaces without a label these are the pods that the policy has marked. The mark is found
+    before anything is evaluated: for all other pods of the cluster it costs next to nothing. In
+    audit mode nothing is gated, and nothing marked. In namespaces labelled `enforced` the mark says
+    nothing: it is not written on pods that the policy does not know.
     """
-    enforced = _pods(
-        settings,
-        ENFORCED,
-        labelled(settings, NAMESPACE_ENFORCED),
-        ours_or_may_claim("object", settings),
-    )
-    by_policy = gate_is_set_by_policy(settings)
-    enforced["objectSelector"] = _ALL if by_policy else _NOT_ANSWERED
-    audited = _pods(
-        settings,
-        "pods-audited",
-        labelled(settings, NAMESPACE_AUDIT),
-        ours_or_claims("object", settings),
-    )
-    return [_unlabelled(settings), enforced, audited]
+    found = [_pods(settings, *one) for one in _reviewed(settings)]
+    if settings.mode is InstallationMode.ENFORCE:
+        del found[0]["matchConditions"]
+        found[0]["objectSelector"] = _MARKED
+    return found
 
 
-def _unlabelled(settings: Settings) -> dict[str, Any]:
-    by_policy = gate_is_set_by_policy(settings)
-    namespaces = unlabelled(settings)
-    if settings.require_queue or (by_policy and settings.mode is InstallationMode.AUDIT):
-        # A webhook after ours may make any pod ask for cards: without a queue it has to be refused.
-        # And where no policy sets gates, none marks pods.
-        pods = _pods(settings, "pods", namespaces, _ours(settings))
-        return pods if by_policy else {**pods, "objectSelector": _NOT_ANSWERED}
-    return {**_pods(settings, "pods", namespaces), "objectSelector": _TO_BE_ANSWERED}
-
-
-def _ours(settings: Settings) -> str:
-    return ours("object", settings)
-
-
-def _pods(
-    settings: Settings, what: str, namespaces: dict[str, Any], which: str = ""
-) -> dict[str, Any]:
+def _pods(settings: Settings, what: str, namespaces: dict[str, Any], which: str) -> dict[str, Any]:
     """Creates of pods. One condition, since the API server evaluates all that there are; it asks
     for what is rare first.
     """
@@ -287,7 +261,7 @@ def _pods(
         what,
         settings,
         rule=_rule("", "v1", "pods", ["CREATE"], "Namespaced"),
-        conditions={"may-be-ours": all_of(which, no_mirror_pod())} if which else {},
+        conditions={"may-be-ours": all_of(which, no_mirror_pod())},
         # Where a policy sets the gate, pods wait at it while we do not answer.
         fail=not gate_is_set_by_policy(settings),
         namespaces=namespaces,

@@ -68,9 +68,7 @@ MANAGED: Final = "volcano.sh/card-managed"
 operator changes it. A stamp counts only beside it, so that the API server has to look at no write
 of the status of any other pod."""
 IS_MANAGED: Final = "true"
-"""Its value on a pod whose create has been answered."""
-TO_REVIEW: Final = "to-review"
-"""Its value on a pod that the validating review has to answer as well."""
+"""Its value. Pods of earlier releases may have another."""
 
 GATE: Final = "volcano.sh/card-quota"
 """The scheduling gate at which a pod waits for quota."""

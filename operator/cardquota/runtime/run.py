@@ -25,6 +25,7 @@ from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
 from cardquota_webhooks.scaling.scale_targets import ScaleTargets
 from cardquota_webhooks.scaling.scales import ScaleReviews
 from cardquota_webhooks.server import AdmissionServer
+from cardquota_webhooks.visibility_wait import VisibilityWait
 from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
 
@@ -359,31 +360,22 @@ class Operator:
             return synced() and not late()
 
         exists = QueueLookup(self._client).exists
+        visibility = VisibilityWait(self._ledger, self._settings, self._notifier, exists)
         claims = CardlessClaims(self._ledger, self._settings, ClaimLookup(self._client).classes)
-        pods = PodReviews(
-            self._ledger,
-            self._settings,
-            self._notifier,
-            exists,
-            claims,
-            synced,
-            time.monotonic,
-            late=late,
-        )
+        pods = PodReviews(self._ledger, self._settings, visibility, claims, synced, late=late)
         targets = ScaleTargets(self._ledger, PodLookup(self._client).one)
         beside_volcano = self._settings.scheduler == "volcano"
-        jobs = VolcanoJobReviews(self._ledger, self._settings, self._notifier, claims, known)
+        jobs = VolcanoJobReviews(self._ledger, visibility, claims, known)
         return AdmissionServer(
             pods,
             ResizeReviews(self._ledger, known),
             QueueReviews(self._ledger, beside_volcano=beside_volcano, known=known),
-            PodGroupReviews(self._ledger, self._settings, self._notifier, exists, known),
-            WorkloadReviews(self._ledger, self._settings, self._notifier, exists, claims),
+            PodGroupReviews(self._ledger, self._settings, visibility, known),
+            WorkloadReviews(self._ledger, self._settings, visibility, claims),
             ScaleReviews(
                 self._ledger,
                 self._settings,
-                self._notifier,
-                exists,
+                visibility,
                 targets,
                 self._scale_cut,
                 lambda: synced() and not any(one.late for one in self._reflectors),

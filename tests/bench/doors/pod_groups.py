@@ -12,7 +12,7 @@ from typing import Final
 from builders import Body, a_ledger, a_namespace, a_node, a_queue
 from cardquota.cluster.watch import ChangeNotifier
 from cardquota.settings import Settings
-from cardquota_webhooks import AdmissionResponse, PodGroupReviews, decode, encode
+from cardquota_webhooks import AdmissionResponse, PodGroupReviews, VisibilityWait, decode, encode
 
 from ..bodies.group_bodies import group_bodies
 from ..figure import Figure, Report, median
@@ -48,7 +48,8 @@ def _reviews() -> PodGroupReviews:
     async def there(_: str) -> bool | None:
         return True
 
-    return PodGroupReviews(ledger, Settings(), ChangeNotifier(), there, lambda: True)
+    visibility = VisibilityWait(ledger, Settings(), ChangeNotifier(), there)
+    return PodGroupReviews(ledger, Settings(), visibility, lambda: True)
 
 
 def _body(group: Body) -> bytes:

@@ -15,7 +15,7 @@ from cardquota.cluster.watch import ChangeNotifier, Delivery, watched_kinds
 from cardquota.control.waking import WorkloadWaker
 from cardquota.quota.ledger import Ledger
 from cardquota.settings import Settings
-from cardquota_webhooks import decode, encode
+from cardquota_webhooks import VisibilityWait, decode, encode
 from cardquota_webhooks.scaling import ScaleReviews, ScaleTargets
 
 from ..bodies.workload_bodies import scale_review, workload
@@ -129,8 +129,7 @@ def _scale_reviews(ledger: Ledger) -> ScaleReviews:
     return ScaleReviews(
         ledger,
         Settings(),
-        ChangeNotifier(),
-        there,
+        VisibilityWait(ledger, Settings(), ChangeNotifier(), there),
         targets,
         lambda _, __, ___: None,
         lambda: True,

@@ -11,7 +11,6 @@ one more argument, a pod of it comes and goes a hundred times a second.
 
 import asyncio
 import sys
-import time
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +33,7 @@ from cardquota_webhooks import (
     PodReviews,
     QueueReviews,
     ResizeReviews,
+    VisibilityWait,
     WorkloadReviews,
 )
 from cardquota_webhooks.scaling import ScaleReviews, ScaleTargets
@@ -130,22 +130,22 @@ async def no_pod(_: str, __: str) -> None:
 
 
 async def _main(port: int, certificate: bytes, key: bytes, *, busy: bool) -> None:
-    settings, notifier, metrics, held = Settings(), ChangeNotifier(), Metrics(), ledger()
+    settings, metrics, held = Settings(), Metrics(), ledger()
+    visibility = VisibilityWait(held, settings, ChangeNotifier(), no_queue)
     claims = CardlessClaims(held, settings, no_claim)
-    pods = PodReviews(held, settings, notifier, no_queue, claims, lambda: True, time.monotonic)
+    pods = PodReviews(held, settings, visibility, claims, lambda: True)
     targets = ScaleTargets(held, no_pod)
-    workloads = WorkloadReviews(held, settings, notifier, no_queue, claims)
+    workloads = WorkloadReviews(held, settings, visibility, claims)
     scales = ScaleReviews(
         held,
         settings,
-        notifier,
-        no_queue,
+        visibility,
         targets,
         lambda _, __, ___: None,
         lambda: True,
     )
     resizes = ResizeReviews(held, lambda: True)
-    groups = PodGroupReviews(held, settings, notifier, no_queue, lambda: True)
+    groups = PodGroupReviews(held, settings, visibility, lambda: True)
     queues = QueueReviews(held)
     server = AdmissionServer(pods, resizes, queues, groups, workloads, scales, metrics, audit=False)
     tls = server_context(certificate, key)

@@ -41,9 +41,7 @@ _PATCH: Final = [
     {"op": "add", "path": "/spec/schedulingGates/-", "value": {"name": GATE}},
     {"op": "add", "path": "/metadata/labels", "value": {MANAGED: IS_MANAGED}},
 ]
-"""What ours answers for a pod that has a gate of somebody else's already, and no label. With this
-label no second review follows.
-"""
+"""What ours answers for a pod that has a gate of somebody else's already, and no label."""
 
 
 def labels(variant: str) -> dict[str, str]:

@@ -40,31 +40,15 @@ def test_pods_without_cards_and_queues_never_reach_us(team: Team) -> None:
     assert reviews(team) == before + 1
 
 
-@pytest.mark.parametrize(
-    ("cards", "policy", "number"), [(1000, None, 1), (3, "Gate", 1), (3, None, 2)]
-)
-def test_a_pod_is_reviewed_twice_only_where_that_may_change_the_answer(
-    team: Team, cards: int, policy: str | None, number: int
-) -> None:
-    """While the queue has room for many more, and where pods wait for room, once is enough."""
-    team.has_queue(team.a_queue({H200: cards}).with_policy(policy))
-    pod = team.a_pod("a", 1, H200)
-    until_reviewed(team, pod, number)
+@pytest.mark.parametrize(("policy", "mode"), [("Gate", None), (None, None), (None, "enforced")])
+def test_e2_a_pod_is_reviewed_once(team: Team, policy: str | None, mode: str | None) -> None:
+    """Whatever the queue does with pods that lack room, and whatever the namespace demands."""
+    team.has_queue(team.a_queue({H200: 1}).with_policy(policy))
+    mark(team, mode)
     before = reviews(team)
-    reply = team.create(pod, dry=True)
-    assert reviews(team) == before + number
-    value = {1: v.IS_MANAGED, 2: v.TO_REVIEW}[number]
-    assert reply.body["metadata"]["labels"][v.MANAGED] == value
-
-
-def until_reviewed(team: Team, pod: PodBody, number: int) -> None:
-    """The queue is seen a moment later."""
-
-    def so_many() -> bool:
-        before = reviews(team)
-        return team.create(pod, dry=True).ok and reviews(team) == before + number
-
-    team.until(so_many, f"{number} reviews")
+    reply = team.create(team.a_pod("a", 1, H200))
+    assert reviews(team) == before + 1
+    assert reply.body["metadata"]["labels"][v.MANAGED] == v.IS_MANAGED
 
 
 def test_kube_system_never_reaches_us(product_plane: Cluster, team: Team) -> None:

@@ -130,8 +130,7 @@ def test_sigterm_answers_what_is_in_flight_and_gives_the_lease_up(
     installed: Cluster, tmp_path: Path
 ) -> None:
     """Exit 0; a review that waits for its namespace, or was just sent, is still answered."""
-    patient = {**QUICK, "webhook": {"unseenWait": 2}}
-    with running(installed, tmp_path / "o", patient) as operator:
+    with running(installed, tmp_path / "o", QUICK) as operator:
         assert holder(installed)
         eventually(lambda: "may decide" in operator.log.read_text(), "a leader that decides")
         review = operator.sent_review(installed, "/validate", a_review("q", "not-there"))

@@ -12,6 +12,7 @@ from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, gates, notes
 
 from .other_webhook import other_webhook
+from .test_label import set_mode
 
 
 def annotation(key: str, value: str) -> Object:
@@ -89,8 +90,34 @@ def test_a_pod_that_had_nothing_to_do_with_cards_gets_no_card_on_the_way(
 
 
 @pytest.mark.slow
+def test_where_a_queue_is_required_none_gets_a_card_or_a_device_without_one_on_the_way(
+    team: Team, tmp_path: Path
+) -> None:
+    """In a namespace labelled `enforced`: the policy says no, since ours was not asked. Who carries
+    our label from the beginning is asked about, and asked again.
+    """
+    team.has_queue({T1000: 3})
+    set_mode(team, v.NAMESPACE_ENFORCED)
+    stock = a_pod("stock").asking_for(1)
+    team.until(lambda: not team.create(stock, dry=True).ok, "enforced")
+    plain = a_pod("plain").annotated("example.com/note", "x")
+    memory = {"limits": {v.GPU_MEMORY: 1}, "requests": {v.GPU_MEMORY: 1}}
+    claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    with other_webhook(team, tmp_path) as patch:
+        assert through(team, patch, plain, dry=True).ok
+        for value in (memory, limit(1)["value"]):
+            step = {"op": "add", "path": "/spec/containers/0/resources", "value": value}
+            assert "needs a card queue" in through(team, patch, plain, step).message
+        assert through(team, patch, plain.managed(), limit(1)).reason == v.Reason.QUEUE_NOT_FOUND
+        claim = {"op": "add", "path": "/spec/resourceClaims", "value": claims}
+        reply = through(team, patch, plain, claim)
+        assert (reply.code, "cannot be counted by card" in reply.message) == (403, True)
+        assert through(team, patch, plain.managed(), claim).reason == v.Reason.DEVICE_CLAIMED
+
+
+@pytest.mark.slow
 def test_neither_gate_nor_charge_is_forged_on_the_way(team: Team, tmp_path: Path) -> None:
-    """Refused by the validating review, or by the policies that hold while we are down."""
+    """The policies hold of what is stored in the end, also while we are down."""
     team.has_queue({T1000: 3})
     pod = team.a_pod("a", 1, T1000)
     with other_webhook(team, tmp_path) as patch:

@@ -10,7 +10,7 @@ from builders import GPU, H200, Body, a_ledger, a_node, a_pod, see
 from builders.pod import PodBody
 from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import BindArgs, Binder
-from cardquota.quota import ALLOCATED, MANAGED, TO_REVIEW
+from cardquota.quota import ALLOCATED, MANAGED
 from cardquota.quota import TERM as TERM_KEY
 from cardquota.quota.card_memory import MemoryNode
 from cardquota.quota.ledger import Ledger
@@ -133,7 +133,7 @@ async def test_i3_a_charge_that_somebody_forged_does_not_count_once_it_is_bound(
 
 async def test_the_label_that_a_pod_has_is_left_as_it_is() -> None:
     """Whatever its value: the less is written, the less each later write costs."""
-    world = BinderWorld(NODE, asking().labelled(MANAGED, TO_REVIEW), answers=(CREATED,))
+    world = BinderWorld(NODE, asking().labelled(MANAGED, "x"), answers=(CREATED,))
     assert await world.bind() == ""
     (call,) = world.script.calls
     assert "labels" not in call.body["metadata"]

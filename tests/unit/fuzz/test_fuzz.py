@@ -48,7 +48,7 @@ async def test_an_error_is_found_wherever_it_is(monkeypatch: pytest.MonkeyPatch)
         raise ZeroDivisionError
 
     with monkeypatch.context() as patch:
-        patch.setattr("cardquota_webhooks.pods.judge_create", broken)
+        patch.setattr("cardquota_webhooks.visibility_wait.judge_create", broken)
         patch.setattr("cardquota_webhooks.visibility_wait.judge_create", broken)
         assert (await fuzz(200, 1, large=0.0, timed=False)).counted["bug"]
     with monkeypatch.context() as patch:

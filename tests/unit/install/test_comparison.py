@@ -16,7 +16,12 @@ from cardquota_dev.paths import CHECKOUT
 
 Object = dict[str, Any]
 RENDERED = {(one["kind"], one["metadata"]["name"]): one for one in documents(Settings())}
-VALIDATING = RENDERED["ValidatingWebhookConfiguration", "cardquota"]
+BY_POLICY = documents(Settings(webhook=Webhook(gate=GateSetter.POLICY)))
+(VALIDATING,) = (
+    one
+    for one in BY_POLICY
+    if (one["kind"], one["metadata"]["name"]) == ("ValidatingWebhookConfiguration", "cardquota")
+)
 BY_URL = documents(Settings(webhook=Webhook(url="https://10.0.0.1")))[-1]
 POLICY = RENDERED["ValidatingAdmissionPolicy", "cardquota-pods"]
 LAST = len(POLICY["spec"]["validations"]) - 1
@@ -63,8 +68,8 @@ def test_what_changes_no_meaning(wanted: Object, change: Callable[[Object], obje
     [
         (
             VALIDATING,
-            lambda o: o["webhooks"][0].update(failurePolicy="Ignore"),
-            "has webhooks[pods.cardquota.volcano.sh].failurePolicy Ignore instead of Fail",
+            lambda o: o["webhooks"][0].update(failurePolicy="Fail"),
+            "has webhooks[pods.cardquota.volcano.sh].failurePolicy Fail instead of Ignore",
         ),
         (
             VALIDATING,

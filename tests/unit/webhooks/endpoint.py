@@ -28,6 +28,7 @@ from cardquota_webhooks import (
     QueueReviews,
     RefusedWriteReviews,
     ResizeReviews,
+    VisibilityWait,
     VolcanoJobReviews,
     WorkloadReviews,
 )
@@ -90,13 +91,8 @@ class Endpoint:
     """
 
     def __init__(self, *things: Body, unseen_wait: Any = None, **config: Any) -> None:
-        """`unseen_wait`: seconds, also more than settings allow: who waits is not just slow."""
+        """`unseen_wait`: seconds that a review waits: by a large number, who waits is not slow."""
         self.settings = Settings(**config)
-        if unseen_wait is not None:
-            patience = max(self.settings.webhook.timeout_seconds, 2 + 3 * int(unseen_wait))
-            changed = {"unseen_wait": unseen_wait, "timeout_seconds": patience}
-            webhook = self.settings.webhook.model_copy(update=changed)
-            self.settings = self.settings.model_copy(update={"webhook": webhook})
         audit = self.settings.mode == "audit"
         self.ledger: Ledger = a_ledger(
             *CARDS,
@@ -126,29 +122,27 @@ class Endpoint:
         self.claims_failure = ""
         """Why the API server does not say them."""
         self.claims = CardlessClaims(self.ledger, self.settings, self.classes)
+        visibility = self.visibility = VisibilityWait(
+            self.ledger, self.settings, self.notifier, self.exists, longest=unseen_wait
+        )
         pods = self.pods = PodReviews(
             self.ledger,
             self.settings,
-            self.notifier,
-            self.exists,
+            visibility,
             self.claims,
             lambda: self.synced,
-            lambda: self.now,
             late=lambda: self.late,
         )
         resizes = ResizeReviews(self.ledger, lambda: self.synced and not self.late)
         queues = QueueReviews(self.ledger, known=lambda: self.synced and not self.late)
         targets = ScaleTargets(self.ledger, self.pod)
-        workloads = WorkloadReviews(
-            self.ledger, self.settings, self.notifier, self.exists, self.claims
-        )
+        workloads = WorkloadReviews(self.ledger, self.settings, visibility, self.claims)
         self.events: list[tuple[ObjectReference, str]] = []
         """Of autoscalers that got a part."""
         scales = self.scales = ScaleReviews(
             self.ledger,
             self.settings,
-            self.notifier,
-            self.exists,
+            visibility,
             targets,
             lambda about, text, _: self.events.append((about, text)),
             lambda: self.synced and not self.late,
@@ -156,14 +150,12 @@ class Endpoint:
         groups = PodGroupReviews(
             self.ledger,
             self.settings,
-            self.notifier,
-            self.exists,
+            visibility,
             lambda: self.synced and not self.late,
         )
         jobs = VolcanoJobReviews(
             self.ledger,
-            self.settings,
-            self.notifier,
+            visibility,
             self.claims,
             lambda: self.synced and not self.late,
         )

@@ -177,7 +177,7 @@ async def test_any_bytes_are_answered(body: bytes) -> None:
 
 async def test_labels_of_metrics_stay_few() -> None:
     """Whatever is sent: no name, namespace or resource of a user becomes a label."""
-    async with Endpoint(a_queue().with_quota({H200: 3}), webhook={"unseenWait": 0}) as endpoint:
+    async with Endpoint(a_queue().with_quota({H200: 3}), unseen_wait=0) as endpoint:
         for number in range(50):
             resource = {"group": f"g{number}", "version": "v1", "resource": f"r{number}"}
             await endpoint.review("/validate", {**request_of(POD), "resource": resource})

@@ -1,4 +1,4 @@
-"""The validating review where a policy sets the gate: it alone answers, and nobody else gates."""
+"""The review where a policy sets the gate: it comes last, and adds none."""
 
 import pytest
 
@@ -9,7 +9,6 @@ from cardquota.quota import vocabulary as v
 from .endpoint import Endpoint
 
 THREE = a_queue().with_quota({H200: 3}).with_policy("Deny")
-BY_POLICY = {"gate": "policy", "unseen_wait": 0}
 
 
 def pod(cards: int = 1) -> PodBody:
@@ -17,30 +16,25 @@ def pod(cards: int = 1) -> PodBody:
 
 
 async def test_a_no_comes_with_its_numbers() -> None:
-    async with Endpoint(THREE, webhook=BY_POLICY) as endpoint:
+    async with Endpoint(THREE, unseen_wait=0) as endpoint:
         said = await endpoint.validate(pod(5).gated())
         assert (said.allowed, said.reason) == (False, v.Reason.INSUFFICIENT_CARD)
         assert "requested <5>, total would be <5>, but capability is <3>" in said.text
         assert (await endpoint.validate(pod(3).gated())).allowed
 
 
-async def test_it_gives_the_warnings_and_only_there() -> None:
-    """Elsewhere the mutating review has given them."""
-    for webhook, warnings in ((BY_POLICY, 1), ({"unseen_wait": 0}, 0)):
-        async with Endpoint(THREE, mode="audit", webhook=webhook) as endpoint:
-            said = await endpoint.validate(pod(5))
-            assert said.allowed
-            assert len(said.warnings) == 2 * warnings
-        async with Endpoint(THREE, webhook=webhook) as endpoint:
-            assert (
-                len((await endpoint.validate(a_pod().naming(H200).asking_for(1))).warnings)
-                == warnings
-            )
+async def test_it_gives_the_warnings() -> None:
+    async with Endpoint(THREE, mode="audit") as endpoint:
+        said = await endpoint.validate(pod(5))
+        assert (said.allowed, len(said.warnings)) == (True, 2)
+    async with Endpoint(THREE) as endpoint:
+        said = await endpoint.validate(a_pod().naming(H200).asking_for(1))
+        assert len(said.warnings) == 1
 
 
 async def test_a_pod_that_should_have_a_gate_is_refused_without() -> None:
     """The policy or its binding is missing: the refusal names it."""
-    async with Endpoint(THREE, webhook=BY_POLICY) as endpoint:
+    async with Endpoint(THREE, unseen_wait=0) as endpoint:
         said = await endpoint.validate(pod())
         assert not said.allowed
         assert "MutatingAdmissionPolicy <cardquota-set-gate> sets it" in said.text
@@ -49,14 +43,14 @@ async def test_a_pod_that_should_have_a_gate_is_refused_without() -> None:
 @pytest.mark.parametrize("thing", [pod(), pod().gated(), a_pod().asking_for(1)])
 async def test_before_the_first_sync_everybody_is_admitted(thing: PodBody) -> None:
     """As while we are down: who is to wait has its gate by now."""
-    async with Endpoint(webhook=BY_POLICY) as endpoint:
+    async with Endpoint(unseen_wait=0) as endpoint:
         endpoint.synced = False
         assert (await endpoint.validate(thing)).allowed
 
 
 async def test_in_a_namespace_of_a_moment_ago_a_gate_is_answer_enough() -> None:
     """The policy has seen the namespace: it has a queue of which we know nothing yet."""
-    async with Endpoint(THREE, webhook=BY_POLICY) as endpoint:
+    async with Endpoint(THREE, unseen_wait=0) as endpoint:
         stock = a_pod().in_namespace("new").asking_for(1)
         assert (await endpoint.validate(stock.gated())).allowed
         assert (await endpoint.validate(stock)).code == 429
@@ -67,7 +61,7 @@ async def test_in_a_namespace_of_a_moment_ago_a_gate_is_answer_enough() -> None:
 async def test_with_an_old_view_nothing_is_refused() -> None:
     """A pod without a queue has no gate to get, whatever its namespace demands."""
     strict = a_namespace().in_mode("enforced")
-    async with Endpoint(THREE, strict, webhook=BY_POLICY) as endpoint:
+    async with Endpoint(THREE, strict, unseen_wait=0) as endpoint:
         stock = a_pod().asking_for(1)
         assert not (await endpoint.validate(stock)).allowed
         endpoint.late = True
@@ -85,7 +79,7 @@ async def test_a_card_of_no_vendor_row_is_refused_until_its_pod_names_the_queue(
     strict = a_namespace("team").in_mode("enforced")
     strict = strict if config else strict.with_default_queue("queue")
     node, queue = a_node("x").with_cards("X1", 8, xpu), a_queue().with_quota({"X1": 3})
-    async with Endpoint(node, queue, strict, webhook=BY_POLICY, **config) as endpoint:
+    async with Endpoint(node, queue, strict, unseen_wait=0, **config) as endpoint:
         stock = a_pod().asking_for(2, xpu)
         said = await endpoint.validate(stock)
         assert (said.allowed, said.reason) == (False, v.Reason.QUEUE_NOT_FOUND)
@@ -107,7 +101,7 @@ async def test_b10_card_memory_is_refused_until_its_pod_names_the_queue() -> Non
     team = a_namespace("team").with_default_queue("queue")
     node = a_node("a10").labelled(v.GPU_PRODUCT, "NVIDIA-A10").sharing_memory(32_552, 2)
     stock = a_pod().asking_for_memory(8_138)
-    async with Endpoint(node, team, THREE, webhook=BY_POLICY) as endpoint:
+    async with Endpoint(node, team, THREE, unseen_wait=0) as endpoint:
         assert (await endpoint.validate(stock)).allowed
         endpoint.see(a_queue().with_quota({row: 8_138}).with_policy("Deny"))
         said = await endpoint.validate(stock)

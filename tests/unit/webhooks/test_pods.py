@@ -80,7 +80,7 @@ async def test_foreign_gates_stay() -> None:
 async def test_a_pod_that_has_gate_and_label_is_left_as_it_is() -> None:
     """Reinvocation adds no second one."""
     async with Endpoint(THREE) as endpoint:
-        said = await endpoint.mutate(pod().gated(OTHER).labelled(v.MANAGED, v.TO_REVIEW))
+        said = await endpoint.mutate(pod().gated(OTHER).labelled(v.MANAGED, v.IS_MANAGED))
         assert said.allowed
         assert said.patch == []
 
@@ -96,8 +96,8 @@ GATES = "/spec/schedulingGates"
         (pod().labelled("app", "a"), [GATES, LABEL]),
         (pod().put({}, "metadata", "labels"), [GATES, LABEL]),
         (pod().gated(), ["/metadata/labels"]),
-        (pod().managed(), [GATES, LABEL]),
-        (pod().labelled(v.MANAGED, v.TO_REVIEW), [GATES]),
+        (pod().managed(), [GATES]),
+        (pod().labelled(v.MANAGED, "x"), [GATES, LABEL]),
     ],
 )
 async def test_what_it_lacks_of_gate_and_label_is_added(asked: PodBody, paths: list[str]) -> None:
@@ -106,8 +106,8 @@ async def test_what_it_lacks_of_gate_and_label_is_added(asked: PodBody, paths: l
         assert [step["path"] for step in patch] == paths
         values = {
             GATES: [{"name": v.GATE}],
-            LABEL: v.TO_REVIEW,
-            "/metadata/labels": {v.MANAGED: v.TO_REVIEW},
+            LABEL: v.IS_MANAGED,
+            "/metadata/labels": {v.MANAGED: v.IS_MANAGED},
         }
         assert all(
             step == {"op": "add", "path": p, "value": values[p]}
@@ -115,14 +115,18 @@ async def test_what_it_lacks_of_gate_and_label_is_added(asked: PodBody, paths: l
         )
 
 
-async def test_what_asks_for_card_memory_is_labelled_although_no_quota_limits_it() -> None:
+@pytest.mark.parametrize(
+    "asked",
+    [a_pod().asking_for(1, v.GPU_MEMORY), a_pod().asking_for(1), a_pod().claiming_devices()],
+)
+async def test_what_uses_cards_without_a_queue_is_labelled(asked: PodBody) -> None:
     """So the policies know that it has been here. Not where nothing is gated."""
-    asked = a_pod().asking_for(1, v.GPU_MEMORY)
     async with Endpoint() as endpoint:
         for stray in (asked, asked.gated()):
             patch = (await endpoint.mutate(stray)).patch
             assert patch[-1]["value"] == {v.MANAGED: v.IS_MANAGED}
             assert patched(stray.body, patch) == []
+        assert endpoint.counted("pods", "gate") == 0
         assert (await endpoint.mutate(asked.managed())).patch == []
         endpoint.see(a_namespace("team").in_mode("audit"))
         assert (await endpoint.mutate(asked)).patch == []
@@ -149,7 +153,7 @@ async def test_a_gate_that_stands_there_twice_is_taken_away_twice_and_no_more_of
     async with Endpoint() as endpoint:
         stray = a_pod().asking_for(1).gated(OTHER, v.GATE)
         assert patched(stray.body, (await endpoint.mutate(stray)).patch) == [OTHER]
-        without_end = a_pod().asking_for(1).gated(*[v.GATE] * 100)
+        without_end = a_pod().asking_for(1).managed().gated(*[v.GATE] * 100)
         assert (await endpoint.mutate(without_end)).patch == []
 
 
@@ -168,21 +172,9 @@ async def test_generated_names_need_no_care() -> None:
         assert (await endpoint.review("/mutate", request)).allowed
 
 
-# --- the validating review ------------------------------------------------------------------
-
-
-async def test_a_pod_that_lost_its_gate_on_the_way_is_refused() -> None:
-    """Another webhook changed it after us."""
-    async with Endpoint(THREE) as endpoint:
-        assert (await endpoint.validate(pod().gated())).allowed
-        said = await endpoint.validate(pod())
-        assert not said.allowed
-        assert f"scheduling gate {v.GATE} was removed on the way" in said.text
-
-
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
 async def test_both_reviews_refuse_alike(path: str) -> None:
-    """The final object is judged again: others may have changed it after us."""
+    """Whoever sets the gate."""
     async with Endpoint(THREE) as endpoint:
         said = await endpoint.review(path, request_of(pod(5).gated()))
         assert (said.allowed, said.code) == (False, 403)
@@ -296,19 +288,15 @@ async def test_claimed_devices_are_named_where_they_are_admitted() -> None:
 @pytest.mark.parametrize(
     ("mode", "label"), [("enforce", "audit"), ("audit", "enforced"), ("audit", "audit")]
 )
-async def test_claims_that_the_mutating_review_never_sees_are_named_by_the_validating_one(
+async def test_claims_of_pods_that_have_nothing_else_to_do_with_cards_are_named(
     mode: str, label: str
 ) -> None:
-    """P7: pods that have nothing else to do with cards; of others it is said once."""
+    """P7: where nothing is refused."""
     async with Endpoint(THREE, a_namespace("team").in_mode(label), mode=mode) as endpoint:
-        said = await endpoint.validate(a_pod().claiming_devices())
+        said = await endpoint.mutate(a_pod().claiming_devices())
         assert said.allowed
         assert said.warnings[-1] == request_messages.claim_not_counted()
         assert [w.startswith("audit: ") for w in said.warnings[:-1]] == [True] * (label != "audit")
-        for seen in (a_pod().in_queue("queue"), a_pod().asking_for(1)):
-            assert (await endpoint.validate(seen.claiming_devices())).warnings == []
-            warnings = (await endpoint.mutate(seen.claiming_devices())).warnings
-            assert warnings[-1] == request_messages.claim_not_counted()
 
 
 async def test_a_required_queue() -> None:
@@ -331,7 +319,6 @@ async def test_v5_beside_volcano_a_pod_without_a_queue_is_told_who_counts_it() -
         said = await endpoint.mutate(pod)
         assert (said.allowed, len(said.warnings)) == (True, 1)
         assert "Volcano runs it in <default>" in said.warnings[0]
-        assert (await endpoint.validate(pod)).warnings == []  # it was said
         assert (await endpoint.mutate(a_pod().asking_for(1))).warnings == []
     async with Endpoint(THREE) as endpoint:
         assert (await endpoint.mutate(pod)).warnings == []
@@ -347,7 +334,7 @@ WITHOUT_ROW = (a_node("x").with_cards("X1", 8, XPU), a_queue().with_quota({"X1":
 
 
 async def test_a_card_of_no_vendor_row_is_gated_by_the_queue_of_an_enforced_namespace() -> None:
-    """It carries no annotation; the webhook `classes` brings it to both reviews."""
+    """It carries no annotation; the webhook `pods-enforced` brings it to us."""
     stock = a_pod().asking_for(1, XPU)
     strict = a_namespace("team").in_mode("enforced").with_default_queue("queue")
     async with Endpoint(*WITHOUT_ROW, strict) as endpoint:
@@ -410,7 +397,7 @@ async def test_a_namespace_that_stays_unseen_is_asked_about_again(
     path: str, thing: PodBody
 ) -> None:
     """Neither admitted nor refused: nobody knows yet what holds there."""
-    async with Endpoint(THREE, webhook={"unseenWait": 0.05}) as endpoint:
+    async with Endpoint(THREE, unseen_wait=0.05) as endpoint:
         said = await endpoint.review(path, request_of(thing))
         assert (said.allowed, said.code) == (False, 429)
         assert said.response["status"]["details"] == {"retryAfterSeconds": 1}
@@ -419,7 +406,7 @@ async def test_a_namespace_that_stays_unseen_is_asked_about_again(
 
 async def test_what_waits_at_the_gate_in_any_namespace_is_gated_in_an_unseen_one() -> None:
     """A gate is always safe: the leader opens it by what holds there."""
-    async with Endpoint(THREE, webhook={"unseenWait": 0.05}) as endpoint:
+    async with Endpoint(THREE, unseen_wait=0.05) as endpoint:
         ours = pod().in_namespace(NEW)
         assert await effect(endpoint, ours) == GATED
         assert (await endpoint.validate(ours.gated())).allowed
@@ -439,75 +426,7 @@ async def test_in_audit_nobody_waits_for_a_namespace() -> None:
         assert await asyncio.wait_for(effect(endpoint, STOCK), PATIENCE) == ADMITTED
 
 
-# --- pods just admitted -----------------------------------------------------------------------
-
-
-async def test_a_review_waits_for_pods_just_admitted_and_then_counts_them() -> None:
-    """Three of 3 admitted and not seen: the fourth waits until they are, then is refused."""
-    async with Endpoint(THREE, unseen_wait=AGES) as endpoint:
-        admitted = [pod().with_uid(f"u{n}").gated() for n in range(3)]
-        for one in admitted:
-            assert (await endpoint.validate(one)).allowed
-        fourth = asyncio.create_task(endpoint.validate(pod().with_uid("u4").gated()))
-        done, _ = await asyncio.wait([fourth], timeout=0.1)
-        assert not done
-        endpoint.see(*admitted)
-        said = await asyncio.wait_for(fourth, PATIENCE)
-        assert said.reason == v.Reason.INSUFFICIENT_CARD
-        assert "requested <1>, total would be <4>, but capability is <3>" in said.text
-
-
-async def test_what_is_never_seen_leads_to_a_gate_not_to_a_no() -> None:
-    """After at most `unseenWait`: refusals count only pods that have been seen."""
-    async with Endpoint(THREE, webhook={"unseenWait": 0.2}) as endpoint:
-        assert (await endpoint.validate(pod(3).with_uid("u1").gated())).allowed
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        assert (await endpoint.validate(pod().with_uid("u2").gated())).allowed
-        assert loop.time() - began > 0.15
-
-
-async def test_nobody_waits_where_there_is_room_for_all() -> None:
-    async with Endpoint(THREE, unseen_wait=AGES) as endpoint:
-        for number in range(3):
-            said = await asyncio.wait_for(
-                endpoint.validate(pod().with_uid(f"u{number}").gated()), PATIENCE
-            )
-            assert said.allowed
-
-
-async def test_pods_that_can_wait_never_wait_for_an_answer() -> None:
-    """Under policy Gate the answer is the gate in any case."""
-    async with Endpoint(THREE.with_policy("Gate"), unseen_wait=AGES) as endpoint:
-        for number in range(6):
-            thing = pod(3).with_uid(f"u{number}").gated()
-            assert (await asyncio.wait_for(endpoint.validate(thing), PATIENCE)).allowed
-
-
-async def test_those_admitted_long_ago_are_forgotten() -> None:
-    """A create that never landed (ResourceQuota refused it after us) is not waited for again."""
-    async with Endpoint(THREE, unseen_wait=AGES) as endpoint:
-        assert (await endpoint.validate(pod(3).with_uid("u1").gated())).allowed
-        endpoint.now += AGES + 1
-        said = await asyncio.wait_for(endpoint.validate(pod(3).with_uid("u2").gated()), PATIENCE)
-        assert said.allowed
-
-
-async def test_a_dry_run_is_not_remembered() -> None:
-    """It would never show up."""
-    async with Endpoint(THREE, unseen_wait=AGES) as endpoint:
-        for number in range(3):
-            thing = pod(3).with_uid(f"u{number}").gated()
-            said = await asyncio.wait_for(endpoint.validate(thing, dryRun=True), PATIENCE)
-            assert said.allowed
-
-
-async def test_a_pod_does_not_wait_for_itself() -> None:
-    """Retries and reinvocations bring the same uid again."""
-    async with Endpoint(THREE, unseen_wait=AGES) as endpoint:
-        for _ in range(3):
-            said = await asyncio.wait_for(endpoint.validate(pod(3).with_uid("u").gated()), PATIENCE)
-            assert said.allowed
+# --- queues of a moment ago ------------------------------------------------------------------
 
 
 async def test_a_queue_that_was_just_created_may_still_show_up() -> None:
@@ -532,7 +451,7 @@ async def test_a_queue_that_is_not_there_is_refused_at_once() -> None:
 async def test_a_queue_that_is_there_and_unseen_is_waited_for_at_the_gate(policy: PodBody) -> None:
     """Whoever creates a queue and its pods in one breath is refused nothing."""
     ours = policy.in_queue("queue").naming(H200).asking_for(1)
-    async with Endpoint(webhook={"unseenWait": 0.05}) as endpoint:
+    async with Endpoint(unseen_wait=0.05) as endpoint:
         endpoint.there = True
         said = await endpoint.mutate(ours)
         assert patched(ours.body, said.patch) == [v.GATE]
@@ -546,7 +465,7 @@ async def test_a_queue_that_is_there_and_unseen_is_waited_for_at_the_gate(policy
 
 
 async def test_while_nobody_answers_a_queue_is_waited_for_and_then_refused() -> None:
-    async with Endpoint(webhook={"unseenWait": 0.1}) as endpoint:
+    async with Endpoint(unseen_wait=0.1) as endpoint:
         loop = asyncio.get_running_loop()
         began = loop.time()
         assert (await endpoint.mutate(pod())).reason == v.Reason.QUEUE_NOT_FOUND
@@ -586,24 +505,14 @@ async def test_before_the_first_sync_what_is_ours_is_gated(ours: PodBody) -> Non
         assert (await endpoint.validate(ours.gated())).allowed
 
 
-@pytest.mark.parametrize("path", ["/mutate", "/validate"])
-async def test_before_the_first_sync_the_rest_is_asked_to_try_again(path: str) -> None:
+async def test_before_the_first_sync_the_rest_is_asked_to_try_again() -> None:
     """It may have a queue by its namespace: clients try again by themselves."""
     async with Endpoint() as endpoint:
         endpoint.synced = False
-        said = await endpoint.review(path, request_of(a_pod().asking_for(1)))
+        said = await endpoint.mutate(a_pod().asking_for(1))
         assert (said.allowed, said.code, said.reason) == (False, 429, "TooManyRequests")
         assert said.response["status"]["details"] == {"retryAfterSeconds": 1}
         assert endpoint.counted("pods", "retry") == 1
-
-
-async def test_before_the_first_sync_a_lost_gate_is_no_yes() -> None:
-    """A validating review cannot add it: its patch would be ignored, and the pod ungated."""
-    async with Endpoint() as endpoint:
-        endpoint.synced = False
-        said = await endpoint.validate(pod())
-        assert not said.allowed
-        assert said.code == 429
 
 
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
@@ -668,7 +577,7 @@ async def test_the_answer_carries_the_requests_uid(uid: str) -> None:
 )
 async def test_with_an_old_view_nothing_is_refused_and_everything_is_gated(asked: PodBody) -> None:
     """The watches stand still: a no might be wrong, a gate is safe."""
-    async with Endpoint(THREE, webhook={"unseen_wait": 0}) as endpoint:
+    async with Endpoint(THREE, unseen_wait=0) as endpoint:
         assert not (await endpoint.mutate(asked)).allowed
         endpoint.late = True
         assert patched(asked.body, (await endpoint.mutate(asked)).patch) == [v.GATE]
@@ -733,7 +642,7 @@ async def test_e5_what_an_administrator_can_change_ends_no_job_of_volcano(
             assert patched(asked.body, said.patch) == [v.GATE]
             other = await endpoint.mutate(asked.owned_by("Job"))
         else:
-            marked = asked.gated().labelled(v.MANAGED, v.TO_REVIEW)
+            marked = asked.gated().labelled(v.MANAGED, v.IS_MANAGED)
             said = await endpoint.validate(marked)
             other = await endpoint.validate(marked.owned_by("Job"))
         assert said.allowed
@@ -809,6 +718,13 @@ async def test_i3_what_we_wrote_on_another_pod_is_left_out_of_a_new_one(
         endpoint.synced = True
         too_much = await endpoint.mutate(restored(pod(4)))
         assert "requested <4>" in too_much.text
+
+
+async def test_a_label_that_somebody_wrote_on_a_pod_that_is_none_of_ours_is_taken_off() -> None:
+    """So the policies see that another webhook makes it ask for a card after us."""
+    async with Endpoint(THREE) as endpoint:
+        said = await endpoint.mutate(a_pod().managed())
+        assert [(step["op"], step["path"]) for step in said.patch] == [("remove", LABEL)]
 
 
 async def test_i3_of_a_pod_that_is_none_of_ours_the_label_is_taken_off_too() -> None:

@@ -18,7 +18,6 @@ from typing import Final, NamedTuple
 import msgspec
 
 from cardquota.cluster.events.event import ObjectReference
-from cardquota.cluster.watch.change_notifier import ChangeNotifier
 from cardquota.loop.turns import Turns
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts.account_reader import AccountReader
@@ -39,7 +38,7 @@ from cardquota.settings import Settings
 
 from ..large_bodies import is_large
 from ..review import AdmissionResponse, Request, deny, json_patch, try_again
-from ..visibility_wait import Exists, VisibilityWait
+from ..visibility_wait import VisibilityWait
 from .own_pods import OwnPods, PodCount
 from .scale_objects import Scale
 from .scale_targets import ScaleTarget, ScaleTargets
@@ -91,8 +90,7 @@ class ScaleReviews:
         self,
         ledger: LedgerReader,
         settings: Settings,
-        notifier: ChangeNotifier,
-        exists: Exists,
+        visibility: VisibilityWait,
         targets: ScaleTargets,
         cut: Cut,
         known: Callable[[], bool],
@@ -103,7 +101,7 @@ class ScaleReviews:
         self._ledger = ledger
         self._autoscalers = frozenset(settings.scale.autoscalers)
         self._require_queue = settings.require_queue
-        self._visibility = VisibilityWait(ledger, settings, notifier, exists)
+        self._visibility = visibility
         self._targets = targets
         self._cut = cut
         self._known = known

@@ -210,7 +210,8 @@ def _broken(clause: Clause) -> str:
 
 
 def _kept(clause: Clause) -> str:
-    return all_of(*(check.surely or check.expression for check in clause.checks))
+    # Two checks may have the same.
+    return all_of(*dict.fromkeys(check.surely or check.expression for check in clause.checks))
 
 
 def _only(clause: Clause, check: Check) -> str:

@@ -10,6 +10,7 @@
 
 from typing import Final
 
+from ...quota.messages import request_messages
 from ...quota.vocabulary import (
     ALLOCATED,
     CHARGED_QUEUE,
@@ -23,29 +24,38 @@ from ...quota.vocabulary import (
 )
 from ...settings import InstallationMode, Settings
 from ..cel import CURRENT_TERM, all_of, annotation, any_of, gated, literal, of_term, user_is
-from ..matching import managed, managed_if_limited, may_be_managed, mirror_pod
+from ..matching import (
+    MARKED,
+    claims_devices,
+    in_enforced,
+    managed,
+    may_be_managed,
+    may_not_pass,
+    mirror_pod,
+)
 from ..namespaces import in_watched, watched
 from .admission_policy import AdmissionPolicy, Check, Clause, Rule
 from .gate_setting import who_sets_the_gate
 
-_LABELLED: Final = f"object.metadata.?labels[?{literal(MANAGED)}].hasValue()"
 _DROPPED: Final = f"{gated('oldObject')}\n&& !{gated('object')}"
 
 
 def born_gated(settings: Settings) -> Clause:
-    """Managed pods have the gate from their creation.
+    """Managed pods have the gate from their creation, and where a queue is required no pod asks for
+    cards without one.
 
     Not in namespaces in audit mode: nothing is gated there. Whether card memory is limited is not
-    known here; but who sets the gate labels each pod that asks for it, so one without the label has
-    become one of these since.
+    known here; but who sets the gate labels each pod that it admits and that uses cards or claims
+    devices, so one without the label has become one of these since.
     """
     gate_is_set_by = who_sets_the_gate(settings)
     no_gate_possible = (
         "it names its node in spec.nodeName, where Kubernetes allows no gate; "
         "select the node by affinity instead"
     )
-    unseen = all_of(f"!{_LABELLED}", managed_if_limited(settings))
-    begins = f"has a card queue but was created without the scheduling gate {GATE}: "
+    unseen = all_of(f"!{MARKED}", may_not_pass(settings))
+    begins = f"has or needs a card queue but was created without the scheduling gate {GATE}: "
+    surely = any_of(f"!({may_be_managed(settings)})", mirror_pod())
     return Clause(
         "bornUngated",
         ("CREATE",),
@@ -61,7 +71,15 @@ def born_gated(settings: Settings) -> Clause:
                 f"+ {literal(begins)}\n"
                 f"+ (object.spec.?nodeName.orValue('') != '' ? {literal(no_gate_possible)}\n"
                 f": {literal(gate_is_set_by)})",
-                surely=any_of(f"!({may_be_managed(settings)})", mirror_pod()),
+                surely=surely,
+            ),
+            Check(
+                any_of(
+                    f"!({all_of(f'!{MARKED}', in_enforced(), claims_devices('object'))})",
+                    mirror_pod(),
+                ),
+                request_messages.device_claimed(),
+                surely=surely,
             ),
         ),
     )
@@ -80,7 +98,7 @@ def gate_owner(settings: Settings) -> Clause:
         if settings.mode is InstallationMode.AUDIT
         else f"{mode} == {literal(NAMESPACE_AUDIT)}"
     )
-    by_term = [_LABELLED, f"{annotation('object', TERM)} != ''"]
+    by_term = [MARKED, f"{annotation('object', TERM)} != ''"]
     charged = all_of(*(f"{annotation('object', key)} != ''" for key in (ALLOCATED, CHARGED_QUEUE)))
     written = all_of(*by_term, any_of(charged, audited))
     return Clause(

@@ -4,7 +4,7 @@ This replaces the mutating webhook, with the same result:
 
 - set-gate: adds the gate to a managed pod. Not to a pod that names its node, which Kubernetes would
   refuse with a gate: `born_gated` refuses it and says why. Removes a gate that would never open,
-  from a pod without a queue. And marks every pod that uses cards for the validating review, so that
+  from a pod without a queue. And marks every pod that uses cards for its review, so that
   no other has to be looked at for it. One policy for all, since each costs every pod of the cluster
   a conversion.
 - drop-gate-in-audit: removes our gate wherever nothing is gated.
@@ -17,7 +17,7 @@ cards before, as with the webhook; `born_gated` refuses any other.
 
 from typing import Final
 
-from ...quota.vocabulary import GATE, MANAGED, NAMESPACE_AUDIT, TO_REVIEW
+from ...quota.vocabulary import GATE, IS_MANAGED, MANAGED, NAMESPACE_AUDIT
 from ...settings import GateSetter, InstallationMode, Settings
 from ..cel import all_of, any_of, gated, literal
 from ..matching import managed, names_a_queue, no_mirror_pod, ours
@@ -64,7 +64,7 @@ def gate_policy_is_missing() -> str:
 
 def _set_gate(settings: Settings) -> Mutation:
     has, uses = gated("object"), ours("object", settings)
-    marked = f"object.metadata.?labels[?{literal(MANAGED)}].orValue('') == {literal(TO_REVIEW)}"
+    marked = f"object.metadata.?labels[?{literal(MANAGED)}].orValue('') == {literal(IS_MANAGED)}"
     to_set = all_of(f"!({all_of(has, marked)})", uses, no_mirror_pod())
     to_drop = all_of(has, f"!({names_a_queue('object')})")
     right = f"({managed(settings)}) == {has}"
@@ -105,9 +105,9 @@ def _with_gate() -> str:
 
 
 def _with_mark() -> str:
-    """A patch that marks the pod for the validating review, and keeps the other labels."""
+    """A patch that marks the pod for its review, and keeps the other labels."""
     label, key = literal(MANAGED), literal(f"/metadata/labels/{MANAGED.replace('/', '~1')}")
-    value = literal(TO_REVIEW)
+    value = literal(IS_MANAGED)
     return (
         "(has(object.metadata.labels)\n"
         f'? [JSONPatch{{op: "add", path: {key}, value: {value}}}]\n'

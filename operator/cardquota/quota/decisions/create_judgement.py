@@ -13,7 +13,6 @@ from itertools import islice
 from typing import Final
 
 from ..accounts.account_reader import AccountReader
-from ..amounts import NO_AMOUNTS, Amounts
 from ..assignment.claim import Claim, claim_of
 from ..assignment.on_the_way import NOBODY, OnTheWay, Spare
 from ..effect import Effect, effect_of
@@ -44,19 +43,10 @@ ToCome = Sequence[tuple[PodRequest, int]]
 """What pods will ask for that do not exist yet, and how many ask for the same."""
 
 
-def judge_create(
-    ledger: LedgerReader,
-    facts: PodFacts,
-    *,
-    require_queue: bool = False,
-    beside: Amounts = NO_AMOUNTS,
-) -> Verdict:
-    """The verdict on a pod that is being created.
-
-    `beside`: amounts to count in addition.
-    """
+def judge_create(ledger: LedgerReader, facts: PodFacts, *, require_queue: bool = False) -> Verdict:
+    """The verdict on a pod that is being created."""
     way = on_the_way(ledger, ledger.account(ledger.queue_of(facts)))
-    return judge_new(ledger, facts, require_queue=require_queue, beside=beside, on_the_way=way)
+    return judge_new(ledger, facts, require_queue=require_queue, on_the_way=way)
 
 
 def on_the_way(

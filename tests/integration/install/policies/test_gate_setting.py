@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from cardquota.install import COMPONENT, documents, render_policies
-from cardquota.quota import CARD_NAME, GATE, MANAGED, QUEUE_NAME, TO_REVIEW
+from cardquota.quota import CARD_NAME, GATE, IS_MANAGED, MANAGED, QUEUE_NAME
 from cardquota.settings import GateSetter, Settings, Webhook
 from cardquota_dev.testing import eventually
 from integration.asking import ApiReply, ask
@@ -107,7 +107,7 @@ class TestWhenOthersChangeThePod:
         with foreign_webhook(gating.plane, TEAM, patch, tmp_path):
             found = eventually(lambda: labelled(gating, pod("p", QUEUE, cards=1), "asked"))
             assert gates(found) == [GATE]
-            assert found["metadata"]["labels"] == {"asked": "yes", MANAGED: TO_REVIEW}
+            assert found["metadata"]["labels"] == {"asked": "yes", MANAGED: IS_MANAGED}
 
 
 def labelled(api: PolicyApi, document: dict[str, Any], label: str) -> dict[str, Any] | None:
@@ -117,14 +117,14 @@ def labelled(api: PolicyApi, document: dict[str, Any], label: str) -> dict[str, 
 
 
 class TestMark:
-    """Who is marked for the validating review, which is found by that alone."""
+    """Who is marked for the review, which is found by that alone."""
 
     @pytest.mark.parametrize(
         ("document", "mark"),
         [
-            (pod("p", QUEUE), TO_REVIEW),
-            (pod("p", cards=1), TO_REVIEW),
-            (pod("p", {CARD_NAME: ""}), TO_REVIEW),
+            (pod("p", QUEUE), IS_MANAGED),
+            (pod("p", cards=1), IS_MANAGED),
+            (pod("p", {CARD_NAME: ""}), IS_MANAGED),
             (pod("p"), None),
             (pod("p", gated=True), "true"),
         ],
@@ -141,13 +141,13 @@ class TestMark:
         document = pod("p", QUEUE)
         document["metadata"]["labels"] = labels
         found = dry(gating, document).body
-        assert found["metadata"]["labels"] == {**labels, MANAGED: TO_REVIEW}
+        assert found["metadata"]["labels"] == {**labels, MANAGED: IS_MANAGED}
         assert gates(found) == [GATE]
 
     def test_what_names_its_node(self, gating: PolicyApi) -> None:
         """It has no queue: so it is admitted, and gets the warnings of the review."""
         found = dry(gating, pod("p", cards=1, nodeName="n1"))
-        assert found.body["metadata"]["labels"] == {MANAGED: TO_REVIEW}
+        assert found.body["metadata"]["labels"] == {MANAGED: IS_MANAGED}
 
     def test_nobody_where_nothing_is_gated(self, gating: PolicyApi) -> None:
         found = dry(gating, pod("p", QUEUE, cards=1), AUDITED)

@@ -67,7 +67,7 @@ class TestBornGated:
         refused(
             api.create(pod("p", {key: "q"}, cards=1), TENANT, dry=True),
             "pods",
-            "pod <p> has a card queue but was created without the scheduling gate",
+            "pod <p> has or needs a card queue but was created without the scheduling gate",
             "MutatingWebhookConfiguration <cardquota>",
         )
         allowed(api.create(pod("p", {key: "q"}, cards=1, gated=True), TENANT, dry=True))

@@ -8,7 +8,7 @@ from builders import CARDS, H200, H800, R4090, Body, a_group, a_ledger, a_pod, a
 from builders.pod import PodBody
 from cardquota.quota import FLEXIBLE_KINDS, Limit, Outcome, Shortfall, Verdict
 from cardquota.quota.assignment import claim_of, flexible_claims
-from cardquota.quota.decisions import judge_create, judge_release
+from cardquota.quota.decisions import judge_new, judge_release, on_the_way
 from cardquota.quota.ledger import Ledger
 
 from ..brute_force import plainly
@@ -38,7 +38,9 @@ def unadmitted(name: str, cards: int = 1, names: str = EITHER) -> PodBody:
 
 
 def create(ledger: Ledger, names: str, cards: int = 1, **beside: int) -> Verdict:
-    return judge_create(ledger, a_request("new", cards, names).facts(), beside=beside)
+    way = on_the_way(ledger, ledger.account("red"))
+    new = a_request("new", cards, names).facts()
+    return judge_new(ledger, new, beside=beside, on_the_way=way)
 
 
 def test_t3_who_may_choose_leaves_the_card_that_another_needs() -> None:

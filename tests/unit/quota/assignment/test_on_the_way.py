@@ -57,14 +57,6 @@ def test_those_who_fit_count() -> None:
     assert judge_create(ledger, NEW).shortfalls == (Shortfall(H200, 1, 5, 4),)
 
 
-def test_what_else_is_asked_for_counts_beside_them() -> None:
-    """Pods that were admitted a moment ago and have not been seen."""
-    ledger = a_cluster(held(1), gated("a"))
-    assert judge_create(ledger, NEW, beside={H200: 1}).fits
-    verdict = judge_create(ledger, NEW, beside={H200: 2, "cpu": 1})
-    assert verdict.shortfalls == (Shortfall(H200, 1, 5, 4),)
-
-
 def test_who_asks_for_more_than_is_free_is_in_nobodys_way() -> None:
     ledger = a_cluster(held(3), gated("large", 2))
     assert amounts(ledger) == {}
@@ -215,7 +207,8 @@ def test_e2_what_members_ask_for_beyond_their_reservation_counts() -> None:
     ledger = a_cluster(RESERVED, BEGUN, of_gang("a"), of_gang("b"), of_gang("c"))
     assert amounts(ledger)[H200] == 1
     assert judge_create(ledger, NEW).fits
-    assert judge_create(ledger, NEW, beside={H200: 1}).shortfalls == (Shortfall(H200, 1, 5, 4),)
+    two = a_pod("two").in_queue("red").naming(H200).asking_for(2).facts()
+    assert judge_create(ledger, two).shortfalls == (Shortfall(H200, 2, 5, 4),)
 
 
 def test_e2_a_new_member_has_what_the_others_leave_of_the_reservation() -> None:

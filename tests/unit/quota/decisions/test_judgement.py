@@ -187,11 +187,6 @@ def test_e2_gated_pods_do_not_count_at_release() -> None:
     assert release(ledger, second).fits
 
 
-def test_what_is_created_beside_it_counts_where_the_caller_says_so() -> None:
-    verdict = judge_create(a_cluster(), a_request(cards=1).facts(), beside={H200: 3})
-    assert verdict.shortfalls == (Shortfall(H200, 1, 4, 3),)
-
-
 # --- E5: never fits -----------------------------------------------------------------------------
 
 

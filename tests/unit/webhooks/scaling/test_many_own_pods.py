@@ -31,7 +31,7 @@ def reviewed(
 ) -> list[asyncio.Task[AdmissionResponse]]:
     """So many reviews of a Deployment at once."""
     reviews = WorkloadReviews(
-        endpoint.ledger, endpoint.settings, endpoint.notifier, endpoint.exists, endpoint.claims
+        endpoint.ledger, endpoint.settings, endpoint.visibility, endpoint.claims
     )
     body = review_of(asked("deployments", pod(), stored(pod()), replicas=replicas))
     return [asyncio.create_task(reviews.validate(decode(body))) for _ in range(number)]
