@@ -15,7 +15,7 @@ from builders import a_pod
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages.queues import queue_messages
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
-from integration.asking import MERGE, ApiReply, Object, ask, metric
+from integration.asking import ApiReply, Object, ask, metric
 from integration.gate_table import PLENTY, TABLE, born, namespaces
 from integration.release.test_burst import most_at_once
 from integration.roomy_nodes import T1000, add_roomy_nodes
@@ -194,14 +194,10 @@ def test_the_table_holds_beside_the_operator(gated_by: GatedPlane, team: Team) -
 def test_who_got_past_is_counted_and_nothing_new_is_let_through(
     gated_by: GatedPlane, team: Team
 ) -> None:
-    """I3, Q7: while nothing was installed; what came while the namespace was off stays outside."""
+    """I3, Q7: while nothing was installed."""
     cluster = gated_by.cluster
     queue = team.has_queue(team.a_queue({T1000: 2}).with_policy("Gate"))
     team.until_row(T1000, quota=2)
-    mark(team, "off")
-    assert team.create(on_t1000(team.a_pod("off", 1, T1000))).ok
-    team.until_bound("off")
-    mark(team, None)
     with nobody_there(cluster):
         with nothing_installed(cluster):
             team.until(lambda: let_through(try_one(team).body), "nothing installed")
@@ -230,28 +226,19 @@ def test_who_got_past_is_counted_and_nothing_new_is_let_through(
     assert "is charged for 4 pods" in told[1]["message"]
     assert unadmitted(team, queue) == 4
 
-    for name in ("off", "past-0", "past-1", "past-2"):
+    for name in ("past-0", "past-1", "past-2"):
         assert team.delete(a_pod(name)).ok
     team.until_bound("new")
     team.until_row(T1000, allocated=2)
     team.until(lambda: over_quota(team) == "False", "within the quota")
     assert unadmitted(team, queue) == 1
     assert len(queue_events(team, queue)) == 2
-    mark(team, "audit")
-    team.until(lambda: unadmitted(team, queue) == 0, "audit is not among them")
 
 
 def try_one(team: Team) -> ApiReply:
     """A managed pod, by a dry run; refused, it counts as gated."""
     reply = team.create(team.a_pod("try", 1, T1000), dry=True)
     return reply if reply.ok else ApiReply(0, {"spec": {"schedulingGates": [{"name": v.GATE}]}}, ())
-
-
-def mark(team: Team, mode: str | None) -> None:
-    """The namespace's mode, once the operator has seen it too."""
-    path = f"/api/v1/namespaces/{team.namespace}"
-    change = {"metadata": {"labels": {v.NAMESPACE_MODE: mode}}}
-    assert ask(team.cluster, "PATCH", path, change, content_type=MERGE).ok
 
 
 def unadmitted(team: Team, queue: str) -> float:
