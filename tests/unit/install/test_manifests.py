@@ -471,7 +471,7 @@ def test_volcanos_accounts_are_those_of_the_settings() -> None:
 
 
 def test_v1_a_refusal_names_the_setting_by_which_volcano_is_known() -> None:
-    """Volcano's scheduler and controllers have it in their log."""
+    """Volcano's scheduler and controllers have it in their log (V1, V6)."""
     for settings, what in (
         (Settings(scheduler="volcano"), "the setting volcano.accounts"),
         (DEFAULTS, "set scheduler: volcano"),
