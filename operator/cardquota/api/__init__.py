@@ -7,7 +7,6 @@ its schema, columns and names; and the status of a Queue as it is written (`Queu
 from .condition import QueueCondition
 from .constraint import constrained
 from .custom_resource import CustomResource
-from .generate import RESOURCES
 from .podgroup import POD_GROUP, PodGroupSchema
 from .queue import QUEUE, QueueSchema
 from .queue_status import CardStatus, QueueStatusSchema, ResourceStatus, StatusColumns
@@ -17,7 +16,6 @@ from .wire import WireModel
 __all__ = [
     "POD_GROUP",
     "QUEUE",
-    "RESOURCES",
     "CardStatus",
     "CustomResource",
     "PodGroupSchema",

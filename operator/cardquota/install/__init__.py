@@ -6,7 +6,6 @@ finds where those in the cluster differ.
 
 from .admission_path import plural
 from .comparison import differences
-from .generate import AUDIT, COMMITTED, COMPONENT, EXTENDER, VOLCANO, committed, default_text, main
 from .manifests import documents, render, render_policies, webhook_paths
 from .matching import is_ours, ours_or_may_claim, resource_pattern
 from .rights import Right, in_words
@@ -14,20 +13,12 @@ from .scheduler_configuration import managed_resources, scheduler_text
 from .webhook_objects import ENFORCED
 
 __all__ = [
-    "AUDIT",
-    "COMMITTED",
-    "COMPONENT",
     "ENFORCED",
-    "EXTENDER",
-    "VOLCANO",
     "Right",
-    "committed",
-    "default_text",
     "differences",
     "documents",
     "in_words",
     "is_ours",
-    "main",
     "managed_resources",
     "ours_or_may_claim",
     "plural",

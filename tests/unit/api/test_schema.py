@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from cardquota.api import RESOURCES, SchemaError, WireModel, constrained, structural
+from cardquota.api import SchemaError, WireModel, constrained, structural
+from cardquota.api.generate import RESOURCES
 
 Node = dict[str, Any]
 

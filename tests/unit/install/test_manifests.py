@@ -9,6 +9,14 @@ import yaml
 from builders import H200, a_pod
 from builders.pod import PodBody
 from cardquota.install import (
+    is_ours,
+    ours_or_may_claim,
+    render,
+    render_policies,
+    resource_pattern,
+    webhook_paths,
+)
+from cardquota.install.generate import (
     AUDIT,
     COMMITTED,
     COMPONENT,
@@ -16,13 +24,7 @@ from cardquota.install import (
     VOLCANO,
     committed,
     default_text,
-    is_ours,
     main,
-    ours_or_may_claim,
-    render,
-    render_policies,
-    resource_pattern,
-    webhook_paths,
 )
 from cardquota.quota import (
     CARD_NAME,
