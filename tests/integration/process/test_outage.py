@@ -15,7 +15,7 @@ from builders import a_pod
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages.queues import queue_messages
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
-from integration.asking import ApiReply, Object, ask, metric
+from integration.asking import MERGE, ApiReply, Object, ask, metric
 from integration.gate_table import PLENTY, TABLE, born, namespaces
 from integration.release.test_burst import most_at_once
 from integration.roomy_nodes import T1000, add_roomy_nodes
@@ -194,10 +194,16 @@ def test_the_table_holds_beside_the_operator(gated_by: GatedPlane, team: Team) -
 def test_who_got_past_is_counted_and_nothing_new_is_let_through(
     gated_by: GatedPlane, team: Team
 ) -> None:
-    """I3, Q7: while nothing was installed."""
+    """I3, Q7: while nothing was installed; what came while the namespace was off stays outside."""
     cluster = gated_by.cluster
     queue = team.has_queue(team.a_queue({T1000: 2}).with_policy("Gate"))
     team.until_row(T1000, quota=2)
+    mark(team, "off")
+    assert team.create(on_t1000(team.a_pod("off", 1, T1000))).ok
+    team.until_bound("off")
+    mark(team, None)
+    # Nothing is written in `off`. From now on the pod itself says where it stays.
+    team.until(lambda: notes(team, "off").get(v.CHARGED_QUEUE) == "", "noted")
     with nobody_there(cluster):
         with nothing_installed(cluster):
             team.until(lambda: let_through(try_one(team).body), "nothing installed")
@@ -239,6 +245,17 @@ def try_one(team: Team) -> ApiReply:
     """A managed pod, by a dry run; refused, it counts as gated."""
     reply = team.create(team.a_pod("try", 1, T1000), dry=True)
     return reply if reply.ok else ApiReply(0, {"spec": {"schedulingGates": [{"name": v.GATE}]}}, ())
+
+
+def mark(team: Team, mode: str | None) -> None:
+    path = f"/api/v1/namespaces/{team.namespace}"
+    change = {"metadata": {"labels": {v.NAMESPACE_MODE: mode}}}
+    assert ask(team.cluster, "PATCH", path, change, content_type=MERGE).ok
+
+
+def notes(team: Team, name: str) -> dict[str, str]:
+    found: dict[str, str] = team.pod(name)["metadata"].get("annotations", {})
+    return found
 
 
 def unadmitted(team: Team, queue: str) -> float:
