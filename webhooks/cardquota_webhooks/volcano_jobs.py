@@ -5,6 +5,7 @@ Nothing is charged, and nothing remembered: a dry run gets the same answer. Whoe
 since the cluster is not known well enough, is admitted: each pod gets its own answer.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable
 from typing import Final
@@ -30,6 +31,8 @@ from .visibility_wait import VisibilityWait
 
 _LOG = logging.getLogger(__name__)
 JOBS: Final = ("batch.volcano.sh", "jobs")
+CLAIMS_WITHIN: Final = 1.0
+"""Seconds for the claims of all tasks. A Job with more of them is admitted; its pods are judged."""
 _DECODER: Final = msgspec.json.Decoder(WrittenVolcanoJob)
 
 
@@ -71,9 +74,12 @@ class VolcanoJobReviews:
             seen = await visibility.namespace(request.namespace) and await visibility.queue(queue)
             if not seen:
                 return _warned(*keys)
-            for task in job.spec.tasks or ():
-                await self._claims.leave_out(task.template.spec, request.namespace)
+            async with asyncio.timeout(CLAIMS_WITHIN):
+                for task in job.spec.tasks or ():
+                    await self._claims.leave_out(task.template.spec, request.namespace)
             verdict = await in_slices(judge_job(self._ledger, job, namespace=request.namespace))
+        except TimeoutError:
+            return _warned(*keys)
         except (msgspec.DecodeError, ValueError, RecursionError) as error:
             return _warned(volcano_job_messages.job_not_read(str(error)))
         except Exception:  # noqa: BLE001

@@ -21,8 +21,13 @@ async def _nobody() -> str | None:
 
 
 @asynccontextmanager
-async def serving(version: str, request: dict[str, object]) -> AsyncIterator[Client]:
-    """A client of an API server that has one version. A fake: the plane's cannot be another."""
+async def serving(
+    version: str, request: dict[str, object], paths: list[str]
+) -> AsyncIterator[Client]:
+    """A client of an API server that has one version; `paths`: what it is asked.
+
+    A fake: the plane's cannot be another.
+    """
     spec = {"devices": {"requests": [{"name": "r", **request}]}}
     there = {
         "resourceclaims": {"metadata": {"name": "c"}, "spec": spec},
@@ -30,10 +35,15 @@ async def serving(version: str, request: dict[str, object]) -> AsyncIterator[Cli
     }
 
     async def answer(asked: web.BaseRequest) -> web.StreamResponse:
+        paths.append(asked.path)
         for resource, body in there.items():
-            if asked.path == f"/apis/resource.k8s.io/{version}/namespaces/team/{resource}/c":
+            path = f"/apis/resource.k8s.io/{version}/namespaces/team/{resource}"
+            if asked.path == f"{path}/c":
                 return web.json_response(body)
-        return web.json_response({"reason": "NotFound", "message": "no"}, status=404)
+            if asked.path.startswith(f"{path}/"):
+                text = f'{resource}.resource.k8s.io "{asked.path.rpartition("/")[2]}" not found'
+                return web.json_response({"reason": "NotFound", "message": text}, status=404)
+        return web.Response(text="404 page not found", status=404)
 
     runner = web.ServerRunner(web.Server(answer))
     await runner.setup()
@@ -54,10 +64,13 @@ async def serving(version: str, request: dict[str, object]) -> AsyncIterator[Cli
 async def test_each_version_is_read(
     kind: str, version: str, request_of_it: dict[str, object]
 ) -> None:
-    async with serving(version, request_of_it) as client:
+    paths: list[str] = []
+    async with serving(version, request_of_it, paths) as client:
         lookup = ClaimLookup(client)
         assert await lookup.classes("team", kind, "c") == {"a.example.com"}
+        number = len(paths)
         assert await lookup.classes("team", kind, "other") is None
+        assert len(paths) == 2 * number, "no further version is asked for one that is not there"
         assert await lookup.classes("elsewhere", kind, "c") is None
 
 

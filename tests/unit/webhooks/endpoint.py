@@ -196,6 +196,7 @@ class Endpoint:
     async def classes(self, namespace: str, kind: str, name: str) -> list[str] | None:
         if self.claims_failure:
             raise LookupError(self.claims_failure)
+        await self.answers.wait()
         return self.claimed.get((namespace, kind, name))
 
     async def pod(self, namespace: str, selector: str) -> Pod | None:

@@ -1,5 +1,6 @@
 """P7: claims of devices that are no cards are let by, and the pod's cards count; others are not."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -13,6 +14,7 @@ from cardquota.quota.objects import ResourceClaim, Workload
 from cardquota.quota.pods import PodDefaults
 from cardquota.quota.workloads import pod_of
 from cardquota.quota.workloads.workload_facts import workload_facts
+from cardquota_webhooks import volcano_jobs
 
 from .endpoint import Endpoint, patched
 from .workload_review import THREE, pod, warned
@@ -115,6 +117,19 @@ async def test_a_workload_is_told_the_same() -> None:
         endpoint.claimed = {TEMPLATE: [CARD]}
         (refused,) = await warned(endpoint, "deployments", template, replicas=1)
         assert f"is of DeviceClass <{CARD}>" in refused
+
+
+async def test_a_job_does_not_wait_for_claims_that_are_not_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may have hundreds; its pods are judged one by one."""
+    monkeypatch.setattr(volcano_jobs, "CLAIMS_WITHIN", 0.05)
+    task = claiming(pod().in_queue(None), BY_TEMPLATE)
+    job = a_volcano_job().in_queue("red").with_task("worker", 2, task)
+    async with Endpoint(a_queue("red").with_quota({H200: 3}), STRICT) as endpoint:
+        endpoint.answers.clear()
+        answer = await asyncio.wait_for(endpoint.validate(job), 30)
+        assert (answer.allowed, answer.warnings) == (True, [])
 
 
 async def test_so_is_a_job_of_volcano() -> None:

@@ -38,20 +38,22 @@ class ClaimLookup:
             return None
         try:
             async with asyncio.timeout(_TIMEOUT), self._turns:
-                return await self._read(f"namespaces/{namespace}/{kind.lower()}s/{name}")
+                return await self._read(f"namespaces/{namespace}/{kind.lower()}s", name)
         except (ApiError, OutcomeUnknown, TimeoutError, ValueError, RecursionError) as error:
             raise LookupError(str(error) or "no answer in time") from None
 
-    async def _read(self, path: str) -> Collection[str] | None:
-        """From the first version that has it: no API server serves all of them."""
+    async def _read(self, path: str, name: str) -> Collection[str] | None:
+        """From the first version that is served: no API server has all of them."""
         for version in _VERSIONS:
             try:
                 found = await self._client.get(
-                    f"/apis/resource.k8s.io/{version}/{path}", timeout=_TIMEOUT
+                    f"/apis/resource.k8s.io/{version}/{path}/{name}", timeout=_TIMEOUT
                 )
             except ApiError as error:
                 if error.status != 404:
                     raise
+                if f'"{name}"' in error.message:
+                    return None  # of a version that is not served the answer names no object
             else:
                 return set(_DECODER.decode(found).device_classes())
         return None

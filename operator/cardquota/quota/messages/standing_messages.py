@@ -32,6 +32,11 @@ TEMPLATE_NOT_KEPT: Final = (
     "its pod template is too large to be kept, so the reason is not known here; its events say it"
 )
 
+_NOT_TRIED: Final = (
+    "its controller has not tried again, or something else refuses the pod; if it stays so, its "
+    "events say what"
+)
+
 
 def beyond_quota(queue: str) -> str:
     """What it holds counts where more is held than the quota allows."""
@@ -161,15 +166,9 @@ def room_may_be_set_aside(queue: str, wait: float) -> str:
 
 def would_be_admitted(queue: str) -> str:
     """The next pod of a workload would not be refused."""
-    return (
-        f"Queue <{show(queue)}> has room for its next pod now, so its controller has not tried "
-        "again, or something else refuses the pod; if it stays so, its events say what"
-    )
+    return f"Queue <{show(queue)}> has room for its next pod now, so {_NOT_TRIED}"
 
 
 def would_wait(text: str) -> str:
     """The next pod of a workload would not be refused: it would wait at the gate. `text`: why."""
-    return (
-        f"its next pod would be created and wait at the gate: {text}; its controller has not tried "
-        "again, or something else refuses the pod; if it stays so, its events say what"
-    )
+    return f"its next pod would be created and wait at the gate: {text}; {_NOT_TRIED}"
