@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from cardquota.metrics import Metrics
-from cardquota.quota import vocabulary
+from cardquota.quota import limits, vocabulary
 from cardquota.settings import Settings
 from cardquota_dev.reference import reference_page, settings_page
 from cardquota_dev.reference.__main__ import FOLDER, main
@@ -77,8 +77,20 @@ def test_every_key_has_a_row() -> None:
         for name, value in vars(vocabulary).items()
         if name.isupper() and isinstance(value, str) and KEY.fullmatch(value)
     ]
-    said = first_cells(reference_page.page().partition("## Metrics")[0])
+    said = first_cells(reference_page.page().partition("## Limits")[0])
     assert said == [key for key in keys if key not in no_keys]
+
+
+def test_every_limit_has_a_row_with_its_unit() -> None:
+    page = reference_page.page().partition("## Limits")[2].partition("## Metrics")[0]
+    every = [one for one in vars(limits).values() if isinstance(one, limits.Limit)]
+    found = re.findall(r"^\| ([^*|]+) \| (\d[^|]*) \|", page, re.MULTILINE)
+    assert [what for what, _ in found] == [one.what for one in every]
+    amounts = dict(found)
+    assert amounts["containers"] == "64"
+    assert amounts["the name of a resource"] == "317 bytes"
+    assert amounts["the object"] == "512 KiB"
+    assert amounts["the pods that wait"] == "96 MiB"
 
 
 def test_check_says_what_is_stale_and_writes_nothing(
