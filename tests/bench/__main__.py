@@ -34,7 +34,6 @@ BENCHES = {
     "scale_flood": ("doors", "1,000 scale requests a second"),
     "answers": ("domain", "an answer about a queue, and about a pod, among 20,000 pods"),
     "holders": ("domain", "who holds the cards, in a refusal"),
-    "renewals": ("loop", "the events of 20,000 who wait, written again"),
     "scrape": ("loop", "a scrape of the metrics, by how many wait"),
     "sharers": ("domain", "an oversold card that 10,000 queues have"),
     "plugin": ("doors", "the plugin's commands, with 1,000 queues and 20,000 pods"),
