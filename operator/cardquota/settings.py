@@ -221,9 +221,6 @@ class Release(Section):
     patch_timeout: Seconds = 2.0
     """Seconds without an answer after which the result of opening a gate counts as unknown, and
     the operator finds it out."""
-    group_refreshes_per_second: Annotated[float, Field(ge=0, le=100)] = 2.0
-    """At most this many PodGroups are written again each second only because numbers in their
-    status have changed, such as their place in the order. 0: none."""
     starvation_wait: Annotated[
         float, Field(ge=0, le=LONGEST_STARVATION_WAIT, allow_inf_nan=False)
     ] = 600.0
@@ -235,14 +232,11 @@ class Release(Section):
 
 
 class Events(Section):
-    """How often the events of waiting pods and groups are renewed (section 9)."""
+    """When events are written again (I4)."""
 
     renew_after: Seconds = 1_800.0
-    """Seconds after which the event of a pod or group that still waits is written again, with
-    current numbers. Keep it well below the API server's `--event-ttl` (an hour)."""
-    renewals_per_second: Annotated[float, Field(ge=0.1, le=1_000)] = 20.0
-    """At most this many events are written again each second: for their age, after a change of a
-    quota, by a new leader, or for a new reason that very many get at once."""
+    """Seconds after which the event of the head of a queue is written again, with the numbers of
+    then. Keep it well below the API server's `--event-ttl` (an hour)."""
 
 
 UserName = Annotated[str, Field(min_length=1, max_length=600)]

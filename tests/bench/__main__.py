@@ -32,7 +32,6 @@ BENCHES = {
     "workloads": ("doors", "what it costs to know workloads"),
     "scale_flood": ("doors", "1,000 scale requests a second"),
     "answers": ("domain", "an answer about a queue, and about a pod, among 20,000 pods"),
-    "renewals": ("loop", "the events of 20,000 who wait, written again"),
     "plugin": ("doors", "the plugin's commands, with 1,000 queues and 20,000 pods"),
     "extender": ("doors", "a call of kube-scheduler, and packing by card memory"),
     "scheduling": (

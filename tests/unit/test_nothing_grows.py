@@ -144,7 +144,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     feed = Feed(ledger)
     script = Script()
     writer = FencedWriter(script, lambda: 60.0, timeout=2.0, at_a_time=32)
-    conditions = GroupConditions(ledger, term="term", per_second=100.0)
+    conditions = GroupConditions(ledger, term="term")
     releaser = GateReleaser(
         ledger,
         GateOpener(ledger, writer, writer),
@@ -152,6 +152,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
         StampWriter(ledger, writer, term="term"),
         recorder,
         Metrics(),
+        conditions,
         term="term",
         in_flight=32,
         reservation_timeout=300.0,
@@ -190,8 +191,6 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     bounded = {path for path in containers(releaser) if "._events." in path}
     # Namespaces are not forgotten with their pods, but some at a time once they are gone.
     bounded.add("GateReleaser._breaker._failures")
-    # Nor are those whose event was to be renewed: some are looked at with each that is added.
-    bounded.add("GateReleaser._wait_reports._renewals._due")
     assert_nothing_grew(before, containers(ledger, releaser, feed), but=bounded)
     assert containers(releaser)["GateReleaser._breaker._failures"] <= 64
     deciding.cancel()

@@ -24,7 +24,6 @@ from ..quota.ledger.groups.group_condition import StoredCondition
 from ..quota.ledger.groups.group_facts import GroupFacts
 from ..quota.ledger.groups.pod_group_state import PodGroupState
 from ..quota.ledger.ledger import Ledger
-from ..quota.moments import seconds_of, time_text
 from ..quota.reports.queue_report import QueueReport
 from ..quota.verdict import Verdict
 from ..settings import Settings
@@ -51,8 +50,6 @@ from .reports.unadmitted import UnadmittedReports
 _LOG = logging.getLogger(__name__)
 OWN_WRITES: Final = 0.5
 """Seconds within which the watches should report our last writes."""
-_NOT_TOLD_YET: Final = 60
-"""Seconds before the end of an earlier term: whom it saw then it may not have told yet."""
 STATUS_EVERY: Final = 0.1
 """Seconds between two reports of what changed."""
 
@@ -292,7 +289,6 @@ class Leadership:
         conditions = GroupConditions(
             self._ledger,
             term=term,
-            per_second=release.group_refreshes_per_second,
             stored=_of_ours if self._standalone else _beside_volcano,
         )
         groups = PodGroupWriter(
@@ -312,6 +308,7 @@ class Leadership:
             StampWriter(self._ledger, writer(), term=term),
             self._events,
             self._metrics,
+            conditions,
             term=term,
             in_flight=release.in_flight,
             reservation_timeout=self._settings.reservation_timeout,
@@ -320,16 +317,7 @@ class Leadership:
             starvation_wait=release.starvation_wait,
             quota_conditions=beside,
             renew_after=self._settings.events.renew_after,
-            renewals_per_second=self._settings.events.renewals_per_second,
-            told_before=self._told_before(),
         )
-
-    def _told_before(self) -> str:
-        """Who was created up to then was told by an earlier leader, unless it had not got so far.
-        Empty if there was none.
-        """
-        renewed = seconds_of(self._elector.predecessor_renewed)
-        return "" if renewed is None else time_text(max(0, renewed - _NOT_TOLD_YET))
 
     def _ledger_changed(self) -> None:
         """Wake the releaser; if we do not lead, drop what only a leader needs."""

@@ -119,15 +119,12 @@ TERM_TEXT: Final = Limit(f"annotation {v.TERM}", KIB, sized=True)
 
 GROUP_CARDS_TEXT: Final = Limit("status.columns.cards of a pod group", KIB, sized=True)
 """Three choices of two cards, each name cut after 80 characters."""
-GROUP_MESSAGE_TEXT: Final = Limit("a condition's message on a pod group", KIB, sized=True)
-"""The same as for an event, whose sentence it repeats."""
 
 OF_OURS: Final = (
     ALLOCATED_TEXT,
     RESERVATION_TEXT,
     TERM_TEXT,
     GROUP_CARDS_TEXT,
-    GROUP_MESSAGE_TEXT,
 )
 
 # --- workloads: a longer template is not kept, so scaling such a workload is not judged ---------
