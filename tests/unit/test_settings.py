@@ -75,6 +75,7 @@ def test_times_that_contradict_each_other_are_named_with_their_numbers(
         ("webhook: {unseenWait: 0.5}", "webhook.unseenWait"),
         ("cardSecondsRefresh: 300", "cardSecondsRefresh"),
         ("stuck: {gatedAfter: 60}", "stuck"),
+        ("release: {replacementWait: 60}", "release.replacementWait"),
     ],
 )
 def test_a_setting_that_is_gone_says_so(tmp_path: Path, written: str, key: str) -> None:

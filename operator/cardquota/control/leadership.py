@@ -319,7 +319,6 @@ class Leadership:
             later=self._later,
             starvation_wait=release.starvation_wait,
             quota_conditions=beside,
-            replacement_wait=release.replacement_wait,
             renew_after=self._settings.events.renew_after,
             renewals_per_second=self._settings.events.renewals_per_second,
             told_before=self._told_before(),

@@ -45,7 +45,6 @@ class Leader:
         phases: bool = False,
         reservation_timeout: float = 300.0,
         later: Later = in_loop_later,
-        replacement_wait: float = 0.0,
     ) -> None:
         self.ledger: Ledger = a_world(*things)
         self.script = Script()
@@ -87,7 +86,6 @@ class Leader:
             reservation_timeout=reservation_timeout,
             clock=loop.time,
             later=later,
-            replacement_wait=replacement_wait,
         )
 
     def see(self, *things: Body) -> None:
@@ -116,7 +114,6 @@ async def leading(
     phases: bool = False,
     reservation_timeout: float = 300.0,
     later: Later = in_loop_later,
-    replacement_wait: float = 0.0,
 ) -> AsyncIterator[Leader]:
     leader = Leader(
         *things,
@@ -124,7 +121,6 @@ async def leading(
         phases=phases,
         reservation_timeout=reservation_timeout,
         later=later,
-        replacement_wait=replacement_wait,
     )
     leader.script.answers, leader.left = list(answers), left
     term = asyncio.create_task(leader.releaser.run())
