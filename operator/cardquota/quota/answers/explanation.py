@@ -34,7 +34,15 @@ from .answer_forms import CardAmount, Explanation, OtherQueue
 from .asked_workload import AskedPods, AskedWorkload, group_of, pods_of
 from .card_amount import choice_amounts
 from .holders import NamespaceHolders, holders_for
-from .waiting import POD_GROUP, WaitReason, asked_by, reason_of, waiting_order, why_waits
+from .waiting import (
+    POD_GROUP,
+    WaitReason,
+    asked_by,
+    place_in,
+    reason_of,
+    waiting_order,
+    why_waits,
+)
 
 MOST_OTHERS: Final = 3
 """Other cards, and other queues, that are named."""
@@ -133,12 +141,9 @@ def explain(
     account = ledger.account(standing.queue) if standing.queue != OUTSIDE else None
     if account is not None and standing.state is WorkloadState.WAITS:
         order, first = (yield from waiting_order(ledger, account)), pods.first
-        place_of = len(order)
-        place = (
-            order.place_of_pod(account, first)
-            if first is not None
-            else order.place_of_group(group.key if group is not None else "")
-        )
+        key = first.facts.group if first is not None else group.key if group is not None else ""
+        place = place_in(order, key, first.facts.uid if first is not None else "")
+        place_of = len(order) if place else 0
     room, namespace = standing.room, asked.namespace
     if account is not None and room is not None and standing.reason in _LACKS_ROOM:
         holders = yield from holders_for(ledger, account, namespace, room.cards)
@@ -156,7 +161,7 @@ def explain(
         reason=standing.reason,
         message=standing.message,
         place=place,
-        place_of=place_of if place else 0,
+        place_of=place_of,
         holders=holders.own,
         more_holders=holders.more,
         held_elsewhere=holders.elsewhere,
