@@ -21,7 +21,6 @@ from ..pods.pod_facts import POD
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..release.starvation import Starvation, starvation_at
-from ..stamp import choice_of
 from ..steps import Steps
 from ..vocabulary import GroupPhase, Mode, Reason
 from ..workloads.workload_facts import WorkloadFacts
@@ -345,7 +344,7 @@ class Explanations:
         queue = facts.queue if facts is not None else OUTSIDE
         reserved = group.rest_in(queue)
         standing = self._of_empty(group, reserved)
-        asks = choice_amounts((choice_of(one), n) for one, n in reserved if is_card(one))
+        asks = choice_amounts(((one,), n) for one, n in reserved if is_card(one))
         return _Explained(standing, queue, _of_group(group), asks, group=group)
 
     def _of_empty(self, group: PodGroupState, reserved: Charge) -> Standing:

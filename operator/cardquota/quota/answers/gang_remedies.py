@@ -6,8 +6,8 @@ from heapq import nsmallest
 from typing import Final, NamedTuple
 
 from ..accounts.account_reader import AccountReader
-from ..assignment.claim import Claim, claim_of
-from ..ledger.groups.pod_group_state import PodGroupState, set_aside
+from ..decisions.fit.queue_room import QueueRoom
+from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import GANG_KINDS
 from ..pending.first_members import first_members
@@ -122,9 +122,8 @@ def gang_remedies_for(
     own = GangRemedies()
     if need.group is not None and _takes(account, namespace, is_behind=is_behind):
         starting = sum(number for _, number in need.kinds)
-        with set_aside(need.group, account):
-            fitting = sum(_placed(account, need.kinds))
-            lacking = card_amounts(_lacking(account, need.kinds))
+        fitting = sum(_placed(QueueRoom(account, need.group), need.kinds))
+        lacking = card_amounts(_lacking(QueueRoom(account, need.group), need.kinds))
         own = GangRemedies(cards_lacking=lacking)
         if 0 < fitting < starting:
             own = own._replace(fitting=fitting, starting=starting)
@@ -143,10 +142,10 @@ def _takes(account: AccountReader, namespace: str, *, is_behind: bool) -> bool:
     return not (facts.fifo and is_behind)
 
 
-def _lacking(account: AccountReader, kinds: Kinds) -> Iterator[tuple[str, int]]:
+def _lacking(room: QueueRoom, kinds: Kinds) -> Iterator[tuple[str, int]]:
     """Of pods with a choice it is not known which card they lack."""
     for card, asked in _without_choice(kinds).items():
-        left = quota_left(account, card)
+        left = max(0, room.left_of([card])[card])
         if asked > left:
             yield card, asked - left
 
@@ -159,29 +158,11 @@ def _without_choice(kinds: Kinds) -> Counter[str]:
     return asked
 
 
-def _placed(account: AccountReader, kinds: Kinds) -> list[int]:
-    """How many of each kind fit together, those before it first. Nothing stays assigned. One search
-    with a bound: more may fit.
+def _placed(room: QueueRoom, kinds: Kinds) -> list[int]:
+    """How many of each kind fit together, those before it first, on the first of their cards that
+    are left: more may fit.
     """
-    held, placed, found = Counter[str](), list[tuple[Claim, int]](), list[int]()
-    with (account.flexible_claims or account.no_flexible_claims()).beside() as others:
-        for request, wanted in kinds:
-            number = wanted
-            for dimension, amount in request.cpu_memory:
-                limit = account.limit(dimension)
-                if limit is not None:
-                    free = limit - account.row(dimension).charged - held[dimension]
-                    number = min(number, max(0, free) // amount)
-            if number and request.amount:
-                claim = claim_of(request.cards, request.amount)
-                number = others.assignment.place_many(claim, number)
-                placed.append((claim, number))
-            for dimension, amount in request.cpu_memory:
-                held[dimension] += amount * number
-            found.append(number)
-        for claim, number in placed:
-            others.assignment.give_back(claim, number)
-    return found
+    return [room.take(request, wanted) for request, wanted in kinds]
 
 
 # --- other queues ---------------------------------------------------------------------------------
@@ -194,6 +175,8 @@ def _other_queues(
         return ()
     most, _ = max(kinds, key=lambda one: one[0].amount * one[1])
     cost = sum(1 + len(request.cards) for request, _ in kinds)
+    least_choice = tuple(sorted(kinds, key=lambda one: len(one[0].cards)))
+    numbers = [number for _, number in kinds]
     found: list[tuple[int, str, str]] = []
     tried = looked = since = 0
     for account in [one for one in ledger.accounts() if one.name != own]:
@@ -204,7 +187,7 @@ def _other_queues(
             if _may_fit(account, kinds):
                 yield
                 tried, since = tried + 1, 0
-                if _placed(account, kinds) == [number for _, number in kinds]:
+                if sum(_placed(QueueRoom(account), least_choice)) == sum(numbers):
                     cards = most.cards[:MOST_SEARCHED]
                     left, card = max((quota_left(account, card), card) for card in cards)
                     found = nsmallest(MOST_REMEDIES, [*found, (-left, account.name, card)])
@@ -219,7 +202,7 @@ def _other_queues(
 def _may_fit(account: AccountReader, kinds: Kinds) -> bool:
     """Whether its quota has enough by plain sums, and whoever waits there is not passed."""
     for card, asked in _without_choice(kinds).items():
-        if asked > account.quota.get(card, 0) - _certain(account, card):
+        if asked > account.quota.get(card, 0) - account.row(card).charged:
             return False
     for request, number in kinds:
         if not request.amount:
@@ -230,12 +213,6 @@ def _may_fit(account: AccountReader, kinds: Kinds) -> bool:
         if not all(is_free_to_pass(account, card) for card in able):
             return False
     return True
-
-
-def _certain(account: AccountReader, card: str) -> int:
-    """What is held of a card there for certain: pods that may get another may move."""
-    claims = account.flexible_claims
-    return account.row(card).charged - (claims.shown(card) if claims is not None else 0)
 
 
 def _nodes_have(ledger: LedgerReader, kinds: Kinds) -> Steps[bool]:

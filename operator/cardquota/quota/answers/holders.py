@@ -9,7 +9,6 @@ from ..amounts import MutableAmounts, is_card
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import kept_name
 from ..pods.pod_record import PodRecord
-from ..stamp import choice_of
 from ..steps import Steps
 from .answer_forms import Holder
 from .card_amount import card_amounts, told_moment
@@ -115,9 +114,8 @@ def _reserved(
             rest = group.rest_in(queue) if group is not None else ()
             amounts = Counter[str]()
             for dimension, amount in rest:
-                card = choice_of(dimension)[0]
-                if is_card(card):
-                    amounts[card] += amount
+                if is_card(dimension):
+                    amounts[dimension] += amount
             if amounts:
                 namespace, _, name = key.partition("/")
                 held = found.setdefault((namespace, "PodGroup", name), HeldByWorkload())

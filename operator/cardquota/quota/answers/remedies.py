@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from ..accounts.account_reader import AccountReader
 from ..amounts import Charge
-from ..decisions.room import room_for
+from ..decisions.fit.queue_room import QueueRoom
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_request import PodRequest, may_run_on
 from ..steps import Steps
@@ -116,9 +116,7 @@ def _other_queues(
 def _room_in(
     account: AccountReader, namespace: str, cards: Sequence[str], need: Need
 ) -> Steps[list[tuple[int, str, str]]]:
-    """The card of which most is left there, if it is enough. Where that takes a search, of very
-    many alternatives only the first are looked at.
-    """
+    """The card of which most is left there, if it is enough."""
     facts = account.facts
     if facts is None or facts.state is not QueueState.OPEN or not facts.admits(namespace):
         return []
@@ -126,10 +124,8 @@ def _room_in(
     able = [card for card in enough if is_free_to_pass(account, card)]
     if not able or not _has_cpu_memory(account, need):
         return []
-    if account.flexible_claims is not None:
-        able = able[:MOST_SEARCHED]
     left, card = max((yield from quotas_left(account, able)))
-    if left < need.amount or room_for(account, need.request, need.pods)[0] < need.pods:
+    if left < need.amount or QueueRoom(account).take(need.request, need.pods) < need.pods:
         return []
     return [(-left, account.name, card)]
 

@@ -100,7 +100,8 @@ def past_gate(ledger: LedgerReader, record: PodRecord) -> Standing:
         text = standing_messages.other_gates_shut(facts.foreign_gates, why)
         return Standing(WorkloadState.LET_THROUGH, WaitsFor.GATE, message=text)
     cards = [(card, n) for card, n in record.charge if is_card(card) and n]
-    if len(cards) == 1 and record.claim is None:
+    may_use_others = record.request is not None and len(record.request.cards) > 1
+    if len(cards) == 1 and not may_use_others:
         ((card, amount),) = cards
         text = _lacks_node(ledger, card, amount, why)
         if text:

@@ -10,7 +10,6 @@ from cardquota.quota import Steps, limits, to_its_end
 from cardquota.quota import vocabulary as v
 from cardquota.quota.answers import (
     MOST_LOOKS,
-    MOST_SEARCHED,
     AskedWorkload,
     Explanation,
     Explanations,
@@ -503,31 +502,6 @@ def test_f6_the_next_pod_of_a_workload_would_come_last_in_a_fifo_queue() -> None
     see_workload(ledger, "StatefulSet", "db", cards=3)
     found = explained(ledger, "StatefulSet", "db")
     assert (found.state, found.fewer, found.other_queues) == (WorkloadState.REFUSED, (), ())
-
-
-def test_f6_what_is_left_is_what_pods_leave_that_may_use_several_cards() -> None:
-    late = a_pod("late").with_uid("late").in_queue("queue").naming(f"{H200}|{H800}")
-    ledger = a_cluster(late.asking_for(2), waiting("w", 3))
-    see(ledger, a_queue().with_quota({H200: 2, H800: 2}))
-    found = explained(ledger, "Pod", "w")
-    assert [(one.name, one.amount) for one in found.fewer] == [(H200, 2)]
-    see(ledger, waiting("w", 2))
-    assert explained(ledger, "Pod", "w").waits_for == WaitsFor.OPERATOR
-
-
-def test_f6_of_very_many_alternatives_some_are_searched_for_in_another_queue() -> None:
-    names = [f"{H200}-{n:02}" for n in range(MOST_SEARCHED + 1)]
-    late = a_pod("late").with_uid("late").in_queue("b").naming("|".join(names[:2])).asking_for(1)
-    ledger = a_cluster(waiting("w", 2).naming("|".join(names)))
-    see(
-        ledger,
-        *(a_node(f"n{n}").with_cards(name, 8) for n, name in enumerate(names)),
-        a_queue().with_quota(dict.fromkeys(names, 1)),
-        a_queue("b").with_quota(dict.fromkeys(names, 2)),
-        late,
-    )
-    found = explained(ledger, "Pod", "w").other_queues
-    assert [(one.queue, one.card) for one in found] == [("b", names[MOST_SEARCHED - 1])]
 
 
 def test_f6_of_a_queue_that_takes_nothing_other_queues_are_told() -> None:

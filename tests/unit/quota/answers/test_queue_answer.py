@@ -122,16 +122,3 @@ def test_f1_the_answer_is_plain_data() -> None:
     text = msgspec.json.encode(asked(ledger))
     assert msgspec.json.decode(text, type=type(asked(ledger))) == asked(ledger)
     assert GPU.encode() not in text
-
-
-def test_f1_what_is_left_is_what_pods_leave_that_may_use_several_cards() -> None:
-    """Each may give way to whoever needs its card: the totals show it with one of them (T3)."""
-    late = a_pod("late").with_uid("late").in_queue("queue").naming(f"{H200}|{H800}")
-    ledger = a_cluster(late.asking_for(2))
-    see(ledger, a_queue().with_quota({H200: 2, H800: 2}))
-    assert [(one.name, one.left, one.inqueue) for one in asked(ledger).cards] == [
-        (H200, 2, 2),
-        (H800, 2, 0),
-    ]
-    see(ledger, holding("h", 2).naming(H800).stamped("queue", {H800: 2}).on_node("h800-a"))
-    assert [(one.left, one.fits) for one in asked(ledger).cards] == [(0, 0), (0, 0)]

@@ -305,20 +305,6 @@ def test_what_a_waiting_replacement_has_set_aside_is_not_kept_twice(cards: str) 
     assert release(ledger, "red", AT_ONCE)[0] == [["b2"], ["young"]]
 
 
-def test_who_could_only_go_if_one_with_a_choice_took_the_place_waits() -> None:
-    """T3: one that was let through may yet get either; what is kept of one leaves it the other."""
-    queue = QUEUE.with_quota({H200: 3, H800: 1})
-    either = waiting("either", 1, EITHER).ungated()
-    ledger = running(queue=queue)
-    dies(ledger, "b")
-    see(ledger, either, waiting("old", 1, H800))
-    told, refusals = release(ledger)
-    assert told == []
-    assert [one.verdict.reason for one in refusals] == [Reason.BEHIND]
-    given_up(ledger)
-    assert opened(ledger) == [["old"]]
-
-
 def test_the_place_is_kept_for_some_gangs_of_a_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(set_aside, "MOST_VACANCIES", 1)
     other = a_group("other").in_queue("red").of(2)
