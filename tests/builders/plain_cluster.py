@@ -5,7 +5,7 @@ each event. Nothing of the package under test is used here. What depends on hist
 that was good last, the card a node had) is kept as history.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 PRODUCT_LABEL = "nvidia.com/gpu.product"
@@ -57,7 +57,7 @@ class PlainGroup:
     queue: str
     minimum: int
     reservation: tuple[str, dict[str, int]] | None = None
-    """A choice of cards stands there as `A|B`."""
+    """An earlier release wrote a choice of cards as `A|B`: it counts for the first of them."""
     mark: str = ""
     """Of the reservation, if it was made before the pods were there (E1)."""
     assumed: tuple[str, dict[str, int]] | None = None
@@ -463,15 +463,7 @@ class PlainCluster:
         group = self.groups.get(pod.group or "")
         if group is not None and (group.assumed or group.reservation):
             return False
-        certain = pod.state == "bound" or not self._has_a_choice(pod)
-        return pod.terminating and _holds(pod) and certain
-
-    def _has_a_choice(self, pod: PlainPod) -> bool:
-        """T3: it came past us and may get any of several cards."""
-        devices = self.card_devices(pod)
-        if pod.assumed or pod.stamp or len(devices) != 1 or not devices[0][1]:
-            return False
-        return len(self.alternatives(pod, devices[0][0])) > 1
+        return pod.terminating and _holds(pod)
 
     def _count_reservation(
         self, found: dict[tuple[str, str], Sums], key: str, group: PlainGroup
@@ -502,13 +494,11 @@ class PlainCluster:
         amounts: dict[str, int],
         held: defaultdict[str, int],
     ) -> None:
-        # What members hold counts for what is reserved of that very card, before any choice.
-        for dimension in sorted(amounts, key=lambda one: ("|" in one, one)):
-            left = amounts[dimension]
-            for card in dimension.split("|"):
-                used = min(left, held[card])
-                left, held[card] = left - used, held[card] - used
-            found[queue, dimension.split("|")[0]].inqueue += left
+        firsts = Counter[str]()
+        for dimension, amount in amounts.items():
+            firsts[dimension.split("|")[0]] += amount
+        for dimension, amount in firsts.items():
+            found[queue, dimension].inqueue += max(0, amount - held[dimension])
 
     def _count_elastic(
         self, found: dict[tuple[str, str], Sums], key: str, group: PlainGroup

@@ -9,7 +9,6 @@ that a node had) is kept as history.
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import product
 
 from .plain_cluster import Sums
 
@@ -176,10 +175,8 @@ class PlainMemoryRows:
         return dict(found)
 
     def _leaves(self, pod: PlainMemoryPod) -> bool:
-        """T4: whether what it holds is certain to be free once it is gone."""
-        holds = pod.state != "gated" or pod.assumed is not None
-        cards = [] if pod.charged_by else self.alternatives(pod)
-        return pod.terminating and holds and (pod.state == "bound" or len(cards) < 2)
+        """T4: whether what it holds is free once it is gone."""
+        return pod.terminating and (pod.state != "gated" or pod.assumed is not None)
 
     def charged(self) -> Counter[tuple[str, str]]:
         """What counts against the limits."""
@@ -194,37 +191,13 @@ class PlainMemoryRows:
 
     # --- room -----------------------------------------------------------------------------
 
-    def claims(self, queue: str) -> dict[str, list[str]]:
-        """By pod: the cards of those that came past us and may get any of several."""
-        found = {}
-        for uid, pod in self.pods.items():
-            if pod.state == "open" and not pod.charged_by and self.queue_of(pod) == queue:
-                cards = self.alternatives(pod)
-                if len(cards) > 1:
-                    found[uid] = cards
-        return found
-
-    def all_fit(self, queue: str, *more: tuple[str, int]) -> bool:
-        """T3: whether all claims of a queue can be assigned beside what has its card, and beside
-        these cards.
-        """
-        claims = self.claims(queue)
+    def fits(self, queue: str, card: str, amount: int) -> bool:
+        """Whether there is room for so much more of a card."""
         held: Counter[str] = Counter()
-        for uid, pod in self.pods.items():
-            let = pod.state != "gated" or pod.assumed
-            if let and uid not in claims and self.queue_of(pod) == queue:
+        for pod in self.pods.values():
+            if (pod.state != "gated" or pod.assumed) and self.queue_of(pod) == queue:
                 held.update(self.charge(pod))
-        for card, amount in more:
-            held[card] += amount
-        rows = self.queues.get(queue, {})
-        near = {card for cards in claims.values() for card in cards} | {card for card, _ in more}
-        for choice in product(*claims.values()):
-            taken = Counter(held)
-            for uid, card in zip(claims, choice, strict=True):
-                taken[card] += self.pods[uid].amount
-            if all(taken[card] <= rows.get(card, 0) for card in near):
-                return True
-        return False
+        return held[card] + amount <= self.queues.get(queue, {}).get(card, 0)
 
     # --- nodes ----------------------------------------------------------------------------
 

@@ -133,19 +133,15 @@ class FuzzedProduct(Replica):
             return
         now = self._held(account)
         for dimension, charged, limit in account.over():
-            # What has a choice of cards counts with the first, and may go to another.
             if now[dimension] > before.get(dimension, 0) or dimension not in over:
                 text = f"{before.get(dimension, 0)} of {dimension}, {charged} with {name}"
                 self.beyond.append(f"{queue} held {text}, may hold {limit}")
 
     @staticmethod
     def _held(account: AccountReader | None) -> dict[str, int]:
-        """What is charged, without what has a choice of cards."""
-        if account is None:
-            return {}
-        either = account.flexible_claims
-        rows = account.rows.items()
-        return {d: row.charged - (either.shown(d) if either else 0) for d, row in rows}
+        """What is charged."""
+        rows = account.rows.items() if account is not None else ()
+        return {dimension: row.charged for dimension, row in rows}
 
     def _later(self, _: float, call: Callable[[], None]) -> "_ExpiryTimer":
         timer = _ExpiryTimer(self._timers, call)

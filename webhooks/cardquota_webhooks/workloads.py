@@ -21,18 +21,17 @@ import msgspec
 
 from cardquota.loop.turns import Turns
 from cardquota.quota.accounts.account_reader import AccountReader
-from cardquota.quota.amounts import Amounts
-from cardquota.quota.assignment.on_the_way import OnTheWay
+from cardquota.quota.amounts import Amounts, add_amounts
 from cardquota.quota.decisions.audited_card import card_not_steered
 from cardquota.quota.decisions.create_judgement import on_the_way
 from cardquota.quota.decisions.first_step import must_go_first
+from cardquota.quota.decisions.fit.queue_room import QueueRoom
 from cardquota.quota.decisions.groups.gang_minimum import fault_of_workload
 from cardquota.quota.decisions.holders import holders_text
 from cardquota.quota.decisions.judgement import judge_new
 from cardquota.quota.decisions.outside_volcano import told_of_default
-from cardquota.quota.decisions.room import room_for
 from cardquota.quota.effect import Effect, effect_of
-from cardquota.quota.ledger.groups.pod_group_state import PodGroupState, set_aside
+from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import holder_messages, request_messages, shortfall_messages
 from cardquota.quota.messages.groups import group_messages
@@ -188,44 +187,47 @@ class WorkloadReviews:
             return verdict.warnings
         own = pods_of_it.in_turn()
         group = self._group(facts)
-        # Its pods replace what was reserved before they came (E2).
-        with set_aside(group, account):
-            pods = self._ledger.request_of(facts, queue)
-            asked = self._asked(change, facts, pods)
-            never = fault_of_workload(account, group, pods, asked) if group is not None else None
-            if never is not None:
-                said = group_messages.gang_never_starts(
-                    facts.group, queue, never.minimum, never.most, workload=name
-                )
-                return _told(effect, said, shortfall_messages.shortfalls(queue, never.shorts))
-            way = on_the_way(self._ledger, account, but=own.waiting)
-            if change.template and effect is not Effect.WARN:
-                least = _needed_to_begin(change, account, pods, asked, own, way)
-                if least:
-                    cannot = shortfall_messages.update_cannot_begin(name, least)
-                    return _told(effect, cannot, self._why(facts, queue, {}, way))
-            kept, freed = own.alike, own.given_back
-            missing = self._missing_of_gang(facts)
-            room, charged = room_for(account, pods, max(1, asked, missing), freed, on_the_way=way)
-            # If the minimum of a gang has no room, none of its pods starts.
-            fits = min(asked, kept if room < missing else kept + room)
-            if fits >= asked:
-                return verdict.warnings
-            together = missing if room < missing else 1
-            why = self._why(facts, queue, charged, way, together)
-            if effect is Effect.WARN:
-                return _told(effect, shortfall_messages.partly_audited(name, asked, fits), why)
-            waits = effect is Effect.GATE
-            return _told(
-                effect, shortfall_messages.partly_fits(name, asked, fits, waits=waits), why
+        pods = self._ledger.request_of(facts, queue)
+        asked = self._asked(change, facts, pods)
+        never = fault_of_workload(account, group, pods, asked) if group is not None else None
+        if never is not None:
+            said = group_messages.gang_never_starts(
+                facts.group, queue, never.minimum, never.most, workload=name
             )
+            return _told(effect, said, shortfall_messages.shortfalls(queue, never.shorts))
+        way = on_the_way(self._ledger, account, but=own.waiting)
+        if change.template and effect is not Effect.WARN:
+            least = _needed_to_begin(change, account, group, pods, asked, own, way)
+            if least:
+                cannot = shortfall_messages.update_cannot_begin(name, least)
+                return _told(effect, cannot, self._why(facts, queue, way))
+        missing = self._missing_of_gang(facts)
+        room = QueueRoom(account, group, way)
+        add_amounts(room.extra, ((d, -amount) for d, amount in own.given_back.items()))
+        more = room.take(pods, max(1, asked, missing))
+        # If the minimum of a gang has no room, none of its pods starts.
+        fits = min(asked, own.alike if more < missing else own.alike + more)
+        if fits >= asked:
+            return verdict.warnings
+        together = missing if more < missing else 1
+        why = self._why(facts, queue, room.extra, may_borrow=False, together=together)
+        if effect is Effect.WARN:
+            return _told(effect, shortfall_messages.partly_audited(name, asked, fits), why)
+        waits = effect is Effect.GATE
+        return _told(effect, shortfall_messages.partly_fits(name, asked, fits, waits=waits), why)
 
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
         policy = self._ledger.policy_of(facts, verdict.queue)
         return effect_of(verdict.outcome, policy, self._ledger.mode_in(facts.namespace))
 
     def _why(
-        self, facts: PodFacts, queue: str, beside: Amounts, way: OnTheWay, together: int = 1
+        self,
+        facts: PodFacts,
+        queue: str,
+        extra: Amounts,
+        *,
+        may_borrow: bool = True,
+        together: int = 1,
     ) -> str:
         """Why the next pod does not fit beside these amounts, and who holds what it lacks, if that
         is short enough for a Warning; empty if it is not known. `together`: so many members of a
@@ -235,23 +237,23 @@ class WorkloadReviews:
             self._ledger,
             facts,
             require_queue=self._require_queue,
-            beside=beside,
-            on_the_way=way,
+            extra=extra,
+            may_borrow=may_borrow,
         )
         shorts = next_one.shortfalls
         if not shorts:
             return next_one.text
         if together > 1:
-            shorts = tuple(self._of_gang(queue, short, together) for short in shorts)
+            shorts = tuple(self._of_gang(facts, queue, short, together) for short in shorts)
         held = holders_text(self._ledger, facts, queue, shorts)
         text = shortfall_messages.shortfalls(queue, shorts)
         return holder_messages.shortly_with_held(text, held)
 
-    def _of_gang(self, queue: str, short: Shortfall, members: int) -> Shortfall:
+    def _of_gang(self, facts: PodFacts, queue: str, short: Shortfall, members: int) -> Shortfall:
         """What all of them lack that one of them lacks."""
-        asked = members * short.requested
-        account = self._ledger.account(queue)
-        held = account.row(short.dimension).charged if account is not None else 0
+        asked, account = members * short.requested, self._ledger.account(queue)
+        room = QueueRoom(account, self._group(facts)) if account is not None else None
+        held = room.held(short.dimension) if room is not None else 0
         return Shortfall(short.dimension, asked, held + asked, short.capability)
 
     def _asked(self, change: _Change, facts: PodFacts, pods: PodRequest) -> int:
@@ -307,10 +309,11 @@ def _stored(body: bytes) -> StoredWorkload | None:
 def _needed_to_begin(
     change: _Change,
     account: AccountReader,
+    group: PodGroupState | None,
     pods: PodRequest,
     asked: int,
     own: WorkloadUsage,
-    way: OnTheWay,
+    way: Amounts,
 ) -> int:
     """The least `maxUnavailable` with which a Deployment's update begins; 0: it begins as it is.
 
@@ -321,7 +324,7 @@ def _needed_to_begin(
     if change.update is None or not asked:
         return 0
     gone = may_be_gone(change.update.spec, asked)
-    first = must_go_first(account, pods, own, wanted=asked, on_the_way=way)
+    first = must_go_first(account, pods, own, wanted=asked, group=group, extra=way)
     if gone is None or first is None:
         return 0
     surplus = own.holding - asked

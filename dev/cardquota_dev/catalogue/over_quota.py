@@ -67,7 +67,7 @@ OVER_QUOTA: Final = (
             ),
             say(
                 holder_messages.held_by,
-                [HeldBy(_H200, (("chat", 3), ("tune", 2)), elsewhere=2, undecided=1)],
+                [HeldBy(_H200, (("chat", 3), ("tune", 2)), elsewhere=2)],
             ),
         ),
         where=(*POD, Where.SCALE),

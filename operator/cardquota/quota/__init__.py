@@ -3,7 +3,7 @@
 Nothing in this package imports anything else of ours. Amounts are whole numbers everywhere: cards,
 milli-cores and bytes. The rooms, of which each imports only those below it:
 
-    release, reports > decisions > ledger > pending > nodes > pods > selectors, assignment
+    release, reports > decisions > ledger > pending > nodes > pods > selectors
     > cards > objects > words, limits, quantities, messages and the verdict, beside this file
 """
 
@@ -14,7 +14,6 @@ from .kept_objects import KeptObjects
 from .limits import (
     BODY,
     CONTAINERS,
-    FLEXIBLE_KINDS,
     GANG_KINDS,
     JOB_TASKS,
     KIB,
@@ -35,8 +34,6 @@ from .stamp import (
     Reservation,
     Stamp,
     allocated_text,
-    choice_of,
-    choice_text,
     read_allocated,
     read_reservation,
     reservation_text,
@@ -118,7 +115,6 @@ __all__ = [
     "CPU",
     "EFFECTS",
     "ENQUEUE_ADDRESS",
-    "FLEXIBLE_KINDS",
     "GANG_KINDS",
     "GATE",
     "GPU_COUNT",
@@ -190,8 +186,6 @@ __all__ = [
     "allocated_text",
     "amount_text",
     "canonical",
-    "choice_of",
-    "choice_text",
     "cores_text",
     "count",
     "counted",

@@ -7,7 +7,7 @@ Amounts are whole numbers: cards, milli-cores of `cpu`, bytes of `memory`. What 
 zero, unless a limit is meant: there it is not limited, if it is no card (Q1, Q2).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from .vocabulary import COMPUTE_RESOURCES
@@ -44,3 +44,9 @@ def is_card(dimension: str) -> bool:
 def canonical(amounts: Amounts) -> Charge:
     """Amounts sorted by dimension, zeros left out."""
     return tuple(sorted((name, amount) for name, amount in amounts.items() if amount))
+
+
+def add_amounts(amounts: MutableAmounts, more: Iterable[Amount]) -> None:
+    """Add amounts to others."""
+    for dimension, amount in more:
+        amounts[dimension] = amounts.get(dimension, 0) + amount

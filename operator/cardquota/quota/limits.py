@@ -179,15 +179,6 @@ JOB_TASKS: Final = Limit("tasks", 64)
 
 OF_VOLCANO_JOBS: Final = (JOB_TASKS,)
 
-# --- beyond one of these a pod counts with the card that its queue's totals show it with ------
-FLEXIBLE_KINDS: Final = Limit("different requests without a decided card", 64)
-"""Of a queue's pods that have no node, may use several cards and passed no gate of ours. They are
-assigned together whenever another pod is judged. A queue in use has a handful."""
-FLEXIBLE_CARDS: Final = Limit("alternatives of these requests", 2_048)
-"""Of all these requests together."""
-
-OF_FLEXIBLE: Final = (FLEXIBLE_KINDS, FLEXIBLE_CARDS)
-
 MOST_MEMBERS: Final = 2**31 - 1
 """The largest `minMember` that the API server accepts for a pod group. More is read as this."""
 

@@ -5,10 +5,9 @@ reservation on a pod group is the write-ahead mark of a gang (T2).
 """
 
 import json
-from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from .amounts import Charge, canonical, is_card
+from .amounts import Charge, MutableAmounts, add_amounts, canonical, is_card
 from .limits import ALLOCATED_TEXT, RESERVATION_TEXT, RESOURCES
 from .quantity import LARGEST, QuantityError, cpu_quantity, memory_quantity, milli, whole
 from .sized_cache import SizedCache
@@ -23,23 +22,12 @@ class Stamp(NamedTuple):
     term: str
 
 
-def choice_text(cards: Sequence[str]) -> str:
-    """A choice of cards as a reservation names it: `A|B`. Of one card it is that card's name."""
-    return _OR.join(cards)
-
-
-def choice_of(dimension: str) -> tuple[str, ...]:
-    """The cards of a choice; of anything else that a reservation names, that alone."""
-    return tuple(dimension.split(_OR)) if _OR in dimension else (dimension,)
-
-
 class Reservation(NamedTuple):
     """What a group holds from when it is enqueued, or starts, until its members run (T2)."""
 
     queue: str
     term: str
     amounts: Charge
-    """Of a group that is enqueued, a choice of cards may stand there as `A|B`."""
     request: str = ""
     """The mark of what the group asked for when it was enqueued, before its pods were there (E1).
     Empty: its members start, and what they ask for was judged (E2)."""
@@ -86,7 +74,10 @@ def reservation_text(reservation: Reservation) -> str:
 
 
 def read_reservation(text: str) -> Reservation | None:
-    """The inverse of `reservation_text`, or None if we cannot have written the text."""
+    """The inverse of `reservation_text`, or None if we cannot have written the text.
+
+    An earlier release wrote a choice of cards as `A|B`: that counts for the first of them (T3).
+    """
     found = _object(text, RESERVATION_TEXT.most)
     if found is None:
         return None
@@ -98,8 +89,10 @@ def read_reservation(text: str) -> Reservation | None:
         return None
     if not all(_is_amount(value) for value in cards.values()):
         return None
+    decided: MutableAmounts = {}
+    add_amounts(decided, ((name.partition(_OR)[0], amount) for name, amount in cards.items()))
     try:
-        amounts = {**cards, CPU: milli(found.get(CPU, 0)), MEMORY: whole(found.get(MEMORY, 0))}
+        amounts = {**decided, CPU: milli(found.get(CPU, 0)), MEMORY: whole(found.get(MEMORY, 0))}
     except (QuantityError, TypeError):
         return None
     if not all(0 <= amount <= LARGEST for amount in amounts.values()):

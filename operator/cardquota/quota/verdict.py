@@ -66,8 +66,6 @@ class HeldBy(NamedTuple):
     """Cards that pods of other namespaces hold."""
     reserved: int = 0
     """Cards that are kept for pods of other groups (T2)."""
-    undecided: int = 0
-    """Cards of pods that may still get this card or another (T3)."""
 
     def naming(self, most: int) -> "HeldBy":
         """The same, with so many workloads named at most: the others are counted."""

@@ -36,13 +36,10 @@ from cardquota.quota import (
     Stamp,
     Verdict,
     canonical,
-    choice_of,
-    choice_text,
 )
 from cardquota.quota import vocabulary as v
-from cardquota.quota.assignment import Others
 from cardquota.quota.decisions import RefusedWorkload, create_judgement
-from cardquota.quota.decisions.fit import QuotaCheck, borrowing
+from cardquota.quota.decisions.fit import borrowing
 from cardquota.quota.decisions.groups import EnqueueVerdict, judge_enqueue
 from cardquota.quota.ledger import Ledger, LedgerReader, PodAssessor, charges
 from cardquota.quota.ledger.groups import GroupFacts, GroupRequest, PodGroupState
@@ -213,8 +210,7 @@ def _added_reservation(breaker: Breaker) -> None:
         total: MutableAmounts = dict(asked)
         if before is not None and before.queue == queue:
             for dimension, amount in before.amounts:
-                card = choice_of(dimension)[0]
-                total[card] = total.get(card, 0) + amount
+                total[dimension] = total.get(dimension, 0) + amount
             breaker.count(PodGroupState, "reserve")
         return reserve(self, queue, term, canonical(total))
 
@@ -229,27 +225,12 @@ def _unjudged_enqueue(breaker: Breaker) -> None:
         if found.verdict.outcome is not Outcome.WAITS:
             return found
         breaker.count(release_judge, "judge_enqueue")
-        cards_asked = (request or facts.request).cards
-        asked = {choice_text(cards): number for cards, number in cards_asked}
+        asked: MutableAmounts = {}
+        for cards, number in (request or facts.request).cards:
+            asked[cards[0]] = asked.get(cards[0], 0) + number
         return EnqueueVerdict(Verdict(Outcome.FITS, facts.queue), canonical(asked))
 
     breaker.replace(release_judge, "judge_enqueue", room_or_not, always=False)
-
-
-def _undecided_blind(breaker: Breaker) -> None:
-    fits = QuotaCheck._fits
-
-    def of_what_is_not_covered(
-        self: Any, card: str, amount: int, others: Others | None, lent: int
-    ) -> bool:
-        if fits(self, card, amount, others, lent):
-            return True
-        if others is None or amount > self._covered(card, amount):
-            return False
-        breaker.count(QuotaCheck, "_fits")
-        return True
-
-    breaker.replace(QuotaCheck, "_fits", of_what_is_not_covered, always=False)
 
 
 def _endless_reservation(breaker: Breaker) -> None:
@@ -342,10 +323,6 @@ BREAKAGES = {
     "added-reservation": Breakage(
         "what was reserved for a group before its pods came is added to what they ask for",
         _added_reservation,
-    ),
-    "undecided-blind": Breakage(
-        "what is reserved fits without a look at the limit, where somebody has a choice of cards",
-        _undecided_blind,
     ),
     "endless-reservation": Breakage(
         "what a gang does not use in time, or cannot start with, is not given back",

@@ -36,7 +36,6 @@ FOCUS = {
     "phantom-reservation": Focus(("node labels gone",)),
     "unjudged-enqueue": Focus(("node labels gone",)),
     "added-reservation": Focus(("node labels gone",)),
-    "undecided-blind": Focus(("node labels gone",)),
     "endless-reservation": Focus(("node labels gone",)),
     "strangers-in-the-way": Focus(("node labels gone",)),
     "forged-charge": Focus(("node labels gone",)),

@@ -86,7 +86,7 @@ def totals(recount: Recount) -> Totals:
     every = {
         (queue, card): (
             bound[queue, card],
-            recount.held[queue, card] - bound[queue, card] + recount.shown_reserved((queue, card)),
+            recount.held[queue, card] - bound[queue, card] + recount.reserved((queue, card)),
             elastic[queue].get(card, 0),
         )
         for queue, card in places

@@ -78,7 +78,7 @@ def answer_wrong(queue: str, answer: Object, recount: Recount) -> list[str]:
             by_holders[one["name"]] += one["amount"]
     for row in answer["cards"]:
         place = queue, row["name"]
-        together = held[row["name"]] + recount.shown_reserved(place)
+        together = held[row["name"]] + recount.reserved(place)
         expected = bound[row["name"]], together - bound[row["name"]]
         if (row["allocated"], row["inqueue"]) != expected:
             both = row["allocated"], row["inqueue"]
@@ -95,7 +95,7 @@ def refusal_wrong(place: Place, text: str, recount: Recount, *, without: str = "
     """
     own = recount.groups.get(without)
     ours = recount.outstanding(own).get(place, 0) if own is not None else 0
-    expected = recount.held[place] + recount.shown_reserved(place) - ours
+    expected = recount.held[place] + recount.reserved(place) - ours
     said = held_by(text)
     if said is None or said == expected:
         return ""

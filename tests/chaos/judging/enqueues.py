@@ -4,10 +4,11 @@ that + allocated + inqueue - elastic was at most the quota.
 
 from collections import defaultdict
 from collections.abc import Mapping
+from itertools import chain, combinations
 
 from .leeway import Lately
 from .recount import Recount
-from .stored import Asks, Group, Place, cards_of
+from .stored import Asks, Group, Place
 
 
 class Enqueues:
@@ -38,22 +39,24 @@ class Enqueues:
     def wrong(self, group: Group, since: float, quota: Mapping[str, int]) -> list[str]:
         """What was not judged of an enqueued group's reservation. `quota`: the largest lately."""
         found = []
-        asked = {cards_of(text): number for (_, text), number in group.reserved.items()}
+        reserved = {card: number for (_, card), number in group.reserved.items()}
         lately = [
             dict(a) for q, a in self._asked.values(group.key, since) if q == group.reserved_in
         ]
         # Of a group that says nothing its Job is read (V3), which this count does not see. The
         # quota below holds for it as for all.
-        if lately and not any(_within(asked, said) for said in lately):
-            found.append(f"{group.key} is enqueued with {_text(asked)}, which it did not ask for")
+        if lately and not any(_within(reserved, said) for said in lately):
+            found.append(
+                f"{group.key} is enqueued with {_text(reserved)}, which it did not ask for"
+            )
         queue = group.reserved_in
         elastic = {card: self.elastic((queue, card), since) for card in quota}
-        for cards, left in self._recount.free(queue, quota=quota, elastic=elastic).items():
-            # A choice takes nothing of one of its cards alone, which may be over a lowered quota.
-            if left < 0 and any(cards >= set(one) for one in asked):
-                of = "|".join(sorted(cards))
-                lacks = f"{queue} lacks {-left} of {of}"
-                found.append(f"{group.key} is enqueued with {_text(asked)}, and {lacks}")
+        free = self._recount.free(queue, quota=quota, elastic=elastic)
+        for card in reserved:
+            left = free.get(frozenset([card]), 0)
+            if left < 0:
+                lacks = f"{queue} lacks {-left} of {card}"
+                found.append(f"{group.key} is enqueued with {_text(reserved)}, and {lacks}")
                 break
         return found
 
@@ -63,16 +66,17 @@ class Enqueues:
         return sum(max(self._elastic.values((key, place), since), default=0) for key in holders)
 
 
-def _within(reserved: Asks, said: Asks) -> bool:
-    """Whether it is what was said: of each choice, some of its cards may be left."""
-    rest = {frozenset(cards): number for cards, number in said.items()}
-    for cards, number in reserved.items():
-        named = next((c for c, n in rest.items() if c >= set(cards) and n >= number), None)
-        if named is None:
-            return False
-        rest[named] -= number
-    return True
+def _within(reserved: Mapping[str, int], said: Asks) -> bool:
+    """Whether it may be what was said, each choice on cards of its own: of no set of cards more is
+    reserved than those could get that may use one of them.
+    """
+    sets = chain.from_iterable(combinations(reserved, n + 1) for n in range(len(reserved)))
+    return all(
+        sum(reserved[card] for card in some)
+        <= sum(number for cards, number in said.items() if not set(some).isdisjoint(cards))
+        for some in sets
+    )
 
 
-def _text(asks: Asks) -> str:
-    return ", ".join(f"{number} of {'|'.join(cards)}" for cards, number in asks.items())
+def _text(reserved: Mapping[str, int]) -> str:
+    return ", ".join(f"{number} of {card}" for card, number in reserved.items())

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import chain, combinations
 
-from .stored import Asks, Group, Object, Place, StoredPod, cards_of, read_group, read_pod
+from .stored import Asks, Group, Object, Place, StoredPod, read_group, read_pod
 
 QUOTA = "volcano.sh/card.quota"
 POLICY = "volcano.sh/card.policy"
@@ -84,31 +84,10 @@ class Recount:
         groups = (g for g in self._reserving.values() if g.enqueued or not enqueued)
         return sum(self.outstanding(group).get(place, 0) for group in groups)
 
-    def shown_reserved(self, place: Place) -> int:
-        """The same with each choice of cards counted as the first of them, as the totals do."""
-        return sum(
-            number
-            for group in self._reserving.values()
-            for (queue, text), number in self.outstanding(group).items()
-            if (queue, cards_of(text)[0]) == place
-        )
-
     def outstanding(self, group: Group) -> dict[Place, int]:
-        """What a group reserves beyond what its members hold. That counts first for what is
-        reserved of a card alone, then for the choices that name it.
-        """
-        held = {p: self.held_by(group.key, p) for p in self._singles(group.reserved)}
-        left = {}
-        for place, number in sorted(
-            group.reserved.items(), key=lambda row: len(cards_of(row[0][1]))
-        ):
-            rest = number
-            for card in cards_of(place[1]):
-                used = min(rest, held[place[0], card])
-                held[place[0], card] -= used
-                rest -= used
-            left[place] = rest
-        return {place: rest for place, rest in left.items() if rest}
+        """What a group reserves beyond what its members hold."""
+        left = {p: n - self.held_by(group.key, p) for p, n in group.reserved.items()}
+        return {place: rest for place, rest in left.items() if rest > 0}
 
     def free(
         self,
@@ -128,20 +107,15 @@ class Recount:
             card: most - self.held[queue, card] + (elastic or {}).get(card, 0)
             for card, most in allowed.items()
         }
-        choices: list[tuple[frozenset[str], int]] = []
         for key, group in self._reserving.items():
             if key == without or group.reserved_in != queue:
                 continue
-            for (_, text), number in self.outstanding(group).items():
-                cards = frozenset(cards_of(text))
-                if len(cards) > 1:
-                    choices.append((cards, number))
-                elif text in single:
-                    single[text] -= number
+            for (_, card), number in self.outstanding(group).items():
+                if card in single:
+                    single[card] -= number
         found = {}
         for cards in _sets(allowed):
-            most = sum(max(0, single[card]) for card in cards)
-            found[cards] = most - sum(number for one, number in choices if one <= cards)
+            found[cards] = sum(max(0, single[card]) for card in cards)
             if len(cards) == 1:
                 found[cards] = single[next(iter(cards))]
         return found
@@ -261,11 +235,7 @@ class Recount:
         if found is None:
             return places
         asked = {(found.queue, card) for cards in self.asks_of(found) for card in cards}
-        return places | asked | self._singles(found.reserved) | set(self.elastic_of(group))
-
-    @staticmethod
-    def _singles(places: Iterable[Place]) -> set[Place]:
-        return {(queue, card) for queue, text in places for card in cards_of(text)}
+        return places | asked | set(found.reserved) | set(self.elastic_of(group))
 
     def _queue(self, name: str, thing: Object | None) -> None:
         notes = (thing or {"metadata": {}})["metadata"].get("annotations") or {}

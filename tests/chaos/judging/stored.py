@@ -23,7 +23,7 @@ OR = "|"
 
 Object = Mapping[str, Any]
 Place = tuple[str, str]
-"""A queue and a card; of what is reserved, perhaps a choice of cards: `A|B`."""
+"""A queue and a card."""
 Asks = dict[tuple[str, ...], int]
 """Cards, each of which may be any of some, and how many."""
 

@@ -68,7 +68,6 @@ class Judge:
         self._quotas = Lately[Place, int]()
         self._amounts = Lately[tuple[str, Place], int]()
         """What was held, and held or reserved."""
-        self._lacking = Lately[tuple[str, frozenset[str]], int]()
         """By queue and several of its cards: what is reserved of them and cannot be given out."""
         self._queues = Lately[str, str]()
         """Of groups, by key."""
@@ -104,8 +103,6 @@ class Judge:
             self._say(change, what)
         for place in sorted(touched):
             self._over_quota(change, place)
-        for queue in sorted({queue for queue, _ in touched}):
-            self._choices(change, queue)
         pod = self._recount.pods.get(change.key) if change.kind == "pod" else None
         for one in (before, pod):
             if one is not None and one.maker:
@@ -155,23 +152,6 @@ class Judge:
             if least > worst and not told and (name == "holds" or not self._enqueued(change)):
                 told = True
                 self._say(change, f"{place[0]} {name} {least} of {place[1]}, quota {most}")
-
-    def _choices(self, change: Change, queue: str) -> None:
-        """What is reserved as a choice of cards can still be given one of them each (T3)."""
-        cards = self._recount.quota.get(queue, {})
-        if len(cards) < 2:
-            return
-        elastic = {card: self._enqueues.elastic((queue, card), self._since) for card in cards}
-        now = self._recount.free(queue, elastic=self._recount.elastic(queue))
-        lately = self._recount.free(queue, quota=self._quotas_lately(queue), elastic=elastic)
-        for several, left in lately.items():
-            if len(several) < 2:
-                continue
-            worst = max((0, *self._lacking.values((queue, several), self._since)))
-            self._lacking.note((queue, several), change.at, max(0, -now[several]))
-            if -left > worst and not self._enqueued(change):
-                of = "|".join(sorted(several))
-                self._say(change, f"{queue} reserves {-left} of {of} that others hold")
 
     def _quotas_lately(self, queue: str) -> dict[str, int]:
         """By card: the largest that it was."""

@@ -109,16 +109,17 @@ def test_elastic_pods_make_room_for_a_reservation_and_not_for_a_gate(team: Team)
     team.until_row(T1000, allocated=3, inqueue=0)
 
 
-def test_a_choice_of_cards_is_reserved_as_a_choice(team: Team) -> None:
-    """T3: the cards that it may have are reserved together, none of them by itself."""
+def test_of_a_choice_a_decided_card_is_reserved(team: Team) -> None:
+    """T3: the first with room for all; the other one is free for others."""
     team.has_queue({T1000: 2, T2000: 2})
     choice = team.a_gang("choice", 2).asking({f"{T1000}|{T2000}": 2})
     assert team.create(choice).ok
     enqueued(team, choice)
-    first = team.a_gang("first", 2).asking({T1000: 2})
+    assert f'"{T1000}":2' in notes(team.get(choice))[v.RESERVATION]
+    first = team.a_gang("first", 2).asking({T2000: 2})
     assert team.create(first).ok
     enqueued(team, first)
-    second = team.a_gang("second", 2).asking({T2000: 1})
+    second = team.a_gang("second", 2).asking({T1000: 1})
     assert team.create(second).ok
     team.until_told("second", v.Reason.INSUFFICIENT_CARD)
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from builders import CARDS, H200, H800, a_group, a_ledger, a_pod, a_queue, see
+from builders import CARDS, H200, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import SURGE, Policy
-from cardquota.quota.decisions import judge_create, judge_release
+from cardquota.quota.decisions import judge_create
 from cardquota.quota.release import Opening
 from cardquota.quota.release.openings import openings
 from cardquota.quota.reports import report
@@ -18,8 +18,6 @@ from chaos.breakages.breaker import Breaker
 from chaos.breakages.broken import BREAKAGES
 
 from ..control.release.test_wait_reports import ToldWaits
-
-EITHER = f"{H200}|{H800}"
 
 
 def waits(name: str, amount: int) -> PodBody:
@@ -60,16 +58,6 @@ def added_reservation() -> int:
     assert isinstance(found, Opening)
     reservation = ledger.decisions.reserve("team/gang", "red", "t", found.asked)
     return dict(reservation.amounts)[H200] - 2
-
-
-def undecided_blind() -> bool:
-    """Whether a member goes for whom two are reserved, where seven are held of two (Q7)."""
-    quota = a_queue("red").with_quota({H200: 2, H800: 1})
-    group = a_group().in_queue("red").of(3).reserving("red", {H200: 2})
-    begun = a_pod("begun").in_queue("red").in_group("gang").stamped("red", {})
-    unadmitted = a_pod("x").in_queue("red").naming(EITHER).asking_for(5)
-    ledger = a_ledger(*CARDS, quota, group, begun, unadmitted, waits("a", 1).in_group("gang"))
-    return judge_release(ledger, ledger.pods["uid-a"]).fits
 
 
 def strangers_in_the_way() -> bool:
@@ -131,7 +119,6 @@ def holders_stay() -> int:
         phantom_reservation,
         unjudged_enqueue,
         added_reservation,
-        undecided_blind,
         strangers_in_the_way,
         lent_to_all,
         volcano_refused_jobs,

@@ -197,10 +197,7 @@ def live(ledger: Ledger) -> dict[tuple[str, UpdatePart], tuple[int, int, dict[st
     counted = {}
     for (queue, part), pods in found.items():
         held = [one for one in pods if not one.gated]
-        cards = {
-            card: sum(dict(one.charge).get(card, 0) for one in held if one.claim is None)
-            for card in CARDS
-        }
+        cards = {card: sum(dict(one.charge).get(card, 0) for one in held) for card in CARDS}
         counted[queue, part] = (len(pods), len(held), cards)
         holdings = ledger.live_holdings
         assert counted[queue, part] == (

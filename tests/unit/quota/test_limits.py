@@ -104,10 +104,10 @@ def test_every_limit_is_tested() -> None:
     found = {one for one in vars(limits).values() if isinstance(one, Limit)}
     # How large a reviewed object may be is tested where reviews are answered: `test_large_bodies`.
     # What all together may take: `test_left_out`.
-    # How unlike members may be: `test_gang_judgement`; who has no card yet: `test_flexible_claims`.
+    # How unlike members may be: `test_gang_judgement`.
     tested = {*OF_PODS, *OF_QUEUES, *OF_NODES, *OF_OURS, limits.BODY, *limits.OF_GANGS}
     # What a pod group may ask for: `test_group_request` and `test_group_minimum`.
-    tested |= {*limits.OF_ALL, *limits.OF_FLEXIBLE, *limits.OF_GROUPS}
+    tested |= {*limits.OF_ALL, *limits.OF_GROUPS}
     # What is kept of a workload: `test_workload_facts`; what is read of a Job: `test_job_pods`.
     assert found == tested | {*limits.OF_WORKLOADS, *limits.OF_VOLCANO_JOBS}
     assert {*limits.OF_PODS} == {*OF_PODS}

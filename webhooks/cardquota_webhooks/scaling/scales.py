@@ -22,13 +22,11 @@ from cardquota.loop.turns import Turns
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts.account_reader import AccountReader
 from cardquota.quota.amounts import Amounts
-from cardquota.quota.assignment.on_the_way import OnTheWay
 from cardquota.quota.decisions.create_judgement import judge_create, on_the_way
+from cardquota.quota.decisions.fit.queue_room import QueueRoom
 from cardquota.quota.decisions.holders import holders_text
 from cardquota.quota.decisions.judgement import judge_new
-from cardquota.quota.decisions.room import room_for
 from cardquota.quota.effect import Effect, effect_of
-from cardquota.quota.ledger.groups.pod_group_state import set_aside
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import holder_messages, scale_messages, shortfall_messages
 from cardquota.quota.pods.indexes.workload_usage import WorkloadUsage
@@ -78,9 +76,10 @@ class _Room(NamedTuple):
     """Replicas."""
     kept: int
     """Replicas that hold their quota already."""
-    charged: Amounts
-    """What all of the replicas that fit add to the charges."""
-    way: OnTheWay
+    extra: Amounts
+    """What all of the replicas that fit take, and other pods on their way."""
+    way: Amounts
+    """What other pods on their way take."""
 
 
 class ScaleReviews:
@@ -221,14 +220,12 @@ class ScaleReviews:
         facts = target.pod
         way = on_the_way(self._ledger, account, but=own.waiting)
         group = self._ledger.groups.get(facts.group) if facts.group else None
-        # Its pods replace what was reserved before they came (E2).
-        with set_aside(group, account):
-            missing = max(0, group.missing) if group is not None and group.gang else 0
-            pods = self._ledger.request_of(facts, account.name)
-            number, charged = room_for(account, pods, max(1, asked - kept, missing), on_the_way=way)
+        missing = max(0, group.missing) if group is not None and group.gang else 0
+        pods, room = self._ledger.request_of(facts, account.name), QueueRoom(account, group, way)
+        number = room.take(pods, max(1, asked - kept, missing))
         # If the minimum of a gang has no room, none of its pods starts.
         fits = kept if number < missing else kept + number
-        return _Room(min(asked, fits), kept, charged, way)
+        return _Room(min(asked, fits), kept, room.extra, way)
 
     def _why(self, target: ScaleTarget, queue: str, asked: int, room: _Room) -> tuple[str, str]:
         """The sentence for all replicas that it lacks, and who holds what these ask for. Where each
@@ -241,23 +238,23 @@ class ScaleReviews:
             all_of_them = replace(
                 facts, devices=devices, cpu=facts.cpu * more, memory=facts.memory * more
             )
-            found = self._judged(all_of_them, {}, room.way)
+            found = self._judged(all_of_them, room.way)
             if found.shortfalls:
                 return self._sentences(facts, queue, found)
-        return self._sentences(facts, queue, self._judged(facts, room.charged, room.way))
+        return self._sentences(facts, queue, self._judged(facts, room.extra, may_borrow=False))
 
     def _sentences(self, facts: PodFacts, queue: str, found: Verdict) -> tuple[str, str]:
         shorts = found.shortfalls
         text = shortfall_messages.shortfalls(queue, shorts) or found.text
         return text, holders_text(self._ledger, facts, queue, shorts)
 
-    def _judged(self, facts: PodFacts, beside: Amounts, way: OnTheWay) -> Verdict:
+    def _judged(self, facts: PodFacts, extra: Amounts, *, may_borrow: bool = True) -> Verdict:
         return judge_new(
             self._ledger,
             facts,
             require_queue=self._require_queue,
-            beside=beside,
-            on_the_way=way,
+            extra=extra,
+            may_borrow=may_borrow,
         )
 
     def _grant(self, target: ScaleTarget, asks: _Asks, fits: int, why: str) -> AdmissionResponse:

@@ -16,7 +16,6 @@ from ...quota.reports.cluster_report import cards_of, cluster_report_in_steps
 from ...quota.reports.drift import Drift, compare
 from ...quota.reports.queue_report import card_rows, resource_rows
 from ...quota.scheduling.memory_report import unlimited_use
-from ...quota.stamp import choice_of
 from ...quota.vocabulary import CPU
 
 _ROUNDS: Final = 3
@@ -104,14 +103,13 @@ async def _late_to_end(ledger: LedgerReader, rows: _Rows, now: float) -> None:
 
 
 async def _reserved(ledger: LedgerReader, rows: _Rows) -> None:
-    """Of a choice of cards the first."""
     slice_ = TimeSlice()
     for key, queue in list(ledger.reserved_groups.all()):
         await slice_.give_way()
         group = ledger.groups.get(key)
         for dimension, amount in group.rest_in(queue) if group is not None else ():
             if is_card(dimension):
-                label = _label_of(ledger, choice_of(dimension)[0])
+                label = _label_of(ledger, dimension)
                 rows["queue_card_reserved"][queue, key.partition("/")[0], label] += amount
 
 

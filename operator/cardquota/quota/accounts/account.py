@@ -1,15 +1,12 @@
 """The totals of one queue, per dimension (section 6)."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from ..amounts import NO_AMOUNTS, Amounts, Charge, is_card
-from ..assignment.claim import Claim, claim_of
-from ..assignment.flexible_claims import FlexibleClaims
 from ..pending.pending_queue import PendingQueue
 from ..pods.charge_state import ChargeState
-from ..stamp import choice_of
 from .account_reader import Borrowed, OverQuota
 from .queue_facts import QueueFacts
 from .row import Row
@@ -32,7 +29,6 @@ class Account:
         "cards",
         "changes",
         "facts",
-        "flexible_claims",
         "name",
         "pending",
         "quota_mark",
@@ -61,9 +57,6 @@ class Account:
         Pods that audit mode admitted passed by design. They are not among these, now or later.
         """
         self.pending = PendingQueue(name)
-        self.flexible_claims: FlexibleClaims | None = None
-        """What let-through pods hold of one card or another (T3). None if each has its one card. A
-        pod that waits claims nothing."""
 
     @property
     def quota(self) -> Amounts:
@@ -98,87 +91,25 @@ class Account:
         row.by_charge_state[charge_state] += amount
         self._drop_if_empty(dimension, row)
 
-    def claim(self, claim: Claim, shown: str, number: int) -> None:
-        """Count in equal claims that may end up on any of several cards (T3); out, if `number` is
-        negative. They are let-through pods, or what a group reserves. `shown`: the card with which
-        the rows count them.
-        """
-        # The needs of waiting pods were computed without them, or with them.
-        self.pending.invalidate_needs()
-        self._claim(claim, shown, number)
-
-    def _claim(self, claim: Claim, shown: str, number: int) -> None:
-        flexible_claims = self.flexible_claims or self.no_flexible_claims()
-        if number > 0:
-            flexible_claims.add(claim, shown, number)
-        else:
-            flexible_claims.remove(claim, shown, -number)
-        self.flexible_claims = flexible_claims or None  # as almost always
-
-    def no_flexible_claims(self) -> FlexibleClaims:
-        """Claims to ask for room while no pod of the queue has a choice."""
-        return FlexibleClaims(
-            lambda card: self.row(card).charged,
-            lambda card: self._quota.get(card, 0),
-            lambda: (self.changes, self.quota_mark),
-        )
-
     def add_reserved(self, dimension: str, amount: int) -> None:
-        """Add to what groups reserve beyond their charged members (T2). A choice of cards counts
-        with the first of them, and may end up on any.
-        """
-        if len(choice_of(dimension)) > 1:
-            self.pending.invalidate_needs()
-        self._add_reserved(dimension, amount)
-
-    def _add_reserved(self, dimension: str, amount: int) -> None:
-        cards = choice_of(dimension)
-        if len(cards) > 1 and amount:
-            self._claim(claim_of(cards, 1), cards[0], amount)
-        row = self._writable(cards[0])
+        """Add to what groups reserve beyond their charged members (T2)."""
+        row = self._writable(dimension)
         row.reserved += amount
-        self._drop_if_empty(cards[0], row)
+        self._drop_if_empty(dimension, row)
 
     @contextmanager
-    def without_reserved(self, amounts: Charge) -> Iterator[None]:
-        """While something is judged: as if these amounts were not reserved.
+    def as_if_reserved(self, amounts: Charge) -> Iterator[None]:
+        """While something is judged: as if these amounts were reserved too.
 
         Nothing else may happen meanwhile. Afterwards all is as before.
         """
         for dimension, amount in amounts:
-            self._add_reserved(dimension, -amount)
+            self.add_reserved(dimension, amount)
         try:
             yield
         finally:
             for dimension, amount in amounts:
-                self._add_reserved(dimension, amount)
-
-    @contextmanager
-    def as_if_reserved(
-        self, amounts: Charge, claims: Sequence[tuple[Claim, int]]
-    ) -> Iterator[None]:
-        """While something is judged: as if these amounts, and so many of each of these claims, were
-        reserved too.
-
-        Nothing else may happen meanwhile. Afterwards all is as before.
-        """
-        self._count_reserved(amounts, claims, 1)
-        try:
-            yield
-        finally:
-            self._count_reserved(amounts, claims, -1)
-
-    def _count_reserved(
-        self, amounts: Charge, claims: Sequence[tuple[Claim, int]], sign: int
-    ) -> None:
-        for dimension, amount in amounts:
-            self._add_reserved(dimension, sign * amount)
-        for claim, number in claims:
-            shown = claim.cards[0]
-            self._claim(claim, shown, sign * number)
-            row = self._writable(shown)
-            row.reserved += sign * claim.amount * number
-            self._drop_if_empty(shown, row)
+                self.add_reserved(dimension, -amount)
 
     def add_elastic(self, dimension: str, amount: int) -> None:
         """Add to what is elastic."""
@@ -201,9 +132,8 @@ class Account:
     def over(self) -> Iterator[OverQuota]:
         """Dimensions that stand above their limit (Q7), and above what may be borrowed (R6).
 
-        A pod that may use several cards is counted with the first of them. A dimension that is
-        above its limit only because of that is not named (T3), nor one that is above it only since
-        groups are enqueued over what is elastic (E1).
+        A dimension that is above its limit only since groups are enqueued over what is elastic (E1)
+        is not named.
         """
         above = self._above_limit(self._overcharged())
         return (one for one in above if one.charged - one.limit > self.lent(one.dimension))
@@ -221,10 +151,7 @@ class Account:
         return sorted((name, n) for name, row in self.rows.items() if (n := row.overcharged))
 
     def overcommitted(self, dimensions: Iterable[str]) -> bool:
-        """Whether more is charged of one of these than is allowed, what is reserved included.
-
-        A choice of cards counts with the first of them only if no other one has room for it (T3).
-        """
+        """Whether more is charged of one of these than is allowed, what is reserved included."""
         charged = ((d, self.row(d).charged) for d in dimensions)
         return bool(self._above_limit(charged))
 
@@ -234,22 +161,13 @@ class Account:
         return not (self.facts or self.rows or self.unstamped or self.pending.groups)
 
     def _above_limit(self, charged: Iterable[tuple[str, int]]) -> list[OverQuota]:
-        """Of dimensions and what is charged of them, those that are above their limit whatever
-        cards the pods with a choice use.
-        """
+        """Of dimensions and what is charged of them, those that are above their limit."""
         found = []
-        with self.flexible_claims.one_question() if self.flexible_claims else nullcontext():
-            for dimension, amount in charged:
-                limit = self.limit(dimension)
-                if limit is not None and amount > limit and not self._assignable(dimension, limit):
-                    found.append(OverQuota(dimension, amount, limit))
+        for dimension, amount in charged:
+            limit = self.limit(dimension)
+            if limit is not None and amount > limit:
+                found.append(OverQuota(dimension, amount, limit))
         return found
-
-    def _assignable(self, dimension: str, limit: int) -> bool:
-        """Whether the limit would do if pods with a choice used their other cards."""
-        if self.flexible_claims is None or not is_card(dimension):
-            return False
-        return self.flexible_claims.fits(dimension, limit)
 
     def _writable(self, dimension: str) -> Row:
         self.changes += 1

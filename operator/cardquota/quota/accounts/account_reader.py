@@ -1,11 +1,9 @@
 """What may be read of one queue's totals."""
 
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from ..amounts import Amounts, Charge
-from ..assignment.flexible_claims import FlexibleClaims
+from ..amounts import Amounts
 from ..pending.pending_queue import PendingQueue
 from .queue_facts import QueueFacts
 from .row import Row
@@ -72,16 +70,6 @@ class AccountReader(Protocol):
     @property
     def pending(self) -> PendingQueue:
         """The pods that wait."""
-
-    @property
-    def flexible_claims(self) -> FlexibleClaims | None:
-        """What pods that are let through hold of one card or another (T3)."""
-
-    def no_flexible_claims(self) -> FlexibleClaims:
-        """To ask what room there is where no pod has a choice so far."""
-
-    def without_reserved(self, amounts: Charge) -> AbstractContextManager[None]:
-        """While something is judged: as if these amounts were not reserved."""
 
     def row(self, dimension: str) -> Row:
         """The counters of a dimension; all zero where nothing was ever charged."""

@@ -11,7 +11,6 @@ from ..amounts import MutableAmounts, is_card
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import kept_name
 from ..pods.pod_record import PodRecord
-from ..stamp import choice_of
 from ..steps import Steps
 from .answer_forms import CardAmount, Holder
 from .card_amount import card_amounts, told_moment
@@ -119,8 +118,7 @@ def _add_reserved(found: _Found, ledger: LedgerReader, queue: str) -> Steps[None
     for start in range(0, len(keys), AT_A_TIME):
         for key in keys[start : start + AT_A_TIME]:
             group = ledger.groups.get(key)
-            for dimension, amount in group.rest_in(queue) if group is not None else ():
-                card = choice_of(dimension)[0]
+            for card, amount in group.rest_in(queue) if group is not None else ():
                 if is_card(card):
                     namespace, _, name = key.partition("/")
                     of = found.setdefault((namespace, "PodGroup", name), _HeldByWorkload())

@@ -4,6 +4,7 @@ In: the ledger and the subject. Out: a `Verdict` with its numbers, or how many w
 and changes nothing: the same question has the same answer.
 """
 
+from .assignment import MemberKind, assigned, decided, most_assigned, never_fits
 from .audited_card import card_not_steered
 from .create_judgement import MOST_CLASSES, MOST_KINDS, MOST_MEMBERS, judge_create, on_the_way
 from .first_step import must_go_first
@@ -13,20 +14,19 @@ from .outside_volcano import told_of_default
 from .probably_meant import any_queue_meant, group_meant, queue_meant, with_group_meant
 from .queue_write import Suggestions, doubts_about_rows, known_card_meant
 from .resize import judge_resize
-from .room import UNLIMITED, room_for
-from .room_together import RoomTogether
 from .waking import RefusedWorkload, refused_workload, with_room
 
 __all__ = [
     "MOST_CLASSES",
     "MOST_KINDS",
     "MOST_MEMBERS",
-    "UNLIMITED",
+    "MemberKind",
     "RefusedWorkload",
-    "RoomTogether",
     "Suggestions",
     "any_queue_meant",
+    "assigned",
     "card_not_steered",
+    "decided",
     "doubts_about_rows",
     "group_meant",
     "holders_text",
@@ -37,13 +37,14 @@ __all__ = [
     "judge_resize",
     "known_card_meant",
     "lacked",
+    "most_assigned",
     "must_go_first",
+    "never_fits",
     "on_the_way",
     "queue_meant",
     "queue_not_named",
     "queue_on_its_way",
     "refused_workload",
-    "room_for",
     "told_of_default",
     "with_group_meant",
     "with_holders",

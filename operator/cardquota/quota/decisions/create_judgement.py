@@ -3,7 +3,11 @@
 Pods on their way through the gate under policy Deny count as let through. A pod is on its way if it
 could go now: the leader would open its gate. A pod that waits for anything but quota (its group,
 its node, an open queue, or a pod before it in a fifo queue), or for more quota than there is,
-counts against no other pod. Nor does a pod beyond the bounds below.
+counts against no other pod. Nor does a pod beyond the bounds below, nor a member of a group for
+which something is reserved in the queue: that is charged already.
+
+Who has a choice counts with the first of its cards that is left. So a pod may be admitted that then
+waits at the gate, or be refused for the moment that the leader takes to decide.
 Pure questions to the ledger: nothing is charged here.
 """
 
@@ -13,10 +17,8 @@ from itertools import islice
 from typing import Final
 
 from ..accounts.account_reader import AccountReader
-from ..assignment.claim import Claim, claim_of
-from ..assignment.on_the_way import NOBODY, OnTheWay, Spare
+from ..amounts import NO_AMOUNTS, Amounts, add_amounts
 from ..effect import Effect, effect_of
-from ..ledger.groups.pod_group_state import PodGroupState, set_aside
 from ..ledger.ledger_reader import LedgerReader
 from ..pending.first_members import first_members
 from ..pending.gang import Gang
@@ -25,10 +27,9 @@ from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..verdict import Outcome, Verdict
 from .fit.borrowing import lent_now
+from .fit.queue_room import QueueRoom
 from .held_up import held_up_in
 from .judgement import judge, judge_new, judge_presence
-from .room import room_for
-from .room_together import room_together
 
 MOST_CLASSES: Final = 32
 """Classes of waiting pods that one question looks at. Beyond that a pod may be admitted that should
@@ -45,8 +46,8 @@ ToCome = Sequence[tuple[PodRequest, int]]
 
 def judge_create(ledger: LedgerReader, facts: PodFacts, *, require_queue: bool = False) -> Verdict:
     """The verdict on a pod that is being created."""
-    way = on_the_way(ledger, ledger.account(ledger.queue_of(facts)))
-    return judge_new(ledger, facts, require_queue=require_queue, on_the_way=way)
+    extra = on_the_way(ledger, ledger.account(ledger.queue_of(facts)))
+    return judge_new(ledger, facts, require_queue=require_queue, extra=extra)
 
 
 def on_the_way(
@@ -55,33 +56,29 @@ def on_the_way(
     *,
     but: Mapping[Hashable, int] = _NOBODY,
     to_come: ToCome = (),
-) -> OnTheWay:
+) -> Amounts:
     """What a queue's gated Deny pods that could go now will hold, and pods `to_come` with them.
     `but`: pods left out, by class.
 
-    Reservations of their groups are already charged: such pods hold only what they ask for beyond
-    these (E2). Costs a judgement for each kind of pod, with bounds; nothing if there are none.
+    Costs a judgement for each kind of pod, with bounds; nothing if there are none.
     """
     if account is None or not (account.pending.deny_classes or to_come):
-        return NOBODY
-    all_asked = _Asked()
+        return NO_AMOUNTS
+    room = QueueRoom(account)
     for request, number in to_come:
-        all_asked.add(request, number)
-    of_groups: dict[str, _Asked] = {}
+        _add(room, request, number)
     for record, number in _that_could_go(ledger, account, but):
         if number > 0 and record.request is not None:
-            key = _reserved_for(ledger, record)
-            asked = all_asked if key is None else of_groups.setdefault(key, _Asked())
-            asked.add(record.request, number)
-    spare: dict[str, int] = {}
-    for key, asked in of_groups.items():
-        spare.update(all_asked.add_beyond(ledger.groups[key], account.name, asked))
-    return OnTheWay(
-        all_asked.amounts,
-        tuple(all_asked.claims.items()),
-        spare,
-        {key: asked.amounts for key, asked in of_groups.items()},
-    )
+            _add(room, record.request, number)
+    return room.extra
+
+
+def _add(room: QueueRoom, request: PodRequest, number: int) -> None:
+    """Count so many equal pods: on the first of their cards that is left, the rest on the first."""
+    without_room = number - room.take(request, number)
+    cards = [(card, request.amount) for card in request.cards[:1]]
+    asked = (*cards, *request.cpu_memory)
+    add_amounts(room.extra, ((d, amount * without_room) for d, amount in asked))
 
 
 def number_admitted(
@@ -94,62 +91,22 @@ def number_admitted(
     policy, mode = ledger.policy_of(pod, queue), ledger.mode_in(pod.namespace)
     if account is None or effect_of(Outcome.WAITS, policy, mode) is not Effect.DENY:
         return 0
-    way = on_the_way(ledger, account, to_come=to_come)
-    verdict = judge_new(ledger, pod, on_the_way=way)
+    extra = on_the_way(ledger, account, to_come=to_come)
+    verdict = judge_new(ledger, pod, extra=extra)
     if not verdict.fits:
         return 0
     if verdict.borrows:
         ((card, amount),) = verdict.cards
-        return min(number, lent_now(account, card, way) // amount)
+        return min(number, lent_now(account, card, extra) // amount)
     group = ledger.groups.get(pod.group) if pod.group else None
-    with set_aside(group, account):
-        return room_for(account, ledger.request_of(pod, queue), number, on_the_way=way)[0]
+    return QueueRoom(account, group, extra).take(ledger.request_of(pod, queue), number)
 
 
-class _Asked:
-    """What several pods ask for together."""
-
-    def __init__(self) -> None:
-        self.amounts = Counter[str]()
-        self.claims = Counter[Claim]()
-
-    def add(self, request: PodRequest, number: int) -> None:
-        """Add `number` pods with this request."""
-        for dimension, amount in request.cpu_memory:
-            self.amounts[dimension] += amount * number
-        if len(request.cards) > 1 and request.amount:
-            self.claims[claim_of(request.cards, request.amount)] += number
-        elif request.cards:
-            self.amounts[request.cards[0]] += request.amount * number
-
-    def add_beyond(self, group: PodGroupState, queue: str, asked: "_Asked") -> Spare:
-        """Add what members of a group ask for beyond its reservation.
-
-        Members with a choice of cards may use what the other members leave of the reservation as if
-        it were another card. Returns how much of it there is; rounded up if their amounts do not
-        divide it.
-        """
-        for dimension, amount in asked.amounts.items():
-            self.amounts[dimension] += amount - group.covers(queue, dimension, amount)
-        amounts = {claim.amount for claim in asked.claims}
-        spare: dict[str, int] = {}
-        for claim, number in asked.claims.items():
-            names = []
-            for card in claim.cards:
-                left = group.outstanding(card) - asked.amounts[card]
-                if left > 0:
-                    names.append(name := f"{card}\0{group.key}")
-                    most = max(amounts)
-                    spare[name] = -(-left // most) * most if len(amounts) == 1 else left + most - 1
-            self.claims[Claim((*claim.cards, *names), claim.amount)] += number
-        return spare
-
-
-def _reserved_for(ledger: LedgerReader, record: PodRecord) -> str | None:
-    """The key of a pod's group if it has a reservation in the pod's queue."""
+def _is_reserved_for(ledger: LedgerReader, record: PodRecord) -> bool:
+    """Whether a pod's group has a reservation in the pod's queue."""
     group = ledger.groups.get(record.facts.group) if record.facts.group else None
     reservation = group.reservation if group is not None else None
-    return group.key if group and reservation and reservation.queue == record.queue else None
+    return reservation is not None and reservation.queue == record.queue
 
 
 def _that_could_go(
@@ -162,6 +119,8 @@ def _that_could_go(
         pod_class = account.pending.classes[key]
         if pod_class.gang is None or pod_class.gang.started:
             first = ledger.pods[pod_class.sort_keys[0].uid]
+            if _is_reserved_for(ledger, first):
+                continue
             going = held_up.going(first, pod_class)
             if going and _could_go(ledger, first):
                 yield first, min(going, number - left_out.get(key, 0))
@@ -208,5 +167,10 @@ def _could_start(
 ) -> bool:
     if not members or judge_presence(ledger, members[0][0]) is not None:
         return False
-    with room_together(ledger, account) as room:
-        return all(room.take(record, number) == number for record, number in members)
+    room = QueueRoom(account)
+    return all(
+        record.request is not None
+        and judge(ledger, record.facts, record.queue).fits
+        and room.take(record.request, number) == number
+        for record, number in members
+    )

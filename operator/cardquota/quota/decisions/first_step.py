@@ -3,11 +3,12 @@
 from bisect import bisect_left
 
 from ..accounts.account_reader import AccountReader
-from ..assignment.on_the_way import NOBODY, OnTheWay
+from ..amounts import NO_AMOUNTS, Amounts, MutableAmounts, add_amounts
+from ..ledger.groups.pod_group_state import PodGroupState
 from ..pods.indexes.workload_usage import WorkloadUsage
 from ..pods.pod_request import PodRequest
 from .fit.borrowing import MOST_LENT, lent_now
-from .room import room_for
+from .fit.queue_room import QueueRoom
 
 
 def must_go_first(
@@ -16,21 +17,22 @@ def must_go_first(
     own: WorkloadUsage,
     *,
     wanted: int = 0,
-    on_the_way: OnTheWay = NOBODY,
+    group: PodGroupState | None = None,
+    extra: Amounts = NO_AMOUNTS,
 ) -> int | None:
     """How many of a workload's own pods must be gone before one pod of this request has room.
 
     None: there is no room even without all of them. Their controller chooses which go first, so it
-    is an estimate if they hold unequal amounts. `on_the_way`: other pods that count as let through.
-    None has to where the queue lends enough for the first (R6), and so many pods as are `wanted`
+    XX where the queue lends enough for the first (R6), and so many pods as are `wanted`
     hold no more than there is already.
     """
 
     def has_room(gone: int) -> bool:
-        freed = own.freed_by(gone)
-        return room_for(account, request, 1, freed, on_the_way=on_the_way)[0] > 0
+        left: MutableAmounts = dict(extra)
+        add_amounts(left, ((d, -amount) for d, amount in own.freed_by(gone).items()))
+        return QueueRoom(account, group, left).take(request, 1) > 0
 
-    if has_room(0) or _lends_enough(account, request, own, wanted, on_the_way):
+    if has_room(0) or _lends_enough(account, request, own, wanted, extra):
         return 0
     if not has_room(own.holding):
         return None
@@ -43,12 +45,12 @@ def _lends_enough(
     request: PodRequest,
     own: WorkloadUsage,
     wanted: int,
-    on_the_way: OnTheWay,
+    extra: Amounts,
 ) -> bool:
     held = own.freed_by(own.holding)
     return any(
         account.lent(card)
-        and lent_now(account, card, on_the_way) >= request.amount
+        and lent_now(account, card, extra) >= request.amount
         and 0 < wanted * request.amount <= held.get(card, 0)
         for card in request.cards[:MOST_LENT]
     )

@@ -70,8 +70,7 @@ def holders_text(
     ledger: LedgerReader, facts: PodFacts, queue: str, shorts: Sequence[Shortfall]
 ) -> str:
     """Who holds the cards that are short; empty if nobody does. Names workloads of the pod's own
-    namespace alone: others are one number. Costs a few steps for each of five cards, and
-    some for each kind of pods that may still get one of several.
+    namespace alone: others are one number. Costs a few steps for each of five cards.
     """
     lacks = [short.dimension for short in shorts]
     found = _holders(ledger, facts.namespace, facts.group, queue, lacks)
@@ -108,5 +107,4 @@ def _held_by(
         here.total - sum(amount for _, amount in named),
         ledger.held_cards.total(queue, card) - here.total,
         max(0, account.row(card).reserved - own),
-        ledger.held_cards.may_hold(queue, card),
     )

@@ -3,36 +3,33 @@
 Pure questions to the ledger: nothing is charged here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
 from ..accounts.account import OUTSIDE
 from ..accounts.account_reader import AccountReader
 from ..amounts import NO_AMOUNTS, Amounts, is_card
-from ..assignment.assignment import Assignment
-from ..assignment.claim import Claim, claim_of
-from ..assignment.on_the_way import NOBODY, OnTheWay
 from ..kept_objects import KeptObjects, LeftOut
-from ..ledger.groups.pod_group_state import set_aside
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import gate_messages, request_messages
 from ..messages.groups import gang_messages
 from ..messages.queues import queue_messages
 from ..pods.pod_facts import PodFacts, State, memory_of
 from ..pods.pod_record import PodRecord
-from ..pods.pod_request import PodRequest, card_devices
+from ..pods.pod_request import CardChoice, PodRequest, card_devices
 from ..verdict import Outcome, Verdict
 from ..vocabulary import GPU_MEMORY, NAMESPACE_ENFORCED, Mode, QueueState, Reason
-from .fit.availabilities import Availabilities
+from .assignment import MemberKind, most_assigned
 from .fit.borrowing import with_borrowing
+from .fit.free_nodes import has_free
 from .fit.outside_quota import OutsideQuota
 from .fit.over_quota import over_quota, reason_of
-from .fit.quota_check import Preference, QuotaCheck
+from .fit.queue_room import QueueRoom
 from .probably_meant import queue_meant, with_group_meant
 
 _MOST_KINDS: Final = 64
-"""Different claims of waiting members that are considered when a member goes by itself."""
+"""Kinds of waiting members that are looked at when a member goes by itself."""
 # Access to an enum's member is a call, and these are needed for every review.
 _BOUND: Final = State.BOUND
 _OPEN: Final = QueueState.OPEN
@@ -45,12 +42,13 @@ def judge_new(
     facts: PodFacts,
     *,
     require_queue: bool = False,
-    beside: Amounts = NO_AMOUNTS,
-    on_the_way: OnTheWay = NOBODY,
+    extra: Amounts = NO_AMOUNTS,
+    may_borrow: bool = True,
 ) -> Verdict:
-    """The verdict on a pod that is being created. `create_judgement` finds `on_the_way`.
+    """The verdict on a pod that is being created.
 
-    `beside`: amounts to count in addition.
+    `extra`: amounts to count in addition, as `create_judgement` finds them. `may_borrow`: whether
+    it may use what its queue lends (R6).
     """
     queue = ledger.queue_of(facts)
     unseen = bool(facts.group) and _group_unseen(ledger, facts)
@@ -72,9 +70,9 @@ def judge_new(
         return _invalid(ledger, facts, certain, Reason.TOO_MUCH_KEPT, text)
     if unseen and not facts.own_queue:
         return _queue_unknown(ledger, facts)
-    verdict = judge(ledger, facts, queue, beside=beside, on_the_way=on_the_way)
-    if verdict.outcome is Outcome.WAITS and not beside:
-        verdict = with_borrowing(ledger, facts, verdict, on_the_way)
+    verdict = judge(ledger, facts, queue, extra=extra)
+    if verdict.outcome is Outcome.WAITS and may_borrow:
+        verdict = with_borrowing(ledger, facts, verdict, extra)
     if unseen and verdict.outcome is not _NEVER:
         if (unread := _group_not_read(ledger, facts, queue)) is not None:
             return unread
@@ -135,13 +133,15 @@ def judge_release(ledger: LedgerReader, record: PodRecord) -> Verdict:
         verdict = _judge_elastic(ledger, record)
         if verdict is not None:
             return verdict
-    for card in _reserved_for(ledger, record):
-        verdict = judge(ledger, record.facts, record.queue, only=card)
+    facts, request = record.facts, record.request
+    if request is None or len(request.cards) < 2:
+        return judge(ledger, facts, record.queue)
+    for card in _reserved_for(ledger, record, request):
+        verdict = judge(ledger, facts, record.queue, only=card)
         if verdict.fits:
             return verdict
-    return judge(
-        ledger, record.facts, record.queue, availability_of=Availabilities(ledger).of(record)
-    )
+    is_free = has_free(ledger, facts, request.amount)
+    return judge(ledger, facts, record.queue, is_free=is_free)
 
 
 def _judge_elastic(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
@@ -163,29 +163,26 @@ def _judge_elastic(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
     return Verdict(Outcome.UNSEEN, record.queue, Reason.GANG_INCOMPLETE, text)
 
 
-def _reserved_for(ledger: LedgerReader, record: PodRecord) -> Iterator[str]:
-    """The cards that a member of a started gang should try first, if it has a choice (T2).
+def _reserved_for(ledger: LedgerReader, record: PodRecord, request: PodRequest) -> Iterator[str]:
+    """The cards that a member of a started gang tries first, if it has a choice (T2): the one that
+    is reserved for it, then those of which nothing is reserved for others.
 
     The rest of the reservation is for all members that are still to go, so they are assigned
-    together, those with the least choice first. First comes a card that is left for this member,
-    then cards of which nothing is reserved for others. Costs by the number of different claims;
-    beyond a bound, no card is kept for a claim.
+    together; of more than these, the ones with the least choice.
     """
-    facts, request = record.facts, record.request
-    group = ledger.groups.get(facts.group) if facts.group else None
-    if group is None or request is None or len(request.cards) < 2 or group.reservation is None:
+    group = ledger.groups.get(record.facts.group) if record.facts.group else None
+    if group is None or not group.rest_in(record.queue):
         return
-    rest, own = Assignment(group.outstanding), claim_of(request.cards, request.amount)
-    others = max(0, group.missing - 1)
-    waiting = list(islice(group.waiting.items(), _MOST_KINDS))
-    with rest.one_question():
-        for claim, number in sorted(waiting, key=lambda one: len(one[0].cards)):
-            most = min(others, number - (claim == own))
-            if claim.cards:
-                rest.place_many(claim, most)
-            others -= most
-        yield from (card for card in request.cards if rest.place(Claim((card,), request.amount)))
-    yield from (card for card in request.cards if not group.outstanding(card))
+    own, rest = CardChoice(request.cards, request.amount), dict(group.rest_in(record.queue))
+    kinds, left = [MemberKind(*own, 1)], group.missing - 1
+    some = islice(group.waiting.items(), _MOST_KINDS)
+    for choice, waiting in sorted(some, key=lambda one: len(one[0].cards)):
+        number = min(left, waiting - (choice == own))
+        if number > 0 and choice.cards:
+            kinds.append(MemberKind(*choice, number))
+            left -= number
+    yield from +most_assigned(rest, kinds)[0]
+    yield from (card for card in request.cards if card not in rest)
 
 
 def judge_presence(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
@@ -283,16 +280,15 @@ def judge(
     facts: PodFacts,
     queue: str,
     *,
-    beside: Amounts = NO_AMOUNTS,
-    on_the_way: OnTheWay = NOBODY,
+    extra: Amounts = NO_AMOUNTS,
     only: str | None = None,
-    availability_of: Preference | None = None,
+    is_free: Callable[[str], bool] | None = None,
 ) -> Verdict:
     """The verdict on an unbound pod in a queue, whatever group it waits for.
 
-    `beside`: what is asked for together with it. `on_the_way`: other pods that count
-    as let through. Of several alternatives the verdict has the first that fits and of which a node
-    has enough free, or else has any (E7). `only`: judge this one alternative.
+    `extra`: amounts to count in addition, as what is asked for together with it. Of several cards
+    the verdict has the first with room that nodes have free, else the first with room (E7). `only`:
+    judge this one card.
     """
     account = ledger.account(queue)
     kept_out = _barred(ledger, account, queue, facts)
@@ -310,10 +306,9 @@ def judge(
             return found._replace(outcome=Outcome.UNSEEN, warnings=told)
         return found
     group = ledger.groups.get(facts.group) if facts.group else None
-    with set_aside(group, account):
-        check = QuotaCheck(account, group, beside, on_the_way=on_the_way)
-        cards, card_shorts = check.cards(request, only=only, availability_of=availability_of)
-        other_shorts = check.cpu_memory(request)
+    room = QueueRoom(account, group, extra)
+    cards, card_shorts = room.choose(request, only=only, is_free=is_free)
+    other_shorts = room.cpu_memory(request)
     if not card_shorts and not other_shorts:
         warnings = (*_warnings(ledger, facts, request), *_memory_warning(ledger, facts, queue))
         return Verdict(_FITS, queue, cards=cards, warnings=warnings)

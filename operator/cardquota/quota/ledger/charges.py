@@ -3,14 +3,13 @@
 To change a pod is to uncharge it, change it, and charge it.
 """
 
-from ..accounts.account import OUTSIDE, Account
+from ..accounts.account import Account
 from ..amounts import canonical, is_card
-from ..assignment.claim import claim_of
 from ..card_memory.memory_node import MemoryPod
 from ..pods.charge_state import ChargeState
 from ..pods.pod_facts import State
 from ..pods.pod_record import PodRecord
-from ..pods.pod_request import card_devices
+from ..pods.pod_request import CardChoice, card_devices
 from ..vocabulary import GPU_MEMORY, Mode
 from ..workloads.live_holdings import part_of
 from .groups.pod_group_state import PodGroupState
@@ -92,8 +91,6 @@ class Charges:
                 account.add_offline(dimension, sign * amount)
         if group is None and record.facts.terminating:
             _post_leaving(account, record, sign)
-        if record.claim is not None and charge_state is ChargeState.RELEASED and queue != OUTSIDE:
-            account.claim(*record.claim, sign)
         if charge_state is ChargeState.RELEASED and record.facts.devices:
             self._await_node(record, sign)
         if group is not None:
@@ -115,7 +112,7 @@ class Charges:
             group.hold(record, sign)
             state.mark_queues(state.repost(group))
         elif record.gated and record.request is not None and record.request.amount:
-            group.wait(claim_of(record.request.cards, record.request.amount), sign)
+            group.wait(CardChoice(record.request.cards, record.request.amount), sign)
         state.mark_group(group)  # at last: it looks at what the members hold
 
     def _unshown(self, record: PodRecord) -> tuple[tuple[str, str], ...]:

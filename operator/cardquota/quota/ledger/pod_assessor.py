@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from ..accounts.account import OUTSIDE
 from ..amounts import Amounts, Charge, MutableAmounts
-from ..assignment.claim import claim_of
 from ..cards.card import is_memory, model_of
 from ..pods.charge_state import ChargeState
 from ..pods.pod_facts import PodFacts, State
@@ -23,7 +22,7 @@ class PodAssessor:
         self._state = state
 
     def assess(self, record: PodRecord) -> None:
-        """Sets the pod's queue, charge, charge state, request, claim and place.
+        """Sets the pod's queue, charge, charge state, request and place.
 
         A stamp of ours decides queue and cards (E10); without one, the pod and its node do, and
         only where that counts (I3).
@@ -31,7 +30,7 @@ class PodAssessor:
         facts, stamp, state = record.facts, record.stamp, self._state
         bound = facts.state is State.BOUND
         if stamp is not None:
-            record.queue, record.request, record.claim = stamp.queue, None, None
+            record.queue, record.request = stamp.queue, None
             record.elsewhere = False
             cards = self._stamped_cards(record, stamp)
             record.charge = state.with_cpu_memory(facts, stamp.queue, cards)
@@ -41,7 +40,6 @@ class PodAssessor:
             record.queue = self._unstamped_queue(record, counts=counts)
             charge = self._unstamped_charge(record, bound=bound)
             record.charge = charge if counts else ()
-            record.claim = record.claim if counts else None
         record.charge_state = self._charge_state(record, bound=bound)
         record.offline = bound and state.policy_by_controller(facts) is Policy.GATE
         record.place = self._place(facts)
@@ -112,13 +110,14 @@ class PodAssessor:
         return not is_memory(card) or self._state.quotas.limits_memory
 
     def _unstamped_charge(self, record: PodRecord, *, bound: bool) -> Charge:
-        """The charge of a pod without a stamp of ours.
+        """The charge of a pod without a stamp of ours. One that may use several cards counts with
+        the first of them that has a quota, until its node says which (D8).
 
         Notes on the record what the pod asks for, and the cards of its node, which stay (D8).
         """
         state = self._state
         facts = record.facts.as_its_node_has_it() if record.audited else record.facts
-        record.claim, record.elsewhere = None, False
+        record.elsewhere = False
         if bound and not record.node_cards:
             record.node_cards = self._cards_on_node(facts)
         if record.node_cards:
@@ -139,8 +138,6 @@ class PodAssessor:
             card = _first_in(quota, request.cards)
             if card:
                 cards[card] = cards.get(card, 0) + request.amount
-            if len(request.cards) > 1 and request.amount and request is record.request:
-                record.claim = (claim_of(request.cards, request.amount), card)
         return state.with_cpu_memory(facts, record.queue, cards)
 
     def _one_by_one(self, facts: PodFacts, queue: str, whole: PodRequest) -> list[PodRequest]:

@@ -29,8 +29,6 @@ def _held(held: HeldBy) -> str:
         named.append(f"{counted(held.more, what)} {held.by_more}")
     others = [f"{held.elsewhere} in other namespaces"] if held.elsewhere else []
     others += [f"{held.reserved} reserved for pod groups"] if held.reserved else []
-    if held.undecided:
-        others.append(f"{held.undecided} in pods that may still use another card")
     if not named:
         return f"held: {' and '.join(others)}" if others else ""
     if others:

@@ -8,14 +8,14 @@ from bisect import bisect_left, bisect_right, insort
 from typing import Final, NamedTuple
 
 from ..amounts import Charge
-from ..assignment.claim import Claim
+from ..pods.pod_request import CardChoice
 from .candidate import Candidate
 from .fifo_index import Cards
 from .readiness import Readiness
 from .release_key import ReleaseKey
 
-Asked = tuple[Charge, tuple[tuple[Claim, int], ...]]
-"""Amounts of what there is no choice of, and claims with their number."""
+Asked = tuple[Charge, tuple[tuple[CardChoice, int], ...]]
+"""Amounts of what there is no choice of, and choices with their number."""
 
 LAST_KEPT: Final = 256
 """Those of whom it is kept what they last asked for: more than something is set aside for at once.

@@ -10,11 +10,12 @@ from .oversized_pod import oversized_totals
 from .pod_defaults import PodDefaults
 from .pod_facts import PodFacts, State
 from .pod_record import PodRecord, SortKey
-from .pod_request import InvalidRequest, PodRequest, invalid_request
+from .pod_request import CardChoice, InvalidRequest, PodRequest, invalid_request
 from .pod_total import PodTotals, pod_totals
 from .reading import Reading, Readings, read
 
 __all__ = [
+    "CardChoice",
     "ChargeState",
     "InvalidRequest",
     "PodDefaults",

@@ -4,7 +4,6 @@ from collections.abc import Collection, Hashable
 from typing import NamedTuple
 
 from ..amounts import Amounts, Charge, MutableAmounts
-from ..assignment.claim import Claim
 from ..stamp import Stamp
 from .charge_state import ChargeState
 from .pod_facts import PodFacts, State
@@ -40,7 +39,6 @@ class PodRecord:
         "by_card",
         "charge",
         "charge_state",
-        "claim",
         "class_key",
         "compared",
         "elsewhere",
@@ -70,8 +68,6 @@ class PodRecord:
         self.charge_state: ChargeState
         """Set together with the charge, before anything reads it."""
         self.charge: Charge = ()
-        self.claim: tuple[Claim, str] | None = None
-        """If it may end up on any of several cards (T3): its claim, and the card it counts with."""
         self.request: PodRequest | None = None
         """What it asks for while it is unbound and unstamped."""
         self.elsewhere = False
@@ -135,11 +131,8 @@ class PodRecord:
 
     @property
     def leaves(self) -> bool:
-        """Whether it is being deleted and holds its charge until it is gone. Not if it may hold
-        any of several cards: then none of them is certain to be free (T3).
-        """
-        certain = self.claim is None or self.charge_state is ChargeState.ALLOCATED
-        return self.facts.terminating and self.held and certain
+        """Whether it is being deleted and holds its charge until it is gone."""
+        return self.facts.terminating and self.held
 
     @property
     def releasable(self) -> bool:

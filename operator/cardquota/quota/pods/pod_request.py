@@ -68,6 +68,13 @@ class Knowledge(Protocol):
         """The vendor whose cards a resource name counts, by the vendor table or the plain rule."""
 
 
+class CardChoice(NamedTuple):
+    """`amount` cards, all of one of `cards`, best first."""
+
+    cards: tuple[str, ...]
+    amount: int
+
+
 @dataclass(slots=True, frozen=True)
 class PodRequest:
     """Alternatives, best first, and the `amount` that the pod needs of one of them; cpu and memory.

@@ -9,10 +9,10 @@ from typing import Final
 from ..accounts.account_reader import AccountReader
 from ..amounts import Charge, MutableAmounts, canonical, is_card
 from ..decisions.fit.borrowing import MOST_LENT, with_borrowing
+from ..decisions.fit.queue_room import QueueRoom
 from ..decisions.groups.enqueue_judgement import judge_enqueue
 from ..decisions.groups.gang_judgement import judge_gang
-from ..decisions.judgement import judge_presence, judge_release
-from ..decisions.room_together import room_together
+from ..decisions.judgement import judge, judge_presence, judge_release
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import GANG_KINDS
@@ -192,25 +192,26 @@ class ReleaseJudge:
         kinds = sorted(candidate.classes, key=size)
         chosen: list[PodRecord] = []
         taken = Counter[SortKey]()
-        with room_together(self._ledger, self._account) as room:
+        room = QueueRoom(self._account)
 
-            def take(pod_class: PodClass, number: int) -> int:
-                first = pod_class.sort_keys[0]
-                left = pod_class.sort_keys[taken[first] :][:number]
-                fit = room.take(pods[first.uid], len(left))
-                taken[first] += fit
-                chosen.extend(pods[sort_key.uid] for sort_key in left[:fit])
-                return fit
+        def take(pod_class: PodClass, number: int) -> int:
+            first = pod_class.sort_keys[0]
+            record, left = pods[first.uid], pod_class.sort_keys[taken[first] :][:number]
+            able = left and judge(self._ledger, record.facts, record.queue).fits
+            fit = room.take(record.request, len(left)) if able and record.request else 0
+            taken[first] += fit
+            chosen.extend(pods[sort_key.uid] for sort_key in left[:fit])
+            return fit
 
-            # First those of each task that must be: others may not take their room.
-            tries = GANG_KINDS.most
-            for one in _in_turn(kinds, by_task):
-                if by_task[one.task] and tries:
-                    tries -= 1
-                    by_task[one.task] -= take(one, by_task[one.task])
-            for one in kinds[: GANG_KINDS.most]:
-                of_any -= take(one, of_any)
-            return chosen, room.short
+        # First those of each task that must be: others may not take their room.
+        tries = GANG_KINDS.most
+        for one in _in_turn(kinds, by_task):
+            if by_task[one.task] and tries:
+                tries -= 1
+                by_task[one.task] -= take(one, by_task[one.task])
+        for one in kinds[: GANG_KINDS.most]:
+            of_any -= take(one, of_any)
+        return chosen, room.short
 
     def _asked(self, chosen: Sequence[tuple[PodRecord, Charge]]) -> Charge:
         """What the members that start will be charged together."""
@@ -249,24 +250,16 @@ class ReleaseJudge:
         """How much must be free before it could fit. Never too much."""
         if any(record.request and len(record.request.cards) > 1 for record in gang):
             return self._more(gang)
-        row, flexible_claims = self._account.row, self._account.flexible_claims
+        row = self._account.row
         needs = [(s.dimension, s.would_be - row(s.dimension).charged) for s in verdict.shortfalls]
         cards = [one for one in needs if is_card(one[0])]
-        if cards and flexible_claims is not None:
-            return self._more_of(flexible_claims.reach(tuple(card for card, _ in cards)))
         return dict(cards or needs)
 
     def _more(self, gang: Sequence[PodRecord]) -> Needs:
         """The needs of members with a choice: any amount beyond what is free now may suffice."""
         requests = (record.request for record in gang)
         wanted = {card for request in requests if request for card in request.cards}
-        flexible_claims = self._account.flexible_claims
-        if flexible_claims is not None:
-            wanted = flexible_claims.reach(tuple(wanted))
-        return self._more_of(wanted.union(COMPUTE_RESOURCES))
-
-    def _more_of(self, dimensions: Iterable[str]) -> Needs:
-        free = {d: self.free(d) for d in sorted(dimensions)}
+        free = {d: self.free(d) for d in sorted(wanted.union(COMPUTE_RESOURCES))}
         return {d: now + 1 for d, now in free.items() if now < _ENDLESS}
 
 

@@ -174,8 +174,7 @@ class ReleasePass:
             if free(card) + account.lent(card) > 0 and account.lent(card)
         ]
         others = tuple(map(free, COMPUTE_RESOURCES))
-        moving = account.changes if account.flexible_claims is not None else 0
-        return tuple(lent), others, moving, account.quota_mark, account.facts
+        return tuple(lent), others, account.quota_mark, account.facts
 
     def _begin_step(self) -> None:
         self._moved, self._not_blocking = 0, None

@@ -11,13 +11,11 @@ from typing import Final
 
 from ..accounts.account import Account
 from ..amounts import Charge, MutableAmounts, canonical
-from ..assignment.claim import Claim, claim_of
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger import Ledger
 from ..pending.candidate import Candidate
 from ..pending.long_waits import Asked
-from ..pods.pod_request import PodRequest
-from ..stamp import choice_of
+from ..pods.pod_request import CardChoice, PodRequest
 from .release_judge import ReleaseJudge
 
 MOST_SET_ASIDE: Final = 64
@@ -38,7 +36,7 @@ class SetAside:
         self.holders: list[tuple[Candidate, Asked]] = []
         """For whom, in the order of release."""
         self._long_waits = account.pending.inadmissible.long_waits
-        self._claims: set[Claim] = set()
+        self._claims: set[CardChoice] = set()
         self._beyond: dict[Candidate, Asked] = {}
         """What they ask for beyond what is reserved for them."""
 
@@ -73,22 +71,22 @@ class SetAside:
 
     @contextmanager
     def laid(self, holders: Sequence[tuple[Candidate, Asked]]) -> Iterator[None]:
-        """While somebody is judged behind these: as if all that were reserved. Afterwards all is as
-        before.
+        """While somebody is judged behind these: as if all that were reserved, of a choice of cards
+        the first. Afterwards all is as before.
         """
         if not holders:
             yield
             return
         amounts: MutableAmounts = {}
-        claims = Counter[Claim]()
         for holder, _ in holders:
             # What is reserved stays so until the gang starts: nobody else may have it (I1).
             without_choice, with_choice = self._beyond[holder]
             for dimension, amount in without_choice:
                 amounts[dimension] = amounts.get(dimension, 0) + amount
             for claim, number in with_choice:
-                claims[claim] += number
-        with self._account.as_if_reserved(tuple(amounts.items()), tuple(claims.items())):
+                card = claim.cards[0]
+                amounts[card] = amounts.get(card, 0) + claim.amount * number
+        with self._account.as_if_reserved(tuple(amounts.items())):
             yield
 
     def _beyond_rest(self, holder: Candidate, asked: Asked) -> Asked:
@@ -110,7 +108,7 @@ class SetAside:
         kinds = {id(request): request for request in requests}
         numbers = Counter(map(id, requests))
         amounts: MutableAmounts = {}
-        claims = Counter[Claim]()
+        claims = Counter[CardChoice]()
         for key, request in kinds.items():
             _add_request(request, numbers[key], amounts, claims)
         gang = candidate.classes[0].gang
@@ -120,27 +118,27 @@ class SetAside:
         return canonical(amounts), tuple(claims.items())
 
     def _beyond_reserved(
-        self, group: PodGroupState, amounts: MutableAmounts, claims: Counter[Claim]
-    ) -> tuple[MutableAmounts, Counter[Claim]]:
+        self, group: PodGroupState, amounts: MutableAmounts, claims: Counter[CardChoice]
+    ) -> tuple[MutableAmounts, Counter[CardChoice]]:
         """Less what is reserved for members of a started gang: they use that up. Of a choice only
         what is reserved of each card, since it is not known which they will get.
         """
-        queue, left = self._account.name, Counter[Claim]()
+        queue, left = self._account.name, Counter[CardChoice]()
         amounts = {d: n - group.covers(queue, d, n) for d, n in amounts.items()}
         for claim, number in claims.items():
             covered = min(group.covers(queue, card, claim.amount) for card in claim.cards)
-            left[Claim(claim.cards, claim.amount - covered)] += number
+            left[CardChoice(claim.cards, claim.amount - covered)] += number
         return amounts, Counter({claim: n for claim, n in left.items() if claim.amount})
 
     def _asked_by_group(self, group: PodGroupState) -> Asked:
         amounts: MutableAmounts = {}
-        claims = Counter[Claim]()
+        claims = Counter[CardChoice]()
         request = group.request
         for cards, number in request.cards:
             if len(cards) == 1:
                 amounts[cards[0]] = amounts.get(cards[0], 0) + number
             else:
-                claims[claim_of(cards, 1)] += number
+                claims[CardChoice(cards, 1)] += number
         # Pods that ask for cards may be free of these (P6).
         amounts.update(() if self._ledger.free_cpu_memory and request.cards else request.cpu_memory)
         return canonical(amounts), tuple(claims.items())
@@ -149,12 +147,10 @@ class SetAside:
 def _beyond(asked: Asked, reserved: Charge) -> Asked:
     """What a gang asks for beyond what is reserved for it: that is replaced when it starts (E2)."""
     left = dict(reserved)
-    choices = [(d, cards) for d in left if len(cards := choice_of(d)) > 1]
 
     def use(amount: int, cards: Sequence[str]) -> int:
         """How much of it is not reserved. Takes what is from what is left."""
-        alike = [d for d, choice in choices if not set(cards).isdisjoint(choice)]
-        for dimension in (*cards, *alike):
+        for dimension in cards:
             used = min(amount, left.get(dimension, 0))
             if used:
                 left[dimension] -= used
@@ -163,7 +159,7 @@ def _beyond(asked: Asked, reserved: Charge) -> Asked:
 
     without_choice, with_choice = asked
     amounts = [(d, n) for d, asked_for in without_choice if (n := use(asked_for, (d,)))]
-    claims = Counter[Claim]()
+    claims = Counter[CardChoice]()
     for claim, number in with_choice:
         missing = use(claim.amount * number, claim.cards)
         claims[claim] += -(-missing // claim.amount)
@@ -171,11 +167,11 @@ def _beyond(asked: Asked, reserved: Charge) -> Asked:
 
 
 def _add_request(
-    request: PodRequest, number: int, amounts: MutableAmounts, claims: Counter[Claim]
+    request: PodRequest, number: int, amounts: MutableAmounts, claims: Counter[CardChoice]
 ) -> None:
     """Add what so many equal pods ask for."""
     if request.amount and len(request.cards) > 1:
-        claims[claim_of(request.cards, request.amount)] += number
+        claims[CardChoice(request.cards, request.amount)] += number
     elif request.amount and request.cards:
         card = request.cards[0]
         amounts[card] = amounts.get(card, 0) + request.amount * number

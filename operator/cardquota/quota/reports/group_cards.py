@@ -30,8 +30,8 @@ def group_cards(group: PodGroupState) -> str:
         for (_, dimension), amount in group.holds.items():
             if is_card(dimension):
                 asked[(dimension,)] += amount
-        for claim, members in islice(group.waiting.items(), _MOST_KINDS):
-            asked[claim.cards] += claim.amount * members
+        for (cards, amount), members in islice(group.waiting.items(), _MOST_KINDS):
+            asked[cards] += amount * members
     rows = sorted(asked.items(), key=lambda row: (-row[1], row[0]))
     shown = [f"{_choice(cards)} {number}" for cards, number in rows[:MOST_SHOWN]]
     if len(rows) > MOST_SHOWN:

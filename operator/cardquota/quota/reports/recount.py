@@ -127,7 +127,6 @@ def _count_reservation(
     beside: Reservation | None,
 ) -> None:
     """`beside`: what is reserved by another one counts like what members hold."""
-    most = None if judged is None else dict(judged)
     held: defaultdict[str, int] = defaultdict(int)
     for pod in members:
         if pod.charge_state in (ChargeState.ALLOCATED, ChargeState.RELEASED):
@@ -136,15 +135,7 @@ def _count_reservation(
     if beside is not None and beside.queue == reservation.queue:
         for name, amount in beside.amounts:
             held[name] = max(held[name], amount)
-    for one_card in (True, False):
-        for dimension, written in reservation.amounts:
-            cards = dimension.split("|")
-            if (len(cards) == 1) is not one_card:
-                continue
-            # Whatever is written: only what was judged in that queue is reserved (I1).
-            left = written if most is None else min(written, most.get(dimension, 0))
-            for card in cards:
-                used = min(left, held[card])
-                held[card] -= used
-                left -= used
-            found[reservation.queue, cards[0]].inqueue += left
+    for dimension, written in reservation.amounts:
+        # Whatever is written: only what was judged in that queue is reserved (I1).
+        most = written if judged is None else min(written, dict(judged).get(dimension, 0))
+        found[reservation.queue, dimension].inqueue += max(0, most - held[dimension])

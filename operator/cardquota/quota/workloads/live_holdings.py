@@ -58,7 +58,7 @@ class _Holding:
         self.holders = 0
         """Those that are let through or bound."""
         self.cards: dict[str, int] = {}
-        """What these hold. Without pods that may still get any of several cards (T3)."""
+        """What these hold."""
 
 
 class LiveHoldings:
@@ -105,7 +105,7 @@ class LiveHoldings:
         found.pods += sign
         if facts.state is not State.GATED or record.assumed is not None:
             found.holders += sign
-            for card, amount in record.charge if record.claim is None else ():
+            for card, amount in record.charge:
                 if is_card(card):
                     total = found.cards.pop(card, 0) + sign * amount
                     if total:

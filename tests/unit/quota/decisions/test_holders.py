@@ -66,16 +66,12 @@ def test_what_its_own_group_reserves_is_not_told_as_held() -> None:
     assert said(gang, held("chat", 2), pod=member) == "; held by chat 2"
 
 
-def test_t3_cards_of_pods_that_may_get_this_or_another_are_told_beside() -> None:
-    """Nobody holds it for certain: once one of them is bound, it may have the other card."""
+def test_t3_who_came_past_us_with_a_choice_holds_the_first_of_them() -> None:
     both = f"{H200}|{H800}"
     flexible = a_pod("f").with_uid("f").in_queue("queue").naming(both).asking_for(1)
     flexible = flexible.owned_by("StatefulSet", name="flex").stamped("queue", {both: 1})
     full = QUEUE.with_quota({H200: 1, H800: 1})
-    may = "1 in pods that may still use another card"
-    there = held("chat", 1)
-    assert said(there, flexible, queue=full) == f"; held by chat 1, and {may}"
-    assert said(there, flexible, pod=ASKS.naming(H800), queue=full) == f"; held: {may}"
+    assert said(held("chat", 1), flexible, queue=full) == "; held by chat 1, flex 1"
 
 
 def test_of_several_cards_each_is_named_again() -> None:

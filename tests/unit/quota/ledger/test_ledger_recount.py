@@ -17,14 +17,20 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from builders import H200, H800, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from builders.group import GroupBody
 from builders.node import NodeBody
-from builders.plain_cluster import PRODUCT_LABEL, PlainCluster, PlainGroup, PlainPod, PlainQueue
+from builders.plain_cluster import (
+    PRODUCT_LABEL,
+    PlainCluster,
+    PlainGroup,
+    PlainPod,
+    PlainQueue,
+    Sums,
+)
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota import REQUEST, Stamp, canonical
-from cardquota.quota.assignment import NOBODY, Claim
 from cardquota.quota.decisions import on_the_way
-from cardquota.quota.decisions.fit import QuotaCheck
-from cardquota.quota.pods import ChargeState, PodRequest, read
+from cardquota.quota.decisions.fit import QueueRoom
+from cardquota.quota.pods import PodRequest, read
 from cardquota.quota.release import Refusal, queue_order
 from cardquota.quota.release.openings import openings
 from cardquota.quota.reports import ledger_totals, report
@@ -53,7 +59,7 @@ from ..any_cluster import (
     reservations,
     shapes,
 )
-from ..brute_force import a_gang_is_on_the_way, fits, plainly
+from ..brute_force import a_gang_is_on_the_way, on_their_way
 from ..plain_rounds import PlainSharer, rounds, whole
 from ..plain_totals import left_over, next_opening, sums_of, with_nothing_noted
 
@@ -548,27 +554,22 @@ class Histories(RuleBasedStateMachine):
     def who_holds_the_cards_and_uses_the_queues_is_what_a_count_says(self) -> None:
         """Q8, section 6."""
         held, users = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
-        totals, undecided = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+        totals = Counter[tuple[str, str]]()
         for record in self.ledger.pods.values():
             queue, facts = record.queue, record.facts
             users[queue, facts.namespace, facts.workload] += bool(queue)
             for card, amount in record.charge if queue and record.held else ():
                 if card not in ("cpu", "memory"):
-                    if record.claim is not None and record.charge_state is ChargeState.RELEASED:
-                        undecided[queue, card] += amount
-                        continue
                     held[queue, card, facts.namespace, facts.workload] += amount
                     totals[queue, card] += amount
         cards, all_users = self.ledger.held_cards, self.ledger.queue_users
         assert dict(cards.all()) == dict(+held)
         assert dict(all_users.all()) == dict(+users)
-        for queue, card in {*totals, *undecided}:
-            total, may = totals[queue, card], undecided[queue, card]
+        for (queue, card), total in totals.items():
             account = self.ledger.account(queue)
             assert account is not None
             assert cards.total(queue, card) == total
-            assert account.row(card).charged - account.row(card).reserved == total + may
-            assert cards.may_hold(queue, card) >= may
+            assert account.row(card).charged - account.row(card).reserved == total
         groups = self.ledger.groups.values()
         named = {one.key: one.facts.queue for one in groups if one.facts and one.facts.queue}
         assert dict(self.ledger.queue_groups.all()) == named
@@ -607,20 +608,32 @@ class Histories(RuleBasedStateMachine):
             assert record.request == anew.request
 
     @invariant()
-    def there_is_room_for_what_can_be_assigned(self) -> None:
-        """T3, against brute force over the pods that may use several cards."""
+    def there_is_room_for_what_the_quota_leaves(self) -> None:
+        """E2, by plain sums."""
+        charged = self.plain.charged()
         for account in self.ledger.accounts():
-            gang = a_gang_is_on_the_way(self.ledger, account)
-            for at_create in (False,) if gang else (False, True):
-                plain = plainly(self.ledger, account, at_create=at_create)
-                if account.name and len(plain.claims) < 7 and plain.fits():
-                    way = on_the_way(self.ledger, account) if at_create else NOBODY
-                    check = QuotaCheck(account, None, {}, on_the_way=way)
-                    for card, amount in product(account.quota, (1, 2)):
-                        one = PodRequest((card,), "", amount, 0, 0)
-                        expected = plain.fits(Claim((card,), amount))
-                        found = bool(check.cards(one)[0])
-                        assert found == expected or (found and not plain.even)
+            for card, amount in product(account.quota if account.name else (), (1, 2)):
+                one = PodRequest((card,), "", amount, 0, 0)
+                left = account.quota[card] - charged.get((account.name, card), 0)
+                assert bool(QueueRoom(account).choose(one)[0]) == (amount <= left)
+
+    @invariant()
+    def who_is_on_the_way_counts_with_one_card(self) -> None:
+        """E2 at create: of those with a choice it is not said which."""
+        for account in self.ledger.accounts():
+            if not account.name or a_gang_is_on_the_way(self.ledger, account):
+                continue
+            certain, total = Counter[str](), 0
+            for record in on_their_way(self.ledger, account):
+                request = record.request
+                if request is not None and request.cards and request.amount:
+                    total += request.amount
+                    if len(request.cards) == 1:
+                        certain[request.cards[0]] += request.amount
+            way = on_the_way(self.ledger, account)
+            found = Counter({d: n for d, n in way.items() if d not in ("cpu", "memory")})
+            assert certain <= found
+            assert total == found.total()
 
     @invariant()
     def exactly_the_gated_pods_wait(self) -> None:
@@ -691,22 +704,12 @@ class Histories(RuleBasedStateMachine):
         assert group.reservation is None
         assert self.started(key) == 0
         assert len(members) < max(1, group.minimum)
-        account, totals = self.ledger.account(queue), self.plain.totals()
-        assert account is not None
-        plain = plainly(self.ledger, account, at_create=False)
-        room = Counter(plain.room)
-        for (_, card), reserved in plain.reserved.items():
-            room[card] -= reserved
-        for (name, card), sums in totals.items():
-            room[card] += sums.elastic if name == queue else 0
-        claims = [claim for claim, _ in plain.claims]
+        totals = self.plain.totals()
         for dimension, amount in asked.items():
-            claims += [Claim(tuple(sorted(dimension.split("|"))), 1)] * amount
-        near = {card for dimension in asked for card in dimension.split("|")}
-        while more := {c for one in claims if near & set(one.cards) for c in one.cards} - near:
-            near |= more
-        claims = [claim for claim in claims if near & set(claim.cards)]
-        assert len(claims) >= 9 or fits(room, *claims), (asked, claims, room)
+            sums = totals.get((queue, dimension), Sums())
+            limit = self.plain.limit(queue, dimension)
+            would_be = sums.allocated + sums.inqueue - sums.elastic + amount
+            assert limit is None or would_be <= limit, (dimension, would_be, limit)
 
     def as_many_open_as_must_start_together(self, opened: list[PlainPod]) -> None:
         """E2: of a gang of which nothing is let through, or nothing reserved, all that are missing,
@@ -735,42 +738,20 @@ class Histories(RuleBasedStateMachine):
         return len(held) + sum(group == key for group in self.succeeded.values())
 
     def what_is_held_fits(self, queue: str, cards: set[str]) -> bool:
-        """T3, Q7, by brute force: whether all of these cards that is held and reserved has its
-        place, also with what those take that may still have one card or another.
-        """
-        account = self.ledger.account(queue)
-        assert account is not None
-        plain, near = plainly(self.ledger, account, at_create=False), set(cards)
-        room = Counter(plain.room)
-        for (_, card), reserved in plain.reserved.items():
-            room[card] -= reserved
-        claims = [claim for claim, _ in plain.claims]
-        while more := {c for one in claims if near & set(one.cards) for c in one.cards} - near:
-            near |= more
-        # Of other cards more may be held than there is: a quota was lowered.
-        claims = [claim for claim in claims if near & set(claim.cards)]
-        if any(room[card] < 0 for card in cards):
-            return False
-        return len(claims) >= 7 or fits(room, *claims)
+        """Q7: whether what is held and reserved of these cards is within the quota."""
+        charged = self.plain.charged()
+        limits = {card: self.plain.limit(queue, card) for card in cards}
+        return all(
+            limit is None or charged.get((queue, card), 0) <= limit
+            for card, limit in limits.items()
+        )
 
     def nothing_is_over_its_limit_that_grew(self, before: dict[tuple[str, str], int]) -> None:
-        """I1, by a count of its own: what was let through, reservations included, fits.
-
-        A pod that may use several cards is counted with the first of them: where there are such,
-        the rooms that they leave are looked at instead.
-        """
+        """I1, by a count of its own: what was let through, reservations included, fits."""
         for (queue, dimension), charged in self.plain.charged().items():
-            if charged <= before.get((queue, dimension), 0):
-                continue
-            account = self.ledger.account(queue)
             limit = self.plain.limit(queue, dimension)
-            assert account is not None
-            if account.flexible_claims is None:
-                assert limit is None or charged <= limit, (queue, dimension, charged, limit)
-            elif dimension not in ("cpu", "memory"):
-                plain = plainly(self.ledger, account, at_create=False)
-                reserved = sum(n for key, n in plain.reserved.items() if key[1] == dimension)
-                assert plain.room[dimension] >= reserved, (queue, dimension, plain)
+            grew = charged > before.get((queue, dimension), 0)
+            assert not grew or limit is None or charged <= limit, (queue, dimension, charged)
 
     @invariant()
     def those_queues_are_known_in_which_somebody_waits(self) -> None:

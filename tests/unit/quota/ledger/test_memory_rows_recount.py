@@ -19,8 +19,7 @@ from builders.plain_memory_rows import PlainMemoryNode, PlainMemoryPod, PlainMem
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota import GPU_MEMORY, GPU_PRODUCT, Stamp
-from cardquota.quota.assignment import Claim
-from cardquota.quota.decisions.fit import QuotaCheck
+from cardquota.quota.decisions.fit import QueueRoom
 from cardquota.quota.pods import PodRequest
 from cardquota.quota.release import Refusal
 from cardquota.quota.release.openings import openings
@@ -166,16 +165,15 @@ class MemoryRows(RuleBasedStateMachine):
         for found in openings(self.ledger, queue):
             if isinstance(found, Refusal):
                 continue
-            fitted, before = self.plain.all_fit(queue), self.plain.charged()
+            before = self.plain.charged()
             for record, cards in found.pods:
                 pod = self.plain.pods[record.facts.uid]
                 pod.assumed = queue, dict(cards)
                 self.stamps[pod.uid] = Stamp(queue, cards, "term-1")
                 self.ledger.decisions.assume(pod.uid, self.stamps[pod.uid])
                 assert bool(cards) == self.plain.limited, "charged exactly while there is a row"
-            assert self.plain.all_fit(queue) or not fitted
             for (name, card), amount in self.plain.charged().items():
-                if amount > before[name, card] and not self.plain.claims(queue):
+                if amount > before[name, card]:
                     assert amount <= self.plain.queues[name].get(card, 0), (name, card)
 
     @rule(pick=picks)
@@ -260,25 +258,18 @@ class MemoryRows(RuleBasedStateMachine):
         assert drift(self.ledger) == {}
         waiting = {a.name: set(a.pending.uids()) for a in self.ledger.accounts() if a.pending}
         assert waiting == self.plain.waiting()
-        self.there_is_room_for_what_can_be_assigned()
+        self.there_is_room_for_what_the_quota_leaves()
 
-    def there_is_room_for_what_can_be_assigned(self) -> None:
-        """T3, E3: by trying all assignments."""
+    def there_is_room_for_what_the_quota_leaves(self) -> None:
+        """E2, by plain sums."""
         for name in self.plain.queues:
             account = self.ledger.account(name)
             assert account is not None
-            if len(self.plain.claims(name)) > 6 or not self.plain.all_fit(name):
-                continue
             for card in account.quota:
                 for amount in (1, 3, 700, 2_048):
                     one = PodRequest((card,), GPU_MEMORY, amount, 0, 0)
-                    found = bool(QuotaCheck(account, None, {}).cards(one)[0])
-                    assert found == self.plain.all_fit(name, (card, amount)), (name, card, amount)
-            for uid, cards in self.plain.claims(name).items():
-                pod = self.plain.pods[uid]
-                held = self.ledger.pods[uid].claim
-                assert held is not None
-                assert held[0] == Claim(tuple(sorted(cards)), pod.amount)
+                    found = bool(QueueRoom(account).choose(one)[0])
+                    assert found == self.plain.fits(name, card, amount), (name, card, amount)
 
     @invariant()
     def what_nodes_have_is_counted(self) -> None:

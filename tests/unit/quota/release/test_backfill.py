@@ -12,7 +12,7 @@ from builders.pod import PodBody
 from cardquota.quota import Reason, Stamp
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pending import Asked, Candidate, long_waits
-from cardquota.quota.release import Opening, ReleasePass, Starvation, next_refusals, set_aside
+from cardquota.quota.release import Opening, ReleasePass, Starvation, set_aside
 
 from ..counting import counted_calls
 from ..releasing import a_cluster, later, names, release, waiting
@@ -139,43 +139,6 @@ def test_those_behind_go_when_nothing_is_set_aside_any_more(going: str) -> None:
     assert opened(ledger) == [["small"]]
 
 
-def test_a_choice_of_cards_keeps_what_it_could_use_and_no_more() -> None:
-    """Six of either card: of eight that are free two may go, whichever they are."""
-    queue = a_queue("red").with_quota({H200: 4, H800: 4, "XPU-9": 1})
-    members = (*(waiting(f"m{n}", 1, EITHER) for n in range(6)), waiting("x", 1, "XPU-9"))
-    ledger = a_cluster(
-        queue,
-        a_group("gang").in_queue("red").of(7),
-        *gang_of(*members),
-        holds("held", 1, "XPU-9"),
-        later(waiting("a")),
-        later(waiting("b", 1, OTHER_WAY)),
-        later(waiting("c", 1, H800)),
-        later(waiting("d", 1, EITHER)),
-    )
-    assert opened(ledger) == [["a"], ["b"]]
-    ends(ledger, "held")
-    ((*started,),) = opened(ledger)
-    assert len(started) == 7
-    ends(ledger, *started)
-    ledger.group_gone("team/gang")
-    assert opened(ledger) == [["c"], ["d"]]
-
-
-def test_who_may_use_either_of_two_cards_is_waited_for_on_both() -> None:
-    ledger = a_cluster(
-        RED,
-        waiting("large", 4, EITHER),
-        holds("one", 1),
-        holds("two", 1, H800),
-        later(waiting("small")),
-        later(waiting("smaller", 1, H800)),
-    )
-    assert opened(ledger) == []
-    ends(ledger, "two")
-    assert opened(ledger) == [["large"], ["small"]]
-
-
 def test_several_that_have_waited_too_long_set_aside_each_in_turn() -> None:
     ledger = a_cluster(
         RED,
@@ -195,14 +158,6 @@ def test_a_group_that_waits_to_be_enqueued_is_not_starved() -> None:
     group = a_group("gang").in_queue("red").of(4).asking({H200: 4})
     assert opened(a_cluster(RED, group, *running(2), later(waiting("small"))), None) == [["small"]]
     ledger = a_cluster(RED, group, *running(2), later(waiting("small")))
-    assert opened(ledger) == []
-    ends(ledger, "r0", "r1")
-    assert opened(ledger) == [["team/gang"]]
-
-
-def test_a_group_may_wait_for_either_of_two_cards() -> None:
-    group = a_group("gang").in_queue("red").of(8).asking({EITHER: 8}, cpu="1")
-    ledger = a_cluster(RED, group, *running(2), later(waiting("small", 1, H800)))
     assert opened(ledger) == []
     ends(ledger, "r0", "r1")
     assert opened(ledger) == [["team/gang"]]
@@ -270,19 +225,6 @@ def test_those_behind_are_tried_again_when_he_asks_for_something_else(card: str)
     assert opened(ledger) == []
     ends(ledger, "small")
     assert opened(ledger) == [["m1", "m2"]]
-
-
-def test_those_behind_are_tried_again_when_others_of_a_gang_would_start() -> None:
-    """Who comes before the one with a choice starts in his place, and leaves the other card."""
-    red = a_queue("red").with_quota({H200: 4, H800: 4, "XPU-9": 4}).with_policy("Gate")
-    group = a_group("gang").in_queue("red").of(2)
-    choosing = waiting("m2", 4, EITHER).created("2026-01-03T00:00:00Z")
-    members = gang_of(waiting("m1", 3), choosing)
-    ledger = a_cluster(red, group, *members, holds("r0", 2), later(waiting("small", 1, EITHER)))
-    assert opened(ledger) == []
-    before_him = waiting("m0", 4, f"{H200}|XPU-9").created("2026-01-02T00:00:00Z")
-    see(ledger, *gang_of(before_him))
-    assert opened(ledger) == [["small"]]
 
 
 def test_what_those_asked_for_that_are_gone_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -354,19 +296,6 @@ def test_no_more_than_so_many_set_aside(monkeypatch: pytest.MonkeyPatch) -> None
     assert opened(ledger) == [["small-too"]]
 
 
-def test_what_is_set_aside_is_in_no_total() -> None:
-    ledger = a_cluster(RED, *BIG, *running(3), later(waiting("small", 1, EITHER)))
-    account = ledger.account("red")
-    assert account is not None
-    before = {name: (row.charged, row.reserved) for name, row in account.rows.items()}
-    for found in ReleasePass(ledger, account, starvation=LONG):
-        assert found is None or found.pods[0][1] == ((H800, 1),)
-        after = {name: (row.charged, row.reserved) for name, row in account.rows.items()}
-        assert after == before
-    next_refusals(ledger, account)
-    assert account.flexible_claims is None
-
-
 def test_cpu_is_set_aside_like_cards() -> None:
     """A pod without a card waits for cpu; who asks for none goes past it."""
     large = a_pod("large").in_queue("red").with_cpu("4").gated()
@@ -407,24 +336,6 @@ def test_a_group_behind_is_told_too() -> None:
     told = {one.gang.key: one.verdict.text for one in refusals if one.gang and not one.pods}
     assert "is free for group <team/gang>" in told["team/young"]
     assert "is free for a group" in told["elsewhere/young"]
-
-
-def test_a_member_with_a_choice_has_set_aside_what_is_not_reserved_for_it() -> None:
-    """Two are reserved of H200; it needs three of one card."""
-    group = a_group("gang").in_queue("red").of(2).reserving("red", {H200: 3}, "t")
-    ledger = a_cluster(
-        RED,
-        group,
-        holds("kept").in_group("gang"),
-        waiting("large", 3, EITHER).in_group("gang"),
-        holds("r0"),
-        holds("s0", 2, H800),
-        later(waiting("small", 1, H800)),
-        later(waiting("smaller", 2, H800)),
-    )
-    assert opened(ledger) == []
-    ends(ledger, "r0")
-    assert opened(ledger) == [["large"], ["small"]]
 
 
 def test_where_he_asks_for_a_card_that_nobody_knows_any_more_those_behind_are_looked_at() -> None:

@@ -329,7 +329,8 @@ class GangHistories(RuleBasedStateMachine):
     def all_holds(self) -> None:
         self.told.the_totals_are_what_the_rules_say()
         self.told.the_ledger_equals_a_recount_of_itself()
-        self.told.there_is_room_for_what_can_be_assigned()
+        self.told.there_is_room_for_what_the_quota_leaves()
+        self.told.who_is_on_the_way_counts_with_one_card()
         self.told.what_was_noted_of_those_who_wait_hides_nobody_who_fits()
         self.told.accounts_exist_for_a_reason()
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Coroutine
 from functools import partial
-from itertools import chain
 from typing import Any
 
 from ....quota.ledger.groups.pod_group_state import PodGroupState
 from ....quota.ledger.ledger import Ledger
 from ....quota.release.release_judge import Opening
-from ....quota.stamp import Reservation, choice_of
+from ....quota.stamp import Reservation
 from ..retries import Retries
 from ..slots import Slot, Slots
 from .gang_reports import GangReports
@@ -85,5 +84,4 @@ def waits_for_room(ledger: Ledger, key: str) -> bool:
     account = ledger.account(reservation.queue) if reservation is not None else None
     if reservation is None or account is None:
         return False
-    named = (choice_of(dimension) for dimension, _ in reservation.amounts)
-    return account.overcommitted(chain.from_iterable(named))
+    return account.overcommitted(dimension for dimension, _ in reservation.amounts)

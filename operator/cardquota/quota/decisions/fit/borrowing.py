@@ -9,8 +9,7 @@ borrowed: it is what is charged beyond the quota, and given back with the old po
 from typing import Final
 
 from ...accounts.account_reader import AccountReader
-from ...amounts import NO_AMOUNTS, Charge, is_card
-from ...assignment.on_the_way import NOBODY, OnTheWay
+from ...amounts import NO_AMOUNTS, Amounts, Charge, is_card
 from ...ledger.ledger_reader import LedgerReader
 from ...messages.shortfall_messages import advice_rollout
 from ...pods.pod_facts import PodFacts
@@ -18,18 +17,18 @@ from ...verdict import Outcome, Shortfall, Verdict
 from ...workloads.live_holdings import DAEMON_SET, REPLICA_SET, UpdatePart, part_of
 from ...workloads.workload_facts import WorkloadFacts
 from .over_quota import over_quota
-from .quota_check import QuotaCheck
+from .queue_room import QueueRoom
 
 MOST_LENT: Final = 16
 """Alternatives of a pod that may be borrowed."""
 
 
 def with_borrowing(
-    ledger: LedgerReader, facts: PodFacts, verdict: Verdict, on_the_way: OnTheWay = NOBODY
+    ledger: LedgerReader, facts: PodFacts, verdict: Verdict, extra: Amounts = NO_AMOUNTS
 ) -> Verdict:
     """The verdict on a pod that has no room, if it may borrow; or else says what would help.
 
-    Any other verdict is returned as it is. `on_the_way`: other pods that count as let through.
+    Any other verdict is returned as it is. `extra`: amounts to count in addition.
     """
     account, queue = ledger.account(verdict.queue), verdict.queue
     if verdict.outcome is not Outcome.WAITS or account is None:
@@ -44,7 +43,7 @@ def with_borrowing(
     group = ledger.groups.get(facts.group) if facts.group else None
     if group is None or not (group.gang or group.reservation is not None):
         for short in surplus:
-            cards = _borrowed(ledger, facts, account, short, on_the_way)
+            cards = _borrowed(ledger, facts, account, short, extra)
             if cards:
                 return Verdict(Outcome.FITS, queue, cards=cards, borrows=True)
     if not surplus or any(short.fits_soon for short in verdict.shortfalls):
@@ -58,7 +57,7 @@ def _borrowed(
     facts: PodFacts,
     account: AccountReader,
     short: Shortfall,
-    on_the_way: OnTheWay,
+    extra: Amounts,
 ) -> Charge:
     """The card, if enough of it is lent; else empty.
 
@@ -68,15 +67,15 @@ def _borrowed(
     card, lent = short.dimension, account.lent(short.dimension)
     if not lent or account.row(card).reserved:
         return ()
-    check = QuotaCheck(account, None, NO_AMOUNTS, on_the_way=on_the_way)
-    return check.cards(ledger.request_of(facts, account.name), only=card, lent=lent)[0]
+    room = QueueRoom(account, extra=extra)
+    return room.choose(ledger.request_of(facts, account.name), only=card, lent=lent)[0]
 
 
-def lent_now(account: AccountReader, card: str, on_the_way: OnTheWay) -> int:
-    """What rolling updates may still hold of a card, in cards, within the quota and beyond."""
-    flexible_claims = account.flexible_claims
-    shown = flexible_claims.shown(card) if flexible_claims is not None else 0
-    held = account.row(card).charged - shown + on_the_way.amounts.get(card, 0)
+def lent_now(account: AccountReader, card: str, extra: Amounts) -> int:
+    """What rolling updates may still hold of a card, in cards, within the quota and beyond.
+    `extra`: amounts to count in addition.
+    """
+    held = account.row(card).charged + extra.get(card, 0)
     return account.quota.get(card, 0) + account.lent(card) - held
 
 

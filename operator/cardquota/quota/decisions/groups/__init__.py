@@ -4,18 +4,16 @@ from .enqueue_judgement import EnqueueVerdict, judge_enqueue
 from .enqueue_vote import EnqueueRequest, Vote, enqueue_request, vote_without_judgement
 from .gang_judgement import judge_gang
 from .gang_minimum import GangFault, fault_of_members, fault_of_workload
-from .gang_trial import GangTrial
 from .group_judgement import judge_group
 from .group_write import judge_group_write
-from .member_kinds import Kind, kinds_of
+from .member_kinds import alike_members
 
 __all__ = [
     "EnqueueRequest",
     "EnqueueVerdict",
     "GangFault",
-    "GangTrial",
-    "Kind",
     "Vote",
+    "alike_members",
     "enqueue_request",
     "fault_of_members",
     "fault_of_workload",
@@ -23,6 +21,5 @@ __all__ = [
     "judge_gang",
     "judge_group",
     "judge_group_write",
-    "kinds_of",
     "vote_without_judgement",
 ]

@@ -4,21 +4,20 @@ Minimum + allocated + inqueue - elastic <= what is allowed, in every dimension t
 Pure questions to the ledger: nothing is charged here.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from ...accounts.account import Account
 from ...accounts.account_reader import AccountReader
-from ...amounts import Amount, Charge, MutableAmounts, canonical, is_card
-from ...assignment.claim import claim_of
-from ...assignment.flexible_claims import FlexibleClaims
+from ...amounts import Charge, MutableAmounts, add_amounts, canonical
 from ...ledger.groups.group_facts import GroupFacts
 from ...ledger.groups.group_request import AskedCards, GroupRequest
 from ...ledger.ledger_reader import LedgerReader
 from ...pending.candidate import BesideElastic, Needs
-from ...stamp import choice_text
 from ...verdict import Outcome, Shortfall, Verdict
+from ..assignment import MemberKind, assigned, decided
 from ..fit.outside_quota import OutsideQuota
 from ..fit.over_quota import over_quota, reason_of
 from .group_judgement import judge_group
@@ -39,104 +38,73 @@ def judge_enqueue(
 ) -> EnqueueVerdict:
     """The verdict on a group's request in its queue. `request`: another one than it writes itself.
 
-    Each card of `A|B` may be any of these, by itself: the group's pods decide later. Exact for
-    them, together with all others that have a choice (T3), but for the bound of a search.
+    Which card of a choice is reserved is decided here, as for the members of a gang (E7). When its
+    pods start, what they ask for is judged anew.
     """
     if request is not None and request != facts.request:
         facts = replace(facts, request=request)
     never = judge_group(ledger, facts)
     if not never.fits:
         return EnqueueVerdict(never)
-    queue, cards = facts.queue, facts.request.cards
+    queue, rows = facts.queue, facts.request.cards
     account = ledger.account(queue) or Account(queue)
     # Pods that ask for cards may be free of these (P6).
-    others = () if ledger.free_cpu_memory and cards else facts.request.cpu_memory
-    short = _Shortfalls(account, cards, others)
-    if not short.of_cards and not short.of_others:
-        return EnqueueVerdict(Verdict(Outcome.FITS, queue), _reserved(account, cards, others))
+    others = () if ledger.free_cpu_memory and rows else facts.request.cpu_memory
+    left = {card: _left(account, card) for row in rows for card in row.cards}
+    kinds = [MemberKind(row.cards, 1, row.number) for row in rows]
+
+    def is_free(place: int, card: str, going: Counter[int]) -> bool:
+        return ledger.nodes.free.total(card) >= kinds[place].number + going.total()
+
+    given = decided(left, kinds, is_free)
+    other_shorts = [short for one in others if (short := _short_of_other(account, *one))]
+    if given is not None and not other_shorts:
+        amounts: MutableAmounts = dict(others)
+        for cards in given:
+            add_amounts(amounts, cards.items())
+        return EnqueueVerdict(Verdict(Outcome.FITS, queue), canonical(amounts))
+    card_shorts = _short_of_cards(account, rows, left) if given is None else []
     verdict = over_quota(
         queue,
-        reason_of(account, short.of_cards, short.of_others),
-        [*short.of_cards, *short.of_others],
+        reason_of(account, card_shorts, other_shorts),
+        [*card_shorts, *other_shorts],
         never=False,
         outside=OutsideQuota(ledger, account),
     )
-    return EnqueueVerdict(verdict, (), short.needs)
+    needs: Needs = {BesideElastic(s.dimension): s.requested for s in card_shorts or other_shorts}
+    if card_shorts and any(len(row.cards) > 1 for row in rows):
+        # Any amount beyond what is left now may suffice.
+        needs = {BesideElastic(card): now + 1 for card, now in sorted(left.items())}
+    return EnqueueVerdict(verdict, (), needs)
 
 
-def _reserved(
-    account: AccountReader, cards: Sequence[AskedCards], others: Sequence[Amount]
-) -> Charge:
-    """What is reserved: of a choice, the cards with a quota."""
-    amounts: MutableAmounts = dict(others)
-    for asked in cards:
-        dimension = choice_text([card for card in asked.cards if account.quota.get(card)])
-        amounts[dimension] = amounts.get(dimension, 0) + asked.number
-    return canonical(amounts)
+def _held(account: AccountReader, dimension: str) -> int:
+    """Allocated and inqueue, without what is elastic."""
+    row = account.row(dimension)
+    return row.charged - row.elastic
 
 
-class _Shortfalls:
-    """What a queue is short of for a request, and how much room it would take."""
+def _left(account: AccountReader, card: str) -> int:
+    return account.quota.get(card, 0) - _held(account, card)
 
-    def __init__(
-        self, account: AccountReader, cards: Sequence[AskedCards], others: Sequence[Amount]
-    ) -> None:
-        self._account = account
-        found = (self._of_other(*one) for one in others)
-        self.of_others = [short for short in found if short is not None]
-        self.of_cards = self._of_cards(cards)
-        self.needs: Needs = {BesideElastic(s.dimension): s.requested for s in self.of_others}
-        if self.of_cards:
-            self.needs = self._room_of_cards(cards)
 
-    def _held(self, dimension: str) -> int:
-        """Allocated and inqueue, without what is elastic."""
-        row = self._account.row(dimension)
-        return row.charged - row.elastic
+def _short_of_other(account: AccountReader, dimension: str, amount: int) -> Shortfall | None:
+    limit, would_be = account.limit(dimension), _held(account, dimension) + amount
+    if limit is None or would_be <= limit:
+        return None
+    return Shortfall(dimension, amount, would_be, limit)
 
-    def _of_other(self, dimension: str, amount: int) -> Shortfall | None:
-        limit, would_be = self._account.limit(dimension), self._held(dimension) + amount
-        if limit is None or would_be <= limit:
-            return None
-        return Shortfall(dimension, amount, would_be, limit)
 
-    def _of_cards(self, rows: Sequence[AskedCards]) -> list[Shortfall]:
-        """The cards of the first row that does not fit beside those before it."""
-        account = self._account
-        spare = {d: row.elastic for d, row in account.rows.items() if row.elastic and is_card(d)}
-        flexible_claims = account.flexible_claims or account.no_flexible_claims()
-        placed: list[tuple[AskedCards, int]] = []
-        with flexible_claims.beside(spare=spare) as others:
-            try:
-                for asked in rows:
-                    number = others.assignment.place_many(claim_of(asked.cards, 1), asked.number)
-                    placed.append((asked, number))
-                    if number < asked.number:
-                        return self._named(asked, rows, flexible_claims)
-                return []
-            finally:
-                for asked, number in placed:
-                    others.assignment.give_back(claim_of(asked.cards, 1), number)
-
-    def _named(
-        self, short: AskedCards, rows: Sequence[AskedCards], flexible_claims: FlexibleClaims
-    ) -> list[Shortfall]:
-        found = []
-        for card in short.cards:
-            asked = sum(one.number for one in rows if one.cards == (card,))
-            asked += short.number if len(short.cards) > 1 else 0
-            row = self._account.row(card)
-            would_be = row.charged - row.elastic - flexible_claims.shown(card) + asked
-            found.append(Shortfall(card, asked, would_be, self._account.quota.get(card, 0)))
-        return found
-
-    def _room_of_cards(self, rows: Sequence[AskedCards]) -> Needs:
-        """Any amount beyond what is free now may suffice where somebody has a choice."""
-        account = self._account
-        if account.flexible_claims is None and all(len(asked.cards) == 1 for asked in rows):
-            return {BesideElastic(short.dimension): short.requested for short in self.of_cards}
-        cards = {card for asked in rows for card in asked.cards}
-        if account.flexible_claims is not None:
-            cards = account.flexible_claims.reach(tuple(cards))
-        free = {c: account.quota.get(c, 0) - self._held(c) for c in sorted(cards)}
-        return {BesideElastic(card): now + 1 for card, now in free.items()}
+def _short_of_cards(
+    account: AccountReader, rows: Sequence[AskedCards], left: MutableAmounts
+) -> list[Shortfall]:
+    """The cards of the first row that does not fit beside those before it."""
+    kinds = [MemberKind(row.cards, 1, row.number) for row in rows]
+    number = next(n for n in range(1, len(rows) + 1) if assigned(left, kinds[:n]) is None)
+    short, found = rows[number - 1], []
+    for card in short.cards:
+        asked = sum(one.number for one in rows if one.cards == (card,))
+        asked += short.number if len(short.cards) > 1 else 0
+        would_be = _held(account, card) + asked
+        found.append(Shortfall(card, asked, would_be, account.quota.get(card, 0)))
+    return found

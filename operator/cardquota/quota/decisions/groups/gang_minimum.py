@@ -10,13 +10,13 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from ...accounts.account_reader import AccountReader
-from ...assignment.assignment import Assignment
-from ...assignment.claim import claim_of
 from ...ledger.groups.pod_group_state import PodGroupState
 from ...ledger.ledger_reader import LedgerReader
-from ...pods.pod_request import PodRequest
+from ...pods.pod_request import CardChoice, PodRequest
 from ...verdict import Shortfall
-from .member_kinds import kinds_of
+from ..assignment import MemberKind, most_assigned
+from ..fit.queue_room import QueueRoom
+from .member_kinds import alike_members
 
 _MOST_KINDS: Final = 32
 """Kinds of members that are looked at when a group is written."""
@@ -49,7 +49,7 @@ def fault_of_workload(
         return None
     minimum, others = group.minimum, group.there
     if request.amount:
-        others -= group.waiting.get(claim_of(request.cards, request.amount), 0)
+        others -= group.waiting.get(CardChoice(request.cards, request.amount), 0)
     needed = minimum - others
     if makes < needed:
         return None
@@ -57,7 +57,7 @@ def fault_of_workload(
     room = _room_for_cards(account, request)
     if room is not None and room < needed:
         most = others + room
-        shorts += [_short(account, card, request.amount * needed) for card in request.cards]
+        shorts += [_short(account, group, card, request.amount * needed) for card in request.cards]
     limited = [one for one in request.cpu_memory if account.limit(one[0]) is not None]
     # Members that ask for the same cards may ask for less of these.
     others = group.there - _alike(group, request) if limited else minimum
@@ -66,7 +66,7 @@ def fault_of_workload(
         fit = (account.limit(dimension) or 0) // amount
         if fit < needed:
             most = min(most, others + fit)
-            shorts.append(_short(account, dimension, amount * needed))
+            shorts.append(_short(account, group, dimension, amount * needed))
     return GangFault(minimum, most, tuple(shorts)) if shorts else None
 
 
@@ -82,19 +82,16 @@ def fault_of_members(
     there = len(group.members)
     if minimum < 2 or group.let_through or not minimum <= there <= _MOST_MEMBERS:
         return None
-    kinds = kinds_of(list(group.members.values()), _MOST_KINDS)
+    kinds = alike_members(list(group.members.values()), _MOST_KINDS)
     if len(kinds) > _MOST_KINDS:
         return None
     asked = [(ledger.request_of(kind.first.facts, account.name), kind.number) for kind in kinds]
     if len({request.amount for request, _ in asked if request.amount}) != 1:
         return None
     room = sum(number for request, number in asked if not request.amount)
-    empty = Assignment(lambda card: account.quota.get(card, 0))
-    with empty.one_question():
-        for request, number in asked:
-            if request.amount:
-                room += empty.place_many(claim_of(request.cards, request.amount), number)
-    return GangFault(minimum, room) if room < minimum and not empty.cut else None
+    with_cards = [MemberKind(one.cards, one.amount, n) for one, n in asked if one.amount]
+    room += sum(given.total() for given in most_assigned(account.quota, with_cards))
+    return GangFault(minimum, room) if room < minimum else None
 
 
 def _alike(group: PodGroupState, request: PodRequest) -> int:
@@ -114,6 +111,6 @@ def _room_for_cards(account: AccountReader, request: PodRequest) -> int | None:
     return sum(account.quota.get(card, 0) // request.amount for card in request.cards)
 
 
-def _short(account: AccountReader, dimension: str, asked: int) -> Shortfall:
-    would_be = account.row(dimension).charged + asked
+def _short(account: AccountReader, group: PodGroupState, dimension: str, asked: int) -> Shortfall:
+    would_be = QueueRoom(account, group).held(dimension) + asked
     return Shortfall(dimension, asked, would_be, account.limit(dimension) or 0)

@@ -9,8 +9,6 @@ from itertools import chain
 
 from ...accounts.account_reader import AccountReader
 from ...amounts import Amounts
-from ...assignment.assignment import Assignment
-from ...assignment.claim import claim_of
 from ...cards.card import can_exist, is_memory, model_of
 from ...cards.vendor import PARTITIONS, counts_form
 from ...ledger.groups.group_facts import GroupFacts
@@ -23,6 +21,7 @@ from ...pods.card_meant import card_meant
 from ...verdict import Outcome, Shortfall, Verdict
 from ...vocabulary import REQUEST, Mode, QueueState, Reason
 from ...words import MOST_LISTED
+from ..assignment import MemberKind, assigned
 from ..fit.outside_quota import OutsideQuota
 from ..fit.over_quota import over_quota, reason_of
 from ..probably_meant import queue_meant
@@ -191,14 +190,13 @@ def _too_many(quota: Amounts, rows: Sequence[AskedCards]) -> Sequence[AskedCards
     """The first row for which the empty queue has no room beside those before it, and all that
     compete with it; empty if there is room for all (T3).
 
-    Exact: each card of a row is a claim of its own, so all claims have the same amount.
+    Exact: each card of a row is decided by itself, so all are for the same amount.
     """
-    empty = Assignment(lambda card: quota.get(card, 0))
-    with empty.one_question():
-        for row in rows:
-            if empty.place_many(claim_of(row.cards, 1), row.number) < row.number:
-                rivals = (one for one in rows if not {*row.cards}.isdisjoint(one.cards))
-                return (row, *(one for one in rivals if one is not row))
+    kinds = [MemberKind(row.cards, 1, row.number) for row in rows]
+    for number, row in enumerate(rows, 1):
+        if assigned(quota, kinds[:number]) is None:
+            rivals = (one for one in rows if not {*row.cards}.isdisjoint(one.cards))
+            return (row, *(one for one in rivals if one is not row))
     return ()
 
 

@@ -2,20 +2,18 @@
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, cast
 
 from ...accounts.account import Account
-from ...accounts.account_reader import AccountReader
 from ...amounts import Charge, canonical
-from ...assignment.claim import Claim
 from ...pending.gang import GangQueue
 from ...pending.readiness import Readiness
 from ...pods.pod_facts import PodFacts
 from ...pods.pod_record import PodRecord, SortKey
+from ...pods.pod_request import CardChoice
 from ...quantity import LARGEST
-from ...stamp import Reservation, choice_of
+from ...stamp import Reservation
 from ...vocabulary import GroupPhase
 from .group_facts import GroupFacts
 from .group_request import NO_REQUEST, GroupRequest
@@ -27,7 +25,6 @@ _BEYOND: Final = 2**62
 """The share of who holds something of which nothing is allowed: above all others."""
 
 
-_NOTHING: Final = nullcontext()
 _NO_TASKS: Final[Mapping[str, int]] = {}
 _NO_AMOUNTS: Final[Mapping[str, int]] = {}
 _NO_HOLDINGS: Final[Mapping[tuple[str, str], int]] = {}
@@ -92,7 +89,7 @@ class PodGroupState:
         self.failed: set[str] = set()
         """Uids of members that failed and still exist. They are only counted."""
         self._tasks = TaskMembers()
-        self.waiting: dict[Claim, int] = {}
+        self.waiting: dict[CardChoice, int] = {}
         """What members at the gate ask for, and how many members ask for it."""
         self.queues: dict[GangQueue, None] = {}
         """If it is a gang: the pending queues in which members wait."""
@@ -243,20 +240,6 @@ class PodGroupState:
         """Whether we reserve something for it, or members of it hold something or have ended."""
         return bool(self.assumed is not None or self._unwritten or self.let_through)
 
-    @contextmanager
-    def without_reserved(self, account: AccountReader) -> Iterator[None]:
-        """While something is judged: as if nothing were reserved for it in this queue."""
-        queue, amounts = self._posted
-        if queue != account.name:
-            yield
-            return
-        self._posted = ("", ())
-        try:
-            with account.without_reserved(amounts):
-                yield
-        finally:
-            self._posted = (queue, amounts)
-
     @property
     def started(self) -> bool:
         """Whether a part of it was let through and the rest is reserved, or its minimum is held, or
@@ -396,8 +379,7 @@ class PodGroupState:
         reservation = self.reservation
         if reservation is None or reservation.queue != queue:
             return 0
-        left = sum(n for d, n in self._posted[1] if dimension in choice_of(d))
-        return max(0, min(left, amount))
+        return max(0, min(self.outstanding(dimension), amount))
 
     def reserve(self, queue: str, term: str, asked: Charge) -> Reservation:
         """The reservation for members that start and ask for `asked`, which was just judged (E2).
@@ -453,13 +435,13 @@ class PodGroupState:
         self._tasks.start(task, -1)
         self.failed.discard(uid)
 
-    def wait(self, claim: Claim, sign: int) -> None:
-        """Count in (`sign` 1) or out (-1) a member at the gate that asks for `claim`."""
-        left = self.waiting.get(claim, 0) + sign
+    def wait(self, choice: CardChoice, sign: int) -> None:
+        """Count in (`sign` 1) or out (-1) a member at the gate that asks for this."""
+        left = self.waiting.get(choice, 0) + sign
         if left:
-            self.waiting[claim] = left
+            self.waiting[choice] = left
         else:
-            del self.waiting[claim]
+            del self.waiting[choice]
 
     def hold(self, record: PodRecord, sign: int) -> None:
         """Count in (`sign` 1) or out (-1) a member that holds its charge in its queue."""
@@ -510,28 +492,12 @@ class PodGroupState:
     def _not_held(
         self, reservation: Reservation, beside: Mapping[str, int] = _NO_AMOUNTS
     ) -> Charge:
-        """What is reserved beyond what members hold. What they hold of a card counts first for what
-        is reserved of that card alone, then for the choices that name it.
-
-        `beside`: what is reserved for them besides; it counts like what they hold.
+        """What is reserved beyond what members hold. `beside`: what is reserved for them besides;
+        it counts like what they hold.
         """
-        queue, amounts = reservation.queue, reservation.amounts
-
-        def held(dimension: str) -> int:
-            return max(self.held(queue, dimension), beside.get(dimension, 0))
-
-        found = {d: max(0, n - held(d)) for d, n in amounts}
-        choices = [d for d in found if len(choice_of(d)) > 1] if reservation.request else []
-        if choices and (self._held or beside):
-            reserved = dict(amounts)
-            named = {card for d in choices for card in choice_of(d)}
-            beyond = {c: max(0, held(c) - reserved.get(c, 0)) for c in named}
-            for choice in choices:
-                for card in choice_of(choice):
-                    used = min(found[choice], beyond[card])
-                    found[choice] -= used
-                    beyond[card] -= used
-        return tuple((d, left) for d, left in found.items() if left)
+        queue = reservation.queue
+        held = {d: max(self.held(queue, d), beside.get(d, 0)) for d, _ in reservation.amounts}
+        return tuple((d, n - held[d]) for d, n in reservation.amounts if n > held[d])
 
     def bind(self, record: PodRecord, account_of: Callable[[str], Account]) -> None:
         """A member was bound. It is elastic, or the one that it displaces from the minimum is."""
@@ -582,15 +548,6 @@ class PodGroupState:
             queue, charge = self._bound_charges[key]
             for dimension, amount in charge:
                 account_of(queue).add_elastic(dimension, sign * amount)
-
-
-def set_aside(group: PodGroupState | None, account: AccountReader) -> AbstractContextManager[None]:
-    """While members of a group are judged: what is reserved and not begun does not count. They
-    replace it (E2), and elastic pods, over which it may stand, make no room for a gate (I1).
-    """
-    return (
-        _NOTHING if group is None or not group.to_be_replaced else group.without_reserved(account)
-    )
 
 
 def _count_in(amounts: dict[tuple[str, str], int], record: PodRecord, sign: int) -> None:

@@ -1,17 +1,13 @@
 """Who holds the cards of each queue, by namespace and workload."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from ...amounts import is_card
-from ...assignment.claim import Claim
-from ...limits import FLEXIBLE_CARDS
-from ..charge_state import ChargeState
 from ..pod_record import PodRecord
 from .card_holders import CardHolders
 
 _NONE: Final = CardHolders()
-_NO_CLAIMS: Final[Mapping[Claim, int]] = {}
 
 
 class _QueueCard:
@@ -26,8 +22,7 @@ class _QueueCard:
 
 class HeldCards:
     """What pods hold that are let through or bound (section 6): per queue and card what `allocated`
-    and `inqueue` have, but for reservations, and for pods that may still get any of several cards
-    (T3): these hold one of them, and none of them for certain.
+    and `inqueue` have, but for reservations.
 
     Adding a pod costs by its own cards. Pods outside every queue are left out.
     """
@@ -35,8 +30,6 @@ class HeldCards:
     def __init__(self) -> None:
         self._found: dict[tuple[str, str], _QueueCard] = {}
         """By queue and card."""
-        self._choosing: dict[str, dict[Claim, int]] = {}
-        """By queue, of pods that may still get any of several cards: how many have each claim."""
 
     def add(self, record: PodRecord) -> None:
         """A pod is charged to its queue."""
@@ -50,19 +43,6 @@ class HeldCards:
         """Cards that pods of all namespaces hold."""
         found = self._found.get((queue, card))
         return found.total if found is not None else 0
-
-    def may_hold(self, queue: str, card: str) -> int:
-        """Cards of pods that may still get this one or another: none holds it for certain. Of very
-        many different claims only the first are counted.
-        """
-        amount, looked_at = 0, 0
-        for claim, number in self._choosing.get(queue, _NO_CLAIMS).items():
-            looked_at += len(claim.cards)
-            if looked_at > FLEXIBLE_CARDS.most:
-                break
-            if card in claim.cards:
-                amount += claim.amount * number
-        return amount
 
     def within(self, queue: str, card: str, namespace: str) -> CardHolders:
         """Who holds the card in this namespace. To be read at once: it changes with the pods."""
@@ -78,9 +58,6 @@ class HeldCards:
 
     def _count(self, record: PodRecord, sign: int) -> None:
         if not record.queue or not record.held:
-            return
-        if record.claim is not None and record.charge_state is ChargeState.RELEASED:
-            self._choose(record.queue, record.claim[0], sign)
             return
         facts = record.facts
         for dimension, amount in record.charge:
@@ -98,13 +75,3 @@ class HeldCards:
                     del found.namespaces[facts.namespace]
                     if not found.namespaces:
                         del self._found[key]
-
-    def _choose(self, queue: str, claim: Claim, sign: int) -> None:
-        claims = self._choosing.setdefault(queue, {})
-        left = claims.get(claim, 0) + sign
-        if left:
-            claims[claim] = left
-            return
-        del claims[claim]
-        if not claims:
-            del self._choosing[queue]

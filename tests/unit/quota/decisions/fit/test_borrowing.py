@@ -1,6 +1,5 @@
 """R6: which pods of rolling updates may borrow what their queue lends."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -265,26 +264,6 @@ def test_r6_a_replica_set_is_woken_for_what_it_may_borrow(surge: str, woken: int
     assert sleeper is not None
     found = [one[1] for one in with_room(ledger, "queue", [sleeper], []) if one is not None]
     assert found == ([woken] if woken else [])
-
-
-def test_r6_pods_that_may_still_get_any_of_several_cards_keep_their_place() -> None:
-    """T3: what is borrowed of one card must leave each of them a card within the quota."""
-    quota: Mapping[str, int] = {H200: 3, H800: 1}
-    ledger = full(queue=QUEUE.with_quota(quota))
-    either = f"{H200}|{H800}"
-    see(ledger, a_pod("c").with_uid("c").in_queue("queue").naming(either).asking_for(1))
-    assert created(ledger).borrows
-    see(ledger, pod("x", "some-other", H800).stamped("queue", {H800: 1}).on_node("h800-a"))
-    assert not created(ledger).fits
-
-
-def test_r6_what_they_may_need_is_borrowed_beside_them() -> None:
-    """T3: the card that they may have to use is within the quota, what is borrowed is not."""
-    ledger = full(queue=QUEUE.with_quota({H200: 4, H800: 1}))
-    see(ledger, pod("x", "some-other", H800).stamped("queue", {H800: 1}).on_node("h800-a"))
-    either = f"{H200}|{H800}"
-    see(ledger, a_pod("c").with_uid("c").in_queue("queue").naming(either).asking_for(1))
-    assert created(ledger).borrows
 
 
 def test_r6_card_memory_is_lent_by_its_name_alone() -> None:

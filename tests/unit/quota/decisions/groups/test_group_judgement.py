@@ -22,11 +22,10 @@ from builders import (
 from builders.body import Body
 from builders.group import GroupBody
 from cardquota.quota import Outcome, Reason
-from cardquota.quota.assignment import Claim
 from cardquota.quota.decisions.groups import judge_group
 from cardquota.quota.ledger import Ledger
 
-from ...brute_force import BruteForceQueue
+from ...brute_force import can_be_served
 
 SLICE = "NVIDIA-H200/mig-1g.18gb-mixed"
 MIG_NODE = a_node("mig-a").showing(H200).with_slices("1g.18gb", 7)
@@ -120,8 +119,8 @@ def test_t3_as_by_trying_every_assignment(
 ) -> None:
     asked = {"|".join(cards): number for cards, number in rows.items()}
     fits = judge_group(a_world(quota), asking(asked).facts()).fits
-    claims = [(Claim(cards, 1), "") for cards, number in rows.items() for _ in range(number)]
-    assert fits == BruteForceQueue(quota, claims).fits()
+    wants = [(cards, 1) for cards, number in rows.items() for _ in range(number)]
+    assert fits == can_be_served(quota, wants)
 
 
 def test_q1_a_card_outside_the_quota() -> None:

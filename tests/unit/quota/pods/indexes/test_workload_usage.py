@@ -1,7 +1,6 @@
 """A workload's own pods: which they are, what they hold, what they give back."""
 
 from collections.abc import Mapping
-from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -11,8 +10,8 @@ from hypothesis import strategies as st
 from builders import CARDS, GPU, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import to_its_end
-from cardquota.quota.accounts import Account
-from cardquota.quota.decisions import first_step, must_go_first, on_the_way, room_for
+from cardquota.quota.decisions import must_go_first, on_the_way
+from cardquota.quota.decisions.fit import QueueRoom
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import PodRecord, PodRequest
 from cardquota.quota.pods.indexes import WorkloadUsage
@@ -126,9 +125,9 @@ def test_e2_its_own_at_the_gate_hold_nothing_and_are_not_counted_as_others_on_th
     assert (pods.alike, pods.given_back) == (1, {})
     account, pod_class = ledger.account("red"), ledger.pods["gated"].class_key
     assert pods.waiting == {pod_class: 1}
-    assert on_the_way(ledger, account).amounts == {H200: 2}
-    assert on_the_way(ledger, account, but=pods.waiting).amounts == {H200: 1}
-    assert on_the_way(ledger, account, but={pod_class: 2}).amounts == {}
+    assert on_the_way(ledger, account) == {H200: 2}
+    assert on_the_way(ledger, account, but=pods.waiting) == {H200: 1}
+    assert on_the_way(ledger, account, but={pod_class: 2}) == {}
 
 
 def test_pods_of_another_template_give_back_what_they_are_charged() -> None:
@@ -201,7 +200,7 @@ def test_it_is_the_first_number_with_room_whatever_they_hold(
     freed: dict[str, int] = {}
     expected = None
     for gone in range(len(pods) + 1):
-        if room_for(account, request, 1, freed)[0]:
+        if QueueRoom(account, extra={d: -n for d, n in freed.items()}).take(request, 1):
             expected = gone
             break
         for dimension, amount in ledger.pods[f"p{gone}"].charge if gone < len(pods) else ():
@@ -213,11 +212,13 @@ def test_it_is_the_first_number_with_room_whatever_they_hold(
 def test_i5_of_very_many_a_few_questions_find_it(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Mapping[str, int]] = []
 
-    def asking(account: Account, request: PodRequest, *rest: Any, **more: Any) -> Any:
-        asked.append(rest[-1])
-        return room_for(account, request, *rest, **more)
+    take = QueueRoom.take
 
-    monkeypatch.setattr(first_step, "room_for", asking)
+    def asking(room: QueueRoom, request: PodRequest, number: int) -> int:
+        asked.append(dict(room.extra))
+        return take(room, request, number)
+
+    monkeypatch.setattr(QueueRoom, "take", asking)
     queue = QUEUE.with_quota({H200: 1_500})
     ledger = a_cluster(queue, *(held(f"p{n}") for n in range(1_500)))
     assert first(ledger, a_member("new", 1_100)) == 1_100
