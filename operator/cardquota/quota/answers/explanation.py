@@ -225,7 +225,9 @@ def _not_read(ledger: LedgerReader, asked: AskedWorkload) -> _JudgedStanding | N
     return _JudgedStanding(WorkloadState.WAITS, text, Reason.TOO_MUCH_KEPT)
 
 
-def _of_pod(ledger: LedgerReader, record: PodRecord, state: WorkloadState, text: str) -> _JudgedStanding:
+def _of_pod(
+    ledger: LedgerReader, record: PodRecord, state: WorkloadState, text: str
+) -> _JudgedStanding:
     """Of one that does not wait at our gate, with the cards that it holds."""
     cards = Counter[str]()
     for card, amount in record.charge:
