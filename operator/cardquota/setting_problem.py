@@ -46,12 +46,17 @@ _REFRESHES: Final = (
     "there is no such setting any more: the condition of a PodGroup is written when its reason "
     "changes; leave the setting out"
 )
+_REPLACEMENT_WAIT: Final = (
+    "there is no such setting any more: the replacement of a pod that a running gang has lost goes "
+    "first, and no room is kept for it; leave the setting out"
+)
 _GONE: Final = {
     "events.renewalspersecond": _RENEWALS,
     "release.grouprefreshespersecond": _REFRESHES,
     "extender.latebinding": _LATE_BINDING,
     "extender.schedulers": _LATE_BINDING,
     "cardsecondsrefresh": _CARD_SECONDS,
+    "release.replacementwait": _REPLACEMENT_WAIT,
     "stuck": _STUCK,
     "webhook.unseenwait": _UNSEEN_WAIT,
 }

@@ -223,9 +223,6 @@ class Release(Section):
     group_priority_classes: tuple[str, ...] = ()
     """Names of the PriorityClasses that count for PodGroups without pods (E6). Empty: all but those
     that begin with `system-`."""
-    replacement_wait: Annotated[float, Field(ge=0, le=3_600, allow_inf_nan=False)] = 60.0
-    """Seconds for which the place of a member that a running gang has lost is kept free for its
-    replacement (E6). 0: it is not kept."""
 
 
 class Events(Section):

@@ -77,6 +77,7 @@ def test_times_that_contradict_each_other_are_named_with_their_numbers(
         ("events: {renewalsPerSecond: 20}", "events.renewalsPerSecond"),
         ("release: {groupRefreshesPerSecond: 2}", "release.groupRefreshesPerSecond"),
         ("stuck: {gatedAfter: 60}", "stuck"),
+        ("release: {replacementWait: 60}", "release.replacementWait"),
     ],
 )
 def test_a_setting_that_is_gone_says_so(tmp_path: Path, written: str, key: str) -> None:

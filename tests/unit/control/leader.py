@@ -45,7 +45,6 @@ class Leader:
         phases: bool = False,
         reservation_timeout: float = 300.0,
         later: Later = in_loop_later,
-        replacement_wait: float = 0.0,
     ) -> None:
         self.ledger: Ledger = a_world(*things)
         self.script = Script()
@@ -88,7 +87,6 @@ class Leader:
             reservation_timeout=reservation_timeout,
             clock=loop.time,
             later=later,
-            replacement_wait=replacement_wait,
             wall_clock=lambda: 0.0,
         )
 
@@ -118,7 +116,6 @@ async def leading(
     phases: bool = False,
     reservation_timeout: float = 300.0,
     later: Later = in_loop_later,
-    replacement_wait: float = 0.0,
 ) -> AsyncIterator[Leader]:
     leader = Leader(
         *things,
@@ -126,7 +123,6 @@ async def leading(
         phases=phases,
         reservation_timeout=reservation_timeout,
         later=later,
-        replacement_wait=replacement_wait,
     )
     leader.script.answers, leader.left = list(answers), left
     term = asyncio.create_task(leader.releaser.run())

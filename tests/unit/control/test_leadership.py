@@ -26,8 +26,8 @@ from .fakes import Script, Told, a_world, charged, lost, no_charge_is_left, unti
 pytestmark = pytest.mark.fake_clock
 
 
-class SilentStatusWriter:
-    """A status writer that writes nothing."""
+class SilentQueueOperator:
+    """Reconciles nothing."""
 
     posted: ClassVar[dict[str, QueueReport | None]] = {}
 
@@ -86,7 +86,7 @@ class LeadingReplica:
 
 @pytest.fixture
 async def replica(monkeypatch: pytest.MonkeyPatch) -> LeadingReplica:
-    monkeypatch.setattr(module, "QueueOperator", SilentStatusWriter)
+    monkeypatch.setattr(module, "QueueOperator", SilentQueueOperator)
     monkeypatch.setattr(module, "settle_and_catch_up", settled_at_once)
     return LeadingReplica()
 
@@ -200,7 +200,7 @@ async def test_w1_whose_share_is_worked_out_after_the_time_for_it_was_over_is_re
 
 
 def deserved_by_blue() -> set[int]:
-    found = SilentStatusWriter.posted.get("blue")
+    found = SilentQueueOperator.posted.get("blue")
     return {row.deserved for row in found.cards} if found is not None else set()
 
 

@@ -20,7 +20,6 @@ from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...metrics import Metrics
 from ...quota import vocabulary as v
 from ...quota.ledger.groups.pod_group_state import PodGroupState
-from ...quota.ledger.groups.vacancy import Vacancy
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import gate_messages
 from ...quota.moments import time_text
@@ -43,7 +42,6 @@ from .groups.pod_group_writer import PodGroupWriter
 from .groups.quota_conditions import QuotaConditions
 from .groups.reservation_timeouts import ReservationTimeouts
 from .groups.unused_reservations import UnusedReservations
-from .groups.vacancy_timeouts import VacancyTimeouts
 from .namespace_circuit_breaker import NamespaceCircuitBreaker, Start
 from .retries import Retries
 from .slots import Slot, Slots
@@ -54,8 +52,6 @@ TRY_AGAIN: Final = 1.0
 """Seconds before the first retry of what failed, if no news of it comes earlier."""
 AT_MOST: Final = 60.0
 """Seconds between two tries, at most."""
-_VACANCIES_AT_A_TIME: Final = 256
-"""Gangs that lost a member whose time begins in one pass: about a millisecond."""
 _PUTTING_BACK: Final = 0.25
 """Part of a time slice in which failed pods are put back, so that they may be tried again."""
 _DECIDING: Final = 0.75
@@ -81,7 +77,6 @@ class GateReleaser:
         clock: Callable[[], float],
         later: Later = in_loop_later,
         starvation_wait: float = 0.0,
-        replacement_wait: float = 0.0,
         wall_clock: Callable[[], float] = time.time,
         quota_conditions: QuotaConditions | None = None,
         renew_after: float = math.inf,
@@ -94,9 +89,6 @@ class GateReleaser:
         (E6); 0: everybody does. `wall_clock`: seconds since 1970, as the API server counts them:
         the wait begins with the creation, so that it does not begin anew with a new leader. No
         timer ends it: at that moment nothing more can be let through, only less.
-
-        `replacement_wait`: seconds for which the place of a member that a running gang has lost is
-        kept (E6).
 
         `renew_after`: seconds after which the heads of queues are told again.
         """
@@ -113,7 +105,6 @@ class GateReleaser:
             unused=self._unused.note,
             later=later,
         )
-        self._vacancies = VacancyTimeouts(replacement_wait, self._nobody_came, later=later)
         self._quota_conditions = quota_conditions
         self._conditions = conditions
         self._reports = GangReports(ledger, events, conditions, timeout=reservation_timeout)
@@ -230,7 +221,6 @@ class GateReleaser:
                 self._pass(self._woken_at)
                 await asyncio.sleep(0)
         finally:
-            self._vacancies.stop()
             self._unused.stop()
             self._timeouts.stop()  # first: the tasks cancelled below did not end in time, or at all
             await ended(self._tasks)
@@ -276,7 +266,7 @@ class GateReleaser:
             return
         slice_ = TimeSlice(LEADER_SLICE, self._clock)
         self._background.go_on()
-        left = self._look_at_vacancies() or self._put_back(slice_)
+        left = self._put_back(slice_)
         self._order.add(self._ledger.dirty.take_pending())
         more = self._slots.hand_out(others_wait=bool(self._order))
         closed = self._gate.closed
@@ -528,18 +518,6 @@ class GateReleaser:
         self._reports.expired(key)
         self._ledger.decisions.lose_place(key)
         self._background.look_again(key)
-
-    def _look_at_vacancies(self) -> bool:
-        """Begin the time of some. Returns whether there are more: those are kept until then."""
-        keys = self._ledger.dirty.take_vacated(_VACANCIES_AT_A_TIME)
-        groups = (self._ledger.groups.get(key) for key in keys)
-        self._vacancies.look(group for group in groups if group is not None)
-        return len(keys) == _VACANCIES_AT_A_TIME
-
-    def _nobody_came(self, key: str, vacancy: Vacancy) -> None:
-        """Nobody has replaced what a gang lost, or somebody long has."""
-        self._ledger.decisions.give_up_vacancy(key, vacancy)
-        self.wake()
 
     def _start_opening(
         self, group: str, work: Coroutine[Any, Any, object], start: Start | None = None

@@ -6,10 +6,11 @@ from typing import Final, NamedTuple
 
 from ..accounts.account_reader import AccountReader, Borrowed, OverQuota
 from ..ledger.ledger_reader import LedgerReader
+from ..messages import report_messages
 from ..moments import read_moment
 from ..quantity import cpu_quantity, memory_quantity
-from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, MEMORY, QueueState
-from ..words import amount_text, amount_texts, show
+from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, MEMORY, Condition, QueueState
+from ..words import amount_text, amount_texts, first_of, show
 from .cluster_report import cards_of, offline_of
 
 MOST_COLUMNS = 3
@@ -75,9 +76,18 @@ class Waiting(NamedTuple):
 NOBODY_WAITS: Final = Waiting()
 
 
+class ViewCondition(NamedTuple):
+    """A condition of a queue, without times."""
+
+    type: Condition
+    holds: bool
+    reason: str
+    message: str
+
+
 @dataclass(slots=True, frozen=True)
 class QueueReport:
-    """All numbers of a queue at one moment. `over` and `oversold` are for its conditions."""
+    """All numbers of a queue at one moment: its status, metrics and answers come from it."""
 
     name: str
     uid: str
@@ -105,6 +115,44 @@ class QueueReport:
     elastic: tuple[tuple[str, int], ...]
     """Of cpu and memory, milli-cores and bytes, where there is any."""
     waiting: Waiting = NOBODY_WAITS
+
+    @property
+    def conditions(self) -> tuple[ViewCondition, ...]:
+        """Whether its quota can be read, is exceeded, oversold, and lent to rolling updates."""
+        problem = self.quota_problem or self.spec_problem
+        oversold = [report_messages.oversold(*found) for found in self.oversold]
+        found = (
+            ViewCondition(
+                Condition.QUOTA_VALID,
+                not problem,
+                "Unreadable" if problem else "Readable",
+                _unreadable(self),
+            ),
+            ViewCondition(
+                Condition.OVER_QUOTA,
+                bool(self.over),
+                "OverQuota" if self.over else "WithinQuota",
+                report_messages.over_quota(self.name, self.over, self.state) if self.over else "",
+            ),
+            ViewCondition(
+                Condition.OVERSOLD,
+                bool(oversold),
+                "QuotasExceedCluster" if oversold else "ClusterHasAll",
+                first_of(oversold, "; "),
+            ),
+        )
+        if not self.lends:
+            return found
+        borrowed = [report_messages.borrowed(self.name, *one) for one in self.borrowed]
+        reason = "RollingUpdate" if borrowed else "NothingBorrowed"
+        text = first_of(borrowed, "; ")
+        return *found, ViewCondition(Condition.BORROWED, bool(borrowed), reason, text)
+
+
+def _unreadable(found: QueueReport) -> str:
+    if found.quota_problem:
+        return report_messages.quota_unreadable(found.quota_problem, kept=found.has_quota)
+    return report_messages.limit_unreadable(found.spec_problem) if found.spec_problem else ""
 
 
 def report(ledger: LedgerReader, queue: str) -> QueueReport | None:

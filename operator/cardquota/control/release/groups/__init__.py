@@ -11,7 +11,6 @@ from .pod_group_writer import PodGroupWriter
 from .quota_conditions import QuotaConditions
 from .reservation_timeouts import ReservationTimeouts
 from .unused_reservations import HELD, LAST, UnusedReservations
-from .vacancy_timeouts import VacancyTimeouts
 
 __all__ = [
     "HELD",
@@ -25,5 +24,4 @@ __all__ = [
     "QuotaConditions",
     "ReservationTimeouts",
     "UnusedReservations",
-    "VacancyTimeouts",
 ]

@@ -12,7 +12,6 @@ from .job_groups import job_of
 from .made_for_pods import queue_said
 from .pod_group_state import PodGroupState
 from .stored_group import LONGEST, StoredGroup, pointer
-from .vacancy import Vacancy
 
 __all__ = [
     "FOREIGN",
@@ -27,7 +26,6 @@ __all__ = [
     "NamespaceFacts",
     "PodGroupState",
     "StoredGroup",
-    "Vacancy",
     "job_of",
     "minimum_problem",
     "namespace_facts",

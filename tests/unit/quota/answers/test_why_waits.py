@@ -1,16 +1,11 @@
-"""F3, F5: for want of what pods wait at their gate."""
-
-from collections.abc import Sequence
-
-import pytest
+"""F3, F5: why pods wait at their gate."""
 
 from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.answers import GateReasons, Why, gate_reasons
-from cardquota.quota.decisions.groups import judge_gang
+from cardquota.quota.answers import why_waits
+from cardquota.quota.answers.waiting import WaitReason
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.pods import PodRecord
 
 
 def waiting(
@@ -25,9 +20,8 @@ def a_cluster(*things: Body, quota: int = 1) -> Ledger:
     return a_ledger(*CARDS, a_queue().with_quota({H200: quota}), *things)
 
 
-def found(ledger: Ledger) -> dict[str, Why]:
-    reasons = GateReasons(ledger)
-    return {one.facts.name: reasons.of(one) for one in ledger.pods.values() if one.gated}
+def found(ledger: Ledger) -> dict[str, WaitReason]:
+    return {one.facts.name: why_waits(ledger, one) for one in ledger.pods.values() if one.gated}
 
 
 def test_who_waits_is_told_for_want_of_what() -> None:
@@ -67,22 +61,6 @@ def test_a_gang_is_judged_whole() -> None:
     assert "requested <2>, total would be <2>, but capability is <1>" in told["a"].text
 
 
-def test_a_gang_of_which_no_two_are_alike_is_judged_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Else it costs by the square of its members."""
-    members = [waiting(f"w{n}", 1).with_cpu(f"{n + 1}m").in_group("gang") for n in range(50)]
-    ledger, judged = a_cluster(a_group("gang").in_queue("queue").of(50), *members), list[int]()
-
-    def counting(ledger: Ledger, pods: Sequence[PodRecord]) -> object:
-        judged.append(len(pods))
-        return judge_gang(ledger, pods)
-
-    monkeypatch.setattr(gate_reasons, "judge_gang", counting)
-    assert len({one.text for one in found(ledger).values()}) == 1
-    assert judged == [50]
-
-
 def test_a_gang_that_lacks_members_or_is_about_to_start() -> None:
     gang = a_group("gang").in_queue("queue").of(2)
     ledger = a_cluster(gang, waiting("a", 1).in_group("gang"), quota=2)
@@ -101,28 +79,6 @@ def test_whose_gate_could_not_be_opened() -> None:
     ledger.decisions.hold_back("a")
     assert record.held_back
     assert found(ledger)["a"].reason == v.GATE_REFUSED
-
-
-def test_who_is_held_up_in_a_fifo_queue() -> None:
-    fifo = a_queue().with_quota({H200: 2}).put("fifo", "spec", "dequeueStrategy")
-    ledger = a_ledger(
-        *CARDS,
-        fifo,
-        waiting("first", 3, created="2026-01-02T09:00:00Z"),
-        waiting("second", 1),
-        waiting("third", 1),
-        a_pod("x")
-        .with_uid("x")
-        .in_queue("queue")
-        .naming(H200)
-        .asking_for(1)
-        .stamped("queue", {H200: 1}),
-    )
-    see(ledger, a_queue().with_quota({H200: 3}).put("fifo", "spec", "dequeueStrategy"))
-    told = found(ledger)
-    assert told["first"].reason == v.Reason.INSUFFICIENT_CARD
-    assert told["second"].reason == told["third"].reason == v.Reason.BEHIND
-    assert "at least <1> wait for <NVIDIA-H200> before this pod" in told["second"].text
 
 
 def test_where_nothing_is_enforced() -> None:
@@ -144,11 +100,3 @@ def test_who_exceeds_a_limit_waits_where_nothing_is_enforced_too() -> None:
     one = found(ledger)["large"]
     assert "volcano.sh/card.name" in one.text
     assert not one.text.startswith("no quota is enforced")
-
-
-def test_who_was_let_through_meanwhile_is_behind_nobody() -> None:
-    ledger = a_cluster(waiting("a"), quota=4)
-    see(ledger, a_queue().with_quota({H200: 4}).fifo())
-    record = ledger.pods["a"]
-    see(ledger, waiting("a").stamped("queue", {H200: 1}))
-    assert GateReasons(ledger).of(record).reason == ""

@@ -1,7 +1,7 @@
 """Writes of Queue status: coalesced, never without a change, an edit by hand is put right."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from itertools import pairwise
 from typing import Any
 
@@ -9,19 +9,18 @@ import pytest
 
 from builders import H200, H800, a_pod, a_queue, see
 from cardquota.cluster.api import ApiError
-from cardquota.control.queues import StatusWriter
-from cardquota.control.queues import status_writer as module
+from cardquota.control.queues import INTERVAL, QueueReconciler
+from cardquota.control.queues import queue_reconciler as module
 from cardquota.control.queues.queue_status import queue_status
+from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports import report
 
 from ..fakes import a_world, denied, lost, refused, until
-from .queue_numbers import numbers, one_more
+from .queue_numbers import UID, numbers, one_more, seen, want
 
 pytestmark = pytest.mark.fake_clock
 
-INTERVAL = module.INTERVAL
-"""Seconds between two writes of a queue."""
 TICK = 1e-6
 """What sums of seconds are out by."""
 
@@ -58,8 +57,8 @@ async def server() -> StatusServer:
 
 
 @pytest.fixture
-async def writer(server: StatusServer) -> AsyncIterator[StatusWriter]:
-    writer = StatusWriter(server, lambda: "2026-01-01T00:00:00Z", standalone=True)
+async def writer(server: StatusServer) -> AsyncIterator[QueueReconciler]:
+    writer = QueueReconciler(server, lambda: "2026-01-01T00:00:00Z", standalone=True)
     yield writer
     writer.close()
 
@@ -70,27 +69,27 @@ def ledger() -> Ledger:
 
 
 async def test_numbers_are_written_once_the_queue_has_been_seen(
-    writer: StatusWriter, server: StatusServer, ledger: Ledger
+    writer: QueueReconciler, server: StatusServer, ledger: Ledger
 ) -> None:
-    writer.want(numbers(ledger))
+    want(writer, numbers(ledger))
     await asyncio.sleep(0.01)
     assert server.writes == []
-    writer.see("queue", {})
+    seen(writer, {})
     await until(lambda: server.writes)
     _, path, body = server.writes[0]
     assert path == "/apis/scheduling.volcano.sh/v1beta1/queues/queue/status"
-    assert body["metadata"] == {"name": "queue", "uid": "uid-queue"}
+    assert (body["metadata"]["name"], body["metadata"]["uid"]) == ("queue", UID)
     assert body["status"]["cards"][0]["quota"] == 100
 
 
 async def test_many_changes_are_one_write_and_the_last_one_is_right(
-    writer: StatusWriter, server: StatusServer, ledger: Ledger
+    writer: QueueReconciler, server: StatusServer, ledger: Ledger
 ) -> None:
     """At most one per queue and second."""
-    writer.see("queue", {})
+    seen(writer, {})
     began = asyncio.get_running_loop().time()
     for number in range(50):
-        writer.want(one_more(ledger, f"p{number}"))
+        want(writer, one_more(ledger, f"p{number}"))
         await asyncio.sleep(0.004)
     await until(lambda: server.status["cards"][0]["requested"] == 50)
     times = [at for at, _, _ in server.writes]
@@ -100,29 +99,64 @@ async def test_many_changes_are_one_write_and_the_last_one_is_right(
     assert len(times) <= 2 + (times[-1] - began) / INTERVAL
 
 
-async def test_queues_do_not_wait_for_each_other(
-    writer: StatusWriter, server: StatusServer
+async def test_only_some_queues_are_written_at_a_time(
+    writer: QueueReconciler, server: StatusServer
 ) -> None:
+    """A quota of one queue changes what all others deserve: not all of them are written at once."""
+    server.hold = asyncio.Event()
     ledger = a_world(*[a_queue(f"q{n}").with_quota({H200: 1}) for n in range(20)])
     for n in range(20):
         found = report(ledger, f"q{n}")
         assert found is not None
-        writer.see(f"q{n}", {})
-        writer.want(found)
+        seen(writer, {}, found.uid, name=found.name)
+        want(writer, found)
+    await asyncio.sleep(3 * INTERVAL)
+    assert len(server.writes) == module.AT_A_TIME
+    server.hold.set()
     await until(lambda: len(server.writes) == 20)
-    assert server.writes[-1][0] == server.writes[0][0]
+    assert {path.split("/")[-2] for _, path, _ in server.writes} == {f"q{n}" for n in range(20)}
+
+
+@pytest.mark.parametrize(
+    ("manager", "state", "ours"),
+    [(v.FIELD_MANAGER, "Closed", True), ("vcctl", "Closed", False), ("vcctl", "Open", True)],
+)
+async def test_q6_whose_state_it_is(
+    writer: QueueReconciler,
+    server: StatusServer,
+    ledger: Ledger,
+    manager: str,
+    state: str,
+    *,
+    ours: bool,
+) -> None:
+    fields = [{"manager": manager, "fieldsV1": {"f:status": {"f:state": {}}}}]
+    seen(writer, {"metadata": {"managedFields": fields}, "status": {"state": state}})
+    want(writer, numbers(ledger))
+    await until(lambda: server.writes)
+    assert ("state" in server.status) is ours
+
+
+@pytest.mark.parametrize("queue", [{}, {"metadata": {"name": 7}}, {"metadata": None}])
+async def test_of_a_queue_that_cannot_be_read_nothing_is_written(
+    writer: QueueReconciler, server: StatusServer, ledger: Ledger, queue: dict[str, Any]
+) -> None:
+    writer.seen(queue)
+    want(writer, numbers(ledger))
+    await asyncio.sleep(2 * INTERVAL)
+    assert server.writes == []
 
 
 async def test_nothing_is_written_without_a_change(
-    writer: StatusWriter, server: StatusServer, ledger: Ledger
+    writer: QueueReconciler, server: StatusServer, ledger: Ledger
 ) -> None:
     """Neither for the same numbers again, nor for the echo of our own write."""
-    writer.see("queue", {})
-    writer.want(numbers(ledger))
+    seen(writer, {})
+    want(writer, numbers(ledger))
     await until(lambda: server.writes)
     for _ in range(3):
-        writer.want(numbers(ledger))
-        writer.see("queue", {"status": server.status})
+        want(writer, numbers(ledger))
+        seen(writer, {"status": server.status})
         await asyncio.sleep(INTERVAL * 1.2)
     assert len(server.writes) == writer.writes == 1
 
@@ -132,116 +166,58 @@ async def test_a_condition_holds_since_it_held_though_somebody_took_the_status_a
 ) -> None:
     """Volcano writes its own status over ours all the time."""
     now = ["2026-01-01T00:00:00Z"]
-    writer = StatusWriter(server, lambda: now[0], standalone=False)
-    writer.see("queue", {})
-    writer.want(numbers(ledger))
+    writer = QueueReconciler(server, lambda: now[0], standalone=False)
+    seen(writer, {})
+    want(writer, numbers(ledger))
     await until(lambda: server.writes)
     for later in ("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"):
         now[0] = later
         before = len(server.writes)
-        writer.see("queue", {"status": server.status})
-        writer.see("queue", {"status": {"state": "Open", "allocated": {"cpu": "1"}}})
+        seen(writer, {"status": server.status})
+        seen(writer, {"status": {"state": "Open", "allocated": {"cpu": "1"}}})
         await until(lambda before=before: len(server.writes) > before)
         since = {one["lastTransitionTime"] for one in server.status["conditions"]}
         assert since == {"2026-01-01T00:00:00Z"}
-    writer.see("queue", {}, "another")
+    seen(writer, {}, "another")
     writer.close()
 
 
 async def test_an_empty_list_that_the_server_leaves_out_is_no_change(
-    writer: StatusWriter, server: StatusServer
+    writer: QueueReconciler, server: StatusServer
 ) -> None:
     """Server-side apply drops a list whose last row was taken out."""
-    writer.see("queue", {})
-    writer.want(numbers(a_world(a_queue())))
+    seen(writer, {})
+    want(writer, numbers(a_world(a_queue())))
     await until(lambda: server.writes)
     assert server.status["cards"] == []
-    writer.see("queue", {"status": {key: value for key, value in server.status.items() if value}})
+    seen(writer, {"status": {key: value for key, value in server.status.items() if value}})
     await asyncio.sleep(INTERVAL * 1.5)
     assert len(server.writes) == 1
 
 
-async def test_what_follows_from_others_quotas_is_written_in_turns(
-    writer: StatusWriter, server: StatusServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A quota of one queue changes what all others deserve: not all of them are written at once."""
-    monkeypatch.setattr(module, "TURN", INTERVAL)
-    names = [f"q{n}" for n in range(5)]
-    ledger = a_world(*(a_queue(name).with_quota({H200: 2}) for name in names))
-
-    def tell() -> None:
-        for name in names:
-            found = report(ledger, name)
-            assert found is not None
-            writer.want(found)
-
-    for name in names:
-        writer.see(name, {})
-    tell()
-    await until(lambda: len(server.writes) == 5)
-
-    see(ledger, a_queue("q0").with_quota({H200: 100}))
-    begun = asyncio.get_running_loop().time()
-    tell()
-    await until(lambda: len(server.writes) == 10)
-    path, at = server.writes[5][1], [at for at, *_ in server.writes[5:]]
-    assert path.endswith("/q0/status")
-    assert all(later - earlier > INTERVAL / 2 for earlier, later in pairwise(at[1:]))
-    assert at[-1] - begun > 3 * INTERVAL
-
-
-async def test_a_queues_own_news_waits_for_no_turn(
-    writer: StatusWriter, server: StatusServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "TURN", 60.0)
-    ledger = a_world(*(a_queue(name).with_quota({H200: 2}) for name in ("q0", "q1")))
-
-    def tell(name: str) -> None:
-        found = report(ledger, name)
-        assert found is not None
-        writer.want(found)
-
-    for name in ("q0", "q1"):
-        writer.see(name, {})
-        tell(name)
-    await until(lambda: len(server.writes) == 2)
-    await until(lambda: not writer.writing)  # nor has what is written already any
-    see(ledger, a_queue("q0").with_quota({H200: 100}))
-    tell("q1")
-    await asyncio.sleep(2 * INTERVAL)
-    assert len(server.writes) == 2
-    see(ledger, a_pod("p").in_queue("q1").naming(H200).asking_for(1).on_node("h200-a"))
-    tell("q1")
-    await until(lambda: len(server.writes) == 3)
-    assert server.status["cards"][0]["allocated"] == 1
-    assert writer.turns_ahead == 0, "a turn that was not taken keeps nobody waiting"
-
-
-@pytest.mark.parametrize(
-    "edit", [{"cards": []}, {"cards": [{"name": "x"}]}, {"state": "Odd"}, {"columns": None}]
-)
+@pytest.mark.parametrize("edit", [{"cards": []}, {"cards": [{"name": "x"}]}, {"columns": None}])
 async def test_an_edit_by_hand_is_put_right(
-    writer: StatusWriter, server: StatusServer, ledger: Ledger, edit: dict[str, Any]
+    writer: QueueReconciler, server: StatusServer, ledger: Ledger, edit: dict[str, Any]
 ) -> None:
-    writer.see("queue", {})
-    writer.want(numbers(ledger))
+    seen(writer, {})
+    want(writer, numbers(ledger))
     await until(lambda: server.writes, 10)
     right = server.status
-    writer.see("queue", {"status": {**right, **edit}})
+    seen(writer, {"status": {**right, **edit}})
     await until(lambda: len(server.writes) == 2, 10)
     assert server.status == right
 
 
 async def test_an_edit_seen_before_our_write_is_answered_is_put_right(
-    writer: StatusWriter, server: StatusServer, ledger: Ledger
+    writer: QueueReconciler, server: StatusServer, ledger: Ledger
 ) -> None:
     """The watch may be faster than the answer."""
     server.hold = asyncio.Event()
-    writer.see("queue", {})
-    writer.want(numbers(ledger))
+    seen(writer, {})
+    want(writer, numbers(ledger))
     await until(lambda: server.writes, 10)
     right = server.status
-    writer.see("queue", {"status": {**right, "cards": []}})
+    seen(writer, {"status": {**right, "cards": []}})
     server.hold.set()
     await until(lambda: len(server.writes) == 2, 10)
     assert server.status == right
@@ -250,23 +226,23 @@ async def test_an_edit_seen_before_our_write_is_answered_is_put_right(
 
 
 async def test_what_others_write_beside_ours_is_left_alone(
-    writer: StatusWriter, server: StatusServer, ledger: Ledger
+    writer: QueueReconciler, server: StatusServer, ledger: Ledger
 ) -> None:
     """Volcano's own fields."""
-    writer.see("queue", {})
-    writer.want(numbers(ledger))
+    seen(writer, {})
+    want(writer, numbers(ledger))
     await until(lambda: server.writes)
-    writer.see("queue", {"status": {**server.status, "pending": 3, "reservation": {}}})
+    seen(writer, {"status": {**server.status, "pending": 3, "reservation": {}}})
     await asyncio.sleep(INTERVAL * 1.5)
     assert len(server.writes) == 1
 
 
 @pytest.mark.parametrize(
     ("failure", "logged"),
-    [(refused(409), False), (denied(409), True), (refused(403), True), (lost(), True)],
+    [(denied(409), True), (refused(403), True), (lost(), True)],
 )
 async def test_a_write_that_failed_is_tried_again(
-    writer: StatusWriter,
+    writer: QueueReconciler,
     server: StatusServer,
     ledger: Ledger,
     caplog: pytest.LogCaptureFixture,
@@ -276,31 +252,31 @@ async def test_a_write_that_failed_is_tried_again(
 ) -> None:
     """And is in the log, unless somebody else's write was faster."""
     server.answers = [failure]
-    writer.see("queue", {})
-    writer.want(numbers(ledger))
+    seen(writer, {})
+    want(writer, numbers(ledger))
     await until(lambda: len(server.writes) == 2)
     assert server.writes[1][0] - server.writes[0][0] >= INTERVAL - TICK
     assert ("status of queue" in caplog.text) is logged
 
 
 async def test_a_write_that_fails_is_tried_again_when_the_server_wants_it(
-    writer: StatusWriter, server: StatusServer, ledger: Ledger
+    writer: QueueReconciler, server: StatusServer, ledger: Ledger
 ) -> None:
     server.answers = [ApiError(429, "TooManyRequests", "later", retry_after=4 * INTERVAL)]
-    writer.see("queue", {})
-    writer.want(numbers(ledger))
+    seen(writer, {})
+    want(writer, numbers(ledger))
     await until(lambda: server.writes)
-    writer.want(one_more(ledger, "p"))
+    want(writer, one_more(ledger, "p"))
     await until(lambda: len(server.writes) == 2)
     assert server.writes[1][0] - server.writes[0][0] >= 4 * INTERVAL - TICK
 
 
 async def test_a_write_that_fails_again_and_again_becomes_rare(
-    writer: StatusWriter, server: StatusServer, ledger: Ledger
+    writer: QueueReconciler, server: StatusServer, ledger: Ledger
 ) -> None:
     server.answers = [refused(403)] * 4
-    writer.see("queue", {})
-    writer.want(numbers(ledger))
+    seen(writer, {})
+    want(writer, numbers(ledger))
     await until(lambda: len(server.writes) == 5)
     pauses = [later[0] - earlier[0] for earlier, later in pairwise(server.writes)]
     assert pauses[3] >= 4 * INTERVAL - TICK, "at least half of eight times the first"
@@ -311,41 +287,41 @@ async def test_another_state_of_the_queue_ends_the_pause_after_a_refusal(
 ) -> None:
     """While it is Closing Volcano's webhook refuses every update: its numbers are old."""
     old: list[int] = []
-    writer = StatusWriter(server, lambda: "now", standalone=False, unwritten=old.append)
+    writer = QueueReconciler(server, lambda: "now", standalone=False, unwritten=old.append)
     server.answers = [refused(403)] * 6
-    writer.see("queue", {"status": {"state": "Closing"}})
-    writer.want(numbers(ledger))
+    seen(writer, {"status": {"state": "Closing"}})
+    want(writer, numbers(ledger))
     await until(lambda: len(server.writes) == 6)
     assert old == [1]
-    writer.see("queue", {"status": {"state": "Closing", "running": 2}})
+    seen(writer, {"status": {"state": "Closing", "running": 2}})
     await asyncio.sleep(INTERVAL)
     assert len(server.writes) == 6, "that is no other state"
     at = asyncio.get_running_loop().time()
-    writer.see("queue", {"status": {"state": "Open"}})
+    seen(writer, {"status": {"state": "Open"}})
     await until(lambda: len(server.writes) == 7)
     assert server.writes[6][0] - at < INTERVAL / 2
     await until(lambda: old == [1, 0])
     server.answers = [refused(403)]
-    writer.want(one_more(ledger, "p"))
+    want(writer, one_more(ledger, "p"))
     await until(lambda: old == [1, 0, 1])
-    writer.drop("queue")
-    writer.drop("queue", "")
+    writer.want(UID, None)
+    writer.gone(UID)
     assert old == [1, 0, 1, 0], "it is gone"
     writer.close()
-    writer.see("queue", {"status": {"state": "Open"}})
-    writer.want(numbers(ledger))
+    seen(writer, {"status": {"state": "Open"}})
+    want(writer, numbers(ledger))
     await asyncio.sleep(INTERVAL / 2)
-    assert writer.writing == 0, "nothing is begun any more"
+    assert writer.working == 0, "nothing is begun any more"
 
 
 async def test_a_queue_that_is_gone_is_written_no_more(
-    writer: StatusWriter, server: StatusServer, ledger: Ledger
+    writer: QueueReconciler, server: StatusServer, ledger: Ledger
 ) -> None:
-    writer.see("queue", {})
-    writer.want(numbers(ledger))
+    seen(writer, {})
+    want(writer, numbers(ledger))
     await until(lambda: server.writes)
-    writer.want(one_more(ledger, "p"))
-    writer.drop("queue")
+    want(writer, one_more(ledger, "p"))
+    writer.want(UID, None)
     await asyncio.sleep(INTERVAL * 1.5)
     assert len(server.writes) == 1
 
@@ -354,14 +330,14 @@ async def test_a_write_that_fails_once_its_queue_is_gone_is_not_counted(
     server: StatusServer, ledger: Ledger
 ) -> None:
     old: list[int] = []
-    writer = StatusWriter(server, lambda: "now", standalone=False, unwritten=old.append)
+    writer = QueueReconciler(server, lambda: "now", standalone=False, unwritten=old.append)
     server.hold = asyncio.Event()
     server.answers = [refused(503)]
-    writer.see("queue", {})
-    writer.want(numbers(ledger))
+    seen(writer, {})
+    want(writer, numbers(ledger))
     await until(lambda: server.writes)
-    writer.drop("queue")
-    writer.drop("queue", "")
+    writer.want(UID, None)
+    writer.gone(UID)
     server.hold.set()
     await until(lambda: not server.answers)
     await asyncio.sleep(INTERVAL / 2)
@@ -385,71 +361,76 @@ OLD, NEW = "uid-old", "uid-new"
     ],
 )
 async def test_a_queue_made_again_has_a_status_whatever_is_heard_first(
-    writer: StatusWriter, server: StatusServer, order: list[str]
+    writer: QueueReconciler, server: StatusServer, order: list[str]
 ) -> None:
     """Ledger and Kopf hear of the old one's end and of the new one in orders of their own."""
     old, new = (a_queue().with_quota({H200: 3}).with_uid(uid) for uid in (OLD, NEW))
-    writer.see("queue", {}, OLD)
-    writer.want(numbers(a_world(old)))
+    seen(writer, {}, OLD)
+    want(writer, numbers(a_world(old)))
     await until(lambda: server.writes)
-    steps = {
-        "want": lambda: writer.want(numbers(a_world(new))),
-        "gone": lambda: writer.drop("queue"),
-        "see": lambda: writer.see("queue", {}, NEW),
-        "seen gone": lambda: writer.drop("queue", OLD),
+
+    def heard_of_new() -> None:
+        writer.want(OLD, None)
+        want(writer, numbers(a_world(new)))
+
+    steps: dict[str, Callable[[], None]] = {
+        "want": heard_of_new,
+        "gone": lambda: writer.want(OLD, None),
+        "see": lambda: seen(writer, {}, NEW),
+        "seen gone": lambda: writer.gone(OLD),
     }
     for step in order:
         steps[step]()
         await asyncio.sleep(0)
     await until(lambda: len(server.writes) == 2)
     assert server.writes[1][2]["metadata"]["uid"] == NEW
-    writer.drop("queue", NEW)
-    writer.drop("queue")
-    await until(lambda: not writer.writing)
+    writer.gone(NEW)
+    writer.want(NEW, None)
+    await until(lambda: not writer.working)
     assert len(writer) == 0
 
 
 async def test_the_answer_for_the_old_queue_says_nothing_of_the_new(
-    writer: StatusWriter, server: StatusServer
+    writer: QueueReconciler, server: StatusServer
 ) -> None:
     """It would pass for a status that is right already."""
     old, new = (a_queue().with_quota({H200: 3}).with_uid(uid) for uid in (OLD, NEW))
     server.hold = asyncio.Event()
-    writer.see("queue", {}, OLD)
-    writer.want(numbers(a_world(old)))
+    seen(writer, {}, OLD)
+    want(writer, numbers(a_world(old)))
     await until(lambda: server.writes)
-    writer.drop("queue", OLD)
-    writer.see("queue", {}, NEW)
-    writer.want(numbers(a_world(new)))
+    writer.gone(OLD)
+    seen(writer, {}, NEW)
+    want(writer, numbers(a_world(new)))
     server.hold.set()
     await until(lambda: len(server.writes) == 2)
     assert server.writes[1][2]["metadata"]["uid"] == NEW
 
 
 async def test_a_state_that_somebody_else_closed_is_left_alone(
-    writer: StatusWriter, server: StatusServer
+    writer: QueueReconciler, server: StatusServer
 ) -> None:
     """Q6: never taken back, and never counted as a difference."""
     ledger = a_world(a_queue().with_quota({H200: 3}).in_state("Closed"))
-    writer.see("queue", {"status": {"state": "Closed"}})
-    writer.want(numbers(ledger))
+    seen(writer, {"status": {"state": "Closed"}})
+    want(writer, numbers(ledger))
     await until(lambda: server.writes)
     assert "state" not in server.status
-    writer.see("queue", {"status": {**server.status, "state": "Closed"}})
+    seen(writer, {"status": {**server.status, "state": "Closed"}})
     await asyncio.sleep(INTERVAL * 1.5)
     assert len(server.writes) == 1
 
 
 async def test_a_state_is_written_only_on_the_queue_as_it_was_seen(
-    writer: StatusWriter, server: StatusServer, ledger: Ledger
+    writer: QueueReconciler, server: StatusServer, ledger: Ledger
 ) -> None:
     """Q6: who closes the queue meanwhile makes the API server refuse the write."""
     server.answers = [refused(409)]
-    writer.see("queue", {}, version="7")
-    writer.want(numbers(ledger))
+    seen(writer, {}, version="7")
+    want(writer, numbers(ledger))
     await asyncio.sleep(5 * INTERVAL)
     assert len(server.writes) == 1, "what the queue is by now has not been seen"
-    writer.see("queue", {"status": {"state": "Closed"}}, version="8", others_state=True)
+    seen(writer, {"status": {"state": "Closed"}}, version="8")
     await until(lambda: len(server.writes) == 2)
     before, after = (body for _, _, body in server.writes)
     assert (before["metadata"]["resourceVersion"], before["status"]["state"]) == ("7", "Open")
@@ -458,44 +439,44 @@ async def test_a_state_is_written_only_on_the_queue_as_it_was_seen(
 
 
 async def test_the_next_write_is_on_what_the_last_one_made(
-    writer: StatusWriter, server: StatusServer, ledger: Ledger
+    writer: QueueReconciler, server: StatusServer, ledger: Ledger
 ) -> None:
     """It need not wait until that is seen; what is seen late says nothing new."""
-    writer.see("queue", {}, version="7")
-    writer.want(numbers(ledger))
+    seen(writer, {}, version="7")
+    want(writer, numbers(ledger))
     await until(lambda: server.writes)
     for late in ("7", "1000"):
-        writer.see("queue", {}, version=late)
-    writer.want(one_more(ledger, "p"))
+        seen(writer, {}, version=late)
+    want(writer, one_more(ledger, "p"))
     await until(lambda: len(server.writes) == 2)
     assert server.writes[1][2]["metadata"]["resourceVersion"] == "1001"
 
 
 async def test_an_older_status_seen_while_we_write_is_no_news(
-    writer: StatusWriter, server: StatusServer, ledger: Ledger
+    writer: QueueReconciler, server: StatusServer, ledger: Ledger
 ) -> None:
     server.hold = asyncio.Event()
-    writer.see("queue", {}, version="7")
-    writer.want(numbers(ledger))
+    seen(writer, {}, version="7")
+    want(writer, numbers(ledger))
     await until(lambda: server.writes)
-    writer.see("queue", {"status": {"pending": 1}}, version="8")
+    seen(writer, {"status": {"pending": 1}}, version="8")
     server.hold.set()
     await asyncio.sleep(3 * INTERVAL)
     assert len(server.writes) == 1
-    writer.want(one_more(ledger, "p"))
+    want(writer, one_more(ledger, "p"))
     await until(lambda: len(server.writes) == 2)
     assert server.writes[1][2]["metadata"]["resourceVersion"] == "1001"
 
 
 async def test_who_loses_again_and_again_is_not_held_back(
-    writer: StatusWriter, server: StatusServer, ledger: Ledger, caplog: pytest.LogCaptureFixture
+    writer: QueueReconciler, server: StatusServer, ledger: Ledger, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Somebody writes on the queue all the time: it is tried once for each interval."""
     server.answers = [refused(409)] * 10
-    writer.want(numbers(ledger))
+    want(writer, numbers(ledger))
     begun = asyncio.get_running_loop().time()
     for version in range(1, 200):
-        writer.see("queue", {}, version=f"{version}")
+        seen(writer, {}, version=f"{version}")
         await asyncio.sleep(INTERVAL / 5)
         if len(server.writes) == 11:
             break
@@ -505,16 +486,16 @@ async def test_who_loses_again_and_again_is_not_held_back(
 
 
 async def test_without_a_version_in_the_answer_the_next_write_waits_until_ours_is_seen(
-    writer: StatusWriter, server: StatusServer, ledger: Ledger
+    writer: QueueReconciler, server: StatusServer, ledger: Ledger
 ) -> None:
     server.unreadable = True
-    writer.see("queue", {}, version="7")
-    writer.want(numbers(ledger))
+    seen(writer, {}, version="7")
+    want(writer, numbers(ledger))
     await until(lambda: server.writes)
-    writer.want(one_more(ledger, "p"))
+    want(writer, one_more(ledger, "p"))
     await asyncio.sleep(3 * INTERVAL)
     assert len(server.writes) == 1
-    writer.see("queue", {"status": server.status}, version="8")
+    seen(writer, {"status": server.status}, version="8")
     await until(lambda: len(server.writes) == 2)
     assert server.writes[1][2]["metadata"]["resourceVersion"] == "8"
 
@@ -627,7 +608,7 @@ def test_odd_stored_conditions_are_no_trouble(conditions: object) -> None:
 
 
 async def test_what_is_to_be_written_is_worked_out_when_a_write_is_due(
-    writer: StatusWriter, server: StatusServer, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    writer: QueueReconciler, server: StatusServer, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However often the numbers change: the work is that of a write, not of a change."""
     worked: list[float] = []
@@ -637,46 +618,13 @@ async def test_what_is_to_be_written_is_worked_out_when_a_write_is_due(
         return queue_status(*args, **kwargs)
 
     monkeypatch.setattr(module, "queue_status", counted)
-    writer.see("queue", {})
+    seen(writer, {})
     began = asyncio.get_running_loop().time()
     for number in range(300):
-        writer.want(one_more(ledger, f"p{number}"))
-        writer.see("queue", {"status": {**server.status} if server.writes else {}})
+        want(writer, one_more(ledger, f"p{number}"))
+        seen(writer, {"status": {**server.status} if server.writes else {}})
         if number % 10 == 0:
             await asyncio.sleep(0.01)
     await until(lambda: server.status["cards"][0]["requested"] == 300)
     lasted = asyncio.get_running_loop().time() - began
     assert len(worked) <= 2 * (3 + lasted / INTERVAL)
-
-
-async def test_of_others_quotas_alone_nothing_is_worked_out_while_it_waits_its_turn(
-    writer: StatusWriter, server: StatusServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ledger = a_world(a_queue("q0").with_quota({H200: 2}), a_queue("q1").with_quota({H200: 2}))
-
-    def tell() -> None:
-        found = report(ledger, "q1")
-        assert found is not None
-        writer.want(found)
-
-    writer.see("q1", {})
-    tell()
-    await until(lambda: len(server.writes) == 1 and not writer.writing)
-    monkeypatch.setattr(module, "TURN", 60.0)
-    see(ledger, a_queue("q0").with_quota({H200: 50}))
-    tell()
-    await asyncio.sleep(1.5 * INTERVAL)
-    worked: list[object] = []
-
-    def counted(*args: Any, **kwargs: Any) -> dict[str, Any]:
-        worked.append(args)
-        return queue_status(*args, **kwargs)
-
-    monkeypatch.setattr(module, "queue_status", counted)
-    for quota in range(51, 81):
-        see(ledger, a_queue("q0").with_quota({H200: quota}))
-        tell()
-        await asyncio.sleep(0)
-    await asyncio.sleep(1.5 * INTERVAL)
-    assert worked == []
-    assert len(server.writes) == 1
