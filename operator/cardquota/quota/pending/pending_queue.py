@@ -245,10 +245,9 @@ class PendingQueue:
             else:
                 pod_class.candidate = None  # breaks the reference cycle
 
-    def tell_all_again(self) -> Iterator[None]:
-        """Have all pods and groups that wait here told once more why, in the words of now; a step
-        for each class of them. Events may come between two steps. Where nobody was told yet, the
-        words are kept.
+    def tell_all_again(self) -> None:
+        """Have all pods and groups that wait here told once more why, in the words of now. Where
+        nobody was told yet, the words are kept.
         """
         groups = [place for candidate in self.groups.values() for place in candidate.classes]
         for pod_class in (*self.classes.values(), *groups):
@@ -258,7 +257,6 @@ class PendingQueue:
                 if candidate is not None and candidate not in self._active:
                     # One that is active, or that is being built again, is told once it was tried.
                     self.untold.ask(pod_class)
-            yield
 
     def ask(self, group: Gang, sort_key: SortKey, dimensions: Collection[str]) -> None:
         """A group waits to be enqueued, or asks for something else than before. `dimensions`: of

@@ -36,17 +36,12 @@ def names(refusals: list[Refusal]) -> list[str]:
     return [record.facts.name for refusal in refusals for record in refusal.pods]
 
 
-def all_again(ledger: Ledger) -> None:
-    for _ in account_of(ledger).pending.tell_all_again():
-        pass
-
-
 def test_all_who_wait_when_a_term_begins_are_told_again() -> None:
     group = a_group("g").in_queue("red").of(2).asking({H200: 3})
     small = waiting("small").with_cpu("1")
     ledger = a_ledger(*CARDS, FULL, group, small, *(waiting(f"p{n:02}") for n in range(40)))
     look(ledger)
-    all_again(ledger)
+    account_of(ledger).pending.tell_all_again()
     found = told(ledger)
     assert sorted(names(found)) == [*(f"p{n:02}" for n in range(40)), "small"]
     assert [one.gang.key for one in found if one.gang is not None] == ["team/g"]
@@ -57,19 +52,6 @@ def test_who_is_tried_first_and_who_comes_then_is_told_once() -> None:
     ledger = a_ledger(*CARDS, FULL, waiting("a"), waiting("b"))
     look(ledger)
     see(ledger, waiting("c"))
-    all_again(ledger)
+    account_of(ledger).pending.tell_all_again()
     see(ledger, waiting("d"))
     assert names(look(ledger)) == ["a", "b", "c", "d"]
-
-
-def test_who_goes_between_two_steps_is_told_nothing() -> None:
-    group = a_group("g").in_queue("red").of(2).asking({H200: 3})
-    ledger = a_ledger(*CARDS, FULL, group, waiting("a"), waiting("b").with_cpu("1"))
-    look(ledger)
-    steps = account_of(ledger).pending.tell_all_again()
-    next(steps)
-    ledger.pod_gone("uid-b")
-    ledger.group_gone("team/g")
-    for _ in steps:
-        pass
-    assert names(told(ledger)) == ["a"]
