@@ -31,7 +31,7 @@ def queue_status(
         allocated=_allocated(report) if standalone else None,
         observed_generation=report.generation,
         cards=[CardStatus(**_bounded(_fields(row))) for row in report.cards],
-        resources=[ResourceStatus(**_fields(row)) for row in report.resources],
+        resources=[ResourceStatus(**row.texts()) for row in report.resources],
         waiting=_waiting(report),
         conditions=_conditions(report, stored.get("conditions"), now),
         columns=StatusColumns(**{name: text or None for name, text in shown.items()}),
@@ -46,7 +46,7 @@ def _allocated(report: QueueReport) -> dict[str, int | str]:
         if row.resource:
             by_resource[row.resource] = by_resource.get(row.resource, 0) + row.allocated
     return {
-        **{row.name: row.allocated for row in report.resources},
+        **{row.name: row.text(row.allocated) or "0" for row in report.resources},
         **{name: str(amount) for name, amount in sorted(by_resource.items())},
     }
 

@@ -20,7 +20,7 @@ from .card_amount import LONGEST_NAME, MOST_AMOUNTS, card_amounts, choice_amount
 from .explanation import WorkloadState, explain
 from .holders import holders_in
 from .queue_answer import MOST_CARDS, outside_answer, queue_answer
-from .waiting import WaitingOrder, waiting_order, why_waits
+from .waiting import place_in, waiting_order, why_waits
 
 __all__ = [
     "LONGEST_NAME",
@@ -36,13 +36,13 @@ __all__ = [
     "QueueAnswer",
     "ResourceRoom",
     "Waiter",
-    "WaitingOrder",
     "WorkloadState",
     "card_amounts",
     "choice_amounts",
     "explain",
     "holders_in",
     "outside_answer",
+    "place_in",
     "queue_answer",
     "waiting_order",
     "why_waits",

@@ -7,7 +7,7 @@ from ..objects.wire import Wire
 
 
 class CardAmount(Wire):
-    """`name`: a card, or a choice of cards as `A|B`, of which at most five are named."""
+    """`name`: a card, or a choice of cards as `A|B`."""
 
     name: str
     amount: int

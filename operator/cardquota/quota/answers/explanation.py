@@ -34,7 +34,15 @@ from .answer_forms import CardAmount, Explanation, OtherQueue
 from .asked_workload import AskedPods, AskedWorkload, group_of, pods_of
 from .card_amount import choice_amounts
 from .holders import NamespaceHolders, holders_for
-from .waiting import POD_GROUP, WaitReason, asked_by, reason_of, waiting_order, why_waits
+from .waiting import (
+    POD_GROUP,
+    WaitReason,
+    asked_by,
+    place_in,
+    reason_of,
+    waiting_order,
+    why_waits,
+)
 
 MOST_OTHERS: Final = 3
 """Other cards, and other queues, that are named."""
@@ -95,7 +103,7 @@ def _asked_room(request: PodRequest | None, pods: int, selector: bytes) -> _Aske
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
+class _JudgedStanding:
     """How something stands, before its place, holders and other room are looked up."""
 
     state: WorkloadState
@@ -133,12 +141,9 @@ def explain(
     account = ledger.account(standing.queue) if standing.queue != OUTSIDE else None
     if account is not None and standing.state is WorkloadState.WAITS:
         order, first = (yield from waiting_order(ledger, account)), pods.first
-        place_of = len(order)
-        place = (
-            order.place_of_pod(account, first)
-            if first is not None
-            else order.place_of_group(group.key if group is not None else "")
-        )
+        key = first.facts.group if first is not None else group.key if group is not None else ""
+        place = place_in(order, key, first.facts.uid if first is not None else "")
+        place_of = len(order) if place else 0
     room, namespace = standing.room, asked.namespace
     if account is not None and room is not None and standing.reason in _LACKS_ROOM:
         holders = yield from holders_for(ledger, account, namespace, room.cards)
@@ -156,7 +161,7 @@ def explain(
         reason=standing.reason,
         message=standing.message,
         place=place,
-        place_of=place_of if place else 0,
+        place_of=place_of,
         holders=holders.own,
         more_holders=holders.more,
         held_elsewhere=holders.elsewhere,
@@ -173,8 +178,8 @@ def _stands(
     asked: AskedWorkload,
     pods: AskedPods,
     group: PodGroupState | None,
-    next_pod: _Standing | None,
-) -> _Standing | None:
+    next_pod: _JudgedStanding | None,
+) -> _JudgedStanding | None:
     """What is told of: its first pod that waits, else its next one, else one that has its cards.
     None: we know of none. `next_pod`: if it lacks any.
     """
@@ -205,7 +210,7 @@ def _stands(
     return _of_pod(ledger, first, WorkloadState.FITS, text)
 
 
-def _not_read(ledger: LedgerReader, asked: AskedWorkload) -> _Standing | None:
+def _not_read(ledger: LedgerReader, asked: AskedWorkload) -> _JudgedStanding | None:
     """A pod or a group of which only the name is kept (P8)."""
     kept, found = ledger.kept_pods, None
     if asked.kind == POD:
@@ -217,20 +222,22 @@ def _not_read(ledger: LedgerReader, asked: AskedWorkload) -> _Standing | None:
     if found is None:
         return None
     text = request_messages.not_read(asked.kind, asked.name, why_not_read(kept, found))
-    return _Standing(WorkloadState.WAITS, text, Reason.TOO_MUCH_KEPT)
+    return _JudgedStanding(WorkloadState.WAITS, text, Reason.TOO_MUCH_KEPT)
 
 
-def _of_pod(ledger: LedgerReader, record: PodRecord, state: WorkloadState, text: str) -> _Standing:
+def _of_pod(
+    ledger: LedgerReader, record: PodRecord, state: WorkloadState, text: str
+) -> _JudgedStanding:
     """Of one that does not wait at our gate, with the cards that it holds."""
     cards = Counter[str]()
     for card, amount in record.charge:
         if is_card(card):
             cards[card] += amount
     asks = choice_amounts(((card,), amount) for card, amount in cards.items())
-    return _Standing(state, text, queue=record.queue, asks=asks)
+    return _JudgedStanding(state, text, queue=record.queue, asks=asks)
 
 
-def _waiting(ledger: LedgerReader, record: PodRecord) -> _Standing:
+def _waiting(ledger: LedgerReader, record: PodRecord) -> _JudgedStanding:
     """A pod at our gate, or its gang, if it starts with that."""
     facts, request, why = record.facts, record.request, why_waits(ledger, record)
     asks = choice_amounts([(request.cards, request.amount)] if request is not None else [])
@@ -242,36 +249,36 @@ def _waiting(ledger: LedgerReader, record: PodRecord) -> _Standing:
         if len({ledger.pods[uid].request for uid in firsts}) > 1:
             request = None
     room = _asked_room(request, pods, facts.selector)
-    return _Standing(WorkloadState.WAITS, why.text, why.reason, record.queue, asks, room)
+    return _JudgedStanding(WorkloadState.WAITS, why.text, why.reason, record.queue, asks, room)
 
 
 def _next_pod(
     ledger: LedgerReader, maker: WorkloadFacts, lacking: int, *, require_queue: bool
-) -> _Standing:
+) -> _JudgedStanding:
     """A workload none of whose pods waits: what would become of its next one, if it lacks any."""
     pod = pod_of(maker, maker.kind, ledger.defaults, maker=maker.name)
     if pod is None and lacking:
-        return _Standing(WorkloadState.COMING, standing_messages.TEMPLATE_NOT_KEPT)
+        return _JudgedStanding(WorkloadState.COMING, standing_messages.TEMPLATE_NOT_KEPT)
     wanted = standing_messages.pods_not_known if maker.replicas else standing_messages.wants_no_pods
     if pod is None:
-        return _Standing(WorkloadState.FITS, wanted())
+        return _JudgedStanding(WorkloadState.FITS, wanted())
     queue = ledger.queue_of(pod)
     request = ledger.request_of(pod, queue)
     asks = choice_amounts([(request.cards, request.amount)])
     if not lacking:
-        return _Standing(WorkloadState.FITS, wanted(), "", queue, asks)
+        return _JudgedStanding(WorkloadState.FITS, wanted(), "", queue, asks)
     room = _asked_room(request, 1, pod.selector)
     verdict = judge_create(ledger, pod, require_queue=require_queue)
     effect = effect_of(verdict.outcome, ledger.policy_of(pod, queue), ledger.mode_in(pod.namespace))
     if effect is Effect.DENY:
         reason = verdict.reason or ""
-        return _Standing(WorkloadState.REFUSED, verdict.text, reason, queue, asks, room)
+        return _JudgedStanding(WorkloadState.REFUSED, verdict.text, reason, queue, asks, room)
     waits = verdict.text if effect is Effect.GATE and not verdict.fits else ""
     text = standing_messages.next_pod_not_refused(waits)
-    return _Standing(WorkloadState.COMING, text, "", queue, asks)
+    return _JudgedStanding(WorkloadState.COMING, text, "", queue, asks)
 
 
-def _without_pods(ledger: LedgerReader, group: PodGroupState) -> _Standing | None:
+def _without_pods(ledger: LedgerReader, group: PodGroupState) -> _JudgedStanding | None:
     """A group none of whose pods is there: it waits to be enqueued (E1), or for them."""
     facts = group.facts
     if facts is None:
@@ -290,14 +297,14 @@ def _without_pods(ledger: LedgerReader, group: PodGroupState) -> _Standing | Non
             resource = ledger.catalog.resource(names[0]) or ""
             room = _AskedRoom(names, resource, 1, number, others)
     elif _is_over(group, reserved):
-        return _Standing(WorkloadState.ENDS, standing_messages.group_is_over(), queue=queue)
+        return _JudgedStanding(WorkloadState.ENDS, standing_messages.group_is_over(), queue=queue)
     elif reserved:
         why = WaitReason("", standing_messages.group_reserved(reserved))
         asks = choice_amounts((choice_of(one), n) for one, n in reserved if is_card(one))
     elif ledger.mode_in(facts.namespace) is Mode.ENFORCE:
         verdict = judge_group(ledger, facts)
         why = why if verdict.fits else reason_of(verdict)
-    return _Standing(WorkloadState.WAITS, why.text, why.reason, queue, asks, room)
+    return _JudgedStanding(WorkloadState.WAITS, why.text, why.reason, queue, asks, room)
 
 
 def _is_over(group: PodGroupState, reserved: Charge) -> bool:

@@ -6,14 +6,11 @@ Without a name it is about what is used outside every queue, and what nodes have
 from heapq import nsmallest
 from typing import Final
 
-from ..accounts.account import OUTSIDE, Account
-from ..accounts.account_reader import AccountReader
-from ..amounts import is_card
+from ..accounts.account import OUTSIDE
 from ..ledger.ledger_reader import LedgerReader
-from ..quantity import cpu_quantity, memory_quantity
-from ..reports.cluster_report import cards_of
+from ..reports.queue_report import CardRow, ResourceRow, card_rows, resource_rows
 from ..steps import Steps
-from ..vocabulary import COMPUTE_RESOURCES, CPU, QueueState
+from ..vocabulary import QueueState
 from .answer_forms import CardRoom, QueueAnswer, ResourceRoom
 from .card_amount import told_name
 from .holders import holders_in
@@ -33,12 +30,10 @@ def queue_answer(
     account = ledger.account(queue) if queue != OUTSIDE else None
     if account is None or account.facts is None:
         return None
-    facts, (named, made_up) = account.facts, cards_of(ledger, account)
-    # A name that only waiting pods have made up is left out, as in the status (P8).
-    names = [*named, *(name for name in made_up if account.row(name).charged)]
-    shown = nsmallest(MOST_CARDS, names, key=lambda name: (-account.row(name).requested, name))
+    facts, rows = account.facts, card_rows(ledger, account)
+    shown = nsmallest(MOST_CARDS, rows, key=lambda row: (-row.requested, row.name))
     opened = facts.state is QueueState.OPEN
-    cards = [_card(ledger, account, name, opened=opened) for name in sorted(shown)]
+    cards = [_card(ledger, row, opened=opened) for row in shown]
     yield
     holders = yield from holders_in(ledger, queue, limit)
     waiters, more_waiters = yield from waiters_in(ledger, account, limit)
@@ -47,9 +42,9 @@ def queue_answer(
         state=facts.state,
         fifo=facts.fifo,
         time=time,
-        cards=tuple(cards),
-        more_cards=len(names) - len(shown),
-        resources=tuple(_resource(account, name) for name in COMPUTE_RESOURCES),
+        cards=tuple(sorted(cards, key=lambda card: card.name)),
+        more_cards=len(rows) - len(shown),
+        resources=tuple(map(_resource, resource_rows(account))),
         held_pods=holders.pods,
         holders=holders.first,
         more_holders=holders.others,
@@ -66,22 +61,23 @@ def outside_answer(ledger: LedgerReader, *, limit: int, time: str) -> Steps[Queu
 
     Costs by the cards of the cluster and by the pods outside every queue.
     """
-    account = ledger.account(OUTSIDE) or Account(OUTSIDE)
-    held = (name for name, row in account.rows.items() if is_card(name) and row.charged)
-    names = ledger.nodes.totals().keys() | set(held)
-    shown = nsmallest(MOST_CARDS, names, key=lambda name: (-account.row(name).charged, name))
+    account, rows = ledger.account(OUTSIDE), [CardRow(name) for name in ledger.nodes.totals()]
+    held = [row for row in card_rows(ledger, account) if row.charged] if account else []
+    every = {row.name: row for row in (*rows, *held)}
+    yield
+    shown = nsmallest(MOST_CARDS, every.values(), key=lambda row: (-row.charged, row.name))
     cards = []
-    for name in sorted(shown):
+    for row in shown:
+        cards.append(_card(ledger, row, opened=False))
         yield
-        cards.append(_card(ledger, account, name, opened=False))
     holders = yield from holders_in(ledger, OUTSIDE, limit)
     return QueueAnswer(
         queue=OUTSIDE,
         state=QueueState.OPEN,
         fifo=False,
         time=time,
-        cards=tuple(cards),
-        more_cards=len(names) - len(shown),
+        cards=tuple(sorted(cards, key=lambda card: card.name)),
+        more_cards=len(every) - len(shown),
         resources=(),
         held_pods=holders.pods,
         holders=holders.first,
@@ -92,33 +88,31 @@ def outside_answer(ledger: LedgerReader, *, limit: int, time: str) -> Steps[Queu
     )
 
 
-def _card(ledger: LedgerReader, account: AccountReader, card: str, *, opened: bool) -> CardRoom:
+def _card(ledger: LedgerReader, row: CardRow, *, opened: bool) -> CardRoom:
     """`opened`: whether the queue takes anything new."""
-    row, quota, nodes = account.row(card), account.quota.get(card, 0), ledger.nodes
-    left, free = max(0, quota - row.charged), nodes.free.total(card)
+    left, nodes = max(0, row.quota - row.charged), ledger.nodes
+    free = nodes.free.total(row.name)
     return CardRoom(
-        name=told_name(card),
-        quota=quota,
+        name=told_name(row.name),
+        quota=row.quota,
         allocated=row.allocated,
         inqueue=row.inqueue,
         elastic=row.elastic,
         requested=row.requested,
         left=left,
-        allocatable=nodes.total(card),
+        allocatable=nodes.total(row.name),
         free=free,
-        most_on_node=nodes.free.most_on_node(card),
+        most_on_node=nodes.free.most_on_node(row.name),
         fits=min(left, free) if opened else 0,
     )
 
 
-def _resource(account: AccountReader, name: str) -> ResourceRoom:
-    row, most = account.row(name), account.limit(name)
-    text = cpu_quantity if name == CPU else memory_quantity
+def _resource(row: ResourceRow) -> ResourceRoom:
     return ResourceRoom(
-        name=name,
-        allocated=text(row.allocated),
-        inqueue=text(row.inqueue),
-        requested=text(row.requested),
-        quota=None if most is None else text(most),
-        left=None if most is None else text(max(0, most - row.charged)),
+        name=row.name,
+        allocated=row.text(row.allocated) or "",
+        inqueue=row.text(row.inqueue) or "",
+        requested=row.text(row.requested) or "",
+        quota=row.text(row.quota),
+        left=row.text(row.left),
     )

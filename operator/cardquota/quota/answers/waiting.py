@@ -4,7 +4,6 @@ A gang that starts whole counts once, and so does a group that waits to be enque
 counts by itself. The order is over all that wait, whatever for.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
@@ -14,13 +13,14 @@ from ..accounts.account_reader import AccountReader
 from ..decisions.groups.enqueue_judgement import judge_enqueue
 from ..decisions.groups.gang_judgement import judge_gang
 from ..decisions.probably_meant import with_group_meant
+from ..ledger.groups.group_facts import GroupFacts
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import kept_name
 from ..messages import standing_messages
 from ..pending.first_members import first_members
 from ..pending.release_key import ORDINARY, ReleaseKey, precedence_of
-from ..pods.pod_facts import POD
+from ..pods.pod_facts import POD, PodFacts
 from ..pods.pod_record import PodRecord
 from ..release.release_judge import judge_member
 from ..steps import Steps
@@ -42,7 +42,7 @@ class WaitReason(NamedTuple):
     text: str
 
 
-class _InOrder(NamedTuple):
+class InOrder(NamedTuple):
     """One that waits, and its place."""
 
     key: ReleaseKey
@@ -50,53 +50,30 @@ class _InOrder(NamedTuple):
     """Key of a gang that starts whole, or of a group to be enqueued; empty: a pod."""
 
 
-class WaitingOrder:
-    """All that wait in one queue, at about one moment. Made by `waiting_order`."""
-
-    def __init__(self, everybody: list[_InOrder]) -> None:
-        self._everybody = sorted(everybody)
-        self._groups = {one.group: one.key for one in everybody if one.group}
-
-    def __len__(self) -> int:
-        return len(self._everybody)
-
-    def first(self, most: int) -> list[_InOrder]:
-        """So many of them, the first ones."""
-        return self._everybody[:most]
-
-    def place_of_group(self, key: str) -> int:
-        """1: it is the first. 0: it is no gang that starts whole, and none to be enqueued."""
-        return self._place(self._groups[key]) if key in self._groups else 0
-
-    def place_of_pod(self, account: AccountReader, record: PodRecord) -> int:
-        """The same of a pod; that of its gang, if it starts with that. 0: it does not wait here."""
-        pod_class = account.pending.class_of(record) if record.queue == account.name else None
-        if pod_class is None:
-            return 0
-        gang = pod_class.gang
-        if gang is not None and gang.key in self._groups:
-            return self.place_of_group(gang.key)
-        precedence = precedence_of(gang, account.name, account.limit)
-        return self._place(precedence.key_of(record.sort_key))
-
-    def _place(self, key: ReleaseKey) -> int:
-        return bisect_left(self._everybody, key, key=lambda one: one.key) + 1
+def place_in(order: Sequence[InOrder], group: str, uid: str) -> int:
+    """The place of a group by its key, or else of a pod; 1: it is the first, 0: it is not there. A
+    pod that starts with its gang has the place of that.
+    """
+    for place, one in enumerate(order, 1):
+        if one.group == group if one.group else one.key.uid == uid:
+            return place
+    return 0
 
 
-def waiting_order(ledger: LedgerReader, account: AccountReader) -> Steps[WaitingOrder]:
-    """All that wait in a queue. Costs by their number."""
+def waiting_order(ledger: LedgerReader, account: AccountReader) -> Steps[list[InOrder]]:
+    """All that wait in a queue, in order. Costs by their number."""
     pending, groups = account.pending, dict[str, ReleaseKey]()
     for one in pending.groups:
         state = ledger.groups.get(one.key)
         if state is not None and state.asks is not None:
             sort_key, lost = state.asks.sort_key, state.lost_place
             groups[one.key] = ORDINARY.key_of(sort_key, lost_place=lost)
-    enqueued_later, found = set(groups), list[_InOrder]()
+    enqueued_later, found = set(groups), list[InOrder]()
     for number, pod_class in enumerate([*pending.classes.values(), pending.refused]):
         gang, sort_keys = pod_class.gang, pod_class.sort_keys
         precedence = precedence_of(gang, account.name, account.limit)
         if gang is None or gang.started:
-            found += [_InOrder(precedence.key_of(sort_key), "") for sort_key in sort_keys]
+            found += [InOrder(precedence.key_of(sort_key), "") for sort_key in sort_keys]
         elif sort_keys and gang.key not in enqueued_later:
             # A gang has the place of its first member, and the priority of its last.
             first = precedence.key_of(sort_keys[0], lost_place=gang.lost_place)
@@ -105,8 +82,7 @@ def waiting_order(ledger: LedgerReader, account: AccountReader) -> Steps[Waiting
             groups[gang.key] = min(first, other)._replace(negated_priority=lowest)
         if number % AT_A_TIME == AT_A_TIME - 1:
             yield
-    found += [_InOrder(key, group) for group, key in groups.items()]
-    return WaitingOrder(found)
+    return sorted([*found, *(InOrder(key, group) for group, key in groups.items())])
 
 
 def waiters_in(
@@ -117,55 +93,43 @@ def waiters_in(
     """
     order = yield from waiting_order(ledger, account)
     found: list[Waiter] = []
-    for place, one in enumerate(order.first(most), 1):
+    for place, one in enumerate(order[:most], 1):
         group, record = ledger.groups.get(one.group), ledger.pods.get(one.key.uid)
-        if group is not None:
-            found += _group(ledger, account, place, group)
+        facts: PodFacts | GroupFacts
+        why = None
+        if group is not None and group.facts is not None:
+            facts, pods = group.facts, account.pending.numbers_of(group).total()
+            asks, why = asked_by(ledger, account, group), _group_waits(ledger, account, group)
         elif not one.group and record is not None and account.pending.class_of(record):
-            found.append(_pod(ledger, place, record))
+            facts, pods, request = record.facts, 1, record.request
+            asks = iter([(request.cards, request.amount)] if request else [])
+            why = why_waits(ledger, record)
+        if why is not None:  # else it went while others were looked at
+            waiter = Waiter(
+                place=place,
+                kind=POD_GROUP if one.group else POD,
+                namespace=kept_name(facts.namespace),
+                name=kept_name(facts.name),
+                pods=pods,
+                asks=choice_amounts(asks),
+                since=told_moment(facts.created),
+                reason=why.reason,
+                message=why.text,
+            )
+            found.append(waiter)
         yield
     return tuple(found), max(0, len(order) - len(found))
 
 
-def _pod(ledger: LedgerReader, place: int, record: PodRecord) -> Waiter:
-    facts, request, why = record.facts, record.request, why_waits(ledger, record)
-    return Waiter(
-        place=place,
-        kind=POD,
-        namespace=kept_name(facts.namespace),
-        name=kept_name(facts.name),
-        pods=1,
-        asks=choice_amounts([(request.cards, request.amount)] if request else []),
-        since=told_moment(facts.created),
-        reason=why.reason,
-        message=why.text,
-    )
-
-
-def _group(
-    ledger: LedgerReader, account: AccountReader, place: int, group: PodGroupState
-) -> Iterator[Waiter]:
-    """Nothing if it went while others were looked at."""
-    facts, members = group.facts, list(_waiting_members(ledger, account, group))
-    if facts is None:
-        return
-    if group.asks is not None:
-        why = reason_of(judge_enqueue(ledger, facts, group.request).verdict)
-    elif members:
-        why = why_waits(ledger, min((one for one, _ in members), key=lambda one: one.sort_key))
-    else:
-        return
-    yield Waiter(
-        place=place,
-        kind=POD_GROUP,
-        namespace=kept_name(facts.namespace),
-        name=kept_name(facts.name),
-        pods=account.pending.numbers_of(group).total(),
-        asks=choice_amounts(asked_by(ledger, account, group)),
-        since=told_moment(facts.created),
-        reason=why.reason,
-        message=why.text,
-    )
+def _group_waits(
+    ledger: LedgerReader, account: AccountReader, group: PodGroupState
+) -> WaitReason | None:
+    """Why a gang that starts whole waits, or a group to be enqueued. None: it does not."""
+    if group.asks is not None and group.facts is not None:
+        return reason_of(judge_enqueue(ledger, group.facts, group.request).verdict)
+    members = (record for record, _ in _waiting_members(ledger, account, group))
+    first = min(members, key=lambda record: record.sort_key, default=None)
+    return why_waits(ledger, first) if first is not None else None
 
 
 def _waiting_members(

@@ -3,7 +3,7 @@
 from builders import H200, a_group, a_pod, a_queue, see
 from cardquota.quota import Steps, to_its_end
 from cardquota.quota import vocabulary as v
-from cardquota.quota.answers import QueueAnswer, queue_answer, waiting_order
+from cardquota.quota.answers import QueueAnswer, place_in, queue_answer, waiting_order
 from cardquota.quota.answers.waiting import AT_A_TIME
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports import report
@@ -19,8 +19,8 @@ def names(ledger: Ledger, limit: int = 20) -> list[str]:
 def place_of(ledger: Ledger, name: str) -> int:
     account = ledger.account("queue")
     assert account is not None
-    order = to_its_end(waiting_order(ledger, account))
-    return order.place_of_pod(account, ledger.pods[name])
+    facts = ledger.pods[name].facts
+    return place_in(to_its_end(waiting_order(ledger, account)), facts.group, facts.uid)
 
 
 def test_f3_in_the_order_of_release() -> None:
@@ -116,7 +116,7 @@ def test_f3_who_holds_his_cards_has_no_place() -> None:
     assert account is not None
     order = to_its_end(waiting_order(ledger, account))
     ledger.group_seen(a_group("idle").in_queue("queue").of(2).facts())
-    assert order.place_of_group("team/idle") == 0
+    assert place_in(order, "team/idle", "") == 0
 
 
 def test_f2_what_goes_while_others_are_looked_at_is_left_out() -> None:
