@@ -11,7 +11,6 @@ from collections.abc import Callable, Hashable, Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
-from ..advice import NO_ADVICE, Advice
 from ..pods.pod_record import SortKey
 from ..vocabulary import Reason
 from .gang import Gang
@@ -39,7 +38,6 @@ class PodClass:
     """
 
     __slots__ = (
-        "_advice",
         "_newcomers",
         "_told",
         "_told_up_to",
@@ -66,13 +64,10 @@ class PodClass:
         what they are told may differ."""
         self._told: Reason | None = None
         """The reason why its pods wait, as they are told."""
-        self._advice = NO_ADVICE
-        """With which they are told it."""
         self._told_up_to: tuple[()] | SortKey | None = None
         """Pods after this sort key have not been told yet. None: only newcomers have not."""
         self._newcomers: dict[str, None] = {}
-        """Uids of pods not after `_told_up_to` that came after the others were told, or are to be
-        told once more."""
+        """Uids of pods not after `_told_up_to` that came after the others were told."""
 
     def join(self, sort_key: SortKey) -> None:
         """A pod begins waiting."""
@@ -103,18 +98,11 @@ class PodClass:
         """Whether none of its pods has been told the reason yet."""
         return self._told_up_to == () or len(self._newcomers) == len(self.sort_keys)
 
-    def to_hear(self, reason: Reason, advice: Advice = NO_ADVICE) -> None:
-        """Set why its pods wait. If the reason is new, or what they were advised is wrong now, all
-        of them are untold.
-        """
-        if reason is not self._told or advice.outdates(self._advice):
-            self._told, self._advice = reason, advice
+    def to_hear(self, reason: Reason) -> None:
+        """Set why its pods wait. If the reason is new, all of them are untold."""
+        if reason is not self._told:
+            self._told = reason
             self.tell_all_again()
-
-    def tell_again(self, sort_key: SortKey) -> None:
-        """A pod that waits here has to be told once more, whatever it was told."""
-        if self._told_up_to is None or sort_key <= self._told_up_to:
-            self._newcomers[sort_key.uid] = None
 
     def tell_all_again(self) -> None:
         """All pods that wait here have to be told once more, whatever they were told."""

@@ -245,45 +245,18 @@ class PendingQueue:
             else:
                 pod_class.candidate = None  # breaks the reference cycle
 
-    def tell_again(self, record: PodRecord) -> None:
-        """Have a pod that waits told once more why: in the words of now, and only this pod of its
-        class. Does nothing for one that does not wait here.
-        """
-        pod_class = self.classes.get(record.class_key) if record.class_key is not None else None
-        if pod_class is not None:
-            self._tell_again(pod_class, record.sort_key)
-
-    def tell_all_again(self) -> Iterator[None]:
-        """The same for all pods and groups that wait here now, a step for each class of them.
-        Events may come between two steps. Where nobody was told yet, the words are kept.
+    def tell_all_again(self) -> None:
+        """Have all pods and groups that wait here told once more why, in the words of now. Where
+        nobody was told yet, the words are kept.
         """
         groups = [place for candidate in self.groups.values() for place in candidate.classes]
         for pod_class in (*self.classes.values(), *groups):
             if not pod_class.all_untold:
                 pod_class.tell_all_again()
-                self._ask(pod_class)
-            yield
-
-    def tell_group_again(self, group: Gang) -> bool:
-        """The same of a group that waits to be enqueued, or of the first pod of a gang that starts
-        whole. Returns whether it waits so; a gang that is being built again does not.
-        """
-        candidate = self.candidate_of(group)
-        if candidate is None:
-            return False
-        pod_class = candidate.classes[0]
-        self._tell_again(pod_class, pod_class.sort_keys[0])
-        return True
-
-    def _tell_again(self, pod_class: PodClass, sort_key: SortKey) -> None:
-        pod_class.tell_again(sort_key)
-        self._ask(pod_class)
-
-    def _ask(self, pod_class: PodClass) -> None:
-        candidate = pod_class.candidate
-        if candidate is not None and candidate not in self._active:
-            # One that is active, or that is being built again, is told once it was tried.
-            self.untold.ask(pod_class)
+                candidate = pod_class.candidate
+                if candidate is not None and candidate not in self._active:
+                    # One that is active, or that is being built again, is told once it was tried.
+                    self.untold.ask(pod_class)
 
     def ask(self, group: Gang, sort_key: SortKey, dimensions: Collection[str]) -> None:
         """A group waits to be enqueued, or asks for something else than before. `dimensions`: of
@@ -310,17 +283,13 @@ class PendingQueue:
                 del self.asked_by_groups[dimension]
 
     def judge_groups_anew(self) -> None:
-        """The queue changed: have the groups that wait to be enqueued judged again, step by step,
-        and told anew if that changes what they are advised.
+        """The queue changed: have the groups that wait to be enqueued judged again, step by step.
 
         Pods that may be let through are read anew when their queue changes, and join again.
         """
         if self.groups:
             self.activate_blocked()
             self.invalidate_needs()
-            for candidate in self.groups.values():
-                (place,) = candidate.classes
-                self._tell_again(place, place.sort_keys[0])
 
     def gang_changed(self, gang: Gang) -> None:
         """A gang's minimum, reservation or members changed."""

@@ -2,7 +2,6 @@
 
 from typing import Final, NamedTuple
 
-from ..advice import advice_of
 from ..verdict import Verdict
 from ..vocabulary import Reason
 from .candidate import Candidate, PodClass
@@ -80,9 +79,8 @@ class Untold:
         self._counts.judged(candidate, words.verdict.reason)
         if words.verdict.reason is None:
             return
-        advice = advice_of(words.verdict)
         for pod_class in candidate.classes:
-            pod_class.to_hear(words.verdict.reason, advice)
+            pod_class.to_hear(words.verdict.reason)
             if pod_class.untold:
                 self._classes[pod_class] = words if len(self._classes) < MOST_KEPT else None
 
