@@ -16,7 +16,7 @@ from cardquota.control.release import AT_A_TIME, WaitReports
 from cardquota.loop import TimeSlice
 from cardquota.quota.accounts import Account
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release import ReleasePass
+from cardquota.quota.release import release_cycle
 from cardquota.settings import Settings
 
 from ..figure import Figure, Report
@@ -135,7 +135,7 @@ class WaitingPods:
         for number in range(QUEUES):
             account = self._ledger.account(f"q{number}")
             assert isinstance(account, Account)
-            list(ReleasePass(self._ledger, account))
+            list(release_cycle(self._ledger, account))
             self._reports.look(account.name)
 
     def go_on(self, seconds: float) -> float:

@@ -12,7 +12,7 @@ from prometheus_client import generate_latest
 from cardquota.control.queues import refresh
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release import ReleasePass
+from cardquota.quota.release import release_cycle
 
 from ..domain.answers import QUEUES, a_cluster
 from ..figure import Report, median
@@ -59,4 +59,4 @@ def _judge(ledger: Ledger) -> None:
     for account in list(ledger.accounts()):
         found = ledger.account(account.name)
         if found is not None and found.facts is not None:
-            list(ReleasePass(ledger, found))
+            list(release_cycle(ledger, found))

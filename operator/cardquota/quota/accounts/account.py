@@ -1,6 +1,6 @@
 """The totals of one queue, per dimension (section 6)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Final
 
@@ -152,33 +152,6 @@ class Account:
         finally:
             for dimension, amount in amounts:
                 self._add_reserved(dimension, amount)
-
-    @contextmanager
-    def as_if_reserved(
-        self, amounts: Charge, claims: Sequence[tuple[Claim, int]]
-    ) -> Iterator[None]:
-        """While something is judged: as if these amounts, and so many of each of these claims, were
-        reserved too.
-
-        Nothing else may happen meanwhile. Afterwards all is as before.
-        """
-        self._count_reserved(amounts, claims, 1)
-        try:
-            yield
-        finally:
-            self._count_reserved(amounts, claims, -1)
-
-    def _count_reserved(
-        self, amounts: Charge, claims: Sequence[tuple[Claim, int]], sign: int
-    ) -> None:
-        for dimension, amount in amounts:
-            self._add_reserved(dimension, sign * amount)
-        for claim, number in claims:
-            shown = claim.cards[0]
-            self._claim(claim, shown, sign * number)
-            row = self._writable(shown)
-            row.reserved += sign * claim.amount * number
-            self._drop_if_empty(shown, row)
 
     def add_elastic(self, dimension: str, amount: int) -> None:
         """Add to what is elastic."""

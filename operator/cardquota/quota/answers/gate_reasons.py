@@ -65,7 +65,7 @@ class GateReasons:
             return verdict
         if verdict.fits and self._is_held_up(account, record):
             card = record.request.cards[0] if record.request and record.request.cards else ""
-            text = order_messages.behind(account.name, card, 1)
+            text = order_messages.behind(account.name, card)
             return Why(Reason.BEHIND, text)
         return why_of(verdict)
 

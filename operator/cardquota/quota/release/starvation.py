@@ -1,4 +1,4 @@
-"""How long somebody may wait for room before what frees is set aside for him (E6)."""
+"""How long somebody may wait for room before he closes his cards to those behind him (E6)."""
 
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -32,6 +32,6 @@ class Starvation(NamedTuple):
 
 
 def starvation_at(time: str, wait: float) -> Starvation | None:
-    """At a moment, RFC 3339. None: nothing is set aside, or the time cannot be read."""
+    """At a moment, RFC 3339. None: no wait is too long, or the time cannot be read."""
     now = seconds_of(time)
     return Starvation(now, wait) if wait and now is not None else None

@@ -122,7 +122,7 @@ def test_who_is_held_up_in_a_fifo_queue() -> None:
     told = found(ledger)
     assert told["first"].reason == v.Reason.INSUFFICIENT_CARD
     assert told["second"].reason == told["third"].reason == v.Reason.BEHIND
-    assert "at least <1> wait for <NVIDIA-H200> before this pod" in told["second"].text
+    assert "a pod, which comes before this pod, waits for <NVIDIA-H200>" in told["second"].text
 
 
 def test_where_nothing_is_enforced() -> None:

@@ -7,7 +7,7 @@ from builders.pod import PodBody
 from cardquota.quota import Reason
 from cardquota.quota.accounts import Account
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release import Refusal, ReleasePass, next_refusals
+from cardquota.quota.release import Refusal, next_refusals, release_cycle
 
 FULL = a_queue("red").with_quota({H200: 0})
 
@@ -31,7 +31,7 @@ def told(ledger: Ledger) -> list[Refusal]:
 
 
 def look(ledger: Ledger) -> list[Refusal]:
-    list(ReleasePass(ledger, account_of(ledger)))
+    list(release_cycle(ledger, account_of(ledger)))
     return told(ledger)
 
 
@@ -74,7 +74,7 @@ def test_one_that_is_tried_anyway_is_told_then() -> None:
 
 def test_one_that_was_not_reached_yet_is_told_once() -> None:
     ledger = a_ledger(*CARDS, FULL, *(waiting(f"p{n:02}") for n in range(40)))
-    list(ReleasePass(ledger, account_of(ledger)))
+    list(release_cycle(ledger, account_of(ledger)))
     first = next_refusals(ledger, account_of(ledger)) or []
     assert len(names(first)) == 32
     again(ledger, "p00", "p39")

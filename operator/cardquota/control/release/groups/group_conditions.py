@@ -448,7 +448,7 @@ def _waits_otherwise(candidate: Candidate, wait: GroupWait) -> bool:
     inadmissible = candidate.inadmissible
     if wait.reason == v.Reason.BEHIND or candidate.classes[0].reason != wait.reason:
         return True
-    return inadmissible is not None and inadmissible.reason != wait.reason
+    return inadmissible is not None and inadmissible.shortage.reason != wait.reason
 
 
 def _is_let_through(group: PodGroupState, phase: v.GroupPhase, *, reserved: bool) -> bool:
