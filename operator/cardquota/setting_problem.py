@@ -42,7 +42,17 @@ _REPLACEMENT_WAIT: Final = (
     "there is no such setting any more: the replacement of a pod that a running gang has lost goes "
     "first, and no room is kept for it; leave the setting out"
 )
+_RENEWALS: Final = (
+    "there is no such setting any more: an event is written when the reason changes, at most 50 in "
+    "a second; leave the setting out"
+)
+_REFRESHES: Final = (
+    "there is no such setting any more: the condition of a PodGroup is written when its reason "
+    "changes; leave the setting out"
+)
 _GONE: Final = {
+    "events.renewalspersecond": _RENEWALS,
+    "release.grouprefreshespersecond": _REFRESHES,
     "extender.latebinding": _LATE_BINDING,
     "extender.schedulers": _LATE_BINDING,
     "cardsecondsrefresh": _CARD_SECONDS,

@@ -7,8 +7,8 @@ from .judging.pauses import AT_ALL
 from .judging.told import RENEWED
 
 Span = tuple[float, float]
-EVENTS = {"renewAfter": RENEWED, "renewalsPerSecond": 50}
-"""A run is too short for the usual half hour; with it all who wait are told again in time."""
+EVENTS = {"renewAfter": RENEWED}
+"""A run is too short for the usual half hour."""
 
 
 @dataclass(frozen=True)

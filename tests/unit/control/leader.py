@@ -62,7 +62,7 @@ class Leader:
 
         loop = asyncio.get_running_loop()
         reports = GateReports(self.ledger, self.told, self.metrics)  # type: ignore[arg-type]
-        conditions = GroupConditions(self.ledger, term=TERM, per_second=2.0)
+        conditions = GroupConditions(self.ledger, term=TERM)
         self.releaser = GateReleaser(
             self.ledger,
             GateOpener(
@@ -81,11 +81,13 @@ class Leader:
             StampWriter(self.ledger, writer(), term=TERM),
             self.told,  # type: ignore[arg-type]
             self.metrics,
+            conditions,
             term=TERM,
             in_flight=in_flight,
             reservation_timeout=reservation_timeout,
             clock=loop.time,
             later=later,
+            wall_clock=lambda: 0.0,
         )
 
     def see(self, *things: Body) -> None:

@@ -1,8 +1,8 @@
 """The release of gates: whose gate opens next. Only this charges, and only while we lead.
 
 Charge first, then patch, many in flight; a gang's reservation is written before its first gate
-opens. Pods that wait are told why, and again after a while. If a pod was bound to other cards than
-it was let through for, its stamp is corrected.
+opens. Pods that wait are told why. If a pod was bound to other cards than it was let through for,
+its stamp is corrected.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ from ...quota import vocabulary as v
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import gate_messages
+from ...quota.moments import time_text
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.release.cycle import release_cycle
 from ...quota.release.release_judge import Opening
@@ -35,6 +36,7 @@ from .background_writes import BackgroundWrites
 from .gate import GateOpener, Opened
 from .groups.gang_reports import GangReports
 from .groups.gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending
+from .groups.group_conditions import GroupConditions
 from .groups.group_enqueuer import GroupEnqueuer, waits_for_room
 from .groups.pod_group_writer import PodGroupWriter
 from .groups.quota_conditions import QuotaConditions
@@ -67,6 +69,7 @@ class GateReleaser:
         stamps: StampWriter,
         events: EventRecorder,
         metrics: Metrics,
+        conditions: GroupConditions,
         *,
         term: str,
         in_flight: int,
@@ -77,10 +80,9 @@ class GateReleaser:
         wall_clock: Callable[[], float] = time.time,
         quota_conditions: QuotaConditions | None = None,
         renew_after: float = math.inf,
-        renewals_per_second: float = 20.0,
-        told_before: str = "",
     ) -> None:
-        """`clock`: seconds, monotonic. `later`: ends the time of reservations (E8).
+        """`conditions`: of all groups, whoever writes them. `clock`: seconds, monotonic. `later`:
+        ends the time of reservations (E8).
         `quota_conditions`: written where the status of groups is not ours.
 
         `starvation_wait`: seconds after which nobody passes one that lacks room and wants the same
@@ -88,8 +90,7 @@ class GateReleaser:
         them: the wait begins with the creation, so that it does not begin anew with a new leader.
         No timer ends it: at that moment nothing more can be let through, only less.
 
-        `renew_after`, `renewals_per_second`, `told_before`: when events are renewed, as
-        `WaitReports` says it.
+        `renew_after`: seconds after which the heads of queues are told again.
         """
         self._ledger = ledger
         self._gate = gate
@@ -105,7 +106,6 @@ class GateReleaser:
             later=later,
         )
         self._quota_conditions = quota_conditions
-        conditions = quota_conditions.conditions if quota_conditions else groups.conditions
         self._conditions = conditions
         self._reports = GangReports(ledger, events, conditions, timeout=reservation_timeout)
         self._term = term
@@ -118,13 +118,12 @@ class GateReleaser:
             clock=clock,
             later=lambda seconds: loop.call_later(seconds, self.wake),
             renew_after=renew_after,
-            renewals_per_second=renewals_per_second,
-            told_before=told_before,
         )
         self._order = QueueOrder(ledger)
         """Queues to be looked at."""
         self._starvation_wait = starvation_wait
         self._wall_clock = wall_clock
+        self._began = time_text(int(wall_clock()))
         self._wake = asyncio.Event()
         self._woken_at = clock()
         self._later: asyncio.TimerHandle | None = None
@@ -158,8 +157,7 @@ class GateReleaser:
             first=TRY_AGAIN,
             cap=AT_MOST,
         )
-        if conditions is not None:
-            conditions.listen(self._background.look_again)
+        conditions.listen(self._background.look_again)
         self._gangs = GangStart(
             ledger,
             gate,
@@ -230,8 +228,7 @@ class GateReleaser:
                 self._pod_retries.stop(), self._gang_retries.stop(), self._background.stop()
             )
             self._wait_reports.stop()
-            if self._conditions is not None:
-                self._conditions.stop()
+            self._conditions.stop()
             if self._later is not None:
                 self._later.cancel()
             await self._in_slices(chain(self._ledger.decisions.end_term_in_steps(), retries))
@@ -446,11 +443,13 @@ class GateReleaser:
         return opened
 
     def _was_told(self, uid: str) -> bool:
-        """Whether an event said that the pod waits, or that its gate was not opened."""
+        """Whether an event said that the pod waits, or that its gate was not opened; or may have
+        said so, before this term.
+        """
         record = self._ledger.pods.get(uid)
-        told = record is not None and record.told is not None
-        known = told or self._wait_reports.is_known(uid)
-        return known or self._events.last_reason(uid) is not None
+        if record is not None and (record.told or record.facts.created <= self._began):
+            return True
+        return self._events.last_reason(uid) is not None
 
     def _released(self, facts: PodFacts, stamp: Stamp) -> str:
         mode = self._ledger.mode_in(facts.namespace)

@@ -8,7 +8,7 @@ from .cycle import BORROWERS_AT_A_TIME, release_cycle
 from .refusals import Refusal, next_refusals
 from .release_judge import Opening, ReleaseJudge, Wait, judge_member
 from .release_order import QueueOrder, Usage, queue_order, usage
-from .starvation import Starvation, starvation_at
+from .starvation import Starvation
 
 __all__ = [
     "BORROWERS_AT_A_TIME",
@@ -23,6 +23,5 @@ __all__ = [
     "next_refusals",
     "queue_order",
     "release_cycle",
-    "starvation_at",
     "usage",
 ]

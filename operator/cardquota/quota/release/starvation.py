@@ -3,8 +3,6 @@
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ..moments import seconds_of
-
 
 class Starvation(NamedTuple):
     """The wait that is too long, and the time of one look at the queues.
@@ -29,9 +27,3 @@ class Starvation(NamedTuple):
             return max(0.0, self.now - datetime.fromisoformat(created).timestamp())
         except ValueError:
             return 0.0
-
-
-def starvation_at(time: str, wait: float) -> Starvation | None:
-    """At a moment, RFC 3339. None: no wait is too long, or the time cannot be read."""
-    now = seconds_of(time)
-    return Starvation(now, wait) if wait and now is not None else None
