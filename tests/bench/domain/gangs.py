@@ -14,7 +14,7 @@ from builders.pod import PodBody
 from cardquota.loop import BOUND
 from cardquota.quota.decisions import judge_create
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release import ReleasePass
+from cardquota.quota.release import release_cycle
 
 from ..figure import Figure, Report
 
@@ -158,7 +158,7 @@ def _longest_step(ledger: Ledger) -> float:
     """Until the first opens, or all have been tried."""
     account = ledger.account("red")
     assert account is not None
-    steps, most = iter(ReleasePass(ledger, account)), 0.0
+    steps, most = iter(release_cycle(ledger, account)), 0.0
     gc.collect()
     gc.disable()
     try:

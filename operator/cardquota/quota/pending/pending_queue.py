@@ -10,17 +10,15 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..pods.charge_state import ChargeState
 from ..pods.pod_record import PodRecord, SortKey
 from ..vocabulary import Reason
 from .borrowers import Borrowers
-from .candidate import ANYTHING, Candidate, InadmissibleClass, Needs, PodClass
-from .fifo_index import Cards
+from .candidate import Candidate, InadmissibleClass, PodClass, Shortage
 from .gang import Gang
 from .inadmissible_classes import InadmissibleClasses
-from .place import MOST_COUNTED, Place
 from .reason_counts import ReasonCounts
 from .release_key import ORDINARY, Precedence, ReleaseKey, precedence_of
 from .untold import Untold
@@ -31,11 +29,24 @@ _SLACK: Final = 64
 """Outdated entries that are allowed beyond the number of valid ones."""
 AT_A_TIME: Final = 64
 """Candidates that one step activates."""
+MOST_COUNTED: Final = 1_000
+"""Candidates that a count looks at one by one, and inadmissible classes."""
 _REASONS_OF_CARDS: Final = (
     *(Reason.INVALID_CARD, Reason.CARD_NOT_IN_QUOTA),
     *(Reason.NODE_WITHOUT_CARD, Reason.CARD_UNCLEAR),
 )
 """Reasons that may end when another card becomes known."""
+
+
+class Place(NamedTuple):
+    """Where a candidate stands among all that wait in its queue, whatever they wait for. A group
+    counts once, and so do equal pods without a group that starts together.
+    """
+
+    number: int
+    """1: it is the first. 0: there is too much to count."""
+    of: int
+    """How many wait. If there is too much to count, at least so many."""
 
 
 class _Members:
@@ -366,7 +377,7 @@ class PendingQueue:
             self._needs_outdated = False
             for inadmissible in self.inadmissible:
                 if inadmissible:
-                    self.inadmissible.set_needs(inadmissible, ANYTHING)
+                    self.inadmissible.have_tried(inadmissible)
                 yield
         while self._classes_to_activate:
             inadmissible = next(iter(self._classes_to_activate))
@@ -431,24 +442,14 @@ class PendingQueue:
         return None
 
     def set_inadmissible(
-        self,
-        candidate: Candidate,
-        signature: Hashable,
-        needs: Needs,
-        reason: Reason | None,
-        cards: Cards,
-        *,
-        behind: str = "",
+        self, candidate: Candidate, signature: Hashable, asked: frozenset[str], shortage: Shortage
     ) -> None:
-        """The candidate was tried and lacks room. `behind`: the uid of the one behind whom it
-        waits, who has waited too long.
-        """
+        """The candidate was tried and lacks room, or waits behind others that do."""
         self._drop(candidate)
-        self.inadmissible.put(candidate, signature, needs, reason, cards, behind=behind)
-        if reason in _REASONS_OF_CARDS:
-            self._blocked_on_cards[candidate] = (
-                None  # another known card may also mean there is room
-            )
+        self.inadmissible.put(candidate, signature, asked, shortage)
+        if shortage.reason in _REASONS_OF_CARDS:
+            # another known card may also mean there is room
+            self._blocked_on_cards[candidate] = None
 
     def block(self, candidate: Candidate, reason: Reason | None) -> None:
         """The candidate was tried and waits for something other than room."""

@@ -4,7 +4,7 @@ from builders import CARDS, H200, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.accounts import Account
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release import Refusal, ReleasePass, next_refusals
+from cardquota.quota.release import Refusal, next_refusals, release_cycle
 
 FULL = a_queue("red").with_quota({H200: 0})
 
@@ -28,7 +28,7 @@ def told(ledger: Ledger) -> list[Refusal]:
 
 
 def look(ledger: Ledger) -> list[Refusal]:
-    list(ReleasePass(ledger, account_of(ledger)))
+    list(release_cycle(ledger, account_of(ledger)))
     return told(ledger)
 
 
