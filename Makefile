@@ -63,13 +63,15 @@ lint: $(STAMP) ## Check style, types, layers, rule numbers, and that generated f
 	$(BIN)/python -m cardquota.api.generate --check
 	$(BIN)/python -m cardquota.install.generate --check
 	$(BIN)/python -m cardquota_dev.catalogue --check
+	$(BIN)/python -m cardquota_dev.reference --check
 	$(BIN)/python -m cardquota_dev.rule_book
 	$(BIN)/python -m cardquota_dev journeys
 
-crds: $(STAMP) ## Generate crds/, the generated manifests and docs/messages.md
+crds: $(STAMP) ## Generate crds/, the generated manifests and the pages of docs/ that are generated
 	$(BIN)/python -m cardquota.api.generate
 	$(BIN)/python -m cardquota.install.generate
 	$(BIN)/python -m cardquota_dev.catalogue
+	$(BIN)/python -m cardquota_dev.reference
 
 up: build ## Start a plane with the product, in the background
 	$(BIN)/python -m cardquota_dev up --detach

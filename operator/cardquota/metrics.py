@@ -23,11 +23,11 @@ class Metrics:
         self.totals = TotalGauges()
         self.registry.register(self.totals)
         self.uncounted_nodes = self._gauge(
-            "uncounted_nodes", "Nodes with cards that are not counted"
+            "uncounted_nodes", "Nodes with cards that are not counted; 0 is right"
         )
         self.unknown_modes = self._gauge(
             "namespaces_with_unknown_mode",
-            "Namespaces whose label volcano.sh/card-quota has a value that means nothing",
+            "Namespaces whose label volcano.sh/card-quota means nothing; 0 is right",
         )
         self.installation_faults = self._gauge(
             "installation_faults",
@@ -37,17 +37,21 @@ class Metrics:
         )
         self.fence_faults = self._gauge(
             "fence_faults",
-            "1 where this replica leads and the API server's check of its term does not work",
+            "1 while this replica leads and the API server's check of its term does not work: "
+            "unwritten, refused, open, untried",
             "fault",
         )
         self.unwritten_queues = self._gauge(
             "unwritten_queues",
-            "Queues whose numbers could not be written at the last try: what they show is old",
+            "Queues whose numbers could not be written at the last try: what they show is old; "
+            "only on the leader",
         )
         self.ledger_drift = self._gauge(
             "ledger_drift", "Totals that differ between ledger and recount; 0 is right"
         )
-        self.leader = self._gauge("leader", "1 while this replica decides")
+        self.leader = self._gauge(
+            "leader", "1 while this replica leads; 1 is right for the sum of all"
+        )
         self.reflector_lag = self._gauge(
             "reflector_lag_seconds",
             "For how long the view of a kind is known to be behind the API server; 0 is right",
@@ -59,19 +63,19 @@ class Metrics:
         )
         self.undecodable = Counter(
             "cardquota_undecodable_objects",
-            "Objects that could not be read and were left out",
+            "Objects that could not be read and were left out: the log says why; 0 is right",
             ["kind"],
             registry=self.registry,
         )
         self.kept_bytes = Gauge(
             "cardquota_kept_bytes",
-            "Memory of the objects whose sum has a limit, as it is counted",
+            "Memory of waiting pods, idle groups, queues and workloads, as counted for the sums",
             ["kind"],
             registry=self.registry,
         )
         self.left_out = Gauge(
             "cardquota_left_out_objects",
-            "Objects of which only the name is kept, since all of their kind take too much memory",
+            "Objects of which only the name is kept, since their sum is full; 0 is right",
             ["kind"],
             registry=self.registry,
         )
@@ -81,25 +85,28 @@ class Metrics:
         self.registry.register(self.reviews)
         self.requests_refused = Counter(
             "cardquota_requests_refused",
-            "Requests that had no room or came too slowly, and connections closed for newer ones",
+            "What a port did not serve, to keep memory bounded: bodies (too many bytes in work), "
+            "connections (one closed for a newer one), slow (not there within 5 s)",
             ["why"],
             registry=self.registry,
         )
         self.woken = Counter(
             "cardquota_workloads_woken",
-            "Workloads whose refused pods had room, and whose controllers were told to try again",
+            "Workloads whose refused pods had room, and whose controllers were told to try again; "
+            "only on the leader",
             registry=self.registry,
         )
         self.refused_writes = Counter(
             "cardquota_refused_writes",
-            "Bindings, and groups of pods, refused to users that are not in volcano.accounts",
+            "Bindings (binding) and groups of pods (group) refused to users who are not in "
+            "volcano.accounts; does not grow",
             ("what",),
             registry=self.registry,
         )
         self.refused_gates = Counter(
             "cardquota_refused_gates",
-            "Times that the API server refused to open a gate, or would have: for the term, or "
-            "since a webhook or policy of others objects",
+            "Times that the API server refused to open a gate, or would have: for the term (term), "
+            "or since a webhook or policy of others objects (object); only on the leader",
             ("why",),
             registry=self.registry,
         )
@@ -107,20 +114,21 @@ class Metrics:
             self.refused_gates.labels(why)
         self.extender_seconds = Histogram(
             "cardquota_extender_seconds",
-            "Time to answer a call of a scheduler",
+            "Time to answer a call of a scheduler: of the extender, or jobEnqueueable of Volcano",
             ["verb"],
             registry=self.registry,
             buckets=_QUICK,
         )
         self.enqueue_votes = Counter(
             "cardquota_enqueue_votes",
-            "Answers to Volcano's scheduler whether to enqueue a pod group",
+            "Answers to Volcano's scheduler, which asks for pod groups: permit, abstain, reject",
             ["vote"],
             registry=self.registry,
         )
         self.release_seconds = Histogram(
             "cardquota_release_seconds",
-            "Time from room in the quota, or from the pod's arrival, to its gate opened",
+            "Time from room in the quota, or from the pod's creation, to its gate opened; only on "
+            "the leader",
             registry=self.registry,
             buckets=_PATIENT,
         )

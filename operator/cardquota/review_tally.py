@@ -37,7 +37,10 @@ class ReviewTally(Collector):
     def collect(self) -> Iterator[Metric]:
         """Both metrics, as of now."""
         reviews = CounterMetricFamily(
-            self._reviews, "Admission reviews, by kind and decision", labels=("kind", "decision")
+            self._reviews,
+            "Admission reviews, by what was written (pods, queues, scale, ...) and answer: allow, "
+            "gate, cut (an autoscaler got a part), warn, deny, retry, malformed",
+            labels=("kind", "decision"),
         )
         for labels, count in self._counts.items():
             reviews.add_metric(labels, count)

@@ -38,10 +38,25 @@ _UNSEEN_WAIT: Final = (
     "there is no such setting any more: a pod is reviewed once, and waits for no other pods; leave "
     "the setting out"
 )
+_REPLACEMENT_WAIT: Final = (
+    "there is no such setting any more: the replacement of a pod that a running gang has lost goes "
+    "first, and no room is kept for it; leave the setting out"
+)
+_RENEWALS: Final = (
+    "there is no such setting any more: an event is written when the reason changes, at most 50 in "
+    "a second; leave the setting out"
+)
+_REFRESHES: Final = (
+    "there is no such setting any more: the condition of a PodGroup is written when its reason "
+    "changes; leave the setting out"
+)
 _GONE: Final = {
+    "events.renewalspersecond": _RENEWALS,
+    "release.grouprefreshespersecond": _REFRESHES,
     "extender.latebinding": _LATE_BINDING,
     "extender.schedulers": _LATE_BINDING,
     "cardsecondsrefresh": _CARD_SECONDS,
+    "release.replacementwait": _REPLACEMENT_WAIT,
     "stuck": _STUCK,
     "webhook.unseenwait": _UNSEEN_WAIT,
 }

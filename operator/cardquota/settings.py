@@ -73,8 +73,8 @@ class Webhook(Section):
     port: Port = 9443
     """TCP port to listen on."""
     url: str | None = Field(default=None, pattern=r"^https://[^/?#]+$")
-    """URL at which the API server reaches the operator: scheme, host and port. None: the
-    Service."""
+    """URL at which the API server reaches the operator, if not through its Service: scheme, host
+    and port."""
     service: str = "cardquota-webhook"
     """Name of the Service in the operator's namespace."""
     secret: str = "cardquota-webhook"  # noqa: S105
@@ -94,7 +94,7 @@ class LeaderElection(Section):
     """The Lease that says which replica decides."""
 
     duration: Seconds = 12.0
-    """Seconds without renewal after which others may take over."""
+    """Seconds without renewal after which another replica may take over."""
     renew_deadline: Seconds = 8.0
     """Seconds after sending the last successful renewal at which the leader stops deciding."""
     retry_period: Seconds = 1.0
@@ -102,7 +102,7 @@ class LeaderElection(Section):
     settle: Seconds = 3.0
     """Seconds a new leader waits, beyond the predecessor's renew deadline, before it decides."""
     identity: str = Field(default="", max_length=200)
-    """First part of the term; empty: the host name."""
+    """First part of the term, which is the holder's name in the Lease. Empty: the host name."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -123,7 +123,8 @@ class MetricsServer(Section):
     """TCP port to listen on."""
     authentication: bool = False
     """Whether `/metrics` is only for those whom the API server allows `get` on that URL. They send
-    a bearer token."""
+    a bearer token. The component `metrics-authentication` sets it, and gives the operator the right
+    to ask."""
 
 
 class ProbesServer(Section):
@@ -132,7 +133,8 @@ class ProbesServer(Section):
     host: str = "0.0.0.0"  # noqa: S104
     """Address to listen on."""
     port: Port | None = None
-    """TCP port to listen on. None: only the port of the metrics answers probes."""
+    """TCP port to listen on; the base sets 8081. None: only the port of the metrics answers
+    probes."""
 
 
 class Log(Section):
@@ -168,7 +170,8 @@ class Extender(Section):
     """The scheduler extender (HTTPS): which node and which card a pod gets."""
 
     enabled: bool = False
-    """Whether it listens. It also needs a kube-scheduler whose configuration names it."""
+    """Whether it listens, and the operator binds the pods that use cards. It also needs a
+    kube-scheduler whose configuration names it."""
     host: str = "0.0.0.0"  # noqa: S104
     """Address to listen on."""
     port: Port = 9444
@@ -212,12 +215,12 @@ class Release(Section):
     """How gates are opened."""
 
     in_flight: Annotated[int, Field(ge=1, le=256)] = 32
-    """Gates opened at the same time."""
+    """Gates that are opened, or tried by dry run, at the same time. While others wait, all gangs
+    together take at most half of them. All namespaces whose gates do not open together never take
+    more than a quarter."""
     patch_timeout: Seconds = 2.0
-    """Seconds after which a patch that opens a gate counts as lost and is settled."""
-    group_refreshes_per_second: Annotated[float, Field(ge=0, le=100)] = 2.0
-    """At most this many PodGroups are written again each second only because numbers in their
-    status have changed, such as their place in the order. 0: none."""
+    """Seconds without an answer after which the result of opening a gate counts as unknown, and
+    the operator finds it out."""
     starvation_wait: Annotated[
         float, Field(ge=0, le=LONGEST_STARVATION_WAIT, allow_inf_nan=False)
     ] = 600.0
@@ -226,20 +229,14 @@ class Release(Section):
     group_priority_classes: tuple[str, ...] = ()
     """Names of the PriorityClasses that count for PodGroups without pods (E6). Empty: all but those
     that begin with `system-`."""
-    replacement_wait: Annotated[float, Field(ge=0, le=3_600, allow_inf_nan=False)] = 60.0
-    """Seconds for which the place of a member that a running gang has lost is kept free for its
-    replacement (E6). 0: it is not kept."""
 
 
 class Events(Section):
-    """How often the events of waiting pods and groups are renewed (section 9)."""
+    """When events are written again (I4)."""
 
     renew_after: Seconds = 1_800.0
-    """Seconds after which the event of a pod or group that still waits is written again, with
-    current numbers. Keep it well below the API server's `--event-ttl` (an hour)."""
-    renewals_per_second: Annotated[float, Field(ge=0.1, le=1_000)] = 20.0
-    """At most this many events are written again each second: for their age, after a change of a
-    quota, by a new leader, or for a new reason that very many get at once."""
+    """Seconds after which the event of the head of a queue is written again, with the numbers of
+    then. Keep it well below the API server's `--event-ttl` (an hour)."""
 
 
 UserName = Annotated[str, Field(min_length=1, max_length=600)]
@@ -254,8 +251,9 @@ class Scaling(Section):
         "system:kube-controller-manager",
     )
     """User names of autoscalers. They are granted the part that fits. All other users are refused
-    if not all fits. Name an account only where its namespace exists: else whoever creates that
-    namespace is an autoscaler."""
+    if not all fits. Add KEDA where it runs (`system:serviceaccount:keda:keda-operator`). Name an
+    account only where its namespace exists: else whoever creates that namespace is an autoscaler
+    (`check` says so)."""
 
 
 class Enqueue(Section):
@@ -338,28 +336,30 @@ class Settings(BaseSettings):
     mode: InstallationMode = InstallationMode.ENFORCE
     """Whether rules are enforced or only reported."""
     card_unlimited_cpu_memory: bool = False
-    """Whether pods that request cards ignore the queue's cpu and memory limits (P6)."""
+    """Whether pods that ask for cards ignore the queue's cpu and memory limits (P6)."""
     default_queue: str = ""
-    """Queue of card pods that name none. Empty: they are admitted and counted outside all queues
-    (section 2)."""
+    """Queue of pods that use cards and name none, beside Volcano too. Empty: they are admitted, and
+    counted outside all queues (section 2)."""
     require_queue: bool = False
-    """Whether card pods without a queue are refused everywhere."""
+    """Whether pods that use cards and have no queue are refused in every namespace."""
     scheduler: Literal["standalone", "volcano"] = "standalone"
-    """Who owns PodGroup phases and Queue state."""
+    """Who writes the phases of PodGroups and the state of Queues: cardquota (`standalone`), or
+    Volcano."""
     namespace: str = OPERATOR_NAMESPACE
     """The operator's own namespace: Lease, Secret, Service."""
     service_account: str = SERVICE_ACCOUNT
     """The operator's service account in that namespace."""
     exempt_namespaces: tuple[str, ...] = ("kube-system",)
-    """Namespaces whose pods never reach the webhook. The operator's own is always exempt."""
+    """Namespaces that the webhooks do not see, so that no quota is enforced there. Pods that use
+    cards are counted all the same. The operator's own is always exempt."""
     vendors: tuple[VendorRow, ...] = ()
-    """Rows added to the vendor table."""
+    """Makers of cards, in addition to the built-in ones (D6)."""
     device_classes_without_cards: Annotated[tuple[ObjectName, ...], Field(max_length=100)] = (
         "compute-domain-default-channel.nvidia.com",
         "compute-domain-daemon.nvidia.com",
     )
-    """DeviceClasses whose devices are no cards: claims of them are let by where all other claims
-    are refused (P7)."""
+    """Names of DeviceClasses whose devices are no cards: in namespaces labelled `enforced`, where
+    all other claims are refused, claims of them are let by (P7)."""
     webhook: Webhook = Webhook()
     leader_election: LeaderElection = LeaderElection()
     reservation_timeout: Seconds = 300.0

@@ -21,66 +21,99 @@ class Family(NamedTuple):
     labels: tuple[str, ...]
 
 
-_OF_A_QUEUE: Final = (
-    *("quota", "allocated", "inqueue", "requested", "elastic", "guarantee", "deserved"),
-)
+_OF_A_QUEUE: Final = {
+    "allocated": "held by pods on nodes",
+    "inqueue": "let through or reserved, and not yet on a node",
+    "requested": "asked for by all pods that have not finished",
+    "elastic": "the part of allocated beyond the minimum of pod groups",
+}
+_CARDS_OF_A_QUEUE: Final = {
+    "quota": "the quota in force",
+    **_OF_A_QUEUE,
+    "guarantee": "what the queue is guaranteed: its quota",
+    "deserved": "its share of what the cluster has, by weight; less than the quota if oversold",
+    "surge": "what rolling updates may borrow; no row if they may not",
+    "borrowed": "what rolling updates have borrowed; 0 unless one runs",
+}
+_RESOURCES_OF_A_QUEUE: Final = {
+    "quota": "the limit; no row if there is none",
+    **_OF_A_QUEUE,
+    "guarantee": "spec.guarantee; no row if it has none",
+    "deserved": "spec.deserved; no row if it has none",
+}
+_CARDS: Final = {
+    "allocatable": "what the nodes have",
+    "allocated": "held by pods on nodes, with and without a queue",
+    "quota": "all quotas added up",
+    "guarantee": "the same, as what is guaranteed",
+    "oversold": "how much all quotas together exceed what the nodes have",
+}
+_CARDS_BY_POLICY: Final = {
+    "allocated": "held by pods on nodes, by policy",
+    "guarantee": "quotas, by policy",
+    "oversold": "oversold, by policy: on-line quotas (Deny) are covered first",
+}
 FAMILIES: Final = (
     *(
-        Family(f"queue_card_{total}", f"Cards: {total}, by queue", ("queue", "card"))
-        for total in _OF_A_QUEUE
+        Family(f"queue_card_{total}", f"Cards: {text}", ("queue", "card"))
+        for total, text in _CARDS_OF_A_QUEUE.items()
     ),
-    Family("queue_card_surge", "Cards that rolling updates may borrow", ("queue", "card")),
-    Family("queue_card_borrowed", "Cards that rolling updates have borrowed", ("queue", "card")),
     Family(
         "queue_card_reserved",
-        "Cards that are reserved for groups, and that no pod of theirs uses yet",
+        "Cards: reserved for pod groups, and used by no pod yet; of a choice of cards, the first",
         ("queue", "namespace", "card"),
     ),
     *(
         Family(
             f"queue_resource_{total}",
-            f"Cpu in cores, memory in bytes: {total}, by queue",
+            f"Cpu in cores, memory in bytes: {text}",
             ("queue", "resource"),
         )
-        for total in _OF_A_QUEUE
+        for total, text in _RESOURCES_OF_A_QUEUE.items()
     ),
     *(
-        Family(f"cluster_card_{total}", f"Cards: {total}, whole cluster", ("card",))
-        for total in ("allocatable", "allocated", "quota", "guarantee", "oversold")
+        Family(f"cluster_card_{total}", f"Cards: {text}", ("card",))
+        for total, text in _CARDS.items()
     ),
     *(
-        Family(
-            f"cluster_card_{total}_by_policy",
-            f"Cards: {total}, whole cluster, by policy",
-            ("card", "policy"),
-        )
-        for total in ("allocated", "guarantee", "oversold")
+        Family(f"cluster_card_{total}_by_policy", f"Cards: {text}", ("card", "policy"))
+        for total, text in _CARDS_BY_POLICY.items()
     ),
-    Family("unlimited_memory_pods", "Pods with card memory that no quota limits", ("unit",)),
-    Family("unlimited_memory", "Card memory in use that no quota limits, by unit", ("unit",)),
-    Family("gated_pods", "Pods waiting at the gate", ("queue",)),
+    Family(
+        "unlimited_memory_pods",
+        "Pods with card memory that no quota limits; 0 if you want it limited",
+        ("unit",),
+    ),
+    Family("unlimited_memory", "How much card memory they hold, in MiB or GiB", ("unit",)),
+    Family("gated_pods", "Pods that wait at their gate", ("queue",)),
     Family(
         "waiting_pods",
-        "Pods waiting at the gate, by why they wait; on the leader alone",
+        "Pods that wait at their gate, by the reason of the last decision; only on the leader",
         ("queue", "reason"),
     ),
     Family(
         "queue_oldest_wait_seconds",
-        "How long the pod that was created first has waited at its gate; 0 where none waits",
+        "How long the pod that was created first has waited at its gate; 0 if none waits",
         ("queue",),
     ),
     Family(
         "queue_median_wait_seconds",
-        "How long at least half of the waiting pods have waited; 0 where none waits",
+        "How long at least half of the waiting pods have waited; 0 if none waits. Close to the "
+        "oldest wait: nothing moves",
         ("queue",),
     ),
     Family(
         "queue_oldest_terminating_seconds",
         "For how long the first pod that is being deleted and holds cards should have been gone; 0 "
-        "where none is late",
+        "if none is late",
         ("queue",),
     ),
-    Family("unadmitted_pods", "Pods charged that never passed admission", ("queue",)),
+    Family(
+        "unadmitted_pods",
+        "Pods that hold something, and whose gate the operator never opened; without those that "
+        "audit mode let through. 0 is right",
+        ("queue",),
+    ),
 )
 
 

@@ -9,7 +9,6 @@ import msgspec
 from .history import HistoryError
 from .judging.denials import Denial
 from .judging.leeway import Trouble
-from .judging.losses import Loss
 from .judging.pauses import AT_ALL
 from .judging.verdicts import RESERVATION_TIMEOUT
 from .replay import replay
@@ -31,7 +30,6 @@ class Beside(msgspec.Struct, kw_only=True):
     happened: list[tuple[float, float, str]] = []
     troubles: list[Trouble] = []
     denials: list[Denial] = []
-    losses: list[Loss] = []
     reservation_timeout: float = RESERVATION_TIMEOUT
     longest_pause: float = AT_ALL
     volcano: bool = False
@@ -68,7 +66,6 @@ def judged(folder: Path) -> Report:
                 wrong_times,
                 beside.reservation_timeout,
                 beside.longest_pause,
-                beside.losses,
                 volcano=beside.volcano,
             )
         except HistoryError as error:

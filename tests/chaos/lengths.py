@@ -3,13 +3,12 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .judging.losses import KEPT
 from .judging.pauses import AT_ALL
 from .judging.told import RENEWED
 
 Span = tuple[float, float]
-EVENTS = {"renewAfter": RENEWED, "renewalsPerSecond": 50}
-"""A run is too short for the usual half hour; with it all who wait are told again in time."""
+EVENTS = {"renewAfter": RENEWED}
+"""A run is too short for the usual half hour."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +105,8 @@ _SHORT_BESIDE_VOLCANO = (
 def beside_volcano(lengths: Lengths) -> Lengths:
     """The same run beside Volcano. A short one has more time between faults: somebody has to lead
     for some seconds until a Job is enqueued and has its pods, and these their nodes.
-
-    The place of a Job's pod that died is kept for seconds, not for a minute (E6): by then its
-    replacement has come, and a Job that has lost one for good at the end of a run would keep others
-    waiting for longer than the quiet lasts.
     """
-    release = {**lengths.config.get("release", {}), "replacementWait": KEPT}
-    config = {**lengths.config, "scheduler": "volcano", "release": release}
+    config = {**lengths.config, "scheduler": "volcano"}
     if not lengths.faults:
         return replace(lengths, config=config)
     return replace(lengths, faults=_SHORT_BESIDE_VOLCANO, between_faults=(3, 5), config=config)

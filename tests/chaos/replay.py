@@ -15,7 +15,6 @@ from .history import Change, changes
 from .judging.calm import Calm, Span, without_a_leader
 from .judging.denials import Denial, Rooms, wrong
 from .judging.leeway import Trouble
-from .judging.losses import Loss, in_calm, unreplaced
 from .judging.memory_judge import MemoryJudge
 from .judging.pauses import AT_ALL, Pauses
 from .judging.recount import Recount
@@ -40,8 +39,6 @@ class Replay:
     wrong: list[Denial]
     unjudged: int
     """Denials while a fault had made views old."""
-    unreplaced: list[str]
-    """Members of gangs that died, and whose place others got."""
 
 
 def replay(
@@ -51,7 +48,6 @@ def replay(
     wrong_times: Sequence[Span] = (),
     reservation_timeout: float = RESERVATION_TIMEOUT,
     longest_pause: float = AT_ALL,
-    losses: Sequence[Loss] = (),
     *,
     volcano: bool = False,
 ) -> Replay:
@@ -87,10 +83,8 @@ def replay(
     pauses.ended(at)
     counts["terms that let something through"] = len(terms)
     counts.update(memory.seen)
-    judged_losses = in_calm(losses, calm)
     if volcano:
         counts["groups enqueued by Volcano, and judged"] = judge.enqueued_by_volcano
-        counts["pods of Jobs that died, and judged"] = len(judged_losses)
     found, unsaid = wrong(denials, rooms, troubles)
     return Replay(
         recount,
@@ -101,7 +95,6 @@ def replay(
         pauses.too_long(calm, longest_pause),
         found,
         unsaid,
-        unreplaced(judged_losses),
     )
 
 

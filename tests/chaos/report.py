@@ -72,7 +72,6 @@ class Report:
                 for violation in self.replay.violations
             ]
             found += self.replay.too_long
-            found += self.replay.unreplaced
             found += [
                 f"denied wrongly: {d.amount} of {d.place}: {d.text}" for d in self.replay.wrong
             ]

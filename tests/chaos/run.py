@@ -199,7 +199,6 @@ async def _on(
         happened=scene.happened,
         troubles=scene.troubles,
         denials=[denial for client in clients for denial in client.denials],
-        losses=[loss for client in clients for loss in client.losses],
         reservation_timeout=lengths.config.get("reservationTimeout", RESERVATION_TIMEOUT),
         longest_pause=lengths.longest_pause,
         volcano=side is not None,

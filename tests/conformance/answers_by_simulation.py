@@ -10,8 +10,7 @@ import msgspec
 from cardquota.cli.files import read_files, sort_documents
 from cardquota.cli.simulate import Simulation
 from cardquota.quota import to_its_end
-from cardquota.quota.answers import AskedWorkload, Explanations
-from cardquota.quota.answers.queue_answer import queue_answer
+from cardquota.quota.answers import AskedWorkload, explain, queue_answer
 from cardquota.settings import Settings
 
 from .case import Case
@@ -27,13 +26,13 @@ def answers_by_simulation(case: Case, file: Path) -> dict[str, dict[str, Any]]:
     simulation = Simulation(settings, sort_documents(read_files([str(file)])))
     simulation.run()
     ledger = simulation.ledger
-    explanations = Explanations(ledger, require_queue=settings.require_queue)
+    require_queue = settings.require_queue
 
     def answer(kind: str, name: str) -> Any:
         if kind == "queue":
             return to_its_end(queue_answer(ledger, name, limit=_LIMIT, time=_TIME))
         asked = AskedWorkload(ASKED_KINDS[kind], case.namespace, name)
-        return to_its_end(explanations.answer(asked, _TIME))
+        return to_its_end(explain(ledger, asked, _TIME, require_queue=require_queue))
 
     return {
         kind: {name: msgspec.to_builtins(answer(kind, name)) or {} for name in expected}

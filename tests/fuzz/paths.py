@@ -11,7 +11,6 @@ from unittest.mock import patch
 
 from cardquota.control.release import GateOpener
 from cardquota.control.release.groups import GangReports, GangStart, PodGroupWriter
-from cardquota.quota.answers import WaitingOrder
 from cardquota.quota.ledger import ReleaseDecisions
 from cardquota_webhooks.reviews import Questions
 
@@ -27,8 +26,6 @@ PATHS: Final = (
     (ReleaseDecisions, "lose_place"),
     (ReleaseDecisions, "enqueue"),
     (Questions, "answered"),
-    (WaitingOrder, "first"),
-    (WaitingOrder, "place_of_pod"),
 )
 RESERVED: Final = "a reservation that was written"
 """After which the gates of a gang are opened."""

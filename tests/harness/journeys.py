@@ -22,7 +22,7 @@ import cardquota_webhooks
 from builders import H200, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.body import Body
 from cardquota.cluster.api import APPLY_PATCH
-from cardquota.control.queues import PostedReports, StatusWriter, state_of
+from cardquota.control.queues import QueueReconciler
 from cardquota.quota.reports import QueueReport
 from cardquota_dev.plane.ports import free_ports
 
@@ -43,7 +43,7 @@ class Journeys:
     def __init__(self) -> None:
         self._writes = _Writes()
         self._replica = Replica(default_queue="team", writes=self._writes)
-        self._status = _PostedStatus(self._writes, self._replica.leadership.report_all)
+        self._status = _PostedStatus(self._writes)
         self.files: dict[str, frozenset[str]] = {}
 
     async def review(self) -> None:
@@ -164,39 +164,26 @@ class _Writes(TakesAll):
 class _PostedStatus:
     """Stands for Kopf: what it would call, in this loop. Kopf's own watch needs an API server."""
 
-    def __init__(self, writes: _Writes, ask_all: Callable[[], None]) -> None:
+    def __init__(self, writes: _Writes) -> None:
         self._writes = writes
-        self._ask_all = ask_all
-        self._writer = StatusWriter(self, lambda: "2026-01-01T00:00:00Z", standalone=True)
-        self._posted = PostedReports(self._take)
+        self._reconciler = QueueReconciler(self, lambda: "2026-01-01T00:00:00Z", standalone=True)
 
     async def patch(self, path: str, body: object, content_type: str) -> str:
         assert content_type == APPLY_PATCH, body
         await self._writes.patch(path)
         return str(self._writes.revision)
 
-    def start(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._posted.connect(loop)
-        loop.call_soon(self._ask_all)
+    def start(self) -> None: ...
 
-    def post(self, queue: str, report: QueueReport | None) -> None:
-        self._posted.post(queue, report)
+    def post(self, queue: str, view: QueueReport | None) -> None:
+        assert view is not None, queue
+        self._reconciler.want(view.uid, view)
 
     def seen(self, queue: dict[str, Any]) -> None:
-        version, others = state_of(queue) or ("", False)
-        uid = queue["metadata"]["uid"]
-        self._writer.see("team", queue, uid, version=version, others_state=others)
+        self._reconciler.seen(queue)
 
     async def stop(self) -> None:
-        self._posted.disconnect()
-        self._writer.close()
-
-    def _take(self, queue: str, report: QueueReport | None) -> None:
-        if report is None:
-            self._writer.drop(queue)
-        else:
-            self._writer.want(report)
+        self._reconciler.close()
 
 
 @contextmanager

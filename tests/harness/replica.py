@@ -75,17 +75,12 @@ class Replica:
         default_queue: str = "",
         writes: TakesAll | None = None,
         later: Later = in_loop_later,
-        group_refreshes: float = 2.0,
     ) -> None:
-        """`writes`: who takes what is written. `later`: ends the time of reservations.
-        `group_refreshes`: the setting; nothing tells the watch of a refresh, so it is due again.
-        """
+        """`writes`: who takes what is written. `later`: ends the time of reservations."""
         self.ledger = Ledger(DEFAULT_TABLE, default_queue=default_queue, at_once=AT_ONCE)
         self.notifier, self.metrics = ChangeNotifier(), Metrics()
         OverdueReads(self.ledger, self.notifier)
-        self.settings = Settings.model_validate(
-            {"release": {"groupRefreshesPerSecond": group_refreshes}}
-        )
+        self.settings = Settings()
         self.sinks = {w.kind: w for w in watched_kinds(self.ledger, self.notifier, lambda _: None)}
         self.deliveries: dict[str, Delivery[Any]] = {
             kind: w.delivery() for kind, w in self.sinks.items()
@@ -205,7 +200,6 @@ class _Posted:
 
 class _AlwaysLeading:
     term = TERM
-    predecessor_renewed = ""
 
     def time_left(self) -> float:
         return 60.0

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from cardquota.cluster.certificates import KeyPair, make_serving
 
 LEFT = timedelta(seconds=32)
-"""What is left of it: time for all three phases of a change of the CA."""
+"""What is left of it: time until a new CA is trusted."""
 
 
 def nearly_ended(held: Mapping[str, bytes]) -> dict[str, bytes]:

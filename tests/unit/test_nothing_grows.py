@@ -15,7 +15,7 @@ from builders import CARDS, H200, a_ledger, a_pod, a_queue
 from cardquota.cluster.api import Client
 from cardquota.cluster.events import EventRecorder, ObjectReference
 from cardquota.cluster.writes import FencedWriter
-from cardquota.control.queues import StatusWriter
+from cardquota.control.queues import QueueReconciler
 from cardquota.control.release import GateOpener, GateReleaser, StampWriter
 from cardquota.control.release import gate_releaser as release
 from cardquota.control.release.groups import GroupConditions, PodGroupWriter
@@ -116,18 +116,20 @@ async def test_the_recorder_keeps_no_more_than_it_may(recorder: EventRecorder) -
     assert containers(recorder)["EventRecorder._queue._waiting"] == 0
 
 
-async def test_nothing_is_left_of_a_queue_in_the_status_writer() -> None:
-    writer = StatusWriter(Silent(), lambda: "2026-01-01T00:00:00Z", standalone=True)
+async def test_nothing_is_left_of_a_queue_in_the_reconciler() -> None:
+    writer = QueueReconciler(Silent(), lambda: "2026-01-01T00:00:00Z", standalone=True)
     before = containers(writer)
     for number in range(LIVES):
         queue = a_queue(f"queue-{number}").with_quota({H200: 1})
         found = report(a_ledger(*CARDS, queue), queue.name)
         assert found is not None
-        writer.see(queue.name, {})
-        writer.want(found)
+        meta = {"name": queue.name, "uid": found.uid, "resourceVersion": "1"}
+        writer.seen({"metadata": meta})
+        writer.want(found.uid, found)
         await until(lambda n=number: writer.writes > n)
-        writer.drop(queue.name)
-    await until(lambda: not writer.writing, 5)
+        writer.want(found.uid, None)
+        writer.gone(found.uid)
+    await until(lambda: not writer.working, 5)
     assert_nothing_grew(before, containers(writer))
 
 
@@ -142,7 +144,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     feed = Feed(ledger)
     script = Script()
     writer = FencedWriter(script, lambda: 60.0, timeout=2.0, at_a_time=32)
-    conditions = GroupConditions(ledger, term="term", per_second=100.0)
+    conditions = GroupConditions(ledger, term="term")
     releaser = GateReleaser(
         ledger,
         GateOpener(ledger, writer, writer),
@@ -150,6 +152,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
         StampWriter(ledger, writer, term="term"),
         recorder,
         Metrics(),
+        conditions,
         term="term",
         in_flight=32,
         reservation_timeout=300.0,
@@ -188,8 +191,6 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     bounded = {path for path in containers(releaser) if "._events." in path}
     # Namespaces are not forgotten with their pods, but some at a time once they are gone.
     bounded.add("GateReleaser._breaker._failures")
-    # Nor are those whose event was to be renewed: some are looked at with each that is added.
-    bounded.add("GateReleaser._wait_reports._renewals._due")
     assert_nothing_grew(before, containers(ledger, releaser, feed), but=bounded)
     assert containers(releaser)["GateReleaser._breaker._failures"] <= 64
     deciding.cancel()

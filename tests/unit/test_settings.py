@@ -73,8 +73,11 @@ def test_times_that_contradict_each_other_are_named_with_their_numbers(
         ("extender: {lateBinding: true}", "extender.lateBinding"),
         ("extender: {schedulers: [mine]}", "extender.schedulers"),
         ("webhook: {unseenWait: 0.5}", "webhook.unseenWait"),
-        ("cardSecondsRefresh: 300", "cardSecondsRefresh"),
+        ("cardSecondsRefresh: 300", "cardSecondsRefresh"),  # T5
+        ("events: {renewalsPerSecond: 20}", "events.renewalsPerSecond"),
+        ("release: {groupRefreshesPerSecond: 2}", "release.groupRefreshesPerSecond"),
         ("stuck: {gatedAfter: 60}", "stuck"),
+        ("release: {replacementWait: 60}", "release.replacementWait"),
     ],
 )
 def test_a_setting_that_is_gone_says_so(tmp_path: Path, written: str, key: str) -> None:
@@ -104,9 +107,9 @@ def test_a_variable_overrides_the_file_whatever_the_words_of_its_name(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     file = tmp_path / "config.yaml"
-    file.write_text("{defaultQueue: file, events: {renewAfter: 100, renewalsPerSecond: 2}}")
+    file.write_text("{defaultQueue: file, events: {renewAfter: 100}}")
     monkeypatch.setenv("CARDQUOTA_DEFAULT_QUEUE", "environment")
     monkeypatch.setenv("CARDQUOTA_EVENTS__RENEW_AFTER", "300")
     found = load(file)
     assert found.default_queue == "environment"
-    assert (found.events.renew_after, found.events.renewals_per_second) == (300, 2)
+    assert found.events.renew_after == 300

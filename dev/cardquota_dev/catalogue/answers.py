@@ -8,7 +8,6 @@ from typing import Final
 from cardquota.quota.limits import BODY
 from cardquota.quota.messages import (
     answer_messages,
-    origin_messages,
     request_messages,
     shortfall_messages,
     standing_messages,
@@ -69,76 +68,27 @@ QUESTIONS: Final = (
 )
 
 STANDINGS: Final = (
-    _stands(
-        "A pod is on a node.",
-        say(standing_messages.runs_on, "gpu-7", _HELD, constant("FITS_QUOTA")),
-    ),
-    _stands(
-        "A workload, or a group, has all its pods.", say(standing_messages.all_pods_there, 3, 1)
-    ),
+    _stands("A pod is on a node.", say(standing_messages.runs_on, "gpu-7", _HELD)),
+    _stands("A workload, or a group, has all its pods.", say(standing_messages.all_pods_there, 3)),
     _stands(
         "Its gate is open, and it has no node.",
         say(standing_messages.let_through, _HELD),
         "See what the scheduler says.",
     ),
     _stands(
-        "The same, and no node has its cards free.",
-        say(standing_messages.no_node_free, _H200, 4, 2),
-        "As it says.",
-    ),
-    _stands(
-        "The same, and no node that takes pods has as many cards.",
-        say(standing_messages.no_node_ready, _H200, 8, 4),
-        "As it says.",
-    ),
-    _stands(
-        "The same, and no node has as many cards, or no card as much memory.",
-        say(standing_messages.no_node_large, _H200, 16, 8),
-        "As it says.",
-    ),
-    _stands(
         "The same, and it has scheduling gates that others set.",
-        say(standing_messages.other_gates_shut, ["example.com/data"]),
+        say(standing_messages.let_through, _HELD, ["example.com/data"]),
         "Ask whoever set them.",
     ),
     _stands(
-        "The same of a pod that is in no queue.",
-        say(standing_messages.runs_on, "gpu-7", _HELD, constant("IN_NO_QUEUE")),
-        "Name a queue, if a quota should hold it.",
-    ),
-    _stands(
-        "It came in audit mode, or where its namespace is not watched.",
-        say(standing_messages.runs_on, "gpu-7", _HELD, constant("CAME_UNENFORCED")),
-    ),
-    _stands(
-        "The same, and it has no node yet.",
-        say(standing_messages.let_through, (), constant("NOT_COUNTED_YET")),
-    ),
-    _stands(
-        "It was created when no webhook or policy of cardquota was asked.",
-        say(standing_messages.runs_on, "gpu-7", _HELD, constant("CAME_PAST_GATE")),
-        "See `kubectl cardquota check`.",
-    ),
-    _stands(
-        "Its queue is over its quota.",
-        say(standing_messages.runs_on, "gpu-7", _HELD, say(standing_messages.beyond_quota, _QUEUE)),
-        "Ask for a higher quota, or end pods of the queue.",
-    ),
-    _stands(
         "Members of a gang have gone.",
-        say(standing_messages.gang_lacks_members, 2, 0, 2, 4),
+        say(standing_messages.gang_lacks_members, 2, 4),
         "See what its controller says.",
     ),
     _stands(
         "A pod waits at its gate, and would fit now.",
         say(standing_messages.room_now, _QUEUE),
         "As it says.",
-    ),
-    _stands(
-        "The same, and what is free may be set aside for one that comes before it (E6). For whom, "
-        "only the leader knows; any replica answers.",
-        say(standing_messages.room_may_be_set_aside, _QUEUE, 600.0),
-        "Wait, or ask for more quota. An event on the pod says for whom it is set aside.",
     ),
     _stands(
         "A pod waits at its gate: the API server or a webhook refused to open it.",
@@ -153,18 +103,13 @@ STANDINGS: Final = (
     _stands("The same, where nothing is enforced.", constant("NOT_ENFORCED"), "As it says."),
     _stands(
         "A workload lacks pods, and its next one would be admitted now.",
-        say(standing_messages.would_be_admitted, _QUEUE),
+        say(standing_messages.next_pod_not_refused),
         "Nothing, unless it stays so: it is woken (R5).",
     ),
     _stands(
         "The same; its next pod would wait at the gate.",
-        say(standing_messages.would_wait, _SHORT),
+        say(standing_messages.next_pod_not_refused, _SHORT),
         "Nothing, unless it stays so: it is woken (R5).",
-    ),
-    _stands(
-        "The same; no quota is enforced in its namespace by now, or its pods name no queue.",
-        constant("NO_QUOTA_REFUSES"),
-        "See its events.",
     ),
     _stands(
         "The same; more is in its pod template than is read.",
@@ -187,19 +132,5 @@ STANDINGS: Final = (
     _stands(
         "A workload has all its pods, and no quota concerns them.",
         say(standing_messages.pods_not_known),
-    ),
-    _stands("Its group names its queue.", say(origin_messages.queue_by_group, _QUEUE, "team/gang")),
-    _stands("A pod group names its queue.", say(origin_messages.queue_by_spec, _QUEUE)),
-    _stands("It names its queue.", say(origin_messages.queue_by_annotation, _QUEUE)),
-    _stands("Its namespace does.", say(origin_messages.queue_by_namespace, _QUEUE, "team")),
-    _stands("The configuration does.", say(origin_messages.queue_by_configuration, _QUEUE)),
-    _stands(
-        "Somebody named another queue after it was let through.",
-        say(origin_messages.queue_by_stamp, _QUEUE),
-    ),
-    _stands(
-        "Nobody has named a queue.",
-        say(origin_messages.no_queue_named),
-        "Name one, if a quota should hold it.",
     ),
 )

@@ -307,18 +307,6 @@ NOT_READ: Final = (
     ),
     Entry(
         under=Reason.TOO_MUCH_KEPT,
-        when="The same of a pod of the workload that `explain` is asked about.",
-        says=say(
-            request_messages.its_pod_not_read,
-            "train-0",
-            say(request_messages.too_much_kept, limits.WAITING_PODS_OF_ONE, 67_109_120, of="it"),
-        ),
-        where=(Where.ANSWER,),
-        rule="P8",
-        do="Wait, or delete pods of this namespace that wait.",
-    ),
-    Entry(
-        under=Reason.TOO_MUCH_KEPT,
         when="The same of the PodGroup that the pod names.",
         says=say(
             request_messages.not_read,

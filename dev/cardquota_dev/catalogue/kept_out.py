@@ -302,16 +302,6 @@ OTHER: Final = (
         do="Wait; or ask for a card that is not waited for.",
     ),
     Entry(
-        under=Reason.BEHIND,
-        when="There is room, but a running gang of the queue has lost a pod of its minimum, and "
-        "the place is kept for the replacement, for `release.replacementWait`. It is named if it "
-        "is in the pod's own namespace.",
-        says=say(order_messages.behind_vacancy, _QUEUE, [(_H200, 2)], name="research/train"),
-        where=(Where.POD_EVENT,),
-        rule="E6",
-        do="Wait; see why the lost pod is not created again, if the group is yours.",
-    ),
-    Entry(
         under=Reason.NODE_WITHOUT_CARD,
         when="The pod names its nodes, as those of a DaemonSet do, and they have no such card.",
         says=say(request_messages.node_without_card, _QUEUE, _GPU, 1),

@@ -62,7 +62,8 @@ search for the words between them.
 - A workload whose pods can never fit gets their refusal as a Warning.
 
 Refusals by the API server itself are [at the end](#admission-policies). What can be written where
-is in [rules.md](rules.md). "rule" is the number of the rule, which its tests have in their names.
+is in [rules.md](rules.md), each key in [reference.md](reference.md#keys). "rule" is the number of
+the rule, which its tests have in their names.
 """
 
 

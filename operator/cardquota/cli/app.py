@@ -231,10 +231,8 @@ def top(
 ) -> None:
     """Show what each queue has, holds and waits for.
 
-    Reads queues with your rights. Beside Volcano it shows what `kubectl get queues` does not. It
-    asks the operator which cards are used outside all queues; if it gets no answer, it reads nodes
-    and pods. With -o wide each card of a queue has its own row, with its on-line and off-line use,
-    and the cards that are free on nodes.
+    Reads queues with your rights. Beside Volcano it shows what `kubectl get queues` does not. With
+    -o wide each card of a queue has its own row, with its on-line and off-line use.
     """
     if watch and output.is_data:
         raise typer.BadParameter("is for text alone: leave out -o", param_hint="--watch")

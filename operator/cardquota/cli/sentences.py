@@ -4,10 +4,9 @@
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ..quota.reports.cards_outside import OutsideUse
 from ..quota.vocabulary import NAMESPACES
 from ..quota.words import counted, first_of, lasting, listed, show
 
@@ -135,11 +134,6 @@ def of_a_cluster(name: str) -> str:
 def more_lines(number: int) -> str:
     """The terminal has no room for these."""
     return f"and {counted(number, 'more line')}"
-
-
-def too_many_pods(most: int) -> str:
-    """More pods with cards than are read for an answer at once."""
-    return f"more than {most:,} pods have cards; ask with -o wide"
 
 
 def nothing_published(queues: str) -> str:
@@ -460,20 +454,11 @@ def totals_differ(card: str, published: int, counted_now: int) -> str:
     )
 
 
-def used_outside(used: OutsideUse) -> str:
-    """Pods hold cards and are in no queue (V5)."""
-    cards = first_of([f"{show(card)} {amount}" for card, amount in used.cards.items()], ", ")
-    rest = used.pods - len(used.first) if used.others is None else used.others
-    more = f" and {rest} more" if rest else ""
-    return (
-        f"used outside every queue: {cards}, by {counted(used.pods, 'pod')} "
-        f"({listed(used.first)}{more})"
-    )
-
-
-def outside_not_known(reason: str) -> str:
-    """The user may not list pods or nodes."""
-    return f"{reason}: what is used outside every queue is not shown"
+def used_outside(pods: int, cards: Mapping[str, int], first: Sequence[str]) -> str:
+    """Pods hold cards and are in no queue (V5). `first`: of them, by name."""
+    held = first_of([f"{show(card)} {amount}" for card, amount in cards.items()], ", ")
+    more = f" and {pods - len(first)} more" if pods > len(first) else ""
+    return f"used outside every queue: {held}, by {counted(pods, 'pod')} ({listed(first)}{more})"
 
 
 def misplaced(key: str, *, label: bool) -> str:

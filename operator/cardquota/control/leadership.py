@@ -24,7 +24,6 @@ from ..quota.ledger.groups.group_condition import StoredCondition
 from ..quota.ledger.groups.group_facts import GroupFacts
 from ..quota.ledger.groups.pod_group_state import PodGroupState
 from ..quota.ledger.ledger import Ledger
-from ..quota.moments import seconds_of, time_text
 from ..quota.reports.queue_report import QueueReport
 from ..quota.verdict import Verdict
 from ..settings import Settings
@@ -32,7 +31,7 @@ from .fence import Fence
 from .later import Later, in_loop_later
 from .queues.queue_definition import QueueDefinition
 from .queues.queue_operator import QueueOperator
-from .queues.queue_reports import QueueReports
+from .queues.queue_views import QueueViews
 from .release.gate import GateOpener
 from .release.gate_releaser import GateReleaser
 from .release.gate_reports import GateReports
@@ -41,7 +40,7 @@ from .release.groups.pod_group_writer import PodGroupWriter
 from .release.groups.quota_conditions import QuotaConditions
 from .release.stamp_writer import StampWriter
 from .reports.audit import report_unadmitted
-from .reports.condition_events import tell_condition
+from .reports.condition_events import ConditionEvents
 from .reports.left_out_reports import ask_for_left_out, report_left_out
 from .reports.memory_reports import MemoryReports
 from .reports.namespace_reports import NamespaceReports
@@ -51,8 +50,6 @@ from .reports.unadmitted import UnadmittedReports
 _LOG = logging.getLogger(__name__)
 OWN_WRITES: Final = 0.5
 """Seconds within which the watches should report our last writes."""
-_NOT_TOLD_YET: Final = 60
-"""Seconds before the end of an earlier term: whom it saw then it may not have told yet."""
 STATUS_EVERY: Final = 0.1
 """Seconds between two reports of what changed."""
 
@@ -143,7 +140,7 @@ class Leadership:
         self._unsettled = False
         self._term: asyncio.Task[None] | None = None
         self._releaser: GateReleaser | None = None
-        self._reports: QueueReports | None = None
+        self._views: QueueViews | None = None
         self._unadmitted = UnadmittedReports(ledger, events)
         self._namespaces = NamespaceReports(ledger, events)
         self._memory = MemoryReports(ledger, events)
@@ -222,14 +219,9 @@ class Leadership:
         except LeadershipLost as reason:
             _LOG.info("term %s ended before it decided anything: %s", term, reason)
             return
-        loop = asyncio.get_running_loop()
         operator = QueueOperator(
             standalone=self._standalone,
-            ask_all=lambda: _in_loop(loop, self.report_all),
             definition=self._definition,
-            told=lambda report, change: _in_loop(
-                loop, lambda: tell_condition(self._events, report, change)
-            ),
             unwritten=self._metrics.unwritten_queues.set,
         )
         self._definition.listen(operator.restart)
@@ -247,14 +239,18 @@ class Leadership:
         """Decide in this term until cancelled. Only for who knows that the Lease is ours, and that
         all has been seen that was decided before.
         """
-        reports = self._reports = QueueReports(
-            self._ledger,
-            operator.post,
-            clock=self._clock,
-        )
+        events = ConditionEvents(self._events)
+
+        def post(queue: str, view: QueueReport | None) -> None:
+            operator.post(queue, view)
+            if not self._definition.place.has_state:
+                events.look(queue, view)
+
+        views = self._views = QueueViews(self._ledger, post, clock=self._clock)
         releaser = self._releaser = self._make_releaser(term)
         self._metrics.leader.set(1)
         operator.start()
+        self.report_all()
         for part in self._parts:
             part.begin(term)
         self._memory.start()
@@ -264,8 +260,8 @@ class Leadership:
             await releaser.run()
         finally:
             self._metrics.leader.set(0)
-            self._releaser = self._reports = None
-            reports.stop()
+            self._releaser = self._views = None
+            views.stop()
             self._unadmitted.stop()
             self._namespaces.stop()
             self._memory.stop()
@@ -293,7 +289,6 @@ class Leadership:
         conditions = GroupConditions(
             self._ledger,
             term=term,
-            per_second=release.group_refreshes_per_second,
             stored=_of_ours if self._standalone else _beside_volcano,
         )
         groups = PodGroupWriter(
@@ -313,6 +308,7 @@ class Leadership:
             StampWriter(self._ledger, writer(), term=term),
             self._events,
             self._metrics,
+            conditions,
             term=term,
             in_flight=release.in_flight,
             reservation_timeout=self._settings.reservation_timeout,
@@ -320,18 +316,8 @@ class Leadership:
             later=self._later,
             starvation_wait=release.starvation_wait,
             quota_conditions=beside,
-            replacement_wait=release.replacement_wait,
             renew_after=self._settings.events.renew_after,
-            renewals_per_second=self._settings.events.renewals_per_second,
-            told_before=self._told_before(),
         )
-
-    def _told_before(self) -> str:
-        """Who was created up to then was told by an earlier leader, unless it had not got so far.
-        Empty if there was none.
-        """
-        renewed = seconds_of(self._elector.predecessor_renewed)
-        return "" if renewed is None else time_text(max(0, renewed - _NOT_TOLD_YET))
 
     def _ledger_changed(self) -> None:
         """Wake the releaser; if we do not lead, drop what only a leader needs."""
@@ -352,7 +338,7 @@ class Leadership:
         Done by itself soon after news came. Outside a term it does nothing.
         """
         self._flush, self._flushed_at = None, self._clock()
-        if self._reports is None:
+        if self._views is None:
             return
         unadmitted_left = report_unadmitted(self._ledger, self._events)
         told = not unadmitted_left and report_nodes(self._ledger, self._events)
@@ -360,13 +346,13 @@ class Leadership:
         if not (told and self._namespaces.look()):
             self._flush_later()
         slice_ = TimeSlice(LEADER_SLICE, self._clock)
-        for _ in self._ledger.shares.refresh():
+        for _ in self._ledger.shares.refresh():  # marks whoever deserves another amount now
             if slice_.over:
                 self._flush_later()
                 break
         changed = self._ledger.dirty.take_changed()
         self._unadmitted.look(changed)
-        self._reports.changed(changed)
+        self._views.changed(changed)
 
     def tell_group(self, group: PodGroupState, verdict: Verdict) -> None:
         """Tell a group why it is not enqueued, once per reason; outside a term it does nothing."""
@@ -375,9 +361,10 @@ class Leadership:
 
     def report_all(self) -> None:
         """Report every queue, whatever was reported before; outside a term it does nothing."""
-        if self._reports is not None:
-            self._unadmitted.look(account.name for account in self._ledger.accounts())
-            self._reports.all()
+        if self._views is not None:
+            queues = [account.name for account in self._ledger.accounts()]
+            self._unadmitted.look(queues)
+            self._views.changed(queues)
 
 
 def _of_ours(facts: GroupFacts) -> StoredCondition:
@@ -386,10 +373,3 @@ def _of_ours(facts: GroupFacts) -> StoredCondition:
 
 def _beside_volcano(facts: GroupFacts) -> StoredCondition:
     return facts.quota_condition.stored
-
-
-def _in_loop(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
-    try:
-        loop.call_soon_threadsafe(call)
-    except RuntimeError:
-        _LOG.debug("the ledger's loop is closed")

@@ -5,7 +5,8 @@ plain code serves every object within it. An object that exceeds a limit costs o
 It is refused when it is written, with the number found and the limit. If it is stored all the same,
 it is handled as each limit's own text says.
 
-Sizes are bytes of UTF-8, as Kubernetes counts them.
+Sizes are bytes of UTF-8, as Kubernetes counts them. `docs/reference.md` has all limits, with their
+docstrings and the comments above each group.
 """
 
 import re
@@ -100,7 +101,7 @@ OF_ALL: Final = (WAITING_PODS, WAITING_PODS_OF_ONE, IDLE_GROUPS, IDLE_GROUPS_OF_
 NAMESPACES_TEXT: Final = Limit(f"annotation {v.NAMESPACES}", 64 * KIB, sized=True)
 """The same as for a quota."""
 NAMESPACES: Final = Limit(f"entries in annotation {v.NAMESPACES}", 1_000)
-"""Names are looked up. For entries with wildcards, see `PATTERNS`."""
+"""Names are looked up. Entries with wildcards have a lower limit."""
 NAMESPACE_TEXT: Final = Limit(f"an entry of annotation {v.NAMESPACES}", 128, sized=True)
 """Twice the length of a namespace's name. Only `*` or `[` could make a longer entry match one."""
 PATTERNS: Final = Limit(f"entries with wildcards in annotation {v.NAMESPACES}", 100)
@@ -110,7 +111,7 @@ OF_QUEUES: Final = (NAMESPACES_TEXT, NAMESPACES, NAMESPACE_TEXT, PATTERNS)
 
 # --- what only the operator writes: a longer one is none of ours -----------------------------
 ALLOCATED_TEXT: Final = Limit(f"annotation {v.ALLOCATED}", 32 * KIB, sized=True)
-"""One row for each device that a pod asks for: see `RESOURCES`."""
+"""One row for each device that a pod asks for."""
 RESERVATION_TEXT: Final = Limit(f"annotation {v.RESERVATION}", 256 * KIB, sized=True)
 """What Kubernetes allows for all annotations of an object: we can always read what we wrote."""
 TERM_TEXT: Final = Limit(f"annotation {v.TERM}", KIB, sized=True)
@@ -118,15 +119,12 @@ TERM_TEXT: Final = Limit(f"annotation {v.TERM}", KIB, sized=True)
 
 GROUP_CARDS_TEXT: Final = Limit("status.columns.cards of a pod group", KIB, sized=True)
 """Three choices of two cards, each name cut after 80 characters."""
-GROUP_MESSAGE_TEXT: Final = Limit("a condition's message on a pod group", KIB, sized=True)
-"""The same as for an event, whose sentence it repeats."""
 
 OF_OURS: Final = (
     ALLOCATED_TEXT,
     RESERVATION_TEXT,
     TERM_TEXT,
     GROUP_CARDS_TEXT,
-    GROUP_MESSAGE_TEXT,
 )
 
 # --- workloads: a longer template is not kept, so scaling such a workload is not judged ---------

@@ -1,7 +1,8 @@
 """Every key, gate, reason and condition name that people and other programs can see.
 
 `messages` has the sentences that people read. Nothing here is computed: changing a name here
-changes a public interface.
+changes a public interface. `docs/reference.md` has the keys with their docstrings, which say what
+a key is (before the colon) and what it means.
 """
 
 from enum import StrEnum
@@ -9,18 +10,38 @@ from typing import Final
 
 # --- annotations that users write ------------------------------------------------------------
 QUOTA: Final = "volcano.sh/card.quota"
+"""Annotation of a Queue: JSON object, card to whole number, `{"NVIDIA-H200": 3}`: how many of each
+card the queue may hold. A card without a row has a quota of 0."""
 POLICY: Final = "volcano.sh/card.policy"
+"""Annotation of a Queue: `Deny` or `Gate`, what happens to a pod that could fit later and not now.
+Absent: the maker of the pod decides."""
 NAMESPACES: Final = "volcano.sh/card.namespaces"
+"""Annotation of a Queue: JSON list of names and patterns, `["team-a", "team-a-*"]`: the namespaces
+that may use the queue. Absent: every namespace."""
 QUEUE_STATE: Final = "volcano.sh/card.state"
+"""Annotation of a Queue: `Open` or `Closed`. A closed queue takes nothing new; running pods go
+on."""
 SURGE: Final = "volcano.sh/card.surge"
+"""Annotation of a Queue: `1`, or `{"NVIDIA-H200": 1}`: how many cards rolling updates may borrow
+beyond the quota for a time (R6). Absent: none."""
 REQUEST: Final = "volcano.sh/card.request"
+"""Annotation of a PodGroup: `{"NVIDIA-H200|NVIDIA-H800": 2, "NVIDIA-H200": 1}`: what its
+`minMember` pods will ask for together. The number of a choice is for all its cards together
+(E1)."""
 CARD_NAME: Final = "volcano.sh/card.name"
+"""Annotation of a pod: the card that it uses, or several, `NVIDIA-H200|NVIDIA-H800`, best first.
+All must have the same resource name (P2)."""
 CARD_NAME_ALIAS: Final = "volcano.sh/card.card"
+"""Annotation of a pod: alias of `card.name`, read with a Warning. Two that disagree are refused."""
 QUEUE_NAME: Final = "scheduling.volcano.sh/queue-name"
+"""Annotation of a pod or a namespace: the queue that is charged. Of a namespace: for its pods that
+use cards and name none."""
 QUEUE_NAME_VOLCANO_JOB: Final = "volcano.sh/queue-name"
+"""Annotation of a pod: its queue, as Volcano's Jobs write it."""
 GROUP_NAME: Final = "scheduling.k8s.io/group-name"
+"""Annotation of a pod: its PodGroup, in its namespace. The pod is charged to the group's queue."""
 TASK: Final = "volcano.sh/task-spec"
-"""Annotation of a pod: its task, as Volcano's Jobs write it."""
+"""Annotation of a pod: its task in its group, as Volcano's Jobs write it."""
 
 SYSTEM_CLASSES: Final = "system-"
 """How the names of Kubernetes' own PriorityClasses begin. Nobody else may make one."""
@@ -33,17 +54,26 @@ ROOT_QUEUE: Final = "root"
 
 # --- the namespace label that says how strict we are in it ---------------------------------
 NAMESPACE_MODE: Final = "volcano.sh/card-quota"
+"""Label of a namespace: `enforced`: a pod that uses cards and has no queue is refused. `audit`:
+nothing is refused or gated, a Warning or an event says what would be. `off`: the operator leaves
+the namespace alone. Anything else is refused at write."""
 
 # --- annotations that only the operator writes ----------------------------------------------
 ALLOCATED: Final = "volcano.sh/card.allocated"
+"""Annotation of a pod, by the operator alone: the cards that the pod is charged for."""
 CHARGED_QUEUE: Final = "volcano.sh/card.queue"
+"""Annotation of a pod, by the operator alone: the queue that it is charged to."""
 TERM: Final = "volcano.sh/card.term"
-"""The term that decided. Without the other two keys: audit mode let the pod by (I3)."""
+"""Annotation of a pod, by the operator alone: the term that decided. Without the other two keys:
+audit mode let the pod by (I3)."""
 SETTLE: Final = "volcano.sh/card.settle"
-"""Of a pod, and beside Volcano of a pod group: another one with each write that rules out all
-earlier ones."""
+"""Annotation of a pod or a PodGroup, by the operator alone: another one with each write that rules
+out all earlier ones."""
 RESERVATION: Final = "volcano.sh/card.reservation"
+"""Annotation of a PodGroup, by the operator alone: what is reserved for it (T2)."""
 STATUS: Final = "volcano.sh/card.status"
+"""Annotation of a Queue, by the operator alone: the queue's numbers, where the installed definition
+of Queues has no field for them."""
 
 STAMP: Final = (ALLOCATED, CHARGED_QUEUE, TERM)
 """Pod annotations that say together what a pod is charged for."""
@@ -64,20 +94,21 @@ FIXED_ONCE_OPEN: Final = (
 """Pod annotations that do not change once the pod's gate is open."""
 
 MANAGED: Final = "volcano.sh/card-managed"
-"""Label of a pod that we gate or charge, and of some that we admit without a gate. Only the
-operator changes it. A stamp counts only beside it, so that the API server has to look at no write
-of the status of any other pod."""
+"""Label of a pod, by the operator alone: `true` on pods that are gated or charged, and on some that
+are admitted without a gate. The operator's annotations count only beside it, so that the API server
+has to look at no write of the status of any other pod."""
 IS_MANAGED: Final = "true"
 """Its value. Pods of earlier releases may have another."""
 
 GATE: Final = "volcano.sh/card-quota"
-"""The scheduling gate at which a pod waits for quota."""
+"""Scheduling gate of a pod, by the operator alone: at it a pod waits for quota."""
 
 FIELD_MANAGER: Final = "cardquota"
 LEASE: Final = "cardquota"
 DEPLOYMENT: Final = "cardquota"
 HANDOVER: Final = "volcano.sh/card.handover"
-"""On the Lease, between two leaders: what the former leader had seen."""
+"""Annotation of the Lease, by the operator alone: between two leaders, what the former one had
+seen."""
 OPERATOR_NAMESPACE: Final = "cardquota-system"
 SERVICE_ACCOUNT: Final = "cardquota"
 
@@ -89,36 +120,43 @@ GPU_COUNT: Final = "aliyun.com/gpu-count"
 GPU_PRODUCT: Final = "aliyun.accelerator/nvidia_name"
 """Label of a node: the product of the cards whose memory it shares."""
 GPU_MEMORY_CARD: Final = "ALIYUN_COM_GPU_MEM_IDX"
-"""On a pod: the index of its card on the node."""
+"""Annotation of a pod, by the extender alone: the index of its card on the node."""
 GPU_MEMORY_OF_POD: Final = "ALIYUN_COM_GPU_MEM_POD"
-"""On a pod: how much of the card's memory it holds."""
+"""Annotation of a pod, by the extender alone: how much of the card's memory it holds."""
 GPU_MEMORY_OF_CARD: Final = "ALIYUN_COM_GPU_MEM_DEV"
-"""On a pod: the memory of the whole card."""
+"""Annotation of a pod, by the extender alone: the memory of the whole card."""
 GPU_MEMORY_ASSIGNED: Final = "ALIYUN_COM_GPU_MEM_ASSIGNED"
-"""On a pod: `false` until the device plugin has given it the card, then `true`."""
+"""Annotation of a pod, by the extender and the device plugin: `false` until the latter has given
+the pod its card, then `true`."""
 GPU_MEMORY_ASSUMED_AT: Final = "ALIYUN_COM_GPU_MEM_ASSUME_TIME"
-"""On a pod: nanoseconds. The device plugin serves the pods of a node in this order."""
+"""Annotation of a pod, by the extender and the device plugin: nanoseconds. The device plugin serves
+the pods of a node in this order."""
 BOUND: Final = "volcano.sh/card.bound"
-"""On a pod that our extender has bound: `true`. Its TERM then says nothing of its gate."""
+"""Annotation of a pod, by the extender alone: `true` on what it has bound. `card.term` then says
+nothing of the gate."""
 WOKEN: Final = "volcano.sh/card.woken"
-"""On a pod: any value. Written to have kube-scheduler try the pod again."""
+"""Annotation of a pod, by the operator alone: any value, written to have kube-scheduler try the pod
+again."""
 PLACEMENT: Final = (GPU_MEMORY_CARD, GPU_MEMORY_OF_POD, GPU_MEMORY_OF_CARD, BOUND, WOKEN)
 """Pod annotations that say which card it has. Only the operator writes them, if it binds."""
 CARD_GIVEN: Final = (GPU_MEMORY_ASSIGNED, GPU_MEMORY_ASSUMED_AT)
 """Pod annotations that the device plugin rewrites when it gives a pod its card."""
 CARD_MEMORY: Final = "volcano.sh/card.memory"
-"""On a node: a JSON list, the memory of each card in the node's unit, where they differ."""
+"""Annotation of a node: a JSON list, the memory of each card in the node's unit, where they
+differ."""
 UNHEALTHY_CARDS: Final = "volcano.sh/card.unhealthy"
-"""On a node: the indexes of its broken cards, as `0,2`."""
+"""Annotation of a node: the indexes of its broken cards, as `0,2`."""
 UNHEALTHY_CARDS_OF: Final = "unhealthy-gpu-"
 """Name of the ConfigMap in kube-system that says the same, followed by the node's name."""
 UNHEALTHY_CARDS_KEY: Final = "gpus"
 """Its key."""
 
 EXTENDER_ADDRESS: Final = "volcano.sh/card.extender"
-"""On the Lease: host and port of the leader's scheduler extender."""
+"""Annotation of the Lease, by the operator alone: host and port of the leader's scheduler
+extender."""
 ENQUEUE_ADDRESS: Final = "volcano.sh/card.enqueue"
-"""On the Lease: host and port where the leader is asked which pod groups to enqueue."""
+"""Annotation of the Lease, by the operator alone: host and port where the leader is asked which pod
+groups to enqueue."""
 
 API_GROUP: Final = "scheduling.volcano.sh"
 VERSION: Final = "v1beta1"

@@ -7,30 +7,25 @@ Only if a CA of the callers is gone (the Secret was deleted, say), all connectio
 the certificates that it had signed are good for nothing any more.
 
 A scheduler reads our CA once, when it starts, and its own certificate again and again. So a
-certificate is renewed under its CA, and a next CA stands beside the present one for a month before
-it signs anything: within that time a scheduler has to be started anew.
+certificate is renewed under its CA; where that is replaced, a scheduler has to be started anew.
 """
 
 import asyncio
 import logging
 import ssl
 from collections.abc import Callable, Coroutine
-from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
-
-from cryptography import x509
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.api.client import Client
 from ..cluster.certificates.certificate_store import (
     CertificateSource,
     GivenSecret,
+    Holding,
     OwnSecret,
-    utc_now,
 )
 from ..cluster.certificates.pem import read_certificates
-from ..cluster.certificates.rotation import Holding
 from ..cluster.serving.http_server import PROTOCOLS, HttpServer
 from ..cluster.serving.tls import client_context, load, server_context
 from ..settings import Settings
@@ -40,8 +35,6 @@ _LOOK: Final = 5.0
 """Seconds between two reads of the Secrets: so long a withdrawn certificate is still accepted."""
 _LOOK_AGAIN: Final = 1.0
 """The same while something is missing or wrong."""
-KNOWN_AFTER: Final = timedelta(days=30)
-"""How long a next CA is published before it signs: a scheduler reads it when it starts."""
 
 
 class _WatchedSecret:
@@ -55,14 +48,13 @@ class _WatchedSecret:
         self.problem = ""
 
     async def look(self) -> None:
-        """Read it, and take a step if it is ours. What is wrong is in `problem`."""
+        """Read it, and renew it if it is ours. What is wrong is in `problem`."""
         try:
-            held = None if self._withdrawable else self.held
-            found = await self._source.look(held, _is_known)
+            found = await self._source.look()
         except (ApiError, OutcomeUnknown) as error:
             self._tell(f"certificates of the extender: {error}; trying again")
             return
-        self.held = found.holding or held
+        self.held = found.holding or (None if self._withdrawable else self.held)
         self._tell(found.problem)
 
     def _tell(self, problem: str) -> None:
@@ -201,8 +193,3 @@ def _source(
         return OwnSecret(client, namespace=namespace, name=secret, names=names)
     setting = "extender.certificates"
     return GivenSecret(client, namespace=namespace, name=secret, names=used, setting=setting)
-
-
-def _is_known(authority: x509.Certificate) -> bool:
-    """Whether every scheduler has had the time to learn of a CA."""
-    return authority.not_valid_before_utc + KNOWN_AFTER < utc_now()

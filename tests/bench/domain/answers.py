@@ -14,8 +14,7 @@ from builders import CARDS, H200, Body, a_ledger, a_pod, a_queue
 from cardquota.api.reviews import LARGEST_LIMIT
 from cardquota.loop import BOUND
 from cardquota.quota import Steps
-from cardquota.quota.answers import AskedWorkload, Explanations
-from cardquota.quota.answers.queue_answer import queue_answer
+from cardquota.quota.answers import AskedWorkload, explain, queue_answer
 from cardquota.quota.ledger import Ledger
 
 from ..figure import Figure, Report, median
@@ -54,7 +53,7 @@ def run(report: Report) -> None:
 def _questions() -> dict[str, Callable[[Ledger], Question]]:
     def about(kind: str, name: str) -> Callable[[Ledger], Question]:
         asked = AskedWorkload(kind, "team-0", name)
-        return lambda ledger: lambda: Explanations(ledger).answer(asked, _NOW)
+        return lambda ledger: lambda: explain(ledger, asked, _NOW)
 
     return {
         "queue": lambda ledger: lambda: queue_answer(ledger, "q0", limit=LARGEST_LIMIT, time=_NOW),

@@ -37,7 +37,7 @@ machine too."""
 
 def run(report: Report) -> None:
     """One cluster after the other."""
-    stall_world.run(lambda world: _at_once(Figures(report, world)), group_refreshes=0)
+    stall_world.run(lambda world: _at_once(Figures(report, world)))
     for what, member in _KINDS.items():
 
         async def gangs(
@@ -45,7 +45,7 @@ def run(report: Report) -> None:
         ) -> None:
             await _gangs(Figures(report, world), what, member)
 
-        stall_world.run(gangs, group_refreshes=0)
+        stall_world.run(gangs)
 
 
 async def _at_once(figures: Figures) -> None:

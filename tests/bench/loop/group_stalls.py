@@ -24,9 +24,9 @@ _MODELS: Final = (*CARDS, *(f"CARD-{n}" for n in range(REQUEST_CARDS.most - len(
 
 def run(report: Report) -> None:
     """One cluster after the other."""
-    stall_world.run(lambda world: _tasks(Figures(report, world)), group_refreshes=0)
-    stall_world.run(lambda world: _requests(Figures(report, world)), group_refreshes=0)
-    stall_world.run(lambda world: _silent(Figures(report, world)), group_refreshes=0)
+    stall_world.run(lambda world: _tasks(Figures(report, world)))
+    stall_world.run(lambda world: _requests(Figures(report, world)))
+    stall_world.run(lambda world: _silent(Figures(report, world)))
 
 
 async def _tasks(figures: Figures) -> None:

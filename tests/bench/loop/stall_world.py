@@ -40,8 +40,8 @@ _LOOK: Final = 0.02
 class World(Replica):
     """The replica. To be made in a loop over `selector`."""
 
-    def __init__(self, selector: TimedSelector, group_refreshes: float = 2.0) -> None:
-        super().__init__(group_refreshes=group_refreshes)
+    def __init__(self, selector: TimedSelector) -> None:
+        super().__init__()
         self._selector = selector
         self._worst = 0.0
         self._stretches = 0
@@ -214,14 +214,14 @@ def asking(number: int) -> dict[str, Any]:
     return body.put("high", "spec", "priorityClassName").with_uid(f"u-asks-{number}").body
 
 
-def run(main: Callable[[World], Awaitable[None]], *, group_refreshes: float = 2.0) -> None:
+def run(main: Callable[[World], Awaitable[None]]) -> None:
     """In a loop that is measured. Without refreshes of groups there is an end to what is written:
     no watch tells that one was.
     """
     selector = TimedSelector(thread_time)
 
     async def inside() -> None:
-        world = World(selector, group_refreshes)
+        world = World(selector)
         try:
             await main(world)
         finally:

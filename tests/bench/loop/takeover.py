@@ -170,7 +170,7 @@ async def _take_over(report: Report, selector: StretchSelector) -> None:
     term: Any = leadership.Leadership(
         ledger,
         server,  # type: ignore[arg-type]
-        SimpleNamespace(time_left=lambda: 60.0, term="term", predecessor_renewed=""),  # type: ignore[arg-type]
+        SimpleNamespace(time_left=lambda: 60.0, term="term"),  # type: ignore[arg-type]
         OpenFence(),  # type: ignore[arg-type]
         [],
         recorder,

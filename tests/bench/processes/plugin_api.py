@@ -88,13 +88,11 @@ def _answer(body: dict[str, Any]) -> dict[str, Any]:
     if body["kind"] == "WorkloadReview":
         pods = {"running": 0, "letThrough": 0, "waiting": 1, "lacking": 0}
         about = {"kind": "Job", "namespace": "team", "name": "train", "time": _TIME, "queue": "q"}
-        why = {"queueSource": "Pod", "queueReason": "its own annotation", "state": "Waits"}
         return {
             **about,
-            **why,
+            "state": "Waits",
             "asks": amounts,
             "pods": pods,
-            "waitsFor": "Quota",
             "reason": "",
             "message": "Queue <q> has insufficient quota",
         }

@@ -3,8 +3,9 @@
 import random
 from typing import Any
 
-from cardquota.control.release import EventRenewals
-from cardquota.quota.accounts import AccountReader
+from cardquota.control.release import WaitReports
+from cardquota.quota.accounts import Account, AccountReader
+from cardquota.quota.pending import Candidate
 from cardquota.quota.pods import PodRecord
 from cardquota.quota.pods.indexes import HeldCards
 from cardquota.quota.reports import Waiting, queue_report
@@ -16,15 +17,9 @@ _KEPT = 0.05
 
 
 def no_renewals(breaker: Breaker) -> None:
-    take = EventRenewals.take
+    def not_again(self: Any, account: Account, head: Candidate) -> None: ...
 
-    def nobody(self: Any) -> list[str]:
-        for key in take(self):
-            breaker.count(EventRenewals, "take")
-            self._turns.discard(key)
-        return []
-
-    breaker.replace(EventRenewals, "take", nobody, always=False)
+    breaker.replace(WaitReports, "_renew", not_again)
 
 
 def waiting_off_by_one(breaker: Breaker) -> None:

@@ -8,7 +8,6 @@ from random import Random
 
 from ..api import UNTRUSTED, Api, Object, Reply
 from ..judging.denials import Denial
-from ..judging.losses import Loss
 from . import objects
 from .objects import A, B
 
@@ -23,7 +22,6 @@ class WorkloadClient:
     def __init__(self, name: str, api: Api, seed: str, tally: Counter[str]) -> None:
         self.name, self._api, self._dice, self.tally = name, api, Random(seed), tally
         self.denials: list[Denial] = []
-        self.losses: list[Loss] = []
         self._made = 0
 
     async def run(self) -> None:

@@ -5,7 +5,6 @@ import time
 from collections.abc import Awaitable, Callable
 
 from ..api import Reply
-from ..judging.losses import Loss
 from . import objects
 from .clients import GangClient, Scaler
 from .objects import URGENT, A, B
@@ -80,26 +79,21 @@ class VolcanoJobClient(GangClient):
         self.tally["Jobs left to themselves"] += 1
 
     async def _loses_a_pod(self) -> None:
-        """Volcano makes another one, which needs the place of the first (E6)."""
+        """Volcano makes another one, which goes before others (E6)."""
         if await self._until("Jobs given up", self._in_phase("Running")):
             name = self._dice.choice(pod_names(self._job, self._pods))
-            before, at = await self._bound_uid(name), time.monotonic()
+            before = await self._bound_uid(name)
             path = f"{objects.PODS}/{name}"
             if before and (await self._api.delete(path, now=True)).ok:
                 self.tally["pods of Jobs killed"] += 1
-                await self._replaced(name, before, at)
+                await self._replaced(name, before)
         await self._gone(self._path)
 
-    async def _replaced(self, name: str, before: str, at: float) -> None:
+    async def _replaced(self, name: str, before: str) -> None:
         async def another() -> bool:
             return await self._bound_uid(name) not in ("", before)
 
-        replaced = await self._until("replacements given up", another)
-        self.tally["pods of Jobs replaced"] += replaced
-        needs_all = self._minimum == self._pods > 1
-        if needs_all and self._queue != _SHARED:
-            over = replaced or await self._phase() in _ENDED
-            self.losses.append(Loss(at, name, replaced=over))
+        self.tally["pods of Jobs replaced"] += await self._until("replacements given up", another)
 
     async def _aborted(self) -> None:
         await asyncio.sleep(self._dice.uniform(0.3, 4.0))

@@ -16,7 +16,6 @@ from cardquota.cluster.certificates import (
     CertificateManager,
     GivenSecret,
     KeyPair,
-    Lifetimes,
     OwnSecret,
     PathSecrets,
     read_certificates,
@@ -26,7 +25,6 @@ from cardquota.cluster.certificates import (
 NAMES = ["hook.system.svc", "127.0.0.1"]
 DAY = timedelta(days=1)
 KNOWN_AFTER, LINGER = 10.0, 60.0
-LIVES = Lifetimes(serving=90 * DAY, authority=3650 * DAY, margin=30 * DAY)
 BY_URL: dict[str, Any] = {"url": "https://127.0.0.1:1"}
 BY_SERVICE: dict[str, Any] = {"service": {"name": "hook", "namespace": "system", "port": 443}}
 _GROUP = "admissionregistration.k8s.io/v1"
@@ -73,12 +71,7 @@ class Shelf:
 
     def own_secret(self) -> OwnSecret:
         return OwnSecret(
-            self.client,
-            namespace=self.namespace,
-            name="hook",
-            names=NAMES,
-            now=self.clock.now,
-            lifetimes=LIVES,
+            self.client, namespace=self.namespace, name="hook", names=NAMES, now=self.clock.now
         )
 
     def given_secret(self) -> GivenSecret:

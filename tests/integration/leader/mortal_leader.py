@@ -101,18 +101,15 @@ class MortalLeader:
         def fenced() -> FencedWriter:
             return FencedWriter(self.writer, lambda: 60.0, timeout=5.0, at_a_time=32)
 
+        conditions = GroupConditions(self.ledger, term=term)
         self._releaser = GateReleaser(
             self.ledger,
             GateOpener(self.ledger, fenced(), fenced()),
-            PodGroupWriter(
-                self.ledger,
-                fenced(),
-                fenced(),
-                conditions=GroupConditions(self.ledger, term=term, per_second=2.0),
-            ),
+            PodGroupWriter(self.ledger, fenced(), fenced(), conditions=conditions),
             StampWriter(self.ledger, fenced(), term=term),
             EventRecorder(client, instance=term),
             Metrics(),
+            conditions,
             term=term,
             in_flight=32,
             reservation_timeout=300.0,

@@ -5,7 +5,7 @@ import pytest
 from builders import GPU, a_ledger, a_queue
 from builders.pod import PodBody
 from cardquota.cluster.api import Client, from_kubeconfig
-from cardquota.control.queues import QueuePatches, StatusWriter
+from cardquota.control.queues import QueuePatches, QueueReconciler
 from cardquota.quota import vocabulary as v
 from cardquota.quota.reports import report
 from integration.asking import Object, metric
@@ -257,20 +257,20 @@ async def test_a_queue_closed_while_a_write_is_on_its_way_stays_closed(team: Tea
     team.has_queue(queue)
     team.until_row(T1000, quota=3)
     client = Client(await from_kubeconfig([team.cluster.kubeconfig]))
-    writer = StatusWriter(QueuePatches(client), lambda: "2026-01-01T00:00:00Z", standalone=True)
+    writer = QueueReconciler(QueuePatches(client), lambda: "2026-01-01T00:00:00Z", standalone=True)
     found = report(a_ledger(queue.with_uid(team.queue()["metadata"]["uid"])), queue.name)
     assert found is not None
-    version = team.queue()["metadata"]["resourceVersion"]
+    before = team.queue()
     assert team.patch(queue, {"status": {"state": "Closed"}}, sub="/status").ok
     try:
-        writer.see(queue.name, {}, version=version)
-        writer.want(found)
-        await until(lambda: writer.writes == 1 and not writer.writing, "an answer")
+        writer.seen({**before, "status": {}})
+        writer.want(found.uid, found)
+        await until(lambda: writer.writes == 1 and not writer.working, "an answer")
         assert team.status()["state"] == "Closed"
         seen = team.queue()
         version = seen["metadata"]["resourceVersion"]
-        writer.see(queue.name, {}, version=version, others_state=True)
-        await until(lambda: writer.writes == 2 and not writer.writing, "the next one")
+        writer.seen({**seen, "status": {"state": "Closed"}})
+        await until(lambda: writer.writes == 2 and not writer.working, "the next one")
         assert team.queue()["metadata"]["resourceVersion"] != version
         assert team.status()["state"] == "Closed"
     finally:

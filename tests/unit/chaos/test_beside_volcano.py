@@ -11,7 +11,6 @@ from chaos.clients.volcano_objects import volcano_job
 from chaos.judging.agreement import of_status
 from chaos.judging.fitting import fitting
 from chaos.judging.job_agreement import stuck
-from chaos.judging.losses import KEPT, Loss
 from chaos.judging.recount import Recount
 from chaos.judging.refused_jobs import refused_for_quota
 from chaos.judging.volcano_enqueues import VOTED
@@ -174,14 +173,6 @@ def test_a_pod_of_a_job_is_in_the_queue_of_the_job() -> None:
     assert [pod.key for pod in recount.waiting("q")] == ["p"]
 
 
-def test_the_place_of_one_that_died_is_kept_unless_something_was_wrong(story: Story) -> None:
-    losses = [Loss(10, "a", replaced=False), Loss(10, "b", replaced=True)]
-    late = [Loss(10 - KEPT / 2, "c", replaced=False)]
-    seen = replay(story.file, wrong_times=[(0, 4)], losses=losses + late, volcano=True)
-    assert seen.unreplaced == ["another a was not let through in the place of the one that died"]
-    assert seen.counts["pods of Jobs that died, and judged"] == 2
-
-
 # --- the rest -----------------------------------------------------------------------------------
 
 
@@ -194,7 +185,6 @@ def test_where_the_status_has_no_room_the_annotation_has_the_numbers() -> None:
 def test_a_run_beside_volcano_keeps_its_lengths_and_has_faults_of_its_own() -> None:
     short = beside_volcano(SHORT)
     assert set(SHORT.faults) < set(short.faults)
-    assert short.config["release"] == {"patchTimeout": 1, "replacementWait": KEPT}
     assert beside_volcano(full(480)).faults == ()
     assert beside_volcano(full(480)).config["scheduler"] == "volcano"
 

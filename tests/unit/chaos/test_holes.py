@@ -9,7 +9,6 @@ import pytest
 
 from builders import CARDS, H200, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.release import EventRenewals
 from cardquota.quota import SURGE, Policy
 from cardquota.quota.decisions import judge_create
 from cardquota.quota.release import Opening
@@ -17,6 +16,8 @@ from cardquota.quota.release.openings import openings
 from cardquota.quota.reports import report
 from chaos.breakages.breaker import Breaker
 from chaos.breakages.broken import BREAKAGES
+
+from ..control.release.test_wait_reports import ToldWaits
 
 
 def waits(name: str, amount: int) -> PodBody:
@@ -84,14 +85,16 @@ def volcano_refused_jobs() -> bool:
 
 
 def no_renewals() -> bool:
-    """Whether an hour goes by, and the event of who waits is not written again (section 9)."""
-    now = [0.0]
-    renewals = EventRenewals(
-        after=1_800.0, per_second=20.0, clock=lambda: now[0], waits=lambda _: True
+    """Whether an hour goes by, and the first of a queue is not told again (I4)."""
+    line = ToldWaits(
+        a_queue().with_quota({H200: 0}), waits("a", 1).in_queue("queue"), renew_after=1_800.0
     )
-    renewals.written("a")
-    now[0] = 3_600.0
-    return renewals.take() == [] and not renewals.has_turn("a")
+    line.look()
+    line.go_on()
+    line.now = 3_600.0
+    while line.go_on():
+        pass
+    return len(line.names) == 1
 
 
 def waiting_off_by_one() -> bool:

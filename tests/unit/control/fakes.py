@@ -6,6 +6,7 @@ API server on demand. What a real one does with these patches is in tests/integr
 
 import asyncio
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -167,9 +168,11 @@ class Told:
     def __init__(self) -> None:
         self.events: list[tuple[str, str, str]] = []
         self._last: dict[str, tuple[str, str]] = {}
+        self._at: dict[str, float] = {}
+        self.clock: Callable[[], float] = lambda: 0.0
+        self.renew_after = math.inf
         self.gives_way = False
         self.has_room = True
-        self.sound = 0
 
     def give_way(self) -> None:
         self.gives_way = True
@@ -190,13 +193,14 @@ class Told:
     ) -> None:
         if again or self._last.get(ref.uid) != (reason, topic):
             self.events.append((ref.name, reason, message))
+            self._at[ref.uid] = self.clock()
         self._last[ref.uid] = (reason, topic)
 
     def last_reason(self, uid: str) -> str | None:
         return self._last[uid][0] if uid in self._last else None
 
-    def was_last(self, uid: str, reason: str, topic: str = "") -> bool:
-        return self._last.get(uid) == (reason, topic)
+    def is_due(self, uid: str) -> bool:
+        return self.clock() - self._at.get(uid, -math.inf) >= self.renew_after
 
     def forget(self, uid: str) -> None:
         self._last.pop(uid, None)

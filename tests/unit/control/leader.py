@@ -45,7 +45,6 @@ class Leader:
         phases: bool = False,
         reservation_timeout: float = 300.0,
         later: Later = in_loop_later,
-        replacement_wait: float = 0.0,
     ) -> None:
         self.ledger: Ledger = a_world(*things)
         self.script = Script()
@@ -63,7 +62,7 @@ class Leader:
 
         loop = asyncio.get_running_loop()
         reports = GateReports(self.ledger, self.told, self.metrics)  # type: ignore[arg-type]
-        conditions = GroupConditions(self.ledger, term=TERM, per_second=2.0)
+        conditions = GroupConditions(self.ledger, term=TERM)
         self.releaser = GateReleaser(
             self.ledger,
             GateOpener(
@@ -82,12 +81,13 @@ class Leader:
             StampWriter(self.ledger, writer(), term=TERM),
             self.told,  # type: ignore[arg-type]
             self.metrics,
+            conditions,
             term=TERM,
             in_flight=in_flight,
             reservation_timeout=reservation_timeout,
             clock=loop.time,
             later=later,
-            replacement_wait=replacement_wait,
+            wall_clock=lambda: 0.0,
         )
 
     def see(self, *things: Body) -> None:
@@ -116,7 +116,6 @@ async def leading(
     phases: bool = False,
     reservation_timeout: float = 300.0,
     later: Later = in_loop_later,
-    replacement_wait: float = 0.0,
 ) -> AsyncIterator[Leader]:
     leader = Leader(
         *things,
@@ -124,7 +123,6 @@ async def leading(
         phases=phases,
         reservation_timeout=reservation_timeout,
         later=later,
-        replacement_wait=replacement_wait,
     )
     leader.script.answers, leader.left = list(answers), left
     term = asyncio.create_task(leader.releaser.run())

@@ -34,6 +34,14 @@ class StoredGroups:
         assert len(found) == 1
         return dict(found[0])
 
+    def change(self, name: str, patch: Object) -> None:
+        """Somebody else writes the group."""
+        self._revision += 1
+        body = merged(self._bodies[name], patch)
+        body["metadata"]["resourceVersion"] = str(self._revision)
+        self._bodies[name] = body
+        self._leader.see(GroupBody(body))
+
     def _answer(self, call: Call) -> Answer:
         if "/podgroups/" not in call.path:
             return self._other(call)
@@ -43,11 +51,11 @@ class StoredGroups:
             return json.dumps(before).encode()
         if call.body["metadata"]["resourceVersion"] != before["metadata"]["resourceVersion"]:
             return refused(409)
+        self.patches.append((name, call.body))
         self._revision += 1
         body = merged(before, call.body)
         body["metadata"]["resourceVersion"] = str(self._revision)
         self._bodies[name] = body
-        self.patches.append((name, call.body))
         asyncio.get_running_loop().call_soon(self._leader.see, GroupBody(body))
         return stored(self._revision)
 

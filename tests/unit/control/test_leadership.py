@@ -26,8 +26,8 @@ from .fakes import Script, Told, a_world, charged, lost, no_charge_is_left, unti
 pytestmark = pytest.mark.fake_clock
 
 
-class SilentStatusWriter:
-    """A status writer that writes nothing."""
+class SilentQueueOperator:
+    """Reconciles nothing."""
 
     posted: ClassVar[dict[str, QueueReport | None]] = {}
 
@@ -63,7 +63,7 @@ class LeadingReplica:
         self.told = Told()
         self.metrics = Metrics()
         self.failures: list[BaseException] = []
-        self.elector = SimpleNamespace(time_left=lambda: 60.0, term=None, predecessor_renewed="")
+        self.elector = SimpleNamespace(time_left=lambda: 60.0, term=None)
         self.notifier = ChangeNotifier()
         self.leadership = Leadership(
             self.ledger,
@@ -86,7 +86,7 @@ class LeadingReplica:
 
 @pytest.fixture
 async def replica(monkeypatch: pytest.MonkeyPatch) -> LeadingReplica:
-    monkeypatch.setattr(module, "QueueOperator", SilentStatusWriter)
+    monkeypatch.setattr(module, "QueueOperator", SilentQueueOperator)
     monkeypatch.setattr(module, "settle_and_catch_up", settled_at_once)
     return LeadingReplica()
 
@@ -99,23 +99,6 @@ async def test_an_orderly_exit_may_give_the_lease_up(replica: LeadingReplica) ->
     assert replica.leads == 0
     assert replica.failures == []
     assert no_charge_is_left(replica.ledger)
-
-
-async def test_those_whom_the_predecessor_told_are_told_in_turn(replica: LeadingReplica) -> None:
-    """All but those that came in its last minute: those it may not have told yet."""
-    full = a_queue("full").with_quota({H200: 0})
-    pod = a_pod("new").in_queue("full").naming(H200).asking_for(1).gated()
-    old = [a_pod(f"p{n:02}").in_queue("full").naming(H200).asking_for(1).gated() for n in range(40)]
-    see(replica.ledger, full, pod.created("2020-01-01T11:59:01Z"))
-    see(replica.ledger, *(one.created("2020-01-01T11:59:00Z") for one in old))
-    replica.elector.predecessor_renewed = "2020-01-01T12:00:00.500000Z"
-    replica.leadership.acquired("term")
-    await until(lambda: replica.told.events)
-    assert replica.told.events[0][0] == "new"
-    await asyncio.sleep(0.5)
-    assert len(replica.told.events) < 1 + 20
-    await until(lambda: len(replica.told.events) == 41)
-    await replica.leadership.stop(1.0)
 
 
 async def test_the_successor_is_told_what_to_have_seen(replica: LeadingReplica) -> None:
@@ -217,7 +200,7 @@ async def test_w1_whose_share_is_worked_out_after_the_time_for_it_was_over_is_re
 
 
 def deserved_by_blue() -> set[int]:
-    found = SilentStatusWriter.posted.get("blue")
+    found = SilentQueueOperator.posted.get("blue")
     return {row.deserved for row in found.cards} if found is not None else set()
 
 

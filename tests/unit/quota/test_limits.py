@@ -366,9 +366,8 @@ def stamp_with(**notes: str) -> object:
     return pod.facts().stamp
 
 
-def group_with(cards: str, message: str) -> GroupFacts:
-    group = a_group().put(cards, "status", "columns", "cards")
-    return group.under_condition("Unschedulable", "CardNotInQuota", message).facts()
+def group_with(cards: str) -> GroupFacts:
+    return a_group().put(cards, "status", "columns", "cards").facts()
 
 
 def allocated(size: int) -> str:
@@ -384,8 +383,7 @@ OF_OURS: Final[dict[Limit, Callable[[int], object]]] = {
     limits.ALLOCATED_TEXT: lambda n: stamp_with(allocated=allocated(n)),
     limits.TERM_TEXT: lambda n: stamp_with(term="t" * n),
     limits.RESERVATION_TEXT: lambda n: read_reservation(reservation(n)),
-    limits.GROUP_CARDS_TEXT: lambda n: group_with("c" * n, "").cards or None,
-    limits.GROUP_MESSAGE_TEXT: lambda n: group_with("", "m" * n).condition.digest or None,
+    limits.GROUP_CARDS_TEXT: lambda n: group_with("c" * n).cards or None,
 }
 
 

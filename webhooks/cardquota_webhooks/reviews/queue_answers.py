@@ -11,8 +11,7 @@ from prometheus_client import Counter
 from cardquota.api.reviews.queue_review import DEFAULT_LIMIT, LARGEST_LIMIT
 from cardquota.quota.accounts.account import OUTSIDE
 from cardquota.quota.answers.answer_forms import QueueAnswer
-from cardquota.quota.answers.outside_answer import outside_answer
-from cardquota.quota.answers.queue_answer import queue_answer
+from cardquota.quota.answers.queue_answer import outside_answer, queue_answer
 from cardquota.quota.decisions.probably_meant import any_queue_meant
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import is_object_name
@@ -54,7 +53,6 @@ class QueueAnswers:
         `clock`: seconds, monotonic. `refused_writes`: told without a queue's name (V1).
         """
         self._ledger = ledger
-        self._starvation_wait = settings.release.starvation_wait
         self._questions = Questions(known, clock, settings.webhook.timeout_seconds)
         self._wall_clock = wall_clock
         self._refused_writes = refused_writes
@@ -83,15 +81,7 @@ class QueueAnswers:
         if spec.queue == OUTSIDE:
             found = yield from outside_answer(self._ledger, limit=limit, time=time)
             return replace(found, refused_writes=_total(self._refused_writes))
-        return (
-            yield from queue_answer(
-                self._ledger,
-                spec.queue,
-                limit=limit,
-                time=time,
-                starvation_wait=self._starvation_wait,
-            )
-        )
+        return (yield from queue_answer(self._ledger, spec.queue, limit=limit, time=time))
 
 
 def _total(counter: Counter) -> int:

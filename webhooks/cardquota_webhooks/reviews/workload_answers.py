@@ -1,4 +1,4 @@
-"""Answers to WorkloadReviews: how a workload stands, and what would let it in."""
+"""Answers to WorkloadReviews: how a workload stands."""
 
 import re
 from collections.abc import Callable
@@ -9,9 +9,8 @@ import msgspec
 
 from cardquota.api.reviews.workload_review import LONGEST_KIND
 from cardquota.quota.answers.answer_forms import Explanation
-from cardquota.quota.answers.asked_workload import AskedWorkload
-from cardquota.quota.answers.explanation import Explanations
-from cardquota.quota.answers.workload_meant import workload_meant
+from cardquota.quota.answers.asked_workload import AskedWorkload, workload_meant
+from cardquota.quota.answers.explanation import explain
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import is_object_name
 from cardquota.quota.messages import standing_messages
@@ -57,11 +56,7 @@ class WorkloadAnswers:
         `clock`: seconds, monotonic.
         """
         self._ledger = ledger
-        self._explanations = Explanations(
-            ledger,
-            require_queue=settings.require_queue,
-            starvation_wait=settings.release.starvation_wait,
-        )
+        self._require_queue = settings.require_queue
         self._questions = Questions(known, clock, settings.webhook.timeout_seconds)
         self._wall_clock = wall_clock
 
@@ -85,7 +80,8 @@ class WorkloadAnswers:
     def _answer_or_meant(self, asked: AskedWorkload) -> Steps[Explanation | str]:
         """The answer; where nothing of this name concerns us, the name that was probably meant."""
         time = time_text(int(self._wall_clock()))
-        found = yield from self._explanations.answer(asked, time)
+        steps = explain(self._ledger, asked, time, require_queue=self._require_queue)
+        found = yield from steps
         if found is not None:
             return found
         return (yield from workload_meant(self._ledger, asked))

@@ -71,11 +71,6 @@ class WorkloadReviewStatus(WireModel):
     """When the operator gave this answer."""
     queue: str
     """Queue of the workload. Empty if it has none."""
-    queue_source: str
-    """What names the queue: PodGroup, Annotation, Namespace or Configuration. Charged: it was let
-    through in another queue than it would get now. None: it has no queue."""
-    queue_reason: str
-    """Why it is in this queue, as a sentence."""
     asks: list[AnsweredAmount]
     """Cards that one pod requests. For a group that starts together: cards that all its waiting
     pods request."""
@@ -84,45 +79,29 @@ class WorkloadReviewStatus(WireModel):
     state: str
     """Fits, LetThrough, Waits, Refused, Coming (it lacks pods, and the next one would not be
     refused) or Ends (it is being deleted, or has finished)."""
-    waits_for: str
-    """What it waits for: Quota, Order, PodGroup, Queue, Node, SchedulingGate, Scheduler, Webhook,
-    Operator, Controller or Correction. Empty if it waits for nothing."""
     reason: str
     """The reason, in one word as in events. Empty if there is none."""
     message: str
     """The reason as a sentence: that of its event, if there is one."""
-    gates: list[str] | None = None
-    """Scheduling gates of other programs at which it waits too."""
     place: Int64 | None = None
     """Its place in the order of release of its queue. Absent if it does not wait there."""
     place_of: Int64 | None = None
     """How many wait in its queue."""
-    before: Int64 | None = None
-    """How many of those before it request one of its cards."""
     holders: list[AnsweredHolder] | None = None
-    """Who holds these cards in the namespace of the workload."""
+    """Who holds its cards in the namespace of the workload."""
     more_holders: Int64 | None = None
     """Number of holders in this namespace that are not listed."""
     held_elsewhere: list[AnsweredAmount] | None = None
     """These cards, as far as they are held in other namespaces or reserved in any namespace."""
-    fewer: list[AnsweredAmount] | None = None
-    """It would fit now if it requested at most this many of one of these cards."""
     other_cards: list[AnsweredAmount] | None = None
     """Other cards of its queue with room for it, and what is left of each."""
     other_queues: list[AnsweredQueue] | None = None
-    """Other queues that its namespace may use, with room for it. For a gang whose members ask for
-    different things: with room for all that start together."""
-    fitting: Int64 | None = None
-    """For such a gang: for how many of its members its queue has room together now."""
-    starting: Int64 | None = None
-    """For such a gang: how many of its members start together."""
-    cards_lacking: list[AnsweredAmount] | None = None
-    """For such a gang: how many of each card are missing for members that may use no other."""
+    """Other queues that its namespace may use, with room for it."""
 
 
 class WorkloadReviewSchema(WireModel):
-    """Asks for the state of a workload, why it waits, and what would let it start. Create it as a
-    dry run; it is never stored.
+    """Asks for the state of a workload, why it waits, and where else there is room for it. Create
+    it as a dry run; it is never stored.
     """
 
     api_version: str = f"{REVIEW_GROUP}/{REVIEW_VERSION}"

@@ -19,5 +19,5 @@ def outside_section(read: CheckedCluster) -> CheckSection:
     if PODS in read.unread:
         return CheckSection(OUTSIDE_SECTION)
     used = outside_use(read.ledger, read.namespace)
-    notes = [sentences.used_outside(used)] if used.pods else []
+    notes = [sentences.used_outside(*used)] if used.pods else []
     return CheckSection(OUTSIDE_SECTION, notes=notes)

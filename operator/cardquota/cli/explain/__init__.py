@@ -1,4 +1,4 @@
-"""`kubectl cardquota explain KIND NAME`: how a workload stands, and what would let it in.
+"""`kubectl cardquota explain KIND NAME`: how a workload stands, and where else it would fit.
 
 In: the operator's answer. Out: lines for people, or data for programs.
 """

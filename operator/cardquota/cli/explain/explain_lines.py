@@ -22,7 +22,7 @@ _STATES: Final = {
 
 
 def explain_lines(found: Explanation) -> Iterator[Text]:
-    """How it stands; its queue, cards and place; who holds them; what would let it in."""
+    """How it stands; its queue, cards and place; who holds them; where else it would fit."""
     what = f"{show(found.kind)} {show(found.namespace)}/{show(found.name)}"
     yield Text(f"{what}: {_STATES.get(found.state, show(found.state))}", style="bold")
     rows = list(_rows(found))
@@ -33,20 +33,14 @@ def explain_lines(found: Explanation) -> Iterator[Text]:
 
 def _rows(found: Explanation) -> Iterator[tuple[str, str]]:
     yield "why", show(found.message, most=_LONGEST)
-    if found.waits_for:
-        yield "waits for", show(found.waits_for)
-    for gate in found.gates:
-        yield "also waits at", f"scheduling gate {show(gate)}, which cardquota does not open"
-    queue = show(found.queue) or "none"
-    yield "queue", f"{queue}: {show(found.queue_reason, most=_LONGEST)}"
+    yield "queue", show(found.queue) or "none, so no quota holds it"
     if found.asks:
         yield "asks for", amounts_text(found.asks)
     yield "pods", _pods(found)
     if found.place:
-        same = f"; of those before it {found.before} ask for its cards" if found.before else ""
-        yield "place", f"{found.place} of {found.place_of} that wait in the queue{same}"
+        yield "place", f"{found.place} of {found.place_of} that wait in the queue"
     yield from _holders(found)
-    yield from _remedies(found)
+    yield from _other_room(found)
 
 
 def _pods(found: Explanation) -> str:
@@ -76,15 +70,8 @@ def _holder(one: Holder, now: str) -> str:
     return f"{show(one.kind)}/{show(one.name)}: {cards} ({pods}, for {ago(one.since, now)})"
 
 
-def _remedies(found: Explanation) -> Iterator[tuple[str, str]]:
-    """What would let it in, each for itself."""
-    if found.cards_lacking:
-        yield "lacks", amounts_text(found.cards_lacking)
-    if found.fitting:
-        pods = f"{found.fitting} of the {found.starting} pods that start together"
-        yield "has room", f"for {pods}, by the quota"
-    for one in found.fewer:
-        yield "would fit", f"with at most {one.amount} of {show(one.name)}"
+def _other_room(found: Explanation) -> Iterator[tuple[str, str]]:
+    """Where else it would fit, each for itself."""
     if found.other_cards:
         cards = [f"{show(one.name)} ({one.amount} left)" for one in found.other_cards]
         yield "would fit", f"with another card of the queue: {first_of(cards, ', ')}"

@@ -111,7 +111,7 @@ def in_data(answers: Answers) -> dict[str, Any]:
             "name": report.name,
             "state": report.state,
             "cards": msgspec.to_builtins(report.cards),
-            "resources": msgspec.to_builtins(report.resources),
+            "resources": [row.texts() for row in report.resources],
             "columns": msgspec.to_builtins(columns(report)),
         }
         for report in answers.queues

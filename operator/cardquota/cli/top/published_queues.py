@@ -22,6 +22,8 @@ from ..cluster_error import ClusterError
 
 _NOT_FOUND: Final = 404
 _CARDS: Final = "cards"
+MOST_ROWS: Final = 1_000
+"""Of one queue. The operator publishes no more than fit on the object."""
 _COLUMNS: Final = "columns"
 
 
@@ -57,6 +59,13 @@ class PublishedQueue:
         quota has no cards.
         """
         return bool(self.published.get(_CARDS) or self.published.get(_COLUMNS))
+
+    @property
+    def cards(self) -> list[dict[str, Any]]:
+        """A row each, in the order of the status, which is by name. What is no row is left out."""
+        rows = self.published.get(_CARDS)
+        some = rows[:MOST_ROWS] if isinstance(rows, list) else []
+        return [row for row in some if isinstance(row, dict) and isinstance(row.get("name"), str)]
 
     @property
     def cannot_be_written(self) -> bool:

@@ -22,8 +22,6 @@ from ..leader.read_leases import note_unless_led
 from ..output import Output
 from ..printing import print_data, print_lines
 from ..table import table
-from .answered_use import ask_use
-from .card_use import MOST_PODS, CardUse
 from .published_queues import PublishedQueue, PublishedQueues, list_queues
 from .wide_lines import wide_lines
 
@@ -55,56 +53,38 @@ _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 def top(settings: Settings, *, kubeconfig: Path | None, context: str, output: Output) -> int:
     """The exit code: 0 if the list was made, 1 if it could not be, 2 if no cluster was found.
 
-    What each queue holds, on-line and off-line use included, is what the operator has published on
-    it: one list, whatever number of pods there is. What is used outside every queue, and free on
-    nodes, stands on no object, so the operator is asked. Where it does not answer, or the user may
-    not ask, pods are counted. A text without more columns is to come at once: it counts them only
-    where they are few.
+    What each queue holds is what the operator has published on it: one list, whatever number of
+    pods there is. The Lease tells whether it is of now.
     """
     try:
-        found, use, unled = asyncio.run(_read(settings, kubeconfig, context, output))
+        found, unled = asyncio.run(_read(settings, kubeconfig, context))
     except (AccessError, ClusterError) as error:
         return failed(error)
     if output.is_data:
-        print_data(in_data(found, use, unled), output)
+        print_data(in_data(found, unled), output)
     else:
         bars = sys.stdout.isatty()
         now = int(time.time() * 1000)
-        print_lines(lines(found, now, use, unled=unled, output=output, bars=bars))
+        print_lines(lines(found, now, unled=unled, output=output, bars=bars))
     return 0
 
 
 async def _read(
-    settings: Settings, kubeconfig: Path | None, context: str, output: Output
-) -> tuple[PublishedQueues, CardUse | str, str]:
-    """The queues; what pods use, or why that is not known; and what to say if nobody leads."""
-    in_short = output is Output.TEXT
+    settings: Settings, kubeconfig: Path | None, context: str
+) -> tuple[PublishedQueues, str]:
+    """The queues, and what to say if nobody leads."""
     client = Client(await find_access(kubeconfig, context))
+    looking = asyncio.create_task(note_unless_led(client, settings.namespace))
     try:
-        asking = asyncio.create_task(ask_use(client, all_cards=not in_short))
-        looking = asyncio.create_task(note_unless_led(client, settings.namespace))
-        try:
-            queues = await list_queues(client)
-        except BaseException:
-            asking.cancel()
-            looking.cancel()
-            await asyncio.gather(asking, looking, return_exceptions=True)
-            raise
-        use, unled = await asking, await looking
+        return await list_queues(client), await looking
     finally:
+        looking.cancel()
+        await asyncio.gather(looking, return_exceptions=True)
         await client.close()
-    if use is not None:
-        return queues, use, unled
-    from .counted_use import read_card_use  # loads what counts pods, which takes a while
-
-    most = MOST_PODS if in_short else None
-    return queues, await read_card_use(settings, kubeconfig, context, most=most), unled
 
 
-def in_data(found: PublishedQueues, use: CardUse | str, unled: str = "") -> dict[str, Any]:
+def in_data(found: PublishedQueues, unled: str = "") -> dict[str, Any]:
     """For programs: all that is published of each queue, in the form of the status."""
-    known = None if isinstance(use, str) else use
-    outside = known.outside if known is not None else ""
     return {
         "queues": [
             {
@@ -115,18 +95,12 @@ def in_data(found: PublishedQueues, use: CardUse | str, unled: str = "") -> dict
             }
             for queue in found.queues
         ],
-        "outside": (
-            None
-            if isinstance(outside, str)
-            else {"pods": outside.pods, "cards": dict(outside.cards)}
-        ),
-        "free": known and dict(known.free),
         "unreadable": found.unreadable,
-        "notes": notes(found, use, unled),
+        "notes": notes(found, unled),
     }
 
 
-def notes(found: PublishedQueues, use: CardUse | str | None, unled: str = "") -> list[str]:
+def notes(found: PublishedQueues, unled: str = "") -> list[str]:
     """What is not shown, or old, and why."""
     silent = [show(queue.name) for queue in found.queues if not _columns(queue)]
     told = [sentences.left_out_queue(one) for one in found.unreadable[:MOST_NOTES]]
@@ -137,9 +111,6 @@ def notes(found: PublishedQueues, use: CardUse | str | None, unled: str = "") ->
     closing = [show(queue.name) for queue in found.queues if queue.cannot_be_written]
     if closing:
         told.append(sentences.numbers_old(listed(closing, most=4)))
-    unknown = use.outside if isinstance(use, CardUse) else use
-    if isinstance(unknown, str):
-        told.append(sentences.outside_not_known(unknown))
     if unled:
         told.insert(0, unled)
     return [show(note, most=_LONGEST) for note in told]
@@ -148,34 +119,27 @@ def notes(found: PublishedQueues, use: CardUse | str | None, unled: str = "") ->
 def lines(
     found: PublishedQueues,
     now: int,
-    use: CardUse | str | None,
     *,
     unled: str = "",
     output: Output = Output.TEXT,
     bars: bool = False,
 ) -> Iterator[Text]:
     """For people: as `kubectl get queues -o wide` where our definition is installed; of wide output
-    a row for each card. `now`: milliseconds since 1970. `use`: what pods use, or why it is not
-    known; None: nobody asks. `unled`: what to say if nobody leads. `bars`: draw
-    how much is allocated, where there is a row for it.
+    a row for each card. `now`: milliseconds since 1970. `unled`: what to say if nobody leads.
+    `bars`: draw how much is allocated, where there is a row for it.
     """
-    told = notes(found, use, unled)
+    told = notes(found, unled)
     for note in told:
         yield Text(f"note: {note}", style="dim")
     if told:
         yield Text()
-    known = use if isinstance(use, CardUse) else None
     if not found.queues:
         yield Text(sentences.NO_QUEUE)
     elif output is Output.WIDE:
-        yield from wide_lines(found, None if known is None else known.free, bars=bars)
+        yield from wide_lines(found, bars=bars)
         yield from _who_wait(found, now)
     else:
         yield from table([_COLUMNS, *(_row(queue, now) for queue in found.queues)])
-    outside = known.outside if known is not None else ""
-    if not isinstance(outside, str) and outside.pods:
-        yield Text()
-        yield Text(show(sentences.used_outside(outside), most=_LONGEST))
 
 
 def _who_wait(found: PublishedQueues, now: int) -> Iterator[Text]:

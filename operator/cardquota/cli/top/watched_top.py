@@ -1,8 +1,6 @@
 """`top --watch`: the table anew whenever a queue has changed.
 
-Queues are watched, so a cluster where nothing changes is not listed anew. Pods and nodes are not
-read: what is free on nodes, and what is used outside every queue, the operator is asked for now and
-then; where it does not answer, or the user may not ask, neither is shown.
+Queues are watched, so a cluster where nothing changes is not listed anew.
 """
 
 import asyncio
@@ -32,8 +30,6 @@ from ..failure import failed
 from ..leader.read_leases import note_unless_led
 from ..output import Output
 from ..printing import console, print_lines, safe
-from .answered_use import ask_use
-from .card_use import CardUse
 from .published_queues import (
     PublishedQueue,
     PublishedQueues,
@@ -47,8 +43,8 @@ PERIOD: Final = 2.0
 """Seconds between two tables, at least."""
 _AGES: Final = 30.0
 """Seconds after which a terminal gets the same with newer ages."""
-_ASK_USE_EVERY: Final = 10.0
-"""Seconds between two questions to the operator."""
+_LOOK_FOR_LEADER: Final = 10.0
+"""Seconds between two looks at the Lease."""
 _OLD: Final = 10.0
 """Seconds without a stream after which the table says that it may be old."""
 
@@ -185,27 +181,20 @@ async def follow(
         await _until_synced(reflector)
         on_terminal, was_old = sys.stdout.isatty(), False
         loop = asyncio.get_running_loop()
-        renew_at = ask_at = loop.time()
-        use: CardUse | None = None
+        renew_at = look_at = loop.time()
         unled = ""
         queues.changed = True
         while True:
-            if loop.time() >= ask_at:
-                before = use, bool(unled)
-                use, unled = await asyncio.gather(
-                    ask_use(client, all_cards=output is Output.WIDE),
-                    note_unless_led(client, namespace),
-                )
-                queues.changed = queues.changed or before != (use, bool(unled))
-                ask_at = loop.time() + _ASK_USE_EVERY
+            if loop.time() >= look_at:
+                before, unled = unled, await note_unless_led(client, namespace)
+                queues.changed = queues.changed or bool(before) != bool(unled)
+                look_at = loop.time() + _LOOK_FOR_LEADER
             old = reflector.late and reflector.lag() > _OLD
             ages = on_terminal and loop.time() >= renew_at
             if queues.changed or ages or old != was_old:
                 queues.changed, was_old, renew_at = False, old, loop.time() + _AGES
                 now = int(time.time() * 1000)
-                table = list(
-                    lines(queues.all(), now, use, unled=unled, output=output, bars=on_terminal)
-                )
+                table = list(lines(queues.all(), now, unled=unled, output=output, bars=on_terminal))
                 if old:
                     why = None if reflector.refused is None else str(reflector.refused)
                     note = short(sentences.table_is_old(why), most=_LONGEST_NOTE)

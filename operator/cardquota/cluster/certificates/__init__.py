@@ -1,4 +1,4 @@
-"""The webhook's certificates: created, kept in a Secret, rotated, and published to the API server.
+"""The webhook's certificates: created, kept in a Secret, renewed, and published to the API server.
 
 In: names and a clock. Out: `CertificateManager`, which every replica runs. No replica serves a
 certificate that the API server does not trust yet.
@@ -6,11 +6,10 @@ certificate that the API server does not trust yet.
 
 from .ca_bundle import CaBundles
 from .certificate_manager import CertificateManager
-from .certificate_store import GivenSecret, OwnSecret
+from .certificate_store import GivenSecret, Holding, OwnSecret, renewed
 from .certificates import NO_PAIR, KeyPair, can_sign, make_authority, make_serving, why_unusable
 from .path_secrets import OVERLAP, PERIOD, READ_BY_ALL, PathSecrets
 from .pem import read_certificates, trusted_through
-from .rotation import Holding, Lifetimes, next_step
 
 __all__ = [
     "NO_PAIR",
@@ -22,14 +21,13 @@ __all__ = [
     "GivenSecret",
     "Holding",
     "KeyPair",
-    "Lifetimes",
     "OwnSecret",
     "PathSecrets",
     "can_sign",
     "make_authority",
     "make_serving",
-    "next_step",
     "read_certificates",
+    "renewed",
     "trusted_through",
     "why_unusable",
 ]

@@ -5,7 +5,7 @@ other field.
 import base64
 import binascii
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -16,7 +16,7 @@ from ..api.api_error import ApiError
 from ..api.client import JSON_PATCH, Client
 from ..api.clock import boottime
 from .path_secrets import PathSecrets
-from .pem import fingerprint, read_certificates, to_pem
+from .pem import read_certificates, to_pem
 
 log = logging.getLogger(__name__)
 
@@ -93,18 +93,18 @@ class CaBundles:
         self._secrets = secrets
         self._clock = clock
         self._linger = linger
-        self._trusted: dict[bytes, tuple[x509.Certificate, float]] = {}
-        self._unwanted: dict[bytes, float] = {}
+        self._trusted: dict[x509.Certificate, float] = {}
+        """Since when all webhooks trust it."""
+        self._unwanted: dict[x509.Certificate, float] = {}
+        """Since when it was seen unwanted."""
         self.missing: list[str] = []
         """Configurations that were missing at the last look, as `KINDS/NAME`."""
         self.empty = True
         """Whether no webhook has a bundle."""
 
-    async def look(self, wanted: bytes | None, retired: Collection[x509.Certificate] = ()) -> None:
+    async def look(self, wanted: bytes | None) -> None:
         """Make every webhook's bundle contain `wanted`, PEM; with None, only look at bundles. And
         make its path end with a secret of ours.
-
-        `retired` CAs do not linger.
 
         Errors: ApiError, OutcomeUnknown (call it again).
         """
@@ -113,7 +113,7 @@ class CaBundles:
         stored: list[str] = []
         missing = []
         for name in self._paths:
-            found = await self._bring(name, ours, retired, stored)
+            found = await self._bring(name, ours, stored)
             if found is None:
                 missing.append(name)
             else:
@@ -128,7 +128,7 @@ class CaBundles:
     def trusted(self, seconds: float) -> list[x509.Certificate]:
         """The CAs that all webhooks have been seen to trust for so long."""
         since = self._clock() - seconds
-        return [one for one, at in self._trusted.values() if at <= since]
+        return [one for one, at in self._trusted.items() if at <= since]
 
     @property
     def others(self) -> bool:
@@ -140,21 +140,15 @@ class CaBundles:
     ) -> None:
         now = self._clock()
         self.empty = not any(bundles)
-        everywhere = (
-            [one for one in bundles[0] if all(one in b for b in bundles)] if bundles else []
-        )
-        self._trusted = {
-            fingerprint(one): (one, self._trusted.get(fingerprint(one), (one, now))[1])
-            for one in everywhere
-        }
-        foreign = {fingerprint(one) for b in bundles for one in b if one not in (ours or b)}
+        everywhere = set(bundles[0]).intersection(*bundles) if bundles else ()
+        self._trusted = {one: self._trusted.get(one, now) for one in everywhere}
+        foreign = {one for b in bundles for one in b if one not in (ours or b)}
         self._unwanted = {one: self._unwanted.get(one, now) for one in foreign}
 
     async def _bring(
         self,
         name: str,
         ours: Sequence[x509.Certificate] | None,
-        retired: Collection[x509.Certificate],
         stored: list[str],
     ) -> list[list[x509.Certificate]] | None:
         """What each webhook trusts at the end. None if the configuration is missing. `stored` gets
@@ -171,7 +165,7 @@ class CaBundles:
                 now = [read_certificates(_decoded(w.client_config.ca_bundle)) for w in webhooks]
                 then = now
                 if not left_alone:
-                    then = [self._wanted(bundle, ours or (), retired) for bundle in now]
+                    then = [self._wanted(bundle, ours or ()) for bundle in now]
                 patch = _patch(webhooks, now, then)
                 published = [_in_words(then)] if patch else []
                 paths = self._path_patch(self._paths[name], webhooks, stored)
@@ -204,19 +198,15 @@ class CaBundles:
         return patch
 
     def _wanted(
-        self,
-        bundle: Iterable[x509.Certificate],
-        ours: Sequence[x509.Certificate],
-        retired: Collection[x509.Certificate],
+        self, bundle: Iterable[x509.Certificate], ours: Sequence[x509.Certificate]
     ) -> list[x509.Certificate]:
         """Our CAs, and the other CAs that have not lingered long enough."""
         now = self._clock()
 
         def lingers(one: x509.Certificate) -> bool:
-            return now - self._unwanted.get(fingerprint(one), now) < self._linger
+            return now - self._unwanted.get(one, now) < self._linger
 
-        others = [one for one in bundle if one not in ours and one not in retired and lingers(one)]
-        return [*ours, *others]
+        return [*ours, *(one for one in bundle if one not in ours and lingers(one))]
 
 
 def _decoded(ca_bundle: str) -> bytes:

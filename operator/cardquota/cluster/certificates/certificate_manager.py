@@ -1,9 +1,9 @@
 """Which certificate this replica serves, and when it switches to another one.
 
 The one rule: *a certificate is served once every API server has had the time to learn of its CA.*
-It holds whoever made the certificate, and in whatever order Secret and caBundle changed: by our own
-rotation (`rotation`), by cert-manager, which changes CA and certificate in one write, or after a
-Secret was deleted or edited by hand. Until then the former certificate is served, if still valid.
+It holds whoever made the certificate, and in whatever order Secret and caBundle changed: we and
+cert-manager write CA and certificate together, and a Secret may be edited by hand. Until then the
+former certificate is served, if still valid.
 
 Why not a library: `cryptography` makes certificates (`certificates`), but no library knows three
 replicas and one caBundle. Kopf's webhook server makes its own certificate in each process, and
@@ -16,15 +16,13 @@ from datetime import datetime
 from typing import Final
 
 import msgspec
-from cryptography import x509
 
 from ..api.api_error import ApiError, OutcomeUnknown
 from .ca_bundle import CaBundles
-from .certificate_store import CertificateSource, utc_now
+from .certificate_store import CertificateSource, Holding, utc_now
 from .certificates import KeyPair
 from .path_secrets import PathSecrets
 from .pem import read_certificates, trusted_through
-from .rotation import Holding
 
 log = logging.getLogger(__name__)
 
@@ -32,9 +30,6 @@ KNOWN_AFTER: Final = 10.0
 """Seconds after which API servers know a CA in caBundle. They watch the webhook configurations and
 follow a change within tens of milliseconds (measured). Ten seconds allow for a watch that must be
 reopened. Waiting costs nothing: the certificate that is served meanwhile is valid."""
-
-_RETIRED: Final = 16
-"""Number of CAs that are remembered as dropped on purpose. Further ones linger."""
 
 
 class CertificateManager:
@@ -61,8 +56,6 @@ class CertificateManager:
         self._now = now
         self._known_after = known_after
         self._served: Holding | None = None
-        self._wanted: list[x509.Certificate] = []
-        self._retired: list[x509.Certificate] = []
         self.problem = ""
         """In words for people: why certificates are not in order; empty if they are."""
         self.settled = False
@@ -92,15 +85,14 @@ class CertificateManager:
         return self._served.bundle if self._served is not None else b""
 
     async def _look(self) -> str:
-        found = await self._source.look(self._served, self._is_known)
+        found = await self._source.look()
         holding = found.holding or self._served
         if holding is None:
             return found.problem
         self._secrets.learn(holding.serving)
-        self._retire(read_certificates(holding.bundle))
         problem = found.problem
         try:
-            await self._bundles.look(holding.bundle or None, self._retired)
+            await self._bundles.look(holding.bundle or None)
         except ApiError as error:
             # Serve all the same: an administrator may have published the CA.
             problem = problem or f"caBundle of the webhook configurations: {error}; trying again"
@@ -108,8 +100,7 @@ class CertificateManager:
             return problem
         if self._may_serve(holding):
             self._served = holding
-            on_its_way = holding.next.cert_pem or self._bundles.missing
-            self.settled = not (problem or on_its_way)
+            self.settled = not (problem or self._bundles.missing)
         elif not holding.bundle:
             return (
                 "caBundle of the webhook configurations does not hold the CA of the new serving "
@@ -117,20 +108,6 @@ class CertificateManager:
                 "why cert-manager's ca-injector does not write it"
             )
         return problem
-
-    def _retire(self, wanted: list[x509.Certificate]) -> None:
-        """If a CA leaves the Secret while one beside it stays, it was dropped on purpose: in the
-        last phase of a rotation, or by hand. If all CAs are new, the others may still be in use.
-        """
-        gone = [one for one in self._wanted if one not in wanted]
-        orderly = len(gone) < len(self._wanted)
-        kept = [one for one in self._retired if one not in wanted]
-        self._retired = [*kept, *gone] if orderly else kept
-        self._retired = self._retired[-_RETIRED:]
-        self._wanted = wanted
-
-    def _is_known(self, authority: x509.Certificate) -> bool:
-        return authority in self._bundles.trusted(self._known_after)
 
     def _may_serve(self, holding: Holding) -> bool:
         served = self._served

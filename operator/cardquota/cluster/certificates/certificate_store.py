@@ -1,34 +1,42 @@
 """The Secret with CA and serving certificate, which all replicas share.
 
-Two kinds: our own, which is made, rotated and repaired here (`OwnSecret`), and one that
+Two kinds: our own, which is made, renewed and repaired here (`OwnSecret`), and one that
 cert-manager or a person maintains, which is never written (`GivenSecret`).
+
+Our own has one CA for ten years. A serving certificate is renewed under it: a client that trusts
+the old one trusts the new one, in whatever order replicas switch to it. If the CA is lost or about
+to end, a new CA and a new certificate are written together. No replica serves that certificate
+before its CA is published (`certificate_manager`).
 """
 
 import base64
 import binascii
 import logging
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple, Protocol
 
 import msgspec
-from cryptography import x509
 
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client, get_if_there
-from .certificates import KeyPair, why_unusable
-from .pem import read_certificates
-from .rotation import Holding, Lifetimes, next_step
+from .certificates import NO_PAIR, KeyPair, can_sign, make_authority, make_serving, why_unusable
+from .pem import read_certificates, to_pem
 
 log = logging.getLogger(__name__)
+
+AUTHORITY: Final = timedelta(days=3650)
+"""How long a CA is valid."""
+SERVING: Final = timedelta(days=90)
+"""How long a serving certificate is valid."""
+MARGIN: Final = timedelta(days=30)
+"""How long before its end either is replaced: time to notice and repair what prevents that."""
 
 _CA: Final = "ca.crt"
 _CA_KEY: Final = "ca.key"
 _CERT: Final = "tls.crt"
 _KEY: Final = "tls.key"
-_NEXT_CA: Final = "next-ca.crt"
-_NEXT_CA_KEY: Final = "next-ca.key"
-_LEFT: Final = "old-tls.crt"
 
 
 class _SecretMeta(msgspec.Struct, rename="camel"):
@@ -48,6 +56,27 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What the Secret holds. All PEM. Its text form contains no key."""
+
+    serving: KeyPair = NO_PAIR
+    """`tls.crt`, `tls.key`."""
+    bundle: bytes = b""
+    """`ca.crt`: all CAs that are to be trusted."""
+    authority_key: bytes = field(default=b"", repr=False)
+    """`ca.key`: the key of the CA in the bundle that signs; empty if others sign."""
+
+    @property
+    def authority(self) -> KeyPair | None:
+        """The CA that signs, if its key is here."""
+        for one in read_certificates(self.bundle):
+            pair = KeyPair(to_pem([one]), self.authority_key)
+            if can_sign(pair):
+                return pair
+        return None
+
+
 class Found(NamedTuple):
     """The result of one look at the Secret."""
 
@@ -60,10 +89,8 @@ class Found(NamedTuple):
 class CertificateSource(Protocol):
     """A Secret that certificates come from."""
 
-    async def look(
-        self, served: Holding | None, is_trusted: Callable[[x509.Certificate], bool]
-    ) -> Found:
-        """Read it, and take a step if we maintain it. Errors: ApiError, OutcomeUnknown."""
+    async def look(self) -> Found:
+        """Read it, and renew it if we maintain it. Errors: ApiError, OutcomeUnknown."""
 
 
 class OwnSecret:
@@ -81,7 +108,6 @@ class OwnSecret:
         name: str,
         names: Sequence[str],
         now: Callable[[], datetime] = utc_now,
-        lifetimes: Lifetimes | None = None,
     ) -> None:
         """`names`: the names by which the API server may call us."""
         self._client = client
@@ -90,37 +116,27 @@ class OwnSecret:
         self._path = f"/api/v1/namespaces/{namespace}/secrets"
         self._names = names
         self._now = now
-        self._lifetimes = lifetimes or Lifetimes()
 
-    async def look(
-        self, served: Holding | None, is_trusted: Callable[[x509.Certificate], bool]
-    ) -> Found:
-        """Read it, and take at most one step. Errors: ApiError, OutcomeUnknown.
+    async def look(self) -> Found:
+        """Read it, and renew what has to be. Errors: ApiError, OutcomeUnknown.
 
         A failed write is no error: the result is then what was read, if that can still be served.
         If another replica was faster, the next look finds what it wrote.
         """
         secret = await _read(self._client, f"{self._path}/{self._name}")
         held = _holding(secret) if secret else Holding()
-        step = next_step(
-            held,
-            served,
-            self._names,
-            now=self._now(),
-            lifetimes=self._lifetimes,
-            is_trusted=is_trusted,
-        )
-        if step is None:
+        then, why = renewed(held, self._names, now=self._now())
+        if not why:
             return Found(held)
         try:
-            await self._write(secret, step.holding)
+            await self._write(secret, then)
         except (ApiError, OutcomeUnknown) as error:
             unusable = why_unusable(held.serving, held.bundle, (), now=self._now())
             faster = isinstance(error, ApiError) and error.status == 409
             problem = f"Secret <{self._where}> cannot be written: {error}; trying again"
             return Found(None if unusable else held, "" if faster else problem)
-        log.info("Secret %s: %s", self._where, step.what)
-        return Found(step.holding)
+        log.info("Secret %s: %s", self._where, why)
+        return Found(then)
 
     async def _write(self, secret: _Secret | None, holding: Holding) -> None:
         if secret is None:
@@ -166,9 +182,7 @@ class GivenSecret:
         self._names = names
         self._now = now
 
-    async def look(
-        self, served: Holding | None, is_trusted: Callable[[x509.Certificate], bool]
-    ) -> Found:
+    async def look(self) -> Found:
         """Read it. Errors: ApiError, OutcomeUnknown."""
         secret = await _read(self._client, self._path)
         if secret is None:
@@ -193,6 +207,28 @@ class GivenSecret:
         )
 
 
+def renewed(held: Holding, names: Sequence[str], *, now: datetime) -> tuple[Holding, str]:
+    """What our own Secret should hold, and why that is something else, in words for the log; empty:
+    it is in order. No key of a CA is restored: whoever deletes the Secret wants new keys.
+    """
+    authority = held.authority
+    if authority is None or _end(authority) <= now + MARGIN:
+        why = f"is valid until {_end(authority)}" if authority else "is missing, or cannot sign"
+        authority = make_authority(now=now, until=now + AUTHORITY)
+        serving = make_serving(names, authority, now=now, until=now + SERVING)
+        then = Holding(serving, authority.cert_pem, authority.key_pem)
+        return then, f"a new CA and serving certificate, for the CA {why}"
+    flaw = why_unusable(held.serving, held.bundle, names, now=now, margin=MARGIN)
+    if flaw is None:
+        return held, ""
+    serving = make_serving(names, authority, now=now, until=now + SERVING)
+    return replace(held, serving=serving), f"a new serving certificate, for {flaw}"
+
+
+def _end(authority: KeyPair) -> datetime:
+    return read_certificates(authority.cert_pem)[0].not_valid_after_utc
+
+
 async def _read(client: Client, path: str) -> _Secret | None:
     found = await get_if_there(client, path)
     return None if found is None else _decode(found)
@@ -207,13 +243,7 @@ def _holding(secret: _Secret) -> Holding:
         except binascii.Error:
             return b""
 
-    return Holding(
-        KeyPair(value(_CERT), value(_KEY)),
-        value(_CA),
-        value(_CA_KEY),
-        KeyPair(value(_NEXT_CA), value(_NEXT_CA_KEY)),
-        value(_LEFT),
-    )
+    return Holding(KeyPair(value(_CERT), value(_KEY)), value(_CA), value(_CA_KEY))
 
 
 def _data(holding: Holding) -> dict[str, str | None]:
@@ -223,8 +253,5 @@ def _data(holding: Holding) -> dict[str, str | None]:
         _CA_KEY: holding.authority_key,
         _CERT: holding.serving.cert_pem,
         _KEY: holding.serving.key_pem,
-        _NEXT_CA: holding.next.cert_pem,
-        _NEXT_CA_KEY: holding.next.key_pem,
-        _LEFT: holding.left,
     }
     return {key: base64.b64encode(pem).decode() if pem else None for key, pem in parts.items()}

@@ -5,7 +5,7 @@ from typing import Final
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives import serialization
 
 UNREADABLE: Final = (ValueError, TypeError, UnsupportedAlgorithm)
 """The errors of reading a certificate or a key."""
@@ -17,17 +17,12 @@ def read_certificates(pem: bytes) -> list[x509.Certificate]:
         found = x509.load_pem_x509_certificates(pem)
     except UNREADABLE:
         return []
-    return list({fingerprint(one): one for one in found}.values())
+    return list(dict.fromkeys(found))
 
 
 def to_pem(certificates: Iterable[x509.Certificate]) -> bytes:
     """The certificates one after the other."""
     return b"".join(one.public_bytes(serialization.Encoding.PEM) for one in certificates)
-
-
-def fingerprint(certificate: x509.Certificate) -> bytes:
-    """Equal if and only if two certificates are the same."""
-    return certificate.fingerprint(hashes.SHA256())
 
 
 def holds_key(certificate: x509.Certificate, key_pem: bytes) -> bool:

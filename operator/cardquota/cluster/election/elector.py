@@ -96,9 +96,6 @@ class Elector:
         self.handover: Revisions | None = None
         """What the predecessor left on the Lease, if it gave it up in order: what it had seen when
         it stopped deciding, all its own writes included."""
-        self.predecessor_renewed = ""
-        """The renewTime of the Lease when it was taken, by the predecessor's clock; empty if there
-        was none. To be counted with, and not to be decided by."""
         self.last_loss = ""
         """Why the last term ended, in words for people."""
         self.lease_uid = ""
@@ -259,7 +256,6 @@ class Elector:
         notes = (lease.metadata.annotations if lease and given_up else None) or {}
         self.handover = read_handover(notes.get(HANDOVER))
         self.previous_renewal_seen = previous
-        self.predecessor_renewed = (lease.spec.renew_time if lease else None) or ""
         self.acquired_at = self._clock()
         self._renewals.begin(sent, self.acquired_at)
 

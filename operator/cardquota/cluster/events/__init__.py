@@ -5,11 +5,10 @@ In: an object, a reason, a sentence. Out: `EventRecorder`, which never blocks an
 
 from .event import MESSAGE_BYTES, Event, ObjectReference, cut
 from .event_queue import EventQueue
-from .events import REMEMBERED_REASONS, EventRecorder
+from .events import EventRecorder
 
 __all__ = [
     "MESSAGE_BYTES",
-    "REMEMBERED_REASONS",
     "Event",
     "EventQueue",
     "EventRecorder",

@@ -39,7 +39,7 @@ class Event(NamedTuple):
     renewable: bool = False
     """Whether its name follows from its object and reason, so that it can be written again."""
     times: int = 1
-    """How often it was recorded, as far as that is known; above 1: it renews the stored one."""
+    """How often it was recorded, as far as that is known; above 1: a renewable one is stored."""
 
     @property
     def namespace(self) -> str:

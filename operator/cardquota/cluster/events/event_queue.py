@@ -1,48 +1,29 @@
 """Events that wait to be written, by namespace."""
 
-import heapq
 from collections import OrderedDict, deque
-from typing import Final, NamedTuple
 
 from .event import Event
-
-_SLACK: Final = 64
-"""Outdated entries that are allowed beyond twice the number of namespaces."""
-
-
-class _Head(NamedTuple):
-    """The oldest event of a namespace."""
-
-    since: float
-    number: int
-    namespace: str
 
 
 class EventQueue:
     """At most `size` events. Those of a namespace leave in order, one at a time; namespaces take
     turns.
 
-    Putting, taking and finishing cost the same however many wait. Finding the event to drop costs,
-    on average, the logarithm of the number of namespaces.
+    Putting, taking and finishing cost the same however many wait. Putting one into a full queue
+    drops another one, and costs a step for each namespace.
     """
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._waiting: dict[str, deque[tuple[int, Event]]] = {}
-        """By namespace, numbered in the order of arrival; none is empty."""
+        self._waiting: dict[str, deque[Event]] = {}
+        """By namespace, in the order of arrival; none is empty."""
         self._ready: OrderedDict[str, None] = OrderedDict()
         """Namespaces with waiting events, none of them being written."""
         self._busy: set[str] = set()
         """Namespaces with an event that is being written."""
         self._failing: set[str] = set()
         """Namespaces known here whose last event failed at its last try."""
-        self._oldest: list[_Head] = []
-        """A heap. Entries that are no longer the oldest event of their namespace are skipped."""
-        self._oldest_failing: list[_Head] = []
-        """The same for namespaces whose events fail."""
         self._count = 0
-        self._count_failing = 0
-        self._numbers = 0
 
     def __len__(self) -> int:
         """How many events wait."""
@@ -56,7 +37,7 @@ class EventQueue:
     @property
     def sound(self) -> int:
         """How many events wait in namespaces whose events do not fail."""
-        return self._count - self._count_failing
+        return self._count - sum(len(self._waiting.get(name, ())) for name in self._failing)
 
     def put(self, event: Event) -> bool:
         """Have an event wait. Returns whether another one was dropped for it."""
@@ -64,22 +45,17 @@ class EventQueue:
         if full:
             self._drop_one()
         namespace = event.namespace
-        self._numbers += 1
-        found = self._waiting.get(namespace)
-        if found is None:
-            found = self._waiting[namespace] = deque()
+        if namespace not in self._waiting:
+            self._waiting[namespace] = deque()
             if namespace not in self._busy:
                 self._ready[namespace] = None
-        found.append((self._numbers, event))
-        if len(found) == 1:
-            self._note_head(namespace)
+        self._waiting[namespace].append(event)
         self._count += 1
-        self._count_failing += namespace in self._failing
         return full
 
     def first(self) -> Event | None:
         """The event that `take` would return."""
-        return self._waiting[next(iter(self._ready))][0][1] if self._ready else None
+        return self._waiting[next(iter(self._ready))][0] if self._ready else None
 
     def take(self) -> Event | None:
         """The next event of the namespace whose turn it is. Call `done` after it."""
@@ -91,17 +67,10 @@ class EventQueue:
 
     def tried(self, namespace: str, *, taken: bool) -> None:
         """Note the result of the last try to write an event of a namespace."""
-        if taken is (namespace not in self._failing):
-            return
-        waiting = len(self._waiting.get(namespace, ()))
         if taken:
             self._failing.discard(namespace)
-            self._count_failing -= waiting
         else:
             self._failing.add(namespace)
-            self._count_failing += waiting
-            if waiting:
-                self._note(self._oldest_failing, namespace)
 
     def done(self, namespace: str) -> None:
         """The event that was taken from this namespace is written, or lost."""
@@ -113,48 +82,19 @@ class EventQueue:
 
     def _pop(self, namespace: str) -> Event:
         found = self._waiting[namespace]
-        _, event = found.popleft()
+        event = found.popleft()
         self._count -= 1
-        self._count_failing -= namespace in self._failing
-        if found:
-            self._note_head(namespace)
-        else:
+        if not found:
             del self._waiting[namespace]
         return event
 
-    def _note_head(self, namespace: str) -> None:
-        self._note(self._oldest, namespace)
-        if namespace in self._failing:
-            self._note(self._oldest_failing, namespace)
-
-    def _note(self, heap: list[_Head], namespace: str) -> None:
-        heapq.heappush(heap, self._head(namespace))
-        if len(heap) > 2 * len(self._waiting) + _SLACK:
-            # Events that are written leave their entries here.
-            failing = heap is self._oldest_failing
-            heap[:] = [self._head(n) for n in self._waiting if not failing or n in self._failing]
-            heapq.heapify(heap)
-
-    def _head(self, namespace: str) -> _Head:
-        number, event = self._waiting[namespace][0]
-        return _Head(event.since, number, namespace)
-
     def _drop_one(self) -> None:
-        """Drop the oldest event of a namespace whose events fail, else the oldest of all."""
-        namespace = self._oldest_in(self._oldest_failing, failing=True) or self._oldest_in(
-            self._oldest, failing=False
-        )
+        """Drop the oldest event of the namespace with the most: of one whose events fail, if there
+        is any.
+        """
+        failing = [name for name in self._failing if name in self._waiting]
+        namespace = max(failing or self._waiting, key=lambda name: len(self._waiting[name]))
         self._pop(namespace)
         if namespace not in self._waiting and namespace not in self._busy:
             del self._ready[namespace]
             self._failing.discard(namespace)
-
-    def _oldest_in(self, heap: list[_Head], *, failing: bool) -> str:
-        """The namespace with the oldest event; empty if there is none."""
-        while heap:
-            _, number, namespace = heap[0]
-            found = self._waiting.get(namespace)
-            if found and found[0][0] == number and (not failing or namespace in self._failing):
-                return namespace
-            heapq.heappop(heap)
-        return ""

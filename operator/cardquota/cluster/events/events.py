@@ -1,9 +1,9 @@
 """Events on objects, for people: one per change of the reason, written in the background.
 
-Who waits for long has an event for as long: it is *renewed*, which means that the stored object is
-patched (message, count, time of the last). So `kubectl describe` shows one, with the words of now,
-and not an old one beside it that says something else; etcd keeps one object for each pod; and the
-API server counts its hour from then on.
+Who is told again of a reason gets no second event: the stored one is *renewed*, which means patched
+(message, count, time of the last). So `kubectl describe` shows one, with the latest words, and not
+an old one beside it that says something else; etcd keeps one object for each pod and reason; and
+the API server counts its hour from then on.
 
 Why not Kopf's: it writes one for every call, tries each for up to 54 s, and keeps waiting events
 without a bound. Here the bound is 10,000, and a namespace that refuses its own holds up no other.
@@ -31,8 +31,6 @@ _WRITERS: Final = 8
 """Events written at the same time, each of another namespace. If as many namespaces have failing
 events, all others wait. Few, because when the API server is away for long, each of these loses one
 event after the other."""
-REMEMBERED_REASONS: Final = 4
-"""Reasons before the last one of which it is remembered, for each object, that they were told."""
 GIVES_WAY: Final = 2.0
 """Seconds for which an event lets more urgent requests go first."""
 
@@ -45,20 +43,7 @@ class _Recorded(NamedTuple):
     at: float
     """Seconds, monotonic."""
     times: int
-    """How often it was recorded with this reason, if it is renewable."""
-    renewable: bool
-    earlier: tuple[tuple[str, int], ...] = ()
-    """The same for renewable events with other reasons, the latest last."""
-
-    def times_of(self, reason: str) -> int:
-        """How often an event was recorded with a reason that can be renewed; 0 if not known."""
-        return self.times if self.reason == reason else dict(self.earlier).get(reason, 0)
-
-    def others(self, reason: str) -> tuple[tuple[str, int], ...]:
-        """What is remembered of all reasons but this one."""
-        last = ((self.reason, self.times),) if self.renewable else ()
-        found = (one for one in (*self.earlier, *last) if one[0] != reason)
-        return tuple(found)[-REMEMBERED_REASONS:]
+    """How often it was recorded with this reason, one after the other."""
 
 
 class EventRecorder:
@@ -72,7 +57,8 @@ class EventRecorder:
     Not guaranteed: that an event is written (see `dropped`). A full queue drops the oldest of a
     namespace whose events fail, else the oldest; an event that is refused or fails 5 times is lost.
     Nor that a reason is not repeated after a restart, or once `remembered` other objects have had
-    events since. Nor the `count` of a renewable event, which begins at 2 after a restart.
+    events since. Nor the `count` of a renewable event, which begins at 2 again after a restart or
+    another reason.
     """
 
     def __init__(
@@ -90,7 +76,7 @@ class EventRecorder:
     ) -> None:
         """`instance`: the replica. `clock`: the time of day, seconds since 1970. `monotonic`:
         seconds, at the same pace as the event loop's clock. `renew_after`: seconds after which a
-        renewable event is written again if it is recorded again.
+        renewable event is old: it is written again if it is recorded again.
         """
         if queue_size < 1 or remembered < 1:
             raise ValueError("queue_size and remembered must be at least 1")
@@ -133,21 +119,16 @@ class EventRecorder:
         """
         last, now = self._reasons.get(ref.uid), self._monotonic()
         if last is not None and (last.reason, last.topic) == (reason, topic):
-            over = renewable and now - last.at >= self._renew_after
-            if not again and not over:
+            old = renewable and self.is_due(ref.uid)
+            if not again and not old:
                 self._reasons.move_to_end(ref.uid)
                 return
-        # Who is told again, and not of a reason that we know, was told by another replica.
-        known = last.times_of(reason) if last is not None else 0
-        times = (known or int(again)) + 1
-        earlier = last.others(reason) if last is not None else ()
-        self._reasons[ref.uid] = _Recorded(reason, topic, now, times, renewable, earlier)
+        times = 1 + (last.times if renewable and last and last.reason == reason else 0)
+        self._reasons[ref.uid] = _Recorded(reason, topic, now, times)
         self._reasons.move_to_end(ref.uid)
         if len(self._reasons) > self._remembered:
             self._reasons.popitem(last=False)
-        event = Event(
-            ref, type, reason, message, self._clock(), now, renewable, times if renewable else 1
-        )
+        event = Event(ref, type, reason, message, self._clock(), now, renewable, times)
         self.dropped += self._queue.put(event)
         self._wake.set()
 
@@ -155,11 +136,6 @@ class EventRecorder:
     def waiting(self) -> int:
         """How many wait to be written."""
         return len(self._queue)
-
-    @property
-    def sound(self) -> int:
-        """How many of them are of namespaces whose events do not fail."""
-        return self._queue.sound
 
     @property
     def has_room(self) -> bool:
@@ -174,10 +150,10 @@ class EventRecorder:
         found = self._reasons.get(uid)
         return found.reason if found else None
 
-    def was_last(self, uid: str, reason: str, topic: str = "") -> bool:
-        """Whether the object's last event had this reason and topic, as far as it is remembered."""
+    def is_due(self, uid: str) -> bool:
+        """Whether the object's last event is so old that it is to be renewed, or not remembered."""
         found = self._reasons.get(uid)
-        return found is not None and (found.reason, found.topic) == (reason, topic)
+        return found is None or self._monotonic() - found.at >= self._renew_after
 
     def forget(self, uid: str) -> None:
         """Write the object's next event in any case. Also call this when the object is gone."""

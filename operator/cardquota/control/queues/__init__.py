@@ -1,34 +1,29 @@
-"""Status, conditions and metrics of queues: Kopf reconciles, in a thread and loop of its own.
+"""Status and metrics of queues: Kopf reconciles, in a thread and loop of its own.
 
-In: reports, as messages, one slot for each queue. Out: what `kubectl get queues` shows, written at
-most once per queue and second. Nothing here touches the ledger.
+In: views of queues, as messages, one slot for each queue. Out: what `kubectl get queues` shows,
+written at most once per queue and second. Nothing here touches the ledger.
 """
 
-from .condition_changes import ConditionChange
-from .posted_reports import PostedReports
 from .published_status import StatusAnnotation, StatusFields
 from .queue_definition import Definition, QueueDefinition, kept_of
-from .queue_handlers import state_of
 from .queue_metrics import UNDECIDED, UNKNOWN, measure_drift, refresh
 from .queue_operator import QueueOperator, QueuePatches
-from .queue_reports import QueueReports
-from .status_writer import StatusWriter
+from .queue_reconciler import QueueReconciler
+from .queue_views import INTERVAL, QueueViews
 
 __all__ = [
+    "INTERVAL",
     "UNDECIDED",
     "UNKNOWN",
-    "ConditionChange",
     "Definition",
-    "PostedReports",
     "QueueDefinition",
     "QueueOperator",
     "QueuePatches",
-    "QueueReports",
+    "QueueReconciler",
+    "QueueViews",
     "StatusAnnotation",
     "StatusFields",
-    "StatusWriter",
     "kept_of",
     "measure_drift",
     "refresh",
-    "state_of",
 ]

@@ -44,6 +44,7 @@ class Published(NamedTuple):
 class Write(NamedTuple):
     """One write of a queue's numbers."""
 
+    queue: str
     path: str
     content_type: str
     body: object
@@ -51,6 +52,8 @@ class Write(NamedTuple):
     """What is published once it has landed."""
     tests: bool = False
     """Whether it is refused as 422 where the annotation, or the queue, is another one."""
+    version: str = ""
+    """The resourceVersion that the queue must have; empty: any."""
 
 
 class StatusPlace(Protocol):
@@ -119,7 +122,8 @@ class StatusFields:
             "status": fitted,
         }
         published = before._replace(status={**before.status, **fitted})
-        return Write(f"{PATH}/{metadata['name']}/status", APPLY_PATCH, body, published)
+        name = metadata["name"]
+        return Write(name, f"{PATH}/{name}/status", APPLY_PATCH, body, published)
 
     def leftover(self, metadata: Mapping[str, str], seen: Published) -> Write | None:
         """The annotation would say for ever what it said last."""
@@ -130,7 +134,8 @@ class StatusFields:
             {"op": "remove", "path": _KEY},
         ]
         published = seen._replace(text=None)
-        return Write(f"{PATH}/{metadata['name']}", JSON_PATCH, changes, published, tests=True)
+        name = metadata["name"]
+        return Write(name, f"{PATH}/{name}", JSON_PATCH, changes, published, tests=True)
 
 
 class StatusAnnotation:
@@ -165,19 +170,20 @@ class StatusAnnotation:
         """Refused if the queue is another one, or the annotation another than was seen. A text that
         cannot be ours is replaced whatever stands there by now.
         """
-        path, text = f"{PATH}/{metadata['name']}", _json(fitted)
+        name, text = metadata["name"], _json(fitted)
+        path = f"{PATH}/{name}"
         published = before._replace(status=fitted, text=text)
         if not before.annotated or not _PLAIN.fullmatch(before.text or ""):
             # Nothing can be tested: so it names the version that it has seen, if it was told.
             about = {key: value for key, value in metadata.items() if key != "name"}
             body = {"metadata": {**about, "annotations": {v.STATUS: text}}}
-            return Write(path, MERGE_PATCH, body, published._replace(annotated=True))
+            return Write(name, path, MERGE_PATCH, body, published._replace(annotated=True))
         changes = [
             {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
             {"op": "test", "path": _KEY, "value": before.text},  # null: there is none
             {"op": "add", "path": _KEY, "value": text},
         ]
-        return Write(path, JSON_PATCH, changes, published, tests=True)
+        return Write(name, path, JSON_PATCH, changes, published, tests=True)
 
     def leftover(self, metadata: Mapping[str, str], seen: Published) -> Write | None:
         """Nothing: the definition of Queues drops the fields by itself."""

@@ -9,16 +9,20 @@ from ...loop.time_slice import TimeSlice, in_slices
 from ...metrics import Metrics
 from ...quota.accounts.account import OUTSIDE
 from ...quota.accounts.account_reader import AccountReader
-from ...quota.accounts.row import Row, sum_of
 from ...quota.amounts import is_card
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.moments import seconds_of
 from ...quota.reports.cluster_report import cards_of, cluster_report_in_steps
 from ...quota.reports.drift import Drift, compare
+from ...quota.reports.queue_report import card_rows, resource_rows
 from ...quota.scheduling.memory_report import unlimited_use
-from ...quota.vocabulary import CPU, MEMORY
+from ...quota.vocabulary import CPU
 
 _ROUNDS: Final = 3
+_TOTALS: Final = (
+    *("quota", "allocated", "inqueue", "requested", "elastic"),
+    *("guarantee", "deserved"),
+)
 _Rows = defaultdict[str, defaultdict[tuple[str, ...], float]]
 """By gauge and labels. Values with the same labels add up."""
 
@@ -143,50 +147,27 @@ def _label_of(ledger: LedgerReader, card: str) -> str:
 
 
 def _cards(ledger: LedgerReader, account: AccountReader, queue: str, rows: _Rows) -> None:
-    named, made_up = cards_of(ledger, account)
-    borrowed = {one.card: one.amount for one in account.borrowed()}
-    for card in named:
-        quota = account.quota.get(card, 0)
-        share = ledger.shares.shown(account.name, card)
-        _card(rows, (queue, card), account.row(card), quota, share)
-        if surge := account.lent(card):
-            rows["queue_card_surge"][queue, card] += surge
-            rows["queue_card_borrowed"][queue, card] += borrowed.get(card, 0)
-    if made_up:
-        _card(rows, (queue, UNKNOWN), sum_of([account.row(card) for card in made_up]), 0, 0)
-
-
-def _card(rows: _Rows, labels: tuple[str, str], row: Row, quota: int, share: int) -> None:
-    values = {
-        "quota": quota,
-        "allocated": row.allocated,
-        "inqueue": row.inqueue,
-        "requested": row.requested,
-        "elastic": row.elastic,
-        "guarantee": quota,
-        "deserved": share,
-    }
-    for total, value in values.items():
-        rows[f"queue_card_{total}"][labels] += value
+    for card in card_rows(ledger, account):
+        labels = queue, _label_of(ledger, card.name)
+        for total in _TOTALS:
+            rows[f"queue_card_{total}"][labels] += getattr(card, total)
+        if card.surge is not None:
+            rows["queue_card_surge"][labels] += card.surge
+            rows["queue_card_borrowed"][labels] += card.borrowed or 0
+    _, made_up = cards_of(ledger, account)
+    for name in made_up:
+        if not account.row(name).charged:  # is in no row: only waiting pods ask for it
+            rows["queue_card_requested"][queue, UNKNOWN] += account.row(name).requested
 
 
 def _resources(account: AccountReader, rows: _Rows) -> None:
     """Cpu and memory. No row for a limit, guarantee or share that the queue does not have."""
-    facts = account.facts
-    for resource, unit in ((CPU, 1000), (MEMORY, 1)):
-        row = account.row(resource)
-        values = {
-            "quota": account.limit(resource),
-            "allocated": row.allocated,
-            "inqueue": row.inqueue,
-            "requested": row.requested,
-            "elastic": row.elastic,
-            "guarantee": facts.guarantee.get(resource) if facts else None,
-            "deserved": facts.deserved.get(resource) if facts else None,
-        }
-        for total, value in values.items():
+    for row in resource_rows(account):
+        for total in _TOTALS:
+            value = getattr(row, total)
             if value is not None:
-                rows[f"queue_resource_{total}"][account.name, resource] = value / unit
+                unit = 1000 if row.name == CPU else 1
+                rows[f"queue_resource_{total}"][account.name, row.name] = value / unit
 
 
 async def _cluster(ledger: LedgerReader, rows: _Rows) -> None:

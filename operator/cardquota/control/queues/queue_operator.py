@@ -1,7 +1,15 @@
 """Kopf on the leader: reconciles the Queues in a thread and loop of its own.
 
-Kopf is good at few objects with rich handling. It never touches the ledger: reports arrive as
-messages (`post`), and the status writer compares them with what Kopf sees of a queue.
+Kopf is good at few objects with rich handling. It never touches the ledger: views of queues arrive
+as messages (`post`), one slot for each queue, and Kopf's handler brings what is published.
+
+- A Queue is seen, added or changed: what is published is compared with the latest view.
+- A Queue is deleted: what was to be written for it is dropped.
+- Kopf starts, or resumes after an error: it lists all Queues, which are seen as above.
+
+Only `on.event` is used. It leaves the objects untouched: no finalizers, no annotations, no state of
+Kopf's own. Kopf watches the Queues a second time, on the leader alone: it takes no events but those
+of its own watch. The price is one connection, and each Queue decoded once more.
 """
 
 import asyncio
@@ -9,22 +17,21 @@ import logging
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
+import aiohttp
 import msgspec
 
 from ...cluster.api import wire
+from ...cluster.api.access import Access
 from ...cluster.api.client import APPLY_PATCH, Client
 from ...cluster.api.find_access import find_access
 from ...cluster.api.session import open_session
 from ...quota import vocabulary as v
 from ...quota.reports.queue_report import QueueReport
-from .condition_changes import ConditionChange
 from .lean_kopf import kopf
-from .posted_reports import PostedReports
 from .queue_definition import QueueDefinition
-from .queue_handlers import operator_settings, queue_handlers
-from .status_writer import StatusWriter
+from .queue_reconciler import QueueReconciler
 
 _LOG = logging.getLogger(__name__)
 RESTART: Final = 1.0
@@ -38,76 +45,83 @@ class QueueOperator:
         self,
         *,
         standalone: bool,
-        ask_all: Callable[[], None],
         definition: QueueDefinition,
-        told: Callable[[QueueReport, ConditionChange], None] = lambda _, __: None,
         unwritten: Callable[[int], None] = lambda _: None,
     ) -> None:
-        """`ask_all` is called in the Kopf thread when the reports of all queues are needed.
-        `definition`: of Queues, as it is known when Kopf is started. `told` and `unwritten`: as in
-        StatusWriter; they are called in the Kopf thread, too.
+        """`definition`: of Queues, as it is known when Kopf is started. `unwritten`: as in
+        QueueReconciler; it is called in the Kopf thread.
         """
         self._unwritten = unwritten
         self._definition = definition
         self._standalone = standalone
-        self._ask_all = ask_all
-        self._told = told
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._writer: StatusWriter | None = None
+        self._reconciler: QueueReconciler | None = None
         self._stop = threading.Event()
         self._end: asyncio.Event | None = None
         """Ends Kopf. Belongs to the Kopf loop."""
-        self._posted = PostedReports(self._take)
+        self._lock = threading.Lock()
+        """Guards the next two."""
+        self._views: dict[str, QueueReport] = {}
+        """The latest of each queue, by name: for a Kopf that starts again."""
+        self._posted: dict[str, QueueReport | None] = {}
+        """What the reconciler has not taken yet, by uid."""
 
     def start(self) -> None:
         """Begin reconciling."""
         self._thread = threading.Thread(target=self._run, name="kopf", daemon=True)
         self._thread.start()
 
-    def post(self, queue: str, report: QueueReport | None) -> None:
-        """Hand over new numbers of a queue, or that it is gone (None). Call it from any thread.
+    def post(self, queue: str, view: QueueReport | None) -> None:
+        """Hand over the latest view of a queue, or that it is gone (None). Call it from any thread.
 
-        However slow Kopf is, only the latest report of each queue and one call wait for it. Reports
-        are dropped while Kopf is not up: it asks for all of them when it starts.
+        However slow Kopf is, only the latest view of each queue and one call wait for it.
         """
-        self._posted.post(queue, report)
+        with self._lock:
+            first, before = not self._posted, self._views.pop(queue, None)
+            if before is not None:
+                self._posted[before.uid] = None
+            if view is not None:
+                self._views[queue] = self._posted[view.uid] = view
+            if first:
+                self._call(self._take)
 
     def restart(self) -> None:
         """End Kopf, so that it is started again: the definition of Queues is another one."""
-        self._end_kopf()
-
-    def _end_kopf(self) -> None:
-        loop, end = self._loop, self._end
-        if loop is not None and end is not None:
-            try:
-                loop.call_soon_threadsafe(self._end_now, end)
-            except RuntimeError:
-                _LOG.debug("the Kopf loop is closed already")
-
-    def _end_now(self, end: asyncio.Event) -> None:
-        """Kopf waits up to 5 s for tasks that it finds in its loop: those that write end first."""
-        if self._writer is not None:
-            self._writer.close()
-        end.set()
+        self._call(self._end_now)
 
     async def stop(self, timeout: float = 5.0) -> None:
         """End it. Returns when the thread has ended or after `timeout` seconds."""
         self._stop.set()
-        self._end_kopf()
+        self._call(self._end_now)
         thread, self._thread = self._thread, None
         if thread is not None:
             await asyncio.to_thread(thread.join, timeout)
             if thread.is_alive():
                 _LOG.warning("the Kopf thread did not end within %s s", timeout)
 
-    def _take(self, queue: str, report: QueueReport | None) -> None:
-        if self._writer is None:
-            return
-        if report is None:
-            self._writer.drop(queue)
-        else:
-            self._writer.want(report)
+    def _call(self, call: Callable[[], None]) -> None:
+        """In the Kopf loop; nothing if there is none."""
+        loop = self._loop
+        if loop is not None:
+            try:
+                loop.call_soon_threadsafe(call)
+            except RuntimeError:
+                _LOG.debug("the Kopf loop is closed already")
+
+    def _end_now(self) -> None:
+        """Kopf waits up to 5 s for tasks that it finds in its loop: those that write end first."""
+        if self._reconciler is not None:
+            self._reconciler.close()
+        if self._end is not None:
+            self._end.set()
+
+    def _take(self) -> None:
+        with self._lock:
+            posted, self._posted = self._posted, {}
+        for uid, view in posted.items():
+            if self._reconciler is not None:
+                self._reconciler.want(uid, view)
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -121,13 +135,11 @@ class QueueOperator:
         # An event of this loop, and not `_stop` itself: Kopf waits for a threading event in the
         # loop's executor, and the end of the loop waits for the executor. After an error that ends
         # Kopf, nothing would then happen until the term is over.
-        end = self._end = asyncio.Event()
-        loop = self._loop = asyncio.get_running_loop()
-        self._posted.connect(loop)
+        self._end = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
         try:
-            await self._serve(end)
+            await self._serve(self._end)
         finally:
-            self._posted.disconnect()
             self._loop = None
 
     async def _serve(self, end: asyncio.Event) -> None:
@@ -135,30 +147,64 @@ class QueueOperator:
             return
         access = await find_access()
         client, session = Client(access), open_session(access)
-        writer = self._writer = StatusWriter(
+        reconciler = self._reconciler = QueueReconciler(
             QueuePatches(client),
             _now,
             standalone=self._standalone,
             place=self._definition.place,
-            told=self._told,
             unwritten=self._unwritten,
         )
         try:
             if self._stop.is_set():
                 return
-            self._ask_all()
+            with self._lock:
+                self._posted = {view.uid: view for view in self._views.values()}
+            self._take()
             await kopf.operator(
-                registry=queue_handlers(writer, access, session),
-                settings=operator_settings(),
+                registry=_handlers(reconciler, access, session),
+                settings=_settings(),
                 standalone=True,
                 clusterwide=True,
                 stop_flag=end,
             )
         finally:
-            self._writer = None
-            writer.close()
+            self._reconciler = None
+            reconciler.close()
             await client.close()
             await session.close()
+
+
+def _settings() -> kopf.OperatorSettings:
+    """No events of Kopf's own, no scan for resources, and an end without delay."""
+    settings = kopf.OperatorSettings()
+    settings.posting.enabled = False
+    settings.scanning.disabled = True
+    settings.watching.server_timeout = 300
+    settings.process.ultimate_exiting_timeout = None
+    settings.queueing.exit_timeout = 0.5
+    return settings
+
+
+def _handlers(
+    reconciler: QueueReconciler, access: Access, session: aiohttp.ClientSession
+) -> kopf.OperatorRegistry:
+    """`session` stays the caller's; Kopf reads the API server through it."""
+    registry = kopf.OperatorRegistry()
+
+    # Kopf's own logins know no token files, no plugins and no server names. After a 401 it takes no
+    # session that it had before: it ends, and is started again with what `find_access` finds then.
+    async def login(**_: Any) -> kopf.AiohttpSession:
+        return kopf.AiohttpSession(server=access.server, aiohttp_session=session)
+
+    async def queue_seen(event: Any, uid: str | None, **_: Any) -> None:
+        if event["type"] == "DELETED":
+            reconciler.gone(uid or "")
+        else:
+            reconciler.seen(event["object"])
+
+    kopf.on.login(registry=registry)(login)
+    kopf.on.event(v.API_GROUP, v.VERSION, "queues", registry=registry)(queue_seen)
+    return registry
 
 
 class QueuePatches:

@@ -11,12 +11,9 @@ from ...api.queue_status import (
     StatusColumns,
     WaitingStatus,
 )
-from ...quota import vocabulary as v
-from ...quota.messages import report_messages
 from ...quota.moments import read_moment
 from ...quota.quantity import LARGEST
 from ...quota.reports.queue_report import QueueReport, columns
-from ...quota.words import first_of
 
 
 def queue_status(
@@ -34,7 +31,7 @@ def queue_status(
         allocated=_allocated(report) if standalone else None,
         observed_generation=report.generation,
         cards=[CardStatus(**_bounded(_fields(row))) for row in report.cards],
-        resources=[ResourceStatus(**_fields(row)) for row in report.resources],
+        resources=[ResourceStatus(**row.texts()) for row in report.resources],
         waiting=_waiting(report),
         conditions=_conditions(report, stored.get("conditions"), now),
         columns=StatusColumns(**{name: text or None for name, text in shown.items()}),
@@ -49,7 +46,7 @@ def _allocated(report: QueueReport) -> dict[str, int | str]:
         if row.resource:
             by_resource[row.resource] = by_resource.get(row.resource, 0) + row.allocated
     return {
-        **{row.name: row.allocated for row in report.resources},
+        **{row.name: row.text(row.allocated) or "0" for row in report.resources},
         **{name: str(amount) for name, amount in sorted(by_resource.items())},
     }
 
@@ -70,12 +67,6 @@ def _bounded(row: dict[str, Any]) -> dict[str, Any]:
     return {key: min(n, LARGEST) if isinstance(n, int) else n for key, n in row.items()}
 
 
-def _unreadable(report: QueueReport) -> str:
-    if report.quota_problem:
-        return report_messages.quota_unreadable(report.quota_problem, kept=report.has_quota)
-    return report_messages.limit_unreadable(report.spec_problem) if report.spec_problem else ""
-
-
 def _mappings(stored: object) -> list[Mapping[str, Any]]:
     """Those with a type in a list of any origin."""
     if not isinstance(stored, list):
@@ -84,44 +75,20 @@ def _mappings(stored: object) -> list[Mapping[str, Any]]:
 
 
 def _conditions(report: QueueReport, stored: object, now: str) -> list[QueueCondition]:
-    problem = report.quota_problem or report.spec_problem
-    over = ""
-    if report.over:
-        over = report_messages.over_quota(report.name, report.over, report.state)
-    oversold = [report_messages.oversold(*found) for found in report.oversold]
-    borrowed = [report_messages.borrowed(report.name, *found) for found in report.borrowed]
-    wanted: tuple[tuple[v.Condition, bool, str, str | list[str]], ...] = (
-        (
-            v.Condition.QUOTA_VALID,
-            not problem,
-            "Unreadable" if problem else "Readable",
-            _unreadable(report),
-        ),
-        (v.Condition.OVER_QUOTA, bool(over), "OverQuota" if over else "WithinQuota", over),
-        (
-            v.Condition.OVERSOLD,
-            bool(oversold),
-            "QuotasExceedCluster" if oversold else "ClusterHasAll",
-            oversold,
-        ),
-    )
-    if report.lends:
-        reason = "RollingUpdate" if borrowed else "NothingBorrowed"
-        wanted = (*wanted, (v.Condition.BORROWED, bool(borrowed), reason, borrowed))
     before = {one.get("type"): one for one in _mappings(stored)}
     found = []
-    for kind, holds, reason, text in wanted:
-        status, old = str(holds), before.get(kind, {})
+    for one in report.conditions:
+        status, old = str(one.holds), before.get(one.type, {})
         since = str(old.get("lastTransitionTime"))
         same = old.get("status") == status and read_moment(since) is not None
         found.append(
             QueueCondition(
-                type=kind,
+                type=one.type,
                 status=status,
                 observed_generation=report.generation,
                 last_transition_time=since if same else now,
-                reason=reason,
-                message=text if isinstance(text, str) else first_of(text, "; "),
+                reason=one.reason,
+                message=one.message,
             )
         )
     return found

@@ -4,7 +4,6 @@ In: the ledger, a term, and writers that respect it. Out: `GateReleaser`. Every 
 the charge. A charge is taken back only if the gate certainly stays shut.
 """
 
-from .event_renewals import AT_A_TIME, AT_ONCE, EventRenewals
 from .gate import GateOpener, Opened, gate_patch
 from .gate_releaser import GateReleaser
 from .gate_reports import GateReports
@@ -12,12 +11,11 @@ from .namespace_circuit_breaker import NamespaceCircuitBreaker
 from .retries import Retries
 from .slots import Slot, SlotClaim, Slots
 from .stamp_writer import StampWriter
-from .wait_reports import WaitReports
+from .wait_reports import AT_ONCE, PER_SECOND, WaitReports
 
 __all__ = [
-    "AT_A_TIME",
     "AT_ONCE",
-    "EventRenewals",
+    "PER_SECOND",
     "GateOpener",
     "GateReleaser",
     "GateReports",

@@ -1,8 +1,8 @@
 """The release of gates: whose gate opens next. Only this charges, and only while we lead.
 
 Charge first, then patch, many in flight; a gang's reservation is written before its first gate
-opens. Pods that wait are told why, and again after a while. If a pod was bound to other cards than
-it was let through for, its stamp is corrected.
+opens. Pods that wait are told why. If a pod was bound to other cards than it was let through for,
+its stamp is corrected.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...metrics import Metrics
 from ...quota import vocabulary as v
 from ...quota.ledger.groups.pod_group_state import PodGroupState
-from ...quota.ledger.groups.vacancy import Vacancy
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import gate_messages
+from ...quota.moments import time_text
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.release.release_judge import Opening
 from ...quota.release.release_order import QueueOrder
@@ -36,12 +36,12 @@ from .background_writes import BackgroundWrites
 from .gate import GateOpener, Opened
 from .groups.gang_reports import GangReports
 from .groups.gang_start import AT_A_TIME, Chosen, GangStart, Members, Sender, Sending
+from .groups.group_conditions import GroupConditions
 from .groups.group_enqueuer import GroupEnqueuer, waits_for_room
 from .groups.pod_group_writer import PodGroupWriter
 from .groups.quota_conditions import QuotaConditions
 from .groups.reservation_timeouts import ReservationTimeouts
 from .groups.unused_reservations import UnusedReservations
-from .groups.vacancy_timeouts import VacancyTimeouts
 from .namespace_circuit_breaker import NamespaceCircuitBreaker, Start
 from .retries import Retries
 from .slots import Slot, Slots
@@ -52,8 +52,6 @@ TRY_AGAIN: Final = 1.0
 """Seconds before the first retry of what failed, if no news of it comes earlier."""
 AT_MOST: Final = 60.0
 """Seconds between two tries, at most."""
-_VACANCIES_AT_A_TIME: Final = 256
-"""Gangs that lost a member whose time begins in one pass: about a millisecond."""
 _PUTTING_BACK: Final = 0.25
 """Part of a time slice in which failed pods are put back, so that they may be tried again."""
 _DECIDING: Final = 0.75
@@ -71,6 +69,7 @@ class GateReleaser:
         stamps: StampWriter,
         events: EventRecorder,
         metrics: Metrics,
+        conditions: GroupConditions,
         *,
         term: str,
         in_flight: int,
@@ -78,14 +77,12 @@ class GateReleaser:
         clock: Callable[[], float],
         later: Later = in_loop_later,
         starvation_wait: float = 0.0,
-        replacement_wait: float = 0.0,
         wall_clock: Callable[[], float] = time.time,
         quota_conditions: QuotaConditions | None = None,
         renew_after: float = math.inf,
-        renewals_per_second: float = 20.0,
-        told_before: str = "",
     ) -> None:
-        """`clock`: seconds, monotonic. `later`: ends the time of reservations (E8).
+        """`conditions`: of all groups, whoever writes them. `clock`: seconds, monotonic. `later`:
+        ends the time of reservations (E8).
         `quota_conditions`: written where the status of groups is not ours.
 
         `starvation_wait`: seconds after which nobody behind takes what one needs who lacks room
@@ -93,11 +90,7 @@ class GateReleaser:
         the wait begins with the creation, so that it does not begin anew with a new leader. No
         timer ends it: at that moment nothing more can be let through, only less.
 
-        `replacement_wait`: seconds for which the place of a member that a running gang has lost is
-        kept (E6).
-
-        `renew_after`, `renewals_per_second`, `told_before`: when events are renewed, as
-        `WaitReports` says it.
+        `renew_after`: seconds after which the heads of queues are told again.
         """
         self._ledger = ledger
         self._gate = gate
@@ -112,9 +105,7 @@ class GateReleaser:
             unused=self._unused.note,
             later=later,
         )
-        self._vacancies = VacancyTimeouts(replacement_wait, self._nobody_came, later=later)
         self._quota_conditions = quota_conditions
-        conditions = quota_conditions.conditions if quota_conditions else groups.conditions
         self._conditions = conditions
         self._reports = GangReports(ledger, events, conditions, timeout=reservation_timeout)
         self._term = term
@@ -127,13 +118,12 @@ class GateReleaser:
             clock=clock,
             later=lambda seconds: loop.call_later(seconds, self.wake),
             renew_after=renew_after,
-            renewals_per_second=renewals_per_second,
-            told_before=told_before,
         )
         self._order = QueueOrder(ledger)
         """Queues to be looked at."""
         self._starvation_wait = starvation_wait
         self._wall_clock = wall_clock
+        self._began = time_text(int(wall_clock()))
         self._wake = asyncio.Event()
         self._woken_at = clock()
         self._later: asyncio.TimerHandle | None = None
@@ -167,8 +157,7 @@ class GateReleaser:
             first=TRY_AGAIN,
             cap=AT_MOST,
         )
-        if conditions is not None:
-            conditions.listen(self._background.look_again)
+        conditions.listen(self._background.look_again)
         self._gangs = GangStart(
             ledger,
             gate,
@@ -232,7 +221,6 @@ class GateReleaser:
                 self._pass(self._woken_at)
                 await asyncio.sleep(0)
         finally:
-            self._vacancies.stop()
             self._unused.stop()
             self._timeouts.stop()  # first: the tasks cancelled below did not end in time, or at all
             await ended(self._tasks)
@@ -240,8 +228,7 @@ class GateReleaser:
                 self._pod_retries.stop(), self._gang_retries.stop(), self._background.stop()
             )
             self._wait_reports.stop()
-            if self._conditions is not None:
-                self._conditions.stop()
+            self._conditions.stop()
             if self._later is not None:
                 self._later.cancel()
             await self._in_slices(chain(self._ledger.decisions.end_term_in_steps(), retries))
@@ -279,7 +266,7 @@ class GateReleaser:
             return
         slice_ = TimeSlice(LEADER_SLICE, self._clock)
         self._background.go_on()
-        left = self._look_at_vacancies() or self._put_back(slice_)
+        left = self._put_back(slice_)
         self._order.add(self._ledger.dirty.take_pending())
         more = self._slots.hand_out(others_wait=bool(self._order))
         closed = self._gate.closed
@@ -456,11 +443,13 @@ class GateReleaser:
         return opened
 
     def _was_told(self, uid: str) -> bool:
-        """Whether an event said that the pod waits, or that its gate was not opened."""
+        """Whether an event said that the pod waits, or that its gate was not opened; or may have
+        said so, before this term.
+        """
         record = self._ledger.pods.get(uid)
-        told = record is not None and record.told is not None
-        known = told or self._wait_reports.is_known(uid)
-        return known or self._events.last_reason(uid) is not None
+        if record is not None and (record.told or record.facts.created <= self._began):
+            return True
+        return self._events.last_reason(uid) is not None
 
     def _released(self, facts: PodFacts, stamp: Stamp) -> str:
         mode = self._ledger.mode_in(facts.namespace)
@@ -529,18 +518,6 @@ class GateReleaser:
         self._reports.expired(key)
         self._ledger.decisions.lose_place(key)
         self._background.look_again(key)
-
-    def _look_at_vacancies(self) -> bool:
-        """Begin the time of some. Returns whether there are more: those are kept until then."""
-        keys = self._ledger.dirty.take_vacated(_VACANCIES_AT_A_TIME)
-        groups = (self._ledger.groups.get(key) for key in keys)
-        self._vacancies.look(group for group in groups if group is not None)
-        return len(keys) == _VACANCIES_AT_A_TIME
-
-    def _nobody_came(self, key: str, vacancy: Vacancy) -> None:
-        """Nobody has replaced what a gang lost, or somebody long has."""
-        self._ledger.decisions.give_up_vacancy(key, vacancy)
-        self.wake()
 
     def _start_opening(
         self, group: str, work: Coroutine[Any, Any, object], start: Start | None = None

@@ -4,7 +4,7 @@ In: the ledger, and what is installed. Out: events, some at a time, and log line
 """
 
 from .audit import report_unadmitted
-from .condition_events import tell_condition
+from .condition_events import ConditionEvents
 from .installation import EVERY, InstallationCheck
 from .left_out_reports import ask_for_left_out, report_left_out
 from .memory_reports import MemoryReports
@@ -14,6 +14,7 @@ from .unadmitted import UnadmittedReports
 
 __all__ = [
     "EVERY",
+    "ConditionEvents",
     "InstallationCheck",
     "MemoryReports",
     "NamespaceReports",
@@ -22,5 +23,4 @@ __all__ = [
     "report_left_out",
     "report_nodes",
     "report_unadmitted",
-    "tell_condition",
 ]

@@ -9,7 +9,6 @@ from .account_reader import AccountReader, Borrowed
 from .ignored_cards import IgnoredCards
 from .published_rows import LONGEST_TEXT
 from .queue_facts import QueueError, QueueFacts, check_queue, doubts_about, not_deserved
-from .row import sum_of
 from .unadmitted_pods import UnadmittedPods
 
 __all__ = [
@@ -25,5 +24,4 @@ __all__ = [
     "check_queue",
     "doubts_about",
     "not_deserved",
-    "sum_of",
 ]

@@ -1,6 +1,5 @@
 """The counters of one dimension of a queue (section 6)."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from ..pods.charge_state import ChargeState
@@ -65,17 +64,3 @@ class Row:
         """Whether nothing is counted here."""
         parts = self.reserved or self.elastic or self.offline or self.leaving
         return not (any(self.by_charge_state) or parts)
-
-
-def sum_of(rows: Sequence[Row]) -> Row:
-    """One row that counts what all of these count. A fraction of a microsecond for each."""
-    total = Row()
-    if rows:
-        total.by_charge_state = [
-            sum(column) for column in zip(*(r.by_charge_state for r in rows), strict=True)
-        ]
-    total.reserved = sum(row.reserved for row in rows)
-    total.elastic = sum(row.elastic for row in rows)
-    total.offline = sum(row.offline for row in rows)
-    total.leaving = sum(row.leaving for row in rows)
-    return total

@@ -15,43 +15,36 @@ from .answer_forms import (
     ResourceRoom,
     Waiter,
 )
-from .asked_workload import AskedWorkload
+from .asked_workload import AskedWorkload, workload_meant
 from .card_amount import LONGEST_NAME, MOST_AMOUNTS, card_amounts, choice_amounts
-from .card_room import MOST_CARDS
-from .explanation import MOST_LOOKS, Explanations
-from .gang_remedies import MOST_ALTERNATIVES, MOST_TRIED
-from .gate_reasons import GateReasons, Why
+from .explanation import WorkloadState, explain
 from .holders import holders_in
-from .remedies import MOST_SEARCHED
-from .standing import WaitsFor, WorkloadState
-from .waiting_order import PlaceInOrder, WaitingOrder
+from .queue_answer import MOST_CARDS, outside_answer, queue_answer
+from .waiting import place_in, waiting_order, why_waits
 
 __all__ = [
     "LONGEST_NAME",
-    "MOST_ALTERNATIVES",
     "MOST_AMOUNTS",
     "MOST_CARDS",
-    "MOST_LOOKS",
-    "MOST_SEARCHED",
-    "MOST_TRIED",
     "AskedWorkload",
     "CardAmount",
     "CardRoom",
     "Explanation",
-    "Explanations",
-    "GateReasons",
     "Holder",
     "OtherQueue",
-    "PlaceInOrder",
     "PodNumbers",
     "QueueAnswer",
     "ResourceRoom",
     "Waiter",
-    "WaitingOrder",
-    "WaitsFor",
-    "Why",
     "WorkloadState",
     "card_amounts",
     "choice_amounts",
+    "explain",
     "holders_in",
+    "outside_answer",
+    "place_in",
+    "queue_answer",
+    "waiting_order",
+    "why_waits",
+    "workload_meant",
 ]

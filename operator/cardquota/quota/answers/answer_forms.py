@@ -7,7 +7,7 @@ from ..objects.wire import Wire
 
 
 class CardAmount(Wire):
-    """`name`: a card, or a choice of cards as `A|B`, of which at most five are named."""
+    """`name`: a card, or a choice of cards as `A|B`."""
 
     name: str
     amount: int
@@ -56,8 +56,7 @@ class Holder(Wire):
     pods: int
     """Those that are let through or bound. 0 of a reservation."""
     cards: tuple[CardAmount, ...]
-    """Together as many as `allocated` and `inqueue` of the queue. A pod that may still get any of
-    several cards counts with the one with which its queue counts it (T3)."""
+    """Together as many as `allocated` and `inqueue` of the queue."""
     since: str
     """When the first of these pods was bound, or else created. Empty of a reservation."""
 
@@ -128,7 +127,7 @@ class PodNumbers(Wire):
 
 
 class OtherQueue(Wire):
-    """A queue that the namespace may use and that has room now."""
+    """A queue that has room now."""
 
     queue: str
     card: str
@@ -146,45 +145,25 @@ class Explanation(Wire):
     """Of the answer, RFC 3339."""
     queue: str
     """Empty: none."""
-    queue_source: str
-    """A `QueueSource`."""
-    queue_reason: str
-    """The same in a sentence."""
     asks: tuple[CardAmount, ...]
     """What one pod asks for; of a group, and of a gang that starts whole, what all that wait do."""
     pods: PodNumbers
     state: str
     """A `WorkloadState`."""
-    waits_for: str
-    """A `WaitsFor`: for want of what; empty: nothing."""
     reason: str
     """As in events; empty where there is none."""
     message: str
     """A sentence, that of its event where there is one."""
-    gates: tuple[str, ...] = ()
-    """Scheduling gates of others, which it waits at too."""
     place: int = 0
     """In the order of release of its queue; 0: it does not wait there."""
     place_of: int = 0
     """How many wait there."""
-    before: int = 0
-    """Of those before it: how many ask for one of its cards."""
     holders: tuple[Holder, ...] = ()
-    """Who holds these cards in its own namespace."""
+    """Who holds its cards in its own namespace."""
     more_holders: int = 0
     held_elsewhere: tuple[CardAmount, ...] = ()
     """What is held in other namespaces, and reserved."""
-    fewer: tuple[CardAmount, ...] = ()
-    """It would fit now if it asked for at most so many of one of these."""
     other_cards: tuple[CardAmount, ...] = ()
     """Other cards of its queue that have room for it: what is left of them."""
     other_queues: tuple[OtherQueue, ...] = ()
-    """Other queues that its namespace may use and that have room for it; of a gang whose members
-    ask for different things, for all that start together."""
-    fitting: int = 0
-    """Of such a gang: for how many of its members its queue has room together now. More may fit if
-    others of them go first. 0: for none, or it is not known."""
-    starting: int = 0
-    """How many of them start together. 0 if `fitting` is."""
-    cards_lacking: tuple[CardAmount, ...] = ()
-    """Of such a gang: of each card, how many its members lack that may use no other."""
+    """Other queues that its namespace may use and that have room for it."""

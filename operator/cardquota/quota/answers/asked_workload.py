@@ -1,17 +1,19 @@
-"""Which pods and which group somebody asks about."""
+"""Which pods and which group somebody asks about, and which workload was probably meant."""
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
+from ..names.close_names import close_names
 from ..pods.charge_state import ChargeState
 from ..pods.pod_facts import DEPLOYMENT, POD, PodFacts
-from ..pods.pod_record import PodRecord
+from ..pods.pod_record import PodRecord, SortKey
 from ..steps import Steps
+from .answer_forms import PodNumbers
+from .waiting import POD_GROUP
 
-POD_GROUP: Final = "PodGroup"
-JOB: Final = "Job"
-AT_A_TIME: Final = 256
+JOB = "Job"
+AT_A_TIME = 256
 """Members that one step looks at."""
 
 
@@ -23,6 +25,11 @@ class AskedWorkload(NamedTuple):
     name: str
     volcano: bool | None = None
     """Of a Job: whether it is Volcano's. None: either."""
+
+    @property
+    def key(self) -> str:
+        """Namespace and name."""
+        return f"{self.namespace}/{self.name}"
 
     def has_made(self, facts: PodFacts) -> bool:
         """Whether a pod of its namespace is it, or one of its pods."""
@@ -39,56 +46,44 @@ class AskedPods:
     """Its unfinished pods that concern us, added up."""
 
     def __init__(self) -> None:
-        self.running = 0
-        """On a node."""
-        self.let_through = 0
-        """Their gates are open and they have no node yet."""
-        self.waiting = 0
-        """At our gate."""
-        self.first_waiting: PodRecord | None = None
-        """The first in the order in which pods are released. One that is being deleted only if all
-        that wait are."""
-        self.all_end = False
-        """Whether that one was being deleted when it was looked at."""
-        self.first_held: PodRecord | None = None
-        """One without a node, or else one on a node; one that is being deleted only if all are."""
+        self.running = self.let_through = self.waiting = 0
+        self.first: PodRecord | None = None
+        """The one that is told of: the first in the order of release that waits, else one without a
+        node, else one on a node; one that is being deleted only if all are."""
+        self._rank: tuple[bool, bool, bool, SortKey] | None = None
 
     def add(self, record: PodRecord) -> None:
         """One more."""
-        if record.charge_state is ChargeState.ALLOCATED:
-            self.running += 1
-        elif record.held:
-            self.let_through += 1
-        if record.held:
-            held = self.first_held
-            if held is None or _is_told_before(record, held):
-                self.first_held = record
-        else:
-            self.waiting += 1
-            first = self.first_waiting
-            if first is None or _goes_before(record, first):
-                self.first_waiting, self.all_end = record, record.facts.terminating
+        on_node = record.charge_state is ChargeState.ALLOCATED
+        self.running += on_node
+        self.let_through += record.held and not on_node
+        self.waiting += not record.held
+        rank = (record.facts.terminating, record.held, on_node, record.sort_key)
+        if self._rank is None or rank < self._rank:
+            self.first, self._rank = record, rank
 
-    @property
-    def total(self) -> int:
-        """All of them."""
-        return self.running + self.let_through + self.waiting
-
-
-def _goes_before(one: PodRecord, other: PodRecord) -> bool:
-    # Whoever is being deleted waits for nothing.
-    mine = one.facts.terminating, one.sort_key
-    return mine < (other.facts.terminating, other.sort_key)
-
-
-def _is_told_before(one: PodRecord, other: PodRecord) -> bool:
-    mine = one.facts.terminating, one.charge_state is ChargeState.ALLOCATED
-    return mine < (other.facts.terminating, other.charge_state is ChargeState.ALLOCATED)
+    def numbers(self, lacking: int) -> PodNumbers:
+        """As they are told."""
+        return PodNumbers(
+            running=self.running,
+            let_through=self.let_through,
+            waiting=self.waiting,
+            lacking=lacking,
+        )
 
 
 def pods_of(ledger: LedgerReader, asked: AskedWorkload) -> Steps[AskedPods]:
-    """Costs by the pods of its namespace."""
+    """Costs by the pods of its namespace; those of a group by its members."""
     found = AskedPods()
+    if asked.kind == POD_GROUP:
+        group = ledger.groups.get(asked.key)
+        uids = list(group.members) if group is not None else []
+        for start in range(0, len(uids), AT_A_TIME):
+            records = map(ledger.pods.get, uids[start : start + AT_A_TIME])
+            for record in filter(None, records):
+                found.add(record)
+            yield
+        return found
 
     def look(record: PodRecord) -> None:
         if asked.has_made(record.facts):
@@ -99,21 +94,40 @@ def pods_of(ledger: LedgerReader, asked: AskedWorkload) -> Steps[AskedPods]:
     return found
 
 
-def members_of(group: PodGroupState) -> Steps[AskedPods]:
-    """The same of a group's members."""
-    found = AskedPods()
-    uids = list(group.members)
-    for start in range(0, len(uids), AT_A_TIME):
-        for uid in uids[start : start + AT_A_TIME]:
-            record = group.members.get(uid)
-            if record is not None:
-                found.add(record)
-        yield
-    return found
+def group_of(ledger: LedgerReader, asked: AskedWorkload) -> PodGroupState | None:
+    """The group that is asked about, or that Volcano has made for a Job of its, by its name."""
+    if asked.kind == POD_GROUP:
+        return ledger.groups.get(asked.key)
+    if asked.kind == JOB and asked.volcano is not False:
+        return ledger.groups.get(ledger.job_groups.of(asked.namespace, asked.name))
+    return None
 
 
-def group_of_job(ledger: LedgerReader, asked: AskedWorkload) -> PodGroupState | None:
-    """The group that Volcano has made for a Job of its, by its name."""
-    if asked.kind != JOB or asked.volcano is False:
-        return None
-    return ledger.groups.get(ledger.job_groups.of(asked.namespace, asked.name))
+def workload_meant(ledger: LedgerReader, asked: AskedWorkload) -> Steps[str]:
+    """The same name of another kind, as `Deployment/chat`; else the closest name of the same kind;
+    empty if none is close. Only what the operator knows in the same namespace: no other name is
+    told. Costs by the pods, workloads and groups.
+    """
+    found = set(ledger.workloads.names_in(asked.namespace))
+    groups = [key for key, group in ledger.groups.items() if group.facts is not None]
+    names = (key.partition("/") for key in groups)
+    found |= {(POD_GROUP, name) for namespace, _, name in names if namespace == asked.namespace}
+    yield
+
+    def look(record: PodRecord) -> None:
+        facts = record.facts
+        found.update(
+            [
+                (POD, facts.name),
+                (facts.workload_kind, facts.workload),
+                (facts.controller, facts.controller_name),
+            ]
+        )
+
+    for queue in ledger.made_pods.queues_in(asked.namespace):
+        yield from ledger.made_pods.each_in(queue, asked.namespace, look)
+    for kind, name in sorted(found):
+        if name == asked.name and kind not in ("", asked.kind):
+            return f"{kind}/{name}"
+    same = [name for kind, name in found if kind == asked.kind]
+    return next(iter(close_names(asked.name, same)), "")

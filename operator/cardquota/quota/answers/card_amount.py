@@ -2,11 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from heapq import nsmallest
 from typing import Final
 
 from ..amounts import Amount, is_card
-from ..words import MOST_LISTED, show
+from ..words import show
 from .answer_forms import CardAmount
 
 LONGEST_NAME: Final = 160
@@ -19,30 +18,17 @@ MOST_AMOUNTS: Final = 5
 
 def card_amounts(amounts: Iterable[Amount]) -> tuple[CardAmount, ...]:
     """Of the cards among these amounts, those with the most first, then by name."""
-    cards = [(told_name(name), amount) for name, amount in amounts if amount and is_card(name)]
-    return _sorted(cards)
+    return choice_amounts(((name,), amount) for name, amount in amounts if is_card(name))
 
 
 def choice_amounts(asked: Iterable[tuple[Sequence[str], int]]) -> tuple[CardAmount, ...]:
-    """The same of choices; what is asked of choices that are told alike is added up. Costs by the
-    choices, not by the cards of each.
-    """
-    total = Counter[tuple[tuple[str, ...], int]]()
+    """The same of choices of cards; what is asked of the same is added up."""
+    total = Counter[str]()
     for cards, amount in asked:
         if cards and amount:
-            total[tuple(cards[:MOST_LISTED]), len(cards)] += amount
-    # Only what is told is made safe to show: that costs by its characters.
-    first = nsmallest(MOST_AMOUNTS, total.items(), key=lambda one: (-one[1], one[0]))
-    return tuple(
-        CardAmount(name=_choice_text(names, number), amount=amount)
-        for (names, number), amount in first
-    )
-
-
-def _choice_text(names: Sequence[str], number: int) -> str:
-    """`names`: the first of so many."""
-    shown = "|".join(map(told_name, names))
-    return f"{shown} and {number - len(names)} more" if number > len(names) else shown
+            total["|".join(map(told_name, cards))] += amount
+    largest = sorted(total.items(), key=lambda one: (-one[1], one[0]))[:MOST_AMOUNTS]
+    return tuple(CardAmount(name=name, amount=amount) for name, amount in largest)
 
 
 def told_name(name: str) -> str:
@@ -53,8 +39,3 @@ def told_name(name: str) -> str:
 def told_moment(text: str) -> str:
     """A time as the API server writes it; empty for what is too long to be one."""
     return text if len(text) <= LONGEST_MOMENT else ""
-
-
-def _sorted(amounts: list[Amount]) -> tuple[CardAmount, ...]:
-    amounts.sort(key=lambda one: (-one[1], one[0]))
-    return tuple(CardAmount(name=name, amount=n) for name, n in amounts[:MOST_AMOUNTS])

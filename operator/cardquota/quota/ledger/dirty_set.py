@@ -1,7 +1,6 @@
 """What changed and was not looked at yet: sets of names, emptied by the reader."""
 
 from collections.abc import Callable, Iterable
-from itertools import islice
 
 
 class DirtySet:
@@ -24,7 +23,6 @@ class DirtySet:
         self._groups: set[str] = set()
         self._unadmitted: set[str] = set()
         self._incorrect: set[str] = set()
-        self._vacated: dict[str, None] = {}
 
     def mark_changed(self, *queues: str) -> None:
         """Totals or rules of these queues changed: something may fit now, and users must see it."""
@@ -63,17 +61,6 @@ class DirtySet:
         """
         self._incorrect.add(uid)
 
-    def mark_vacated(self, key: str) -> None:
-        """A gang that runs has lost a member, or its replacement is waited for anew (E6)."""
-        self._vacated[key] = None
-
-    def take_vacated(self, most: int) -> list[str]:
-        """Some of those gangs, the first first."""
-        found = list(islice(self._vacated, most))
-        for key in found:
-            del self._vacated[key]
-        return found
-
     def forget(self, uid: str) -> None:
         """A pod is gone."""
         self._unadmitted.discard(uid)
@@ -88,7 +75,6 @@ class DirtySet:
 
     def clear(self) -> None:
         """Forget all marks. For replicas that do not lead: a term begins with everything."""
-        self._vacated.clear()
         every = (self._changed, self._pending, self._groups, self._unadmitted, self._incorrect)
         for names in (*every, self._shared_cards, self._shown_cards):
             names.clear()

@@ -102,7 +102,7 @@ class Ledger(LedgerState):
         """A pod has finished, or does not concern us any more."""
         self.kept_pods.forget(facts.uid)
         if record is not None:
-            self._gone(facts.uid, succeeded=facts.state is State.SUCCEEDED)
+            self._gone(facts.uid)
         if facts.state is State.SUCCEEDED and facts.group:
             self._succeed(facts.uid, facts.group, facts.task)
         if facts.state is State.FAILED and facts.group:
@@ -174,16 +174,13 @@ class Ledger(LedgerState):
         """A pod was deleted."""
         self._gone(uid)
 
-    def _gone(self, uid: str, *, succeeded: bool = False) -> None:
+    def _gone(self, uid: str) -> None:
         """A pod was deleted, or has finished (T1)."""
         self.kept_pods.forget(uid)
         record = self.pods.pop(uid, None)
         self.dirty.forget(uid)
         self.card_memory.forget(uid)
         if record is not None:
-            group = self.groups.get(record.facts.group)
-            if group is not None and group.lose(record, succeeded=succeeded):
-                self.dirty.mark_vacated(group.key)
             self._charges.uncharge(record)
             self._charges.hold(record, ())
         self._succeed(uid, "")

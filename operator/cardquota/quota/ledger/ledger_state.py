@@ -129,8 +129,6 @@ class LedgerState:
         reserved for groups there now; else they go after all others."""
         self.requesting: dict[str, set[str]] = {}
         """By namespace: the keys of groups that say what their minimum will ask for (E1)."""
-        self.vacant: dict[str, dict[str, None]] = {}
-        """By queue: the keys of gangs that run and have lost members of their minimum (E6)."""
         self.quotas = QuotaTotals(memory_by_row=memory_by_row)
         """Of all queues together."""
         self._readings = Readings()
@@ -391,24 +389,6 @@ class LedgerState:
             pending.gang_changed(group)
             self.dirty.mark_pending(pending.queue)
         self.ask(group)
-        self._note_vacancy(group)
-
-    def _note_vacancy(self, group: PodGroupState) -> None:
-        """Who waits behind it may go once it has ended."""
-        vacancy, before = group.vacancy, group.vacant_in
-        queue = vacancy.queue if vacancy is not None else ""
-        if queue == before:
-            return
-        group.vacant_in = queue
-        if before:
-            keys = self.vacant[before]
-            del keys[group.key]
-            if not keys:
-                del self.vacant[before]
-            self.dirty.mark_pending(before)
-        if queue:
-            self.vacant.setdefault(queue, {})[group.key] = None
-            self.dirty.mark_vacated(group.key)
 
     def repost(self, group: PodGroupState) -> set[str]:
         """Bring the rest of a group's reservation up to date in the accounts. Returns their queues,

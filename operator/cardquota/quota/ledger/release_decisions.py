@@ -7,7 +7,6 @@ from ..stamp import Reservation, Stamp
 from .charges import Charges
 from .groups.group_request import GroupRequest
 from .groups.pod_group_state import PodGroupState
-from .groups.vacancy import Vacancy
 from .ledger_state import LedgerState
 
 
@@ -114,9 +113,6 @@ class ReleaseDecisions:
             self._state.groups,
             self._state.misplaced | self._state.unnoted,
         )
-        for keys in self._state.vacant.values():
-            for key in keys:
-                self._state.dirty.mark_vacated(key)
         self._state.nodes.report_all()
 
     def all_seen(self) -> Callable[[], bool]:
@@ -217,12 +213,6 @@ class ReleaseDecisions:
         group = self._state.groups.get(key)
         if group is not None:
             group.lost_place, group.asked = True, None
-            self._state.mark_group(group)
-
-    def give_up_vacancy(self, key: str, vacancy: Vacancy) -> None:
-        """Nobody came in time in the place of a member that died: it is kept no longer (E6)."""
-        group = self._state.groups.get(key)
-        if group is not None and group.give_up(vacancy):
             self._state.mark_group(group)
 
     def rest(self) -> None:

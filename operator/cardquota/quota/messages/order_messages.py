@@ -28,19 +28,6 @@ def behind(queue: str, card: str, before: int, first: str | None = None) -> str:
     )
 
 
-def behind_vacancy(queue: str, kept: Sequence[Amount], *, name: str | None = None) -> str:
-    """There is room, but it is kept for the replacement of a member that a running gang lost (E6).
-
-    `name`: that of the group, if the reader may see it.
-    """
-    who = f"group <{show(name)}>" if name else "a group"
-    return (
-        f"Queue <{show(queue)}> keeps {held_text(kept)} free for {who}, which runs and has lost a "
-        "pod of its minimum; this pod would take some of that; wait until the lost pod is replaced "
-        "or the time for that (release.replacementWait) is over"
-    )
-
-
 def behind_long_wait(
     queue: str, waited: int, asked: Sequence[Amount], *, group: bool, name: str | None = None
 ) -> str:

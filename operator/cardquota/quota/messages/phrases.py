@@ -1,13 +1,10 @@
 """Parts of sentences that several files of this room use."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from ..amounts import Amount
 from ..words import MOST_LISTED, amount_text, listed, show
 
-_PLACE: Final = "wait in Queue <"
-"""Before the queue in which somebody has a place in the order of release."""
 Asked = Sequence[tuple[str, int]]
 """What a pod asks for and how much, as far as that can be read: cards or their resources."""
 
@@ -67,13 +64,4 @@ def held_text(held: Sequence[Amount]) -> str:
 
 def waits_in(queue: str) -> str:
     """The end of a place in the order."""
-    return f"{_PLACE}{show(queue)}>"
-
-
-def up_to_place(text: str) -> str:
-    """A sentence with a place in the order, without who holds what, which may follow. Any other one
-    as it is. Who holds what has names that users write, so the first place counts.
-    """
-    start = text.find(_PLACE)
-    end = text.find(">", start + len(_PLACE)) if start >= 0 else -1
-    return text[: end + 1] if end >= 0 else text
+    return f"wait in Queue <{show(queue)}>"

@@ -52,11 +52,6 @@ def not_read(kind: str, name: str, problem: str) -> str:
     return f"pod group <{show(name)}> is not read, and its pods wait: {problem}"
 
 
-def its_pod_not_read(name: str, problem: str) -> str:
-    """The same of a pod of the workload that is asked about."""
-    return f"its pod <{show(name)}> is not read, and waits: {problem}"
-
-
 def room_to_read() -> str:
     """An object that was not read will be (P8)."""
     return "there is room for it again; wait a few seconds"

@@ -47,7 +47,6 @@ class GroupStatusCondition(Wire):
     type: str | None = None
     status: str | None = None
     reason: str | None = None
-    message: str | None = None
     last_transition_time: str | None = None
 
 

@@ -51,16 +51,7 @@ class BehindLongWait(NamedTuple):
     """By card, or choice of cards, cpu or memory: what it waits for."""
 
 
-class BehindVacancy(NamedTuple):
-    """The same, of what is kept for the replacement of a member that a running gang has lost."""
-
-    group: str
-    """Its key."""
-    kept: tuple[tuple[str, int], ...]
-    """By card, cpu or memory."""
-
-
-Behinds = Behind | BehindLongWait | BehindVacancy
+Behinds = Behind | BehindLongWait
 
 
 class Untold:
@@ -102,8 +93,8 @@ class Untold:
             if pod_class.untold:
                 self._classes[pod_class] = words
 
-    def add_behind(self, candidate: Candidate, words: BehindLongWait | BehindVacancy) -> None:
-        """A candidate's pods wait behind what is set aside, or kept. These words are kept."""
+    def add_behind(self, candidate: Candidate, words: BehindLongWait) -> None:
+        """A candidate's pods wait behind what is set aside. These words are kept."""
         self._counts.judged(candidate, Reason.BEHIND)
         for pod_class in candidate.classes:
             pod_class.to_hear(Reason.BEHIND)

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Hashable
 from typing import NamedTuple
 
-from ..advice import Advice
 from ..amounts import Amounts, Charge, MutableAmounts
 from ..stamp import Stamp
 from .charge_state import ChargeState
@@ -85,8 +84,8 @@ class PodRecord:
         """The revision at which our patch landed. Older revisions are no news."""
         self.held_back = False
         """Whether not to try it until it changes or is put back: opening its gate has failed."""
-        self.told: tuple[str, str, Advice] | None = None
-        """Why it waits, as its last event says: reason, subject and advice (section 9)."""
+        self.told: tuple[str, str] | None = None
+        """Why it waits, as its last event says: reason and subject (section 9)."""
         self.class_key: Hashable = None
         """The key of its class in the pending queue; None if it does not wait there."""
         self.holds: tuple[tuple[str, str], ...] = ()

@@ -14,7 +14,7 @@ from ..ledger.ledger import Ledger
 from ..messages import order_messages
 from ..pending.candidate import Candidate
 from ..pending.release_key import ORDINARY, ReleaseKey
-from ..pending.untold import Behind, BehindLongWait, BehindVacancy, Words
+from ..pending.untold import Behind, BehindLongWait, Words
 from ..pods.pod_record import PodRecord
 from ..verdict import Outcome, Verdict
 from ..vocabulary import Reason
@@ -60,8 +60,6 @@ def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
         return list(_of_those_behind(ledger, account, pods, groups, found))
     if isinstance(found, BehindLongWait):
         return list(_of_those_behind_long_wait(account, pods, groups, found))
-    if isinstance(found, BehindVacancy):
-        return list(_of_those_behind_vacancy(account, pods, groups, found))
     if groups:
         return [Refusal((), found.verdict, group) for group in groups]
     gang = ledger.groups.get(found.gang.key) if found.gang is not None else None
@@ -114,16 +112,6 @@ def _of_those_behind_long_wait(
         )
 
     return _by_namespace(account, pods, groups, first.namespace, text)
-
-
-def _of_those_behind_vacancy(
-    account: Account, pods: list[PodRecord], groups: list[PodGroupState], behind: BehindVacancy
-) -> Iterator[Refusal]:
-    def text(*, named: bool) -> str:
-        name = behind.group if named else None
-        return order_messages.behind_vacancy(account.name, behind.kept, name=name)
-
-    return _by_namespace(account, pods, groups, behind.group.partition("/")[0], text)
 
 
 def _by_namespace(

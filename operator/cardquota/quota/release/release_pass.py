@@ -13,15 +13,14 @@ from itertools import islice
 from typing import Final
 
 from ..accounts.account import Account
-from ..amounts import Charge, is_card
+from ..amounts import is_card
 from ..ledger.ledger import Ledger
 from ..pending.candidate import Candidate, InadmissibleClass
 from ..pending.fifo_index import Cards
 from ..pending.first_members import first_members
 from ..pending.long_waits import Asked
-from ..pending.readiness import Readiness
 from ..pending.release_key import ReleaseKey
-from ..pending.untold import Behind, BehindLongWait, BehindVacancy, Named, Words
+from ..pending.untold import Behind, BehindLongWait, Named, Words
 from ..pods.pod_request import PodRequest
 from ..verdict import Outcome, Verdict
 from ..vocabulary import COMPUTE_RESOURCES, Reason
@@ -32,7 +31,6 @@ from .starvation import Starvation
 
 MOVED_AT_A_TIME: Final = 64
 """In a fifo queue: card sets and classes that one step moves."""
-_VACANCY: Final = "vacant "
 BORROWERS_AT_A_TIME: Final = 16
 """Pods of rolling updates that one step looks at: about a millisecond."""
 
@@ -46,7 +44,7 @@ class ReleasePass:
 
     The pass may be left after any step, to give way. The next pass continues there, and judges
     nothing twice that has not changed. So a job whose passes are always left still comes to an end.
-    A step judges at most one candidate, twice if something is set aside or kept for others, or some
+    A step judges at most one candidate, twice if something is set aside for others, or some
     pods that may borrow, and puts a bounded number of them aside. Besides, it costs by the cards
     that are waited for, not by the pods that wait. `next_refusals` then gives the pods that are to
     be told why they wait.
@@ -74,8 +72,6 @@ class ReleasePass:
         self._last_set_aside: ReleaseKey | None = None
         """The place of the last one for whom something was set aside."""
         self._cutoff = self._starvation.cutoff if self._starvation is not None else ""
-        self._keeps = False
-        """Whether all were looked at who may take what is vacant: members of incomplete gangs."""
         self._said_long: dict[str, BehindLongWait] = {}
         """By uid of one who has waited too long: what those behind him are told."""
         self._blockers: dict[str, Named] = {}
@@ -184,8 +180,7 @@ class ReleasePass:
         self._moved, self._not_blocking = 0, None
 
     def _left(self, found: Opening) -> bool:
-        """Whether it was neither charged nor held back. If it was, less may be vacant now."""
-        self._set_aside.look_again()
+        """Whether it was neither charged nor held back."""
         if not found.pods:
             return found.gang in self._pending.groups
         return found.pods[0][0].releasable and not _held_back(found)
@@ -199,8 +194,7 @@ class ReleasePass:
         """
         free, classes = self._judge.free, self._pending.inadmissible
         if not self._fifo:
-            vacancies = self._set_aside.vacancies if self._keeps else ()
-            with self._set_aside.laid(self._set_aside.before(None), vacancies):
+            with self._set_aside.laid(self._set_aside.before(None)):
                 return classes.next_with_room(free, self._after)
         without = self._next_not_blocking()
         while without is not None and not self._blockers.keys().isdisjoint(without.cards):
@@ -281,7 +275,7 @@ class ReleasePass:
             return found
         reason = found.verdict.reason
         if long_wait is not None:
-            uid = _behind_whom(long_wait)
+            uid = long_wait.first.uid
             aside: Hashable = ("behind", uid, found.signature)
             self._pending.set_inadmissible(
                 candidate, aside, found.needs or {}, reason, cards, behind=uid
@@ -313,50 +307,15 @@ class ReleasePass:
             self._add_blockers(candidate, found.verdict)
         return None
 
-    # --- what is vacant -----------------------------------------------------------------------
-
-    def _begins_to_keep(
-        self, candidate: Candidate | None, inadmissible: InadmissibleClass | None
-    ) -> bool:
-        """Keep from now on what is vacant, if those that are next may not have it: others may be
-        next then.
-        """
-        if self._keeps or not self._set_aside.vacancies:
-            return False
-        keys = [candidate.indexed_key] if candidate is not None else []
-        keys += [inadmissible.release_key] if inadmissible is not None else []
-        if not keys or min(keys).readiness is Readiness.INCOMPLETE:
-            return False
-        self._keeps, self._not_blocking = True, None
-        return True
-
-    def _vacancies_for(self, candidate: Candidate) -> Sequence[tuple[str, Charge]]:
-        """What is kept from a candidate."""
-        incomplete = candidate.precedence.readiness is Readiness.INCOMPLETE
-        return () if incomplete else self._set_aside.vacancies
-
-    def _kept_from(
-        self, candidate: Candidate, vacancies: Sequence[tuple[str, Charge]]
-    ) -> BehindVacancy | None:
-        """Of which vacancy a candidate is told: the first of which it would take. None: of none."""
-        cards = self._cards(candidate).union(COMPUTE_RESOURCES)
-        for key, kept in vacancies:
-            if any(dimension in cards for dimension, _ in kept):
-                return _told_of(key, kept)
-        return None
-
     # --- behind those who have waited too long ------------------------------------------------
 
     def _set_aside_before(
         self, candidate: Candidate | None, inadmissible: InadmissibleClass | None
     ) -> bool | None:
-        """Set aside what those need who have waited too long and come before those that are next,
-        and keep what is vacant from those who may not have it.
+        """Set aside what those need who have waited too long and come before those that are next.
         None: there are none. Else other classes may be next. True: that was a step; what was found
         is kept, so a pass that is left has come further.
         """
-        if self._begins_to_keep(candidate, inadmissible):
-            return False
         if self._starvation is None or self._set_aside.full:
             return None
         long_waits = self._pending.inadmissible.long_waits
@@ -392,16 +351,14 @@ class ReleasePass:
             with_choice.add(holder.sort_key.uid)
             self._pending.invalidate_needs()
 
-    def _judge_behind(
-        self, candidate: Candidate
-    ) -> tuple[Opening | Wait, BehindLongWait | BehindVacancy | None]:
-        """Whether a candidate goes beside all that is set aside or kept. If only that stops it:
-        also what it is told.
+    def _judge_behind(self, candidate: Candidate) -> tuple[Opening | Wait, BehindLongWait | None]:
+        """Whether a candidate goes beside all that is set aside. If only that stops it: also what
+        it is told.
         """
-        holders, vacancies = self._set_aside.before(candidate), self._vacancies_for(candidate)
-        if not holders and not vacancies:
+        holders = self._set_aside.before(candidate)
+        if not holders:
             return self._judge.judge(candidate), None
-        with self._set_aside.laid(holders, vacancies):
+        with self._set_aside.laid(holders):
             beside = self._judge.judge(candidate)
         if not isinstance(beside, Wait):
             return beside, None
@@ -412,10 +369,7 @@ class ReleasePass:
             return replace(found, needs=beside.needs) if both else found, None
         verdict = Verdict(Outcome.WAITS, self._account.name, Reason.BEHIND)
         signature = self._judge.signature(candidate)
-        words: BehindLongWait | BehindVacancy | None = self._kept_from(candidate, vacancies)
-        if words is None:
-            # What is kept of one card may leave others, with a choice, nothing but another (T3).
-            words = self._long_wait(candidate, holders) if holders else _told_of(*vacancies[0])
+        words = self._long_wait(candidate, holders)
         return Wait(verdict, beside.gang, signature, beside.needs), words
 
     def _long_wait(
@@ -454,12 +408,7 @@ class ReleasePass:
         there are any.
         """
         classes, before = self._pending.inadmissible, self._starvation is None
-        vacant = {_VACANCY + key for key, _ in self._set_aside.vacancies}
-        gone = [
-            uid
-            for uid in classes.behind
-            if uid not in vacant and (before or not classes.long_waits.has(uid))
-        ]
+        gone = [uid for uid in classes.behind if before or not classes.long_waits.has(uid)]
         self._activate_behind(gone)
         over = {uid for uid in classes.with_choice if before or not classes.long_waits.has(uid)}
         if over:
@@ -468,7 +417,6 @@ class ReleasePass:
         if not gone and not over:
             return False
         self._after = self._last_set_aside = None
-        self._keeps = False
         self._set_aside = SetAside(self._ledger, self._account, self._judge)
         return True
 
@@ -535,16 +483,6 @@ class ReleasePass:
             first = self._named(candidate)
             for card in inadmissible.cards:
                 self._blockers.setdefault(card, first)
-
-
-def _told_of(key: str, kept: Charge) -> BehindVacancy:
-    shown = [one for one in kept if is_card(one[0])] or kept
-    return BehindVacancy(key, tuple(shown[:MOST_LISTED]))
-
-
-def _behind_whom(words: BehindLongWait | BehindVacancy) -> str:
-    """By what it is noted behind whom somebody waits: no uid begins like that of a vacancy."""
-    return _VACANCY + words.group if isinstance(words, BehindVacancy) else words.first.uid
 
 
 def _advance(

@@ -5,9 +5,8 @@ does not need: another card, or what is free beyond his need. Nothing is charged
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from typing import Final
 
 from ..accounts.account import Account
@@ -17,15 +16,11 @@ from ..ledger.ledger import Ledger
 from ..pending.candidate import Candidate
 from ..pending.long_waits import Asked
 from ..pods.pod_request import CardChoice, PodRequest
-from ..vocabulary import Mode
 from .release_judge import ReleaseJudge
 
 MOST_SET_ASIDE: Final = 64
 """Candidates of one queue for which something is set aside: the first in the order of release. Each
 is the oldest of those that want the same cards with the same priority."""
-MOST_VACANCIES: Final = 64
-"""Gangs of one queue that run and have lost members, for whose replacements anything is kept: those
-that have lacked them for longest."""
 MOST_CLAIMS: Final = 16
 """Kinds of claims with a choice of cards after which nothing is set aside for anybody else: they
 are laid for each judgement."""
@@ -42,7 +37,6 @@ class SetAside:
         """For whom, in the order of release."""
         self._long_waits = account.pending.inadmissible.long_waits
         self._claims: set[CardChoice] = set()
-        self._vacancies: list[tuple[str, Charge]] | None = None
         self._beyond: dict[Candidate, Asked] = {}
         """What they ask for beyond what is reserved for them."""
 
@@ -61,7 +55,6 @@ class SetAside:
             changed = self._long_waits.keep(candidate, asked)
         self._claims.update(claim for claim, _ in asked[1])
         self.holders.append((candidate, asked))
-        self._vacancies = None  # what it asks for is not kept twice
         self._beyond[candidate] = self._beyond_rest(candidate, asked)
         return asked, changed
 
@@ -76,48 +69,15 @@ class SetAside:
             and (candidate is None or holder.indexed_key < candidate.indexed_key)
         ]
 
-    @property
-    def vacancies(self) -> list[tuple[str, Charge]]:
-        """What gangs that run have lost, by key, less what is set aside for members of theirs that
-        wait: kept for those who replace it (E6). Found once, until `look_again`.
-        """
-        if self._vacancies is None:
-            keys = islice(self._ledger.vacant.get(self._account.name, ()), MOST_VACANCIES)
-            self._vacancies = [(key, kept) for key in keys if (kept := self._vacant(key))]
-        return self._vacancies
-
-    def look_again(self) -> None:
-        """Something was opened: less may be vacant."""
-        self._vacancies = None
-
-    def _vacant(self, key: str) -> Charge:
-        group = self._ledger.groups[key]
-        if self._ledger.mode_in(key.partition("/")[0]) is not Mode.ENFORCE:
-            return ()  # who replaces it is let through in any case
-        left = dict(group.vacant)
-        for holder, (without_choice, with_choice) in self.holders:
-            if holder.whole is group and holder in self._long_waits:
-                _use(left, without_choice)
-                for claim, number in with_choice:
-                    _use(left, ((card, claim.amount * number) for card in claim.cards))
-        return canonical(left)
-
     @contextmanager
-    def laid(
-        self,
-        holders: Sequence[tuple[Candidate, Asked]],
-        vacancies: Sequence[tuple[str, Charge]] = (),
-    ) -> Iterator[None]:
+    def laid(self, holders: Sequence[tuple[Candidate, Asked]]) -> Iterator[None]:
         """While somebody is judged behind these: as if all that were reserved, of a choice of cards
         the first. Afterwards all is as before.
         """
-        if not holders and not vacancies:
+        if not holders:
             yield
             return
         amounts: MutableAmounts = {}
-        for _, kept in vacancies:
-            for dimension, amount in kept:
-                amounts[dimension] = amounts.get(dimension, 0) + amount
         for holder, _ in holders:
             # What is reserved stays so until the gang starts: nobody else may have it (I1).
             without_choice, with_choice = self._beyond[holder]
@@ -182,13 +142,6 @@ class SetAside:
         # Pods that ask for cards may be free of these (P6).
         amounts.update(() if self._ledger.free_cpu_memory and request.cards else request.cpu_memory)
         return canonical(amounts), tuple(claims.items())
-
-
-def _use(left: MutableAmounts, amounts: Iterable[tuple[str, int]]) -> None:
-    """Take amounts from what is left, as far as there is any."""
-    for dimension, amount in amounts:
-        if dimension in left:
-            left[dimension] = max(0, left[dimension] - amount)
 
 
 def _beyond(asked: Asked, reserved: Charge) -> Asked:

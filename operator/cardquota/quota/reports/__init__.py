@@ -4,9 +4,9 @@ In: the ledger. Out: plain data for status, metrics and the command line; an ind
 and what differs from it (I2).
 """
 
-from .cards_outside import OutsideUse
 from .cluster_report import Part, Use
 from .drift import Compared, compare, ledger_totals
+from .outside_use import OutsideUse
 from .queue_report import CardRow, QueueReport, ResourceRow, Waiting, columns, report
 from .recount import Totals
 

@@ -1,13 +1,24 @@
 """The cards that are used outside every queue, and by whom (section 2, V5)."""
 
-from collections.abc import Iterator
 from heapq import nsmallest
+from typing import Final, NamedTuple
 
 from ..accounts.account import OUTSIDE
-from ..amounts import is_card
+from ..amounts import Amounts, is_card
 from ..ledger.ledger_reader import LedgerReader
-from ..pods.pod_record import PodRecord
-from .cards_outside import MOST_PODS, OutsideUse
+
+MOST_PODS: Final = 3
+"""Pods that are named."""
+
+
+class OutsideUse(NamedTuple):
+    """Pods that hold cards and are charged to no queue."""
+
+    pods: int
+    cards: Amounts
+    """By card, those that are used most first."""
+    first: tuple[str, ...] = ()
+    """`namespace/name` of the first by name."""
 
 
 def outside_use(ledger: LedgerReader, namespace: str = "") -> OutsideUse:
@@ -17,9 +28,9 @@ def outside_use(ledger: LedgerReader, namespace: str = "") -> OutsideUse:
     """
     cards: dict[str, int] = {}
     names: list[str] = []
-    for record in _outside(ledger):
+    for record in ledger.pods.values():
         facts = record.facts
-        if namespace not in ("", facts.namespace):
+        if record.queue != OUTSIDE or not record.held or namespace not in ("", facts.namespace):
             continue
         held = [(name, amount) for name, amount in record.charge if is_card(name)]
         for name, amount in held:
@@ -28,7 +39,3 @@ def outside_use(ledger: LedgerReader, namespace: str = "") -> OutsideUse:
             names.append(f"{facts.namespace}/{facts.name}")
     most_first = sorted(cards.items(), key=lambda row: (-row[1], row[0]))
     return OutsideUse(len(names), dict(most_first), tuple(nsmallest(MOST_PODS, names)))
-
-
-def _outside(ledger: LedgerReader) -> Iterator[PodRecord]:
-    return (one for one in ledger.pods.values() if one.queue == OUTSIDE and one.held)

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..accounts.account_reader import AccountReader, Borrowed, OverQuota
 from ..ledger.ledger_reader import LedgerReader
+from ..messages import report_messages
 from ..moments import read_moment
 from ..quantity import cpu_quantity, memory_quantity
-from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, MEMORY, QueueState
-from ..words import amount_text, amount_texts, show
+from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, Condition, QueueState
+from ..words import amount_text, amount_texts, first_of, show
 from .cluster_report import cards_of, offline_of
 
 MOST_COLUMNS = 3
@@ -21,14 +22,14 @@ class CardRow:
     """One card of a queue, in cards."""
 
     name: str
-    resource: str | None
-    quota: int
-    allocated: int
-    inqueue: int
-    requested: int
-    elastic: int
-    guarantee: int
-    deserved: int
+    resource: str | None = None
+    quota: int = 0
+    allocated: int = 0
+    inqueue: int = 0
+    requested: int = 0
+    elastic: int = 0
+    guarantee: int = 0
+    deserved: int = 0
     offline: int = 0
     """The part of allocated that is off-line use (section 6); the rest is on-line."""
     surge: int | None = None
@@ -36,22 +37,42 @@ class CardRow:
     borrowed: int | None = None
     """What is borrowed. None where nothing may be."""
 
+    @property
+    def charged(self) -> int:
+        """What counts against the quota."""
+        return self.allocated + self.inqueue
+
 
 @dataclass(slots=True, frozen=True)
 class ResourceRow:
-    """Cpu or memory of a queue, as quantities.
-
-    `quota` is None if the queue does not limit it. `guarantee` and `deserved` are from its spec.
-    """
+    """Cpu in milli-cores, or memory in bytes."""
 
     name: str
-    quota: str | None
-    allocated: str
-    inqueue: str
-    requested: str
-    elastic: str
-    guarantee: str | None = None
-    deserved: str | None = None
+    quota: int | None
+    """None: not limited."""
+    allocated: int
+    inqueue: int
+    requested: int
+    elastic: int
+    guarantee: int | None = None
+    deserved: int | None = None
+    """These two as its spec says; None: it does not."""
+
+    @property
+    def left(self) -> int | None:
+        """Of the quota."""
+        return None if self.quota is None else max(0, self.quota - self.allocated - self.inqueue)
+
+    def text(self, amount: int | None) -> str | None:
+        """As a quantity."""
+        if amount is None:
+            return None
+        return cpu_quantity(amount) if self.name == CPU else memory_quantity(amount)
+
+    def texts(self) -> dict[str, Any]:
+        """All of it, amounts as quantities."""
+        found = ((key, getattr(self, key)) for key in self.__dataclass_fields__ if key != "name")
+        return {"name": self.name, **{key: self.text(amount) for key, amount in found}}
 
 
 class Oversold(NamedTuple):
@@ -75,9 +96,18 @@ class Waiting(NamedTuple):
 NOBODY_WAITS: Final = Waiting()
 
 
+class ViewCondition(NamedTuple):
+    """A condition of a queue, without times."""
+
+    type: Condition
+    holds: bool
+    reason: str
+    message: str
+
+
 @dataclass(slots=True, frozen=True)
 class QueueReport:
-    """All numbers of a queue at one moment. `over` and `oversold` are for its conditions."""
+    """All numbers of a queue at one moment: its status, metrics and answers come from it."""
 
     name: str
     uid: str
@@ -98,13 +128,45 @@ class QueueReport:
     """Whether there is an older one: any row in force."""
     spec_problem: str
     """Why a limit, which then counts as 0, cannot be read; empty if all can."""
-    cpu: tuple[int, int | None]
-    """Allocated and limit, milli-cores; None: not limited."""
-    memory: tuple[int, int | None]
-    """Allocated and limit, bytes."""
-    elastic: tuple[tuple[str, int], ...]
-    """Of cpu and memory, milli-cores and bytes, where there is any."""
     waiting: Waiting = NOBODY_WAITS
+
+    @property
+    def conditions(self) -> tuple[ViewCondition, ...]:
+        """Whether its quota can be read, is exceeded, oversold, and lent to rolling updates."""
+        problem = self.quota_problem or self.spec_problem
+        oversold = [report_messages.oversold(*found) for found in self.oversold]
+        found = (
+            ViewCondition(
+                Condition.QUOTA_VALID,
+                not problem,
+                "Unreadable" if problem else "Readable",
+                _unreadable(self),
+            ),
+            ViewCondition(
+                Condition.OVER_QUOTA,
+                bool(self.over),
+                "OverQuota" if self.over else "WithinQuota",
+                report_messages.over_quota(self.name, self.over, self.state) if self.over else "",
+            ),
+            ViewCondition(
+                Condition.OVERSOLD,
+                bool(oversold),
+                "QuotasExceedCluster" if oversold else "ClusterHasAll",
+                first_of(oversold, "; "),
+            ),
+        )
+        if not self.lends:
+            return found
+        borrowed = [report_messages.borrowed(self.name, *one) for one in self.borrowed]
+        reason = "RollingUpdate" if borrowed else "NothingBorrowed"
+        text = first_of(borrowed, "; ")
+        return *found, ViewCondition(Condition.BORROWED, bool(borrowed), reason, text)
+
+
+def _unreadable(found: QueueReport) -> str:
+    if found.quota_problem:
+        return report_messages.quota_unreadable(found.quota_problem, kept=found.has_quota)
+    return report_messages.limit_unreadable(found.spec_problem) if found.spec_problem else ""
 
 
 def report(ledger: LedgerReader, queue: str) -> QueueReport | None:
@@ -116,18 +178,14 @@ def report(ledger: LedgerReader, queue: str) -> QueueReport | None:
     if account is None or account.facts is None:
         return None
     facts = account.facts
-    borrowed = {one.card: one.amount for one in account.borrowed()}
     return QueueReport(
         name=queue,
         uid=facts.uid,
         generation=facts.generation,
         state=facts.state,
         state_is_ours=facts.state_is_ours,
-        cards=tuple(
-            _card_row(ledger, account, name, borrowed.get(name, 0))
-            for name in _shown(ledger, account)
-        ),
-        resources=tuple(_resource_row(account, name) for name in COMPUTE_RESOURCES),
+        cards=card_rows(ledger, account),
+        resources=resource_rows(account),
         over=tuple(account.over()),
         lends=bool(facts.surge),
         borrowed=tuple(account.borrowed()),
@@ -139,9 +197,6 @@ def report(ledger: LedgerReader, queue: str) -> QueueReport | None:
         quota_problem=facts.quota_problem,
         has_quota=bool(account.quota),
         spec_problem=facts.spec_problem,
-        cpu=(account.row(CPU).allocated, account.limit(CPU)),
-        memory=(account.row(MEMORY).allocated, account.limit(MEMORY)),
-        elastic=tuple((name, n) for name in COMPUTE_RESOURCES if (n := account.row(name).elastic)),
         waiting=_waiting(account),
     )
 
@@ -152,14 +207,17 @@ def _waiting(account: AccountReader) -> Waiting:
     return Waiting(len(account.pending), "" if read_moment(oldest) is None else oldest)
 
 
-def _shown(ledger: LedgerReader, account: AccountReader) -> list[str]:
-    """The cards of the status. A name that only a waiting pod has made up is left out: each would
-    be a row of a bounded status, and the pod cannot go until it is corrected (P8).
+def card_rows(ledger: LedgerReader, account: AccountReader) -> tuple[CardRow, ...]:
+    """The cards of which there is a quota, or anything is held or asked for, by name. A name that
+    only waiting pods have made up is left out: each would be a row of a bounded status, and the pod
+    cannot go until it is corrected (P8).
     """
+    borrowed = {one.card: one.amount for one in account.borrowed()}
     named, made_up = cards_of(ledger, account)
     rows = ((name, account.row(name)) for name in made_up)
     held = [name for name, row in rows if row.charged or row.elastic]
-    return sorted([*named, *held]) if held else named
+    names = sorted([*named, *held]) if held else named
+    return tuple(_card_row(ledger, account, name, borrowed.get(name, 0)) for name in names)
 
 
 def _card_row(ledger: LedgerReader, account: AccountReader, name: str, borrowed: int) -> CardRow:
@@ -191,23 +249,16 @@ def _resource(ledger: LedgerReader, card: str) -> str | None:
     return catalog.resource(card) or (held if by_itself else None)
 
 
-def _resource_row(account: AccountReader, name: str) -> ResourceRow:
-    row, facts = account.row(name), account.facts
-    text = cpu_quantity if name == CPU else memory_quantity
-
-    def if_any(amount: int | None) -> str | None:
-        return None if amount is None else text(amount)
-
-    return ResourceRow(
-        name=name,
-        quota=if_any(account.limit(name)),
-        allocated=text(row.allocated),
-        inqueue=text(row.inqueue),
-        requested=text(row.requested),
-        elastic=text(row.elastic),
-        guarantee=if_any(facts.guarantee.get(name) if facts else None),
-        deserved=if_any(facts.deserved.get(name) if facts else None),
-    )
+def resource_rows(account: AccountReader) -> tuple[ResourceRow, ...]:
+    """Cpu and memory of a queue."""
+    facts, found = account.facts, []
+    for name in COMPUTE_RESOURCES:
+        row = account.row(name)
+        amounts = (row.allocated, row.inqueue, row.requested, row.elastic)
+        guarantee = facts.guarantee.get(name) if facts else None
+        deserved = facts.deserved.get(name) if facts else None
+        found.append(ResourceRow(name, account.limit(name), *amounts, guarantee, deserved))
+    return tuple(found)
 
 
 @dataclass(slots=True, frozen=True)
@@ -235,6 +286,7 @@ class _Cell(NamedTuple):
 
 def columns(found: QueueReport) -> Columns:
     """The lines of text. The busiest models come first, then the number of the rest."""
+    cpu, memory = map(_of_limit, found.resources)
     return Columns(
         cards=_line(
             [
@@ -245,13 +297,13 @@ def columns(found: QueueReport) -> Columns:
         inqueue=_line([_Cell(r.inqueue, r.name, str(r.inqueue)) for r in found.cards if r.inqueue]),
         elastic=_line(
             [_Cell(r.elastic, r.name, str(r.elastic)) for r in found.cards if r.elastic],
-            [f"{name} {amount_text(name, amount)}" for name, amount in found.elastic],
+            [f"{r.name} {amount_text(r.name, r.elastic)}" for r in found.resources if r.elastic],
         ),
         requested=_line(
             [_Cell(r.requested, r.name, str(r.requested)) for r in found.cards if r.requested]
         ),
-        cpu=_of_limit(CPU, found.cpu),
-        memory=_of_limit(MEMORY, found.memory),
+        cpu=cpu,
+        memory=memory,
         note="; ".join(_notes(found)),
     )
 
@@ -291,7 +343,6 @@ def _line(cells: list[_Cell], others: Sequence[str] = ()) -> str:
     return ", ".join((*shown, *others)) or "-"
 
 
-def _of_limit(dimension: str, amounts: tuple[int, int | None]) -> str:
-    allocated, limit = amounts
-    of = "-" if limit is None else amount_text(dimension, limit)
-    return f"{amount_text(dimension, allocated)}/{of}"
+def _of_limit(row: ResourceRow) -> str:
+    of = "-" if row.quota is None else amount_text(row.name, row.quota)
+    return f"{amount_text(row.name, row.allocated)}/{of}"

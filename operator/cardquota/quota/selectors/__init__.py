@@ -4,7 +4,7 @@ In: the spec of a pod, labels and taints. Out: `Selector`, which tells which car
 be narrowed to some of them, `Tolerations`, and which of many nodes a selector picks.
 """
 
-from .card_labels import CardLabels
+from .card_requirement import CardRequirement
 from .memory_affinity import memory_asked_for
 from .number_comparison import bound_of, compares, whole_number
 from .picking import LabelledNode, picked
@@ -14,7 +14,7 @@ from .taints import PodToleration, Tolerance, taints_of, tolerates, tolerations_
 __all__ = [
     "HOST_NAME",
     "NODE_NAME",
-    "CardLabels",
+    "CardRequirement",
     "LabelledNode",
     "PodToleration",
     "Selector",

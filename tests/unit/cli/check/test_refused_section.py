@@ -12,7 +12,7 @@ from cardquota.cli.check.refused_section import refused_section
 from cardquota.cluster.api import Client
 from cardquota.cluster.api.find_access import find_access
 from cardquota.quota import to_its_end
-from cardquota.quota.answers.outside_answer import outside_answer
+from cardquota.quota.answers import outside_answer
 from cardquota.settings import Settings
 
 from ..answering_api import Answer, answering

@@ -13,7 +13,7 @@ from cardquota.cli.leader import read_leases
 from cardquota.cli.plugin import plugin
 
 from ..answering_api import LEASE, NOT_SERVED, Answer, answering, led
-from .test_top import NO_PODS, PATH, listing, queue
+from .test_top import PATH, listing, queue
 
 FORBIDDEN: Answer = 403, json.dumps({"kind": "Status", "reason": "Forbidden", "message": "no"})
 
@@ -38,7 +38,7 @@ async def test_top_says_how_old_its_numbers_are(
     lease: Callable[[], Answer], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(read_leases, "PATIENCE", 0.0)
-    answers = {PATH: listing(queue("q")), **NO_PODS, LEASE: lease()}
+    answers = {PATH: listing(queue("q")), LEASE: lease()}
     async with answering(answers, tmp_path) as config:
         arguments = ["top", "--kubeconfig", str(config)]
         text = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)

@@ -19,15 +19,12 @@ from cardquota.cli import sentences
 from cardquota.cli.output import Output
 from cardquota.cli.plugin import plugin
 from cardquota.cli.top import (
-    CardUse,
     TopMeta,
     TopQueue,
     WatchedQueues,
     fitting,
-    follow,
     watched_top,
 )
-from cardquota.quota.reports import OutsideUse
 
 from ..answering_api import LEASE, NOT_SERVED, answer_led, answering
 
@@ -113,34 +110,6 @@ async def test_a_pipe_gets_a_table_for_each_change(tmp_path: Path) -> None:
             process.send_signal(signal.SIGINT)
             rest, said = await process.communicate()
     assert (process.returncode, rest, said) == (0, b"", b"")
-
-
-async def test_what_is_used_outside_every_queue_is_asked_for_now_and_then(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """V5. Nobody answers at first."""
-    answers = iter([None, CardUse(OutsideUse(2, {H200: 3}, ("team/chat",), 0), {H200: 5})])
-    last = CardUse(OutsideUse(0, {}), {})
-
-    async def answered(_: object, *, all_cards: bool) -> CardUse | None:
-        assert not all_cards
-        return next(answers, last)
-
-    monkeypatch.setattr(watched_top, "ask_use", answered)
-    monkeypatch.setattr(watched_top, "_ASK_USE_EVERY", 0.0)
-    monkeypatch.setattr(watched_top, "PERIOD", 0.01)
-    ends: list[str] = []
-
-    def show(table: list[Text]) -> None:
-        ends.append(table[-1].plain)
-        if len(ends) == 3:
-            raise _EnoughError
-
-    async with watched(tmp_path, asyncio.Queue()) as config:
-        with pytest.raises(_EnoughError):
-            await follow("cardquota-system", config, "", Output.TEXT, show)
-    assert ends[1] == f"used outside every queue: {H200} 3, by 2 pods (team/chat)"
-    assert [end.split()[0] for end in ends] == ["one", "used", "one"]
 
 
 async def test_who_may_not_list_queues_is_told_once(tmp_path: Path) -> None:

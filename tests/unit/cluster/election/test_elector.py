@@ -127,14 +127,3 @@ async def test_an_answer_before_the_deadline_is_a_renewal(sleeper: Sleeper) -> N
     sleeper.leases.answer.set()
     await sleeper.until(lambda: sleeper.elector.time_left() > DEADLINE - 0.5)
     assert sleeper.told == [("acquired", term)]
-
-
-async def test_t5_the_last_renewal_of_the_predecessor_is_known(sleeper: Sleeper) -> None:
-    """By the Lease as it was when it was taken: first there was none."""
-    await sleeper.until(lambda: sleeper.told)
-    assert sleeper.elector.predecessor_renewed == ""
-    await asleep_during_a_renewal(sleeper, DEADLINE + 1)
-    renewed = sleeper.leases.lease["spec"]["renewTime"]
-    sleeper.leases.answer.set()
-    await sleeper.until(lambda: len(sleeper.told) >= 3)
-    assert sleeper.elector.predecessor_renewed == renewed

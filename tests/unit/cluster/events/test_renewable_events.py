@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from cardquota.cluster.api import ApiError, Backoff, Client, OutcomeUnknown
-from cardquota.cluster.events import REMEMBERED_REASONS, EventRecorder, ObjectReference
+from cardquota.cluster.events import EventRecorder, ObjectReference
 
 from .test_events import until
 
@@ -131,31 +131,6 @@ async def test_another_reason_is_another_object_and_the_first_one_comes_back(
     ]
 
 
-async def test_one_that_was_told_before_costs_one_request(
-    recording: Recording, server: StoredEvents
-) -> None:
-    """A queue is closed and opened, and closed and opened."""
-    for _ in range(3):
-        await recording.record("full")
-        await recording.record("closed", reason="Closed")
-        await recording.record("let through", reason="Released", renewable=False)
-    assert [request for request in server.requests if request == "PATCH"] == ["PATCH"] * 4
-    assert len(server.requests) == 9
-    assert server.seen("reason", "count")[:2] == [("Full", 3), ("Closed", 3)]
-
-
-async def test_what_is_remembered_of_an_object_has_a_bound(
-    recording: Recording, server: StoredEvents
-) -> None:
-    for number in range(REMEMBERED_REASONS + 2):
-        await recording.record("m", reason=f"Reason{number}")
-    server.requests.clear()
-    await recording.record("m", reason=f"Reason{REMEMBERED_REASONS}")
-    assert server.requests == ["PATCH"]
-    await recording.record("m", reason="Reason0")
-    assert server.requests == ["PATCH", "POST", "PATCH"]
-
-
 async def test_a_new_leader_renews_the_event_of_the_last_one(
     recording: Recording, server: StoredEvents
 ) -> None:
@@ -163,9 +138,6 @@ async def test_a_new_leader_renews_the_event_of_the_last_one(
     recording.recorder.forget(POD.uid)  # as if it were another process
     await recording.record("n", again=True)
     assert server.seen("message", "count") == [("n", 2)]
-    recording.recorder.forget(POD.uid)
-    await recording.record("o")  # nor does one that does not know that it was told
-    assert server.seen("message", "count") == [("o", 2)]
 
 
 async def test_what_somebody_else_stored_under_that_name_becomes_ours(
@@ -224,16 +196,3 @@ async def test_one_that_is_not_renewable_is_written_once(
     await recording.record("m", renewable=False, reason="Other")
     await recording.record("m", renewable=False)
     assert server.seen("reason") == [("Full",), ("Other",), ("Full",)]
-
-
-async def test_those_of_a_namespace_where_they_fail_are_no_reason_to_wait(
-    recording: Recording, server: StoredEvents
-) -> None:
-    """Somebody throttles the events of one namespace."""
-    recorder = recording.recorder
-    server.refusal = ApiError(429, "TooManyRequests", "later", retry_after=1_000.0)
-    for number in range(40):
-        recorder.record(POD, type="Warning", reason=f"r{number}", message="m")
-    assert recorder.sound == 40
-    await until(lambda: bool(server.requests) and recorder.sound == 0)
-    assert recorder.waiting == 39

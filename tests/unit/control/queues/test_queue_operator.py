@@ -106,21 +106,26 @@ async def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
     await runner.cleanup()
 
 
-def an_operator(ask_all: Callable[[], None] = lambda: None) -> QueueOperator:
+META = {"name": "queue", "uid": "uid-queue", "resourceVersion": "4"}
+
+
+def an_operator(unwritten: Callable[[int], None] = lambda _: None) -> QueueOperator:
+    """Which has a queue's view already."""
     definition = QueueDefinition(standalone=True)
-    return QueueOperator(standalone=True, ask_all=ask_all, definition=definition)
+    operator = QueueOperator(standalone=True, definition=definition, unwritten=unwritten)
+    operator.post("queue", numbers(a_world(a_queue().with_quota({H200: 1}))))
+    return operator
 
 
 @pytest.mark.slow
 async def test_kopf_is_started_again_in_the_same_term(server: QueueServer) -> None:
-    """Without it no status of any queue would be written until the next term."""
-    asked: list[bool] = []
-    operator = an_operator(lambda: asked.append(True))
+    """Without it no status of any queue would be written until the next term. It has the views."""
+    operator = an_operator()
     operator.start()
     await until(lambda: server.watches == 1)
-    server.fails = False
+    server.fails, server.queues, server.patches = False, [{"metadata": META}], 0
     await until(lambda: server.watches == 2)
-    assert len(asked) == 2
+    await until(lambda: server.patches)
     await operator.stop(60)
     assert not [thread for thread in threading.enumerate() if thread.name == "kopf"]
 
@@ -129,16 +134,14 @@ async def test_kopf_is_started_again_in_the_same_term(server: QueueServer) -> No
 async def test_it_is_started_again_when_the_definition_of_queues_is_another(
     server: QueueServer,
 ) -> None:
-    """In time for the next write: all reports are asked for again."""
-    asked: list[bool] = []
-    operator = an_operator(lambda: asked.append(True))
+    """In time for the next write."""
+    operator = an_operator()
     operator.restart()  # not up yet: what it starts with is what is known then
     server.fails = False
     operator.start()
     await until(lambda: server.watches == 1)
     operator.restart()
     await until(lambda: server.watches == 2)
-    assert len(asked) == 2
     await operator.stop(60)
 
 
@@ -146,19 +149,10 @@ async def test_a_write_that_waits_for_another_try_does_not_delay_the_end(
     server: QueueServer,
 ) -> None:
     """As of a queue that is Closing, of which Volcano's webhook lets nothing be written."""
-    meta = {"name": "queue", "uid": "uid-queue", "resourceVersion": "4"}
-    server.fails, server.queues = False, [{"metadata": meta, "status": {"state": "Closing"}}]
+    server.fails, server.queues = False, [{"metadata": META, "status": {"state": "Closing"}}]
     unwritten: list[int] = []
-    asked = threading.Event()
-    operator = QueueOperator(
-        standalone=True,
-        ask_all=asked.set,
-        definition=QueueDefinition(standalone=True),
-        unwritten=unwritten.append,
-    )
+    operator = an_operator(unwritten.append)
     operator.start()
-    await until(asked.is_set)
-    operator.post("queue", numbers(a_world(a_queue().with_quota({H200: 1}))))
     await until(lambda: server.patches and unwritten)
     loop = asyncio.get_running_loop()
     begun = loop.time()

@@ -9,12 +9,12 @@ import pytest
 
 from builders import H200, a_pod, a_queue, see
 from cardquota.cluster.api import ApiError
-from cardquota.control.queues import StatusAnnotation, StatusFields, StatusWriter
+from cardquota.control.queues import QueueReconciler, StatusAnnotation, StatusFields
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 
 from ..fakes import a_world, until
-from .queue_numbers import numbers, one_more, one_more_bound
+from .queue_numbers import numbers, one_more, seen, want
 
 pytestmark = pytest.mark.fake_clock
 
@@ -66,17 +66,14 @@ class QueueStore:
         elif value is not None:
             self.notes[v.STATUS] = value
 
-    def seen_by(self, writer: StatusWriter) -> None:
+    def seen_by(self, writer: QueueReconciler) -> None:
         queue = {"metadata": {"annotations": dict(self.notes)}, "status": dict(self.status)}
-        writer.see("queue", queue, "uid-queue", version=str(self.version))
+        seen(writer, queue, version=str(self.version))
 
     @property
     def published(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.notes.get(v.STATUS, "{}"))
         return found
-
-
-Changes = list[tuple[str, str, bool]]
 
 
 @pytest.fixture
@@ -85,19 +82,12 @@ def store() -> QueueStore:
 
 
 @pytest.fixture
-def told() -> Changes:
-    """Queue, condition, and whether all is well: what events are written of."""
-    return []
-
-
-@pytest.fixture
-async def writer(store: QueueStore, told: Changes) -> AsyncIterator[StatusWriter]:
-    writer = StatusWriter(
+async def writer(store: QueueStore) -> AsyncIterator[QueueReconciler]:
+    writer = QueueReconciler(
         store,
         lambda: "2026-01-01T00:00:00Z",
         standalone=False,
         place=StatusAnnotation(),
-        told=lambda report, one: told.append((report.name, one.condition, one.well)),
     )
     yield writer
     writer.close()
@@ -109,10 +99,10 @@ def ledger() -> Ledger:
 
 
 async def test_it_holds_what_the_status_would_but_for_what_is_volcanos(
-    writer: StatusWriter, store: QueueStore, ledger: Ledger
+    writer: QueueReconciler, store: QueueStore, ledger: Ledger
 ) -> None:
     store.seen_by(writer)
-    writer.want(one_more(ledger, "a"))
+    want(writer, one_more(ledger, "a"))
     await until(lambda: store.writes)
     assert {"cards", "resources", "conditions", "columns"} <= set(store.published)
     assert {"state", "allocated"}.isdisjoint(store.published)
@@ -120,81 +110,43 @@ async def test_it_holds_what_the_status_would_but_for_what_is_volcanos(
     assert store.status == {}
 
 
-async def test_a_condition_that_changes_is_told_once_when_it_is_published(
-    writer: StatusWriter, store: QueueStore, ledger: Ledger, told: Changes
-) -> None:
-    see(ledger, a_queue().with_quota({H200: 0}).at_revision(5))
-    over = one_more_bound(ledger, "a")
-    store.refusals = [ApiError(503, "", "later")]
-    store.seen_by(writer)
-    writer.want(over)
-    await until(lambda: len(store.writes) == 1)
-    assert told == []
-    await until(lambda: len(store.writes) == 2 and told)
-    begun = [("queue", "OverQuota", False)]
-    assert told == begun
-    writer.want(one_more_bound(ledger, "b"))
-    await until(lambda: len(store.writes) == 3)
-    see(ledger, a_queue().with_quota({H200: 5}).at_revision(6))
-    writer.want(numbers(ledger))
-    await until(lambda: len(told) == 2)
-    assert told == [*begun, ("queue", "OverQuota", True)]
-
-
-async def test_where_the_status_shows_conditions_nobody_is_told(
-    store: QueueStore, ledger: Ledger, told: Changes
-) -> None:
-    writer = StatusWriter(
-        store,
-        lambda: "2026-01-01T00:00:00Z",
-        standalone=False,
-        told=lambda report, one: told.append((report.name, one.condition, one.well)),
-    )
-    see(ledger, a_queue().with_quota({H200: 0}).at_revision(5))
-    store.seen_by(writer)
-    writer.want(one_more_bound(ledger, "a"))
-    await until(lambda: store.status.get("conditions"))
-    writer.close()
-    assert told == []
-
-
 async def test_nothing_is_written_without_a_change_and_a_change_is_one_write(
-    writer: StatusWriter, store: QueueStore, ledger: Ledger
+    writer: QueueReconciler, store: QueueStore, ledger: Ledger
 ) -> None:
     store.seen_by(writer)
-    writer.want(numbers(ledger))
+    want(writer, numbers(ledger))
     await until(lambda: store.writes)
     for _ in range(3):
         # Volcano writes the queue all the time.
         store.version += 1
         store.status["running"] = store.version
         store.seen_by(writer)
-        writer.want(numbers(ledger))
+        want(writer, numbers(ledger))
         await asyncio.sleep(5)
     assert len(store.writes) == 1
-    writer.want(one_more(ledger, "a"))
+    want(writer, one_more(ledger, "a"))
     await until(lambda: len(store.writes) == 2)
     assert store.published["cards"][0]["requested"] == 1
 
 
 async def test_a_write_of_volcano_that_was_not_seen_is_in_nobodys_way(
-    writer: StatusWriter, store: QueueStore, ledger: Ledger
+    writer: QueueReconciler, store: QueueStore, ledger: Ledger
 ) -> None:
     store.seen_by(writer)
-    writer.want(numbers(ledger))
+    want(writer, numbers(ledger))
     await until(lambda: store.writes)
     store.version += 7
-    writer.want(one_more(ledger, "a"))
+    want(writer, one_more(ledger, "a"))
     await until(lambda: store.published["cards"][0]["requested"] == 1)
     assert len(store.writes) == 2
 
 
 @pytest.mark.parametrize("edit", ["garbage", "{}", None, {"state": "Closed"}, {"cardsLeftOut": 3}])
 async def test_an_edit_by_hand_does_not_last(
-    writer: StatusWriter, store: QueueStore, ledger: Ledger, edit: object
+    writer: QueueReconciler, store: QueueStore, ledger: Ledger, edit: object
 ) -> None:
     store.seen_by(writer)
-    writer.want(numbers(ledger))
+    want(writer, numbers(ledger))
     await until(lambda: store.writes)
     right = store.published
     store.version += 1
@@ -206,15 +158,15 @@ async def test_an_edit_by_hand_does_not_last(
 
 
 async def test_what_a_successor_has_written_stays(
-    writer: StatusWriter, store: QueueStore, ledger: Ledger
+    writer: QueueReconciler, store: QueueStore, ledger: Ledger
 ) -> None:
     """One whose term is over does not know it yet."""
     store.seen_by(writer)
-    writer.want(numbers(ledger))
+    want(writer, numbers(ledger))
     await until(lambda: store.writes)
     store.notes[v.STATUS] = '{"observedGeneration":7}'
     store.version += 1
-    writer.want(one_more(ledger, "a"))
+    want(writer, one_more(ledger, "a"))
     await until(lambda: len(store.writes) == 2)
     await asyncio.sleep(100)
     # It tries again ever more rarely: if it still leads, what is there is seen before long.
@@ -223,7 +175,7 @@ async def test_what_a_successor_has_written_stays(
 
 
 async def test_the_first_write_is_not_over_one_that_was_not_seen(
-    writer: StatusWriter, store: QueueStore
+    writer: QueueReconciler, store: QueueStore
 ) -> None:
     """As of a leader that was paused before its first write of this queue."""
     held = a_pod("a").in_queue("queue").stamped("queue", {H200: 1}).on_node("n")
@@ -231,7 +183,7 @@ async def test_the_first_write_is_not_over_one_that_was_not_seen(
     store.seen_by(writer)
     store.notes[v.STATUS] = '{"observedGeneration":7}'
     store.version += 1
-    writer.want(numbers(ledger))
+    want(writer, numbers(ledger))
     await until(lambda: store.writes)
     await asyncio.sleep(100)
     assert store.published == {"observedGeneration": 7}
@@ -239,13 +191,13 @@ async def test_the_first_write_is_not_over_one_that_was_not_seen(
 
 
 async def test_what_is_seen_of_our_own_write_before_its_answer_is_ours(
-    writer: StatusWriter, store: QueueStore
+    writer: QueueReconciler, store: QueueStore
 ) -> None:
     """Volcano writes the queue as soon as our write has landed: no second one is needed."""
     held = a_pod("a").in_queue("queue").stamped("queue", {H200: 1}).on_node("n")
     ledger = a_world(a_queue().with_quota({H200: 100}), held)
     store.seen_by(writer)
-    writer.want(numbers(ledger))
+    want(writer, numbers(ledger))
     await until(lambda: store.writes)
     await asyncio.sleep(5)
 
@@ -255,22 +207,22 @@ async def test_what_is_seen_of_our_own_write_before_its_answer_is_ours(
 
     store.landed = volcano_writes
     see(ledger, a_pod("b").in_queue("queue").naming(H200).asking_for(1).gated())
-    writer.want(numbers(ledger))
+    want(writer, numbers(ledger))
     await until(lambda: len(store.writes) == 2)
     await asyncio.sleep(100)
     assert len(store.writes) == 2
 
 
 async def test_a_queue_that_the_api_server_finds_invalid_is_told_and_tried_again(
-    writer: StatusWriter, store: QueueStore, ledger: Ledger, caplog: pytest.LogCaptureFixture
+    writer: QueueReconciler, store: QueueStore, ledger: Ledger, caplog: pytest.LogCaptureFixture
 ) -> None:
     """As after another definition of Queues: it does not mean that the annotation has changed."""
     store.seen_by(writer)
-    writer.want(numbers(ledger))
+    want(writer, numbers(ledger))
     await until(lambda: store.writes)
     text = 'Queue.scheduling.volcano.sh "queue" is invalid: spec.weight: Required value'
     store.refusals = [ApiError(422, "Invalid", text)]
-    writer.want(one_more(ledger, "a"))
+    want(writer, one_more(ledger, "a"))
     await until(lambda: len(store.writes) == 3)
     assert "spec.weight" in caplog.text
     assert store.published["cards"][0]["requested"] == 1
@@ -282,9 +234,9 @@ async def test_the_annotation_goes_once_the_status_has_the_numbers(
     """Our definition took the place of Volcano's."""
     store.notes[v.STATUS] = "{}"
     place = StatusFields(instead=True)
-    writer = StatusWriter(store, lambda: "2026-01-01T00:00:00Z", standalone=False, place=place)
+    writer = QueueReconciler(store, lambda: "2026-01-01T00:00:00Z", standalone=False, place=place)
     store.seen_by(writer)
-    writer.want(numbers(ledger))
+    want(writer, numbers(ledger))
     await until(lambda: store.writes)
     store.seen_by(writer)
     await until(lambda: len(store.writes) == 2)
@@ -297,26 +249,26 @@ async def test_the_annotation_goes_once_the_status_has_the_numbers(
 
 
 async def test_a_first_write_beside_others_is_in_nobodys_way(
-    writer: StatusWriter, store: QueueStore, ledger: Ledger
+    writer: QueueReconciler, store: QueueStore, ledger: Ledger
 ) -> None:
     """Volcano writes a new queue in the same moment; a successor of ours may have been first."""
     store.notes["volcano.sh/card.quota"] = "{}"
     store.seen_by(writer)
     store.version += 5
-    writer.want(numbers(ledger))
+    want(writer, numbers(ledger))
     await until(lambda: store.published)
     assert store.writes == [("queue", "application/json-patch+json")]
     assert store.published["cards"][0]["quota"] == 100
 
 
 async def test_where_nothing_has_room_the_log_says_so_once(
-    writer: StatusWriter, store: QueueStore, ledger: Ledger, caplog: pytest.LogCaptureFixture
+    writer: QueueReconciler, store: QueueStore, ledger: Ledger, caplog: pytest.LogCaptureFixture
 ) -> None:
     store.notes["example.com/notes"] = "x" * 262_100
     for number in range(3):
         store.version += 1
         store.seen_by(writer)
-        writer.want(one_more(ledger, f"p{number}"))
+        want(writer, one_more(ledger, f"p{number}"))
         await asyncio.sleep(3)
     assert store.writes == []
     (said,) = [one.message for one in caplog.records]

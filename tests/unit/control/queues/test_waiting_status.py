@@ -6,13 +6,13 @@ import pytest
 
 from builders import H200, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.queues import StatusWriter
+from cardquota.control.queues import QueueReconciler
 from cardquota.control.queues.queue_status import queue_status
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports import Waiting
 
 from ..fakes import a_world, until
-from .queue_numbers import numbers
+from .queue_numbers import numbers, seen, want
 
 pytestmark = pytest.mark.fake_clock
 
@@ -60,13 +60,13 @@ def test_t7_a_time_that_is_none_is_left_out(ledger: Ledger) -> None:
 
 async def test_t7_it_is_written_with_the_rest_and_goes_when_nobody_waits(ledger: Ledger) -> None:
     store = WaitingStore()
-    writer = StatusWriter(store, lambda: LATE, standalone=True)
-    writer.see("queue", {})
+    writer = QueueReconciler(store, lambda: LATE, standalone=True)
+    seen(writer, {})
     see(ledger, waits("early", EARLY))
-    writer.want(numbers(ledger))
+    want(writer, numbers(ledger))
     await until(lambda: store.waiting == [{"pods": 1, "oldest": EARLY}])
     ledger.pod_gone("uid-early")
-    writer.want(numbers(ledger))
+    want(writer, numbers(ledger))
     await until(lambda: store.waiting[1:] == [{"pods": 0}])
     writer.close()
 
@@ -74,14 +74,14 @@ async def test_t7_it_is_written_with_the_rest_and_goes_when_nobody_waits(ledger:
 async def test_t7_a_pod_in_the_place_of_another_is_news(ledger: Ledger) -> None:
     """As much is requested as before, but somebody else is the first now."""
     store = WaitingStore()
-    writer = StatusWriter(store, lambda: LATE, standalone=True)
-    writer.see("queue", {})
+    writer = QueueReconciler(store, lambda: LATE, standalone=True)
+    seen(writer, {})
     see(ledger, waits("early", EARLY))
-    writer.want(numbers(ledger))
-    await until(lambda: len(store.waiting) == 1 and not writer.writing)
+    want(writer, numbers(ledger))
+    await until(lambda: len(store.waiting) == 1 and not writer.working)
     see(ledger, waits("late", LATE))
     ledger.pod_gone("uid-early")
-    writer.want(numbers(ledger))
+    want(writer, numbers(ledger))
     await until(lambda: store.waiting[1:] == [{"pods": 1, "oldest": LATE}])
     writer.close()
 
@@ -89,11 +89,11 @@ async def test_t7_a_pod_in_the_place_of_another_is_news(ledger: Ledger) -> None:
 async def test_t7_a_queue_where_nobody_waits_is_not_written_for_it(ledger: Ledger) -> None:
     """As after an upgrade: a thousand queues have a status of the release before."""
     store = WaitingStore()
-    writer = StatusWriter(store, lambda: LATE, standalone=True)
+    writer = QueueReconciler(store, lambda: LATE, standalone=True)
     status = queue_status(numbers(ledger), {}, now=EARLY, standalone=True)
     assert status.pop("waiting") == {"pods": 0}
-    writer.see("queue", {"status": status})
-    writer.want(numbers(ledger))
+    seen(writer, {"status": status})
+    want(writer, numbers(ledger))
     await asyncio.sleep(3)
     assert store.waiting == []
     writer.close()

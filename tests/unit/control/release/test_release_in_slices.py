@@ -55,17 +55,17 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 async def test_unlike_pods_are_judged_some_at_a_time_and_all_are_told(judged: list[int]) -> None:
-    pods = [waiting(f"p{n:03}", 9).with_cpu(f"{n + 1}m") for n in range(500)]
+    pods = [waiting(f"p{n:03}", 9).with_cpu(f"{n + 1}m") for n in range(250)]
     async with leading(a_queue().with_quota({H200: 3}), *pods) as leader:
         turns = 0
-        while len(leader.told.events) < 500:
+        while len(leader.told.events) < 250:
             await asyncio.sleep(0)
             turns += 1
             assert turns < 5_000
-        assert {name for name, _, _ in leader.told.events} == {f"p{n:03}" for n in range(500)}
+        assert {name for name, _, _ in leader.told.events} == {f"p{n:03}" for n in range(250)}
     # Some are judged to be told, too, for not all answers are kept.
     assert max(judged) <= 2 * Short.asks
-    assert turns > 500 / (2 * Short.asks)
+    assert turns > 250 / (2 * Short.asks)
 
 
 async def test_queues_keep_their_order_however_often_the_leader_gives_way(
@@ -81,13 +81,13 @@ async def test_queues_keep_their_order_however_often_the_leader_gives_way(
 
 
 async def test_what_comes_while_it_gives_way_is_not_lost(judged: list[int]) -> None:
-    unlike = [waiting(f"p{n:03}", 9).with_cpu(f"{n + 1}m") for n in range(300)]
+    unlike = [waiting(f"p{n:03}", 9).with_cpu(f"{n + 1}m") for n in range(250)]
     queue = a_queue().with_quota({H200: 3, H800: 1})
     async with leading(queue, *unlike) as leader:
         await asyncio.sleep(0)
         leader.see(waiting("late", 1, H800))
         await until(lambda: leader.opened == ["late"])
-        await until(lambda: len(leader.told.events) == 300)
+        await until(lambda: len(leader.told.events) == 250)
 
 
 async def test_with_all_slots_taken_it_waits_and_does_not_turn_in_circles(

@@ -1,5 +1,6 @@
 """Who waits is told why: in slices, as events can be taken, and once (section 9)."""
 
+import math
 from typing import Any
 
 import pytest
@@ -8,13 +9,15 @@ from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.control.release import WaitReports
 from cardquota.control.release import wait_reports as module
+from cardquota.control.release.groups import GroupConditions
 from cardquota.loop import TimeSlice
 from cardquota.quota import Reason, Verdict
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import PodRecord
 from cardquota.quota.release import ReleasePass, judge_member
 
-from ..fakes import Told, a_world, account
+from ..fakes import TERM, Told, a_world, account
+from .groups.test_reservation_timeouts import Timers
 
 FULL = a_queue().with_quota({H200: 0})
 
@@ -29,8 +32,10 @@ class ToldWaits:
     def __init__(self, *things: Body, **options: Any) -> None:
         """`options`: when events are renewed."""
         self.ledger = a_world(*things)
-        self.events = Told()
         self.now = 0.0
+        self.events = Told()
+        self.events.clock = lambda: self.now
+        self.events.renew_after = options.get("renew_after", math.inf)
         self.asked_back: list[float] = []
         self._options = options
         self.begin_term()
@@ -38,9 +43,11 @@ class ToldWaits:
     def begin_term(self) -> None:
         """Those who waited before are known to the ledger, and to nobody else."""
         self.asked_back.clear()
+        self.conditions = GroupConditions(self.ledger, term=TERM, later=Timers().later)
         self.reports = WaitReports(
             self.ledger,
             self.events,  # type: ignore[arg-type]
+            self.conditions,
             clock=lambda: self.now,
             later=lambda seconds: self._later(seconds),
             **self._options,
@@ -148,7 +155,7 @@ def test_who_waits_for_a_group_is_told_if_it_does_not_come_for_a_while() -> None
     line.look()
     line.now = 10.0
     line.go_on()
-    assert sorted(line.names) == ["a", "b"]
+    assert sorted(line.names) == ["a", "b", "h"]
     reasons = {name: reason for name, reason, _ in line.events.events}
     assert reasons["a"] == Reason.GROUP_NOT_FOUND
     assert reasons["b"] != Reason.GROUP_NOT_FOUND

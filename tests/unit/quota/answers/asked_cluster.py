@@ -8,8 +8,7 @@ import msgspec
 from builders import CARDS, H200, Body, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import to_its_end
-from cardquota.quota.answers import QueueAnswer
-from cardquota.quota.answers.queue_answer import queue_answer
+from cardquota.quota.answers import QueueAnswer, queue_answer
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects import Workload
 from cardquota.quota.workloads.workload_facts import workload_facts

@@ -1,12 +1,9 @@
 """F1: who holds a queue's cards."""
 
-import pytest
-
 from builders import H200, H800, a_group, a_pod, a_queue, see
-from cardquota.quota import MOST_LISTED, to_its_end
+from cardquota.quota import to_its_end
 from cardquota.quota.answers import (
     MOST_AMOUNTS,
-    card_amount,
     card_amounts,
     choice_amounts,
     holders,
@@ -118,19 +115,3 @@ def test_f1_amounts_are_the_largest_first_and_not_too_many() -> None:
     assert len(card_amounts((f"c{n}", 1) for n in range(99))) == MOST_AMOUNTS
     both = choice_amounts([(("a", "b"), 2), (("a", "b"), 3), ((), 1), (("c",), 0)])
     assert [(one.name, one.amount) for one in both] == [("a|b", 5)]
-
-
-def test_f2_only_names_that_are_told_are_made_safe_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That costs by their characters, and a gang may have hundreds of kinds with hundreds each."""
-    told: list[str] = []
-
-    def told_name(name: str) -> str:
-        told.append(name)
-        return name
-
-    monkeypatch.setattr(card_amount, "told_name", told_name)
-    cards = [f"c{n:03}" for n in range(256)]
-    asked = [(cards[n:] + cards[:n], 1 + n % 3) for n in range(256)]
-    found = choice_amounts(asked)
-    assert (found[0].name, found[0].amount) == ("c002|c003|c004|c005|c006 and 251 more", 3)
-    assert len(told) <= MOST_AMOUNTS * MOST_LISTED

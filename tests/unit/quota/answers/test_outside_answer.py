@@ -3,8 +3,7 @@
 from builders import CARDS, H200, H800, a_ledger, a_node, a_pod
 from builders.pod import PodBody
 from cardquota.quota import to_its_end
-from cardquota.quota.answers import MOST_CARDS, CardAmount, QueueAnswer
-from cardquota.quota.answers.outside_answer import outside_answer
+from cardquota.quota.answers import MOST_CARDS, CardAmount, QueueAnswer, outside_answer
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.outside_use import outside_use
 

@@ -4,9 +4,7 @@ import pytest
 
 from builders import a_group
 from cardquota.quota import to_its_end
-from cardquota.quota.answers import AskedWorkload
-from cardquota.quota.answers import workload_meant as workload_meant_module
-from cardquota.quota.answers.workload_meant import workload_meant
+from cardquota.quota.answers import AskedWorkload, workload_meant
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.names import close_names
 
@@ -77,6 +75,5 @@ def test_i5_among_more_than_a_thousand_none_is_told(monkeypatch: pytest.MonkeyPa
     for number in range(20):
         see_workload(ledger, "Deployment", f"web-{number}x")
     assert meant(ledger, "Deployment", "serve") == "server"
-    for module in (workload_meant_module, close_names):
-        monkeypatch.setattr(module, "MOST_NAMES", 9)
+    monkeypatch.setattr(close_names, "MOST_NAMES", 9)
     assert meant(ledger, "Deployment", "serve") == ""

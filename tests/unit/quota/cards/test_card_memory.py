@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cardquota.quota.cards import Card, MemoryLabel, MemoryUnit, gib_of, mib_of
-from cardquota.quota.selectors import CardLabels
+from cardquota.quota.selectors import CardRequirement
 
 KEY = "nvidia.com/gpu.memory"
 
@@ -16,7 +16,7 @@ def of(gib: int, *values: str, unit: MemoryUnit = MemoryUnit.MIB) -> MemoryLabel
 
 def can_be(memory: MemoryLabel, text: str) -> bool:
     """Whether a node that shows this value may have such a share."""
-    return CardLabels([Card("share", "r", (), memory)]).meeting(KEY, "In", (text,)) == 1
+    return bool(CardRequirement(KEY, "In", (text,)).allowed([Card("share", "r", (), memory)]))
 
 
 @pytest.mark.parametrize(

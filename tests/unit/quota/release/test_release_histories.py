@@ -58,7 +58,6 @@ class ReleaseHistory:
             self.a_group_is_deleted,
             self.a_reservation_is_taken_away,
             self.a_pod_is_deleted,
-            self.nobody_replaced_who_died,
         )
 
     def go_on(self) -> None:
@@ -142,12 +141,6 @@ class ReleaseHistory:
         if found := [name for kind, name in self.world if kind == "pod"]:
             self.delete(self.dice.choice(found))
 
-    def nobody_replaced_who_died(self) -> None:
-        for key in {key for keys in self.ledger.vacant.values() for key in keys}:
-            vacancy = self.ledger.groups[key].vacancy
-            assert vacancy is not None
-            self.ledger.decisions.give_up_vacancy(key, vacancy)
-
     def delete(self, name: str) -> None:
         self.ledger.pod_gone(self.world.pop(("pod", name)).uid)
 
@@ -200,7 +193,6 @@ class ReleaseHistory:
             assert limit is None or row.charged <= max(limit, before.get(dimension, 0))
 
     def all_is_looked_at(self) -> None:
-        self.nobody_replaced_who_died()  # who has seen nobody die knows nothing of that
         for _ in range(1_000):
             self.pending |= self.ledger.dirty.take_pending()
             if not self.pending:

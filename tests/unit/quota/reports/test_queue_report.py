@@ -92,14 +92,15 @@ def test_cpu_and_memory_are_quantities() -> None:
     running = a_pod().in_queue("red").with_cpu("1500m").with_memory("1536Mi").on_node("a")
     found = of(QUEUE.limited_to(cpu="4"), running)
     assert found.resources == (
-        ResourceRow("cpu", "4", "1500m", "0", "1500m", "0"),
-        ResourceRow("memory", None, "1536Mi", "0", "1536Mi", "0"),
+        ResourceRow("cpu", 4_000, 1_500, 0, 1_500, 0),
+        ResourceRow("memory", None, 1_536 * 2**20, 0, 1_536 * 2**20, 0),
     )
 
 
 def test_guarantee_and_deserved_of_cpu_and_memory_are_what_the_spec_says() -> None:
     found = of(QUEUE.guaranteeing(cpu="2", memory="2Gi").deserving(cpu="2500m"))
-    assert [(row.guarantee, row.deserved) for row in found.resources] == [
+    texts = [row.texts() for row in found.resources]
+    assert [(row["guarantee"], row["deserved"]) for row in texts] == [
         ("2", "2500m"),
         ("2Gi", None),
     ]

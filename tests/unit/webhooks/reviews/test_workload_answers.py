@@ -52,7 +52,7 @@ async def test_f5_the_answer_is_added_as_the_status() -> None:
     (step,) = found.patch
     value = step["value"]
     assert (step["op"], step["path"]) == ("add", "/status")
-    assert (value["state"], value["waitsFor"], value["place"]) == ("Waits", "Quota", 1)
+    assert (value["state"], value["place"]) == ("Waits", 1)
     assert (value["namespace"], value["time"]) == ("team", "2026-01-02T12:00:00Z")
     assert value["otherQueues"] == [{"queue": "other", "card": H200, "left": 2}]
     read = WorkloadReviewSchema.model_validate(

@@ -6,17 +6,16 @@ server has them, and gates that open together.
 
 from .gang_reports import GangReports
 from .gang_start import Chosen, GangStart
-from .group_conditions import FIRST_ALONE, GroupConditions
+from .group_conditions import MOMENT, GroupConditions
 from .pod_group_writer import PodGroupWriter
 from .quota_conditions import QuotaConditions
 from .reservation_timeouts import ReservationTimeouts
 from .unused_reservations import HELD, LAST, UnusedReservations
-from .vacancy_timeouts import VacancyTimeouts
 
 __all__ = [
-    "FIRST_ALONE",
     "HELD",
     "LAST",
+    "MOMENT",
     "Chosen",
     "GangReports",
     "GangStart",
@@ -25,5 +24,4 @@ __all__ = [
     "QuotaConditions",
     "ReservationTimeouts",
     "UnusedReservations",
-    "VacancyTimeouts",
 ]

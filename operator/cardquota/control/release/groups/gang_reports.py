@@ -30,7 +30,7 @@ class GangReports:
         self,
         ledger: LedgerReader,
         events: EventRecorder,
-        conditions: GroupConditions | None = None,
+        conditions: GroupConditions,
         *,
         timeout: float,
     ) -> None:
@@ -56,8 +56,7 @@ class GangReports:
         if group.facts is None:
             return
         self._events.forget(group.facts.uid)  # that it waits again would be news
-        if self._conditions is not None:
-            self._conditions.forget(group.key)
+        self._conditions.forget(group.key)
         text = gang_messages.enqueued(reservation.queue, reservation.amounts, self._timeout)
         self._events.record(
             group_reference(group.facts), type="Normal", reason=v.ENQUEUED, message=text
@@ -118,7 +117,7 @@ class GangReports:
         """`waits`: whether the whole group waits, for this reason."""
         if gang.facts is None:
             return
-        if waits and self._conditions is not None:
+        if waits:
             self._conditions.waits(gang, reason, text)
         _LOG.warning("%s: %s", logged(gang.key), text)
         # Who is tried again and waits all the same is told of each time: so none is missing long.

@@ -228,8 +228,8 @@ class PodGroupWriter:
     def _is_stale(
         self, group: PodGroupState, facts: GroupFacts, wanted: GroupProgressReport, *, due: bool
     ) -> bool:
-        """Whether the status must be written now. Numbers of the condition and of cards that alone
-        have changed are written when it is the group's turn, or with anything else.
+        """Whether the status must be written. That other members ask for other cards is written
+        with anything else.
         """
         conditions, condition = self.conditions, wanted.condition
         if conditions is None:
@@ -250,18 +250,13 @@ class PodGroupWriter:
             return True
         if condition is not None and condition.is_urgent(facts.condition):
             return True
-        differs = (
-            facts.cards != wanted.cards
-            or facts.phase != wanted.phase
-            or (condition is not None and not condition.is_as(facts.condition))
-        )
-        if due:
-            return differs or (condition is not None and condition.message is None)
-        if differs:
-            conditions.differs(group.key)
-        else:
-            conditions.is_written(group.key)
-        return False
+        if facts.request.cards and facts.cards != wanted.cards:
+            return True
+        if facts.phase == wanted.phase:
+            return False
+        if not due:
+            conditions.in_a_moment(group.key)
+        return due
 
     def _write(
         self,

@@ -75,7 +75,7 @@ class QuotaConditions:
         wanted = self.conditions.wanted(group, phase, reserved=reserved)
         if wanted is not None and wanted.type:
             self._told.add(key)
-        if wanted is None or not self._is_stale(facts, wanted, due=due) or not facts.phase:
+        if wanted is None or not self._is_stale(facts, wanted) or not facts.phase:
             return True
         to_be_asked = key not in self._told and _is_to_be_asked_about(group, facts)
         if not wanted.type and (group.enqueued or to_be_asked):
@@ -85,7 +85,7 @@ class QuotaConditions:
         if facts.quota_condition == NO_QUOTA_CONDITION and not due:
             # Volcano's session will say something about it in a moment: both at once would be
             # refused to one.
-            self.conditions.is_first(key)
+            self.conditions.in_a_moment(key)
             return True
         try:
             patch = self._patch(group, facts, wanted)
@@ -101,25 +101,14 @@ class QuotaConditions:
             return False
         return True
 
-    def _is_stale(self, facts: GroupFacts, wanted: WantedCondition, *, due: bool) -> bool:
-        """Whether it must be written now: for another reason, or when it is the group's turn."""
-        stored, conditions = facts.quota_condition.stored, self.conditions
-        waits = wanted.type == v.GroupCondition.UNSCHEDULABLE
-        if not waits:
-            conditions.forget(facts.key)
+    def _is_stale(self, facts: GroupFacts, wanted: WantedCondition) -> bool:
+        """Whether it has another reason by now."""
+        stored = facts.quota_condition.stored
+        if wanted.type != v.GroupCondition.UNSCHEDULABLE:
+            self.conditions.forget(facts.key)
             if not stored.type:
-                conditions.is_written(facts.key)
                 return False
-        if not wanted.is_kind_of(stored):
-            return True
-        differs = not wanted.is_as(stored)
-        if due:
-            return differs or wanted.message is None
-        if differs:
-            conditions.differs(facts.key)
-        else:
-            conditions.is_written(facts.key)
-        return False
+        return not wanted.is_kind_of(stored)
 
     def _patch(
         self, group: PodGroupState, facts: GroupFacts, wanted: WantedCondition

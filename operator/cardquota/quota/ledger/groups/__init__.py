@@ -4,7 +4,7 @@ In: facts about a group, and its members as the ledger charges them. Out: a `Pod
 group. It judges nothing, and knows nothing of other groups.
 """
 
-from .group_condition import FOREIGN, NO_CONDITION, NO_QUOTA_CONDITION, QUOTA_CONDITION, digest_of
+from .group_condition import FOREIGN, NO_CONDITION, NO_QUOTA_CONDITION, QUOTA_CONDITION
 from .group_facts import GroupFacts, NamespaceFacts, namespace_facts
 from .group_minimum import minimum_problem
 from .group_request import NO_REQUEST, AskedCards, GroupRequest
@@ -12,7 +12,6 @@ from .job_groups import job_of
 from .made_for_pods import queue_said
 from .pod_group_state import PodGroupState
 from .stored_group import LONGEST, StoredGroup, pointer
-from .vacancy import Vacancy
 
 __all__ = [
     "FOREIGN",
@@ -27,8 +26,6 @@ __all__ = [
     "NamespaceFacts",
     "PodGroupState",
     "StoredGroup",
-    "Vacancy",
-    "digest_of",
     "job_of",
     "minimum_problem",
     "namespace_facts",

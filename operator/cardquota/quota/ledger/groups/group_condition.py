@@ -2,11 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 from typing import Final, NamedTuple
 
-from ...limits import GROUP_MESSAGE_TEXT, kept_name, size_of
-from ...messages.phrases import up_to_place
+from ...limits import kept_name
 from ...objects.pod_group import GroupStatusCondition
 from ...vocabulary import GroupCondition
 
@@ -26,8 +24,6 @@ class StoredCondition(NamedTuple):
     type: str = ""
     """Empty: the group has none. FOREIGN: somebody else has written them."""
     reason: str = ""
-    digest: bytes = b""
-    """Of the message; empty for one that is too long to be ours."""
     since: str = ""
     """Its `lastTransitionTime`."""
 
@@ -83,15 +79,5 @@ def _stored(found: GroupStatusCondition, kind: str) -> StoredCondition:
     return StoredCondition(
         kind,
         kept_name(found.reason or ""),
-        digest_of(found.message or ""),
         since if len(since) <= _LONGEST_TIME else "",
     )
-
-
-def digest_of(message: str) -> bytes:
-    """Equal for messages that differ at most in who holds what: that changes all the time, and no
-    condition is written for it. What is kept of one, as there are many groups.
-    """
-    if size_of(message) > GROUP_MESSAGE_TEXT.most:
-        return b""
-    return blake2b(up_to_place(message).encode(errors="replace"), digest_size=8).digest()

@@ -18,7 +18,6 @@ from ...vocabulary import GroupPhase
 from .group_facts import GroupFacts
 from .group_request import NO_REQUEST, GroupRequest
 from .task_members import TaskMembers
-from .vacancy import Vacancy
 
 _UNKNOWN_MINIMUM = 2**62
 """The minimum of a group that was not seen yet: none of its members is elastic."""
@@ -53,19 +52,16 @@ class PodGroupState:
     __slots__ = (
         "_bound",
         "_bound_charges",
-        "_cut_short",
         "_held",
         "_held_members",
         "_judged",
         "_leaving",
-        "_leaving_members",
         "_posted",
         "_posted_leaving",
         "_priorities",
         "_replaced",
         "_tasks",
         "_unwritten",
-        "_vacancy",
         "asked",
         "asks",
         "assumed",
@@ -79,7 +75,6 @@ class PodGroupState:
         "rejected",
         "settled_revision",
         "succeeded",
-        "vacant_in",
         "voted_on",
         "waiting",
     )
@@ -118,8 +113,6 @@ class PodGroupState:
         self._held_members = 0
         self._leaving: dict[tuple[str, str], int] = {}
         """The part of it of members that are being deleted (T4)."""
-        self._leaving_members = 0
-        """How many members that hold something are being deleted."""
         self._posted_leaving: Mapping[tuple[str, str], int] = _NO_HOLDINGS
         """As much of it as the accounts count."""
         self._bound: list[BoundKey] = []
@@ -134,14 +127,8 @@ class PodGroupState:
         self._unwritten: list[Reservation] = []
         """Reservations that are charged, not known to be written, and not taken back. Kept when the
         group is gone: the members that were to start with one are still charged."""
-        self.vacant_in = ""
-        """The queue in which its vacancy is noted; empty: in none."""
-        self._vacancy: Vacancy | None = None
-        """Of its last loss, whether anything lacks by now or not."""
         self._priorities = Counter[int]()
         """How many unfinished members have which priority."""
-        self._cut_short: set[str] = set()
-        """Uids of members that succeeded while they were being deleted, and still exist."""
 
     @property
     def reservation(self) -> Reservation | None:
@@ -277,57 +264,6 @@ class PodGroupState:
             return Readiness.COMPLETE
         begun = self._reserved_here or self.let_through > 0
         return Readiness.INCOMPLETE if begun and not self.lost_place else Readiness.NOT_BEGUN
-
-    @property
-    def vacancy(self) -> Vacancy | None:
-        """What is kept free for whoever replaces members that died: while it lacks members of its
-        minimum, and others that are not being deleted hold cards for nothing meanwhile. None where
-        something is reserved for it (T2), where it has lost its place (E8), or has another queue.
-        """
-        noted, facts = self._vacancy, self.facts
-        if noted is None or facts is None or facts.queue != noted.queue or self.lost_place:
-            return None
-        if self.reservation is not None or self._unwritten or not self.gang:
-            return None
-        stays = self._held_members > self._leaving_members
-        return noted if stays and self._lacks else None
-
-    @property
-    def _lacks(self) -> bool:
-        """Whether it lacks members of its minimum, or will once those are gone that were ended."""
-        return self.missing > 0 or self.minimum > self.let_through - len(self._cut_short)
-
-    @property
-    def vacant(self) -> Charge:
-        """The amounts of its vacancy."""
-        return self.vacancy.lacking(self._held) if self.vacancy is not None else ()
-
-    def lose(self, record: PodRecord, *, succeeded: bool) -> bool:
-        """A member is about to be uncharged for good: it has ended, or is deleted. One that ends
-        well because it is being deleted has not done its work. Returns whether its place may have
-        to be kept.
-        """
-        if not record.held or not self.gang:
-            return False
-        noted = self._vacancy if self._lacks else None
-        if succeeded and record.facts.terminating:
-            self._cut_short.add(record.facts.uid)
-        elif succeeded:
-            self._vacancy = noted.less(record.charge) if noted is not None else None
-            return noted is not None
-        if noted is None or noted.queue != record.queue:
-            held = {d: n for (queue, d), n in self._held.items() if queue == record.queue}
-            self._vacancy = Vacancy(record.queue, canonical(held))
-        else:
-            self._vacancy = Vacancy(noted.queue, noted.before)
-        return True
-
-    def give_up(self, vacancy: Vacancy) -> bool:
-        """Nobody came in time. Returns whether it was still kept; that of a later loss stays."""
-        if self._vacancy is not vacancy:
-            return False
-        self._vacancy = None
-        return True
 
     def share_in(self, queue: str, limit: Callable[[str], int | None]) -> int:
         """The largest part that its members hold of what a queue may hold, of any dimension that is
@@ -494,8 +430,6 @@ class PodGroupState:
             self._priorities[record.facts.priority] -= 1
             if not self._priorities[record.facts.priority]:
                 del self._priorities[record.facts.priority]
-        if uid in self.succeeded:
-            self._cut_short.discard(uid)
         task = self.succeeded.pop(uid, "")
         self._tasks.come(task, -1)
         self._tasks.start(task, -1)
@@ -516,7 +450,6 @@ class PodGroupState:
             self.asked = None  # it has begun; once its pods have failed somebody has to ask again
         self._tasks.start(record.facts.task, sign)
         _count_in(self._held, record, sign)
-        self._leaving_members += sign if record.facts.terminating else 0
         if record.facts.terminating and record.leaves:
             _count_in(self._leaving, record, sign)
 

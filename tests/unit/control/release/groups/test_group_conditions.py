@@ -11,9 +11,8 @@ import pytest
 from builders import H200, Body, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.control import Timer
+from cardquota.cluster.events import MESSAGE_BYTES
 from cardquota.control.release.groups import GroupConditions, group_conditions
-from cardquota.quota import GROUP_MESSAGE_TEXT
 from cardquota.quota import vocabulary as v
 from cardquota.quota.objects import PodGroup
 
@@ -142,54 +141,71 @@ async def test_a_group_that_is_no_gang_waits_with_its_pods() -> None:
         await until(lambda: groups.status("gang")["phase"] == "Running")
 
 
-async def test_the_place_moves_up() -> None:
-    things = THREE, HOLDER, *(asking(n) for n in range(4))
-    async with groups_of(*things) as (leader, groups):
-        await until(lambda: all(groups.condition(f"g{n:04}") for n in range(4)))
-        last = groups.condition("g0003")
-        assert "; number <4> of <4> that wait in Queue <queue>" in last["message"]
-        leader.ledger.pod_gone(HOLDER.uid)
-        leader.releaser.wake()
-        await until(lambda: "number <3> of <3>" in groups.condition("g0003")["message"])
-        assert groups.status("g0000")["phase"] == "Inqueue"
-        assert groups.status("g0000")["conditions"] == []
-        assert groups.condition("g0003")["lastTransitionTime"] == last["lastTransitionTime"]
-
-
-async def test_numbers_of_the_sentence_are_brought_up_to_date() -> None:
-    """Nobody waits for another reason, so no event says it."""
+async def test_i4_that_other_numbers_hold_now_is_not_written() -> None:
+    """The place, what is in use, and who holds it: these are asked for."""
     part = HOLDER.asking_for(2).stamped("queue", {H200: 2})
     one = part.with_uid("one").asking_for(1).stamped("queue", {H200: 1})
-    things = THREE, part, one, GANG, member("a"), member("b")
+    things = THREE, part, one, *(asking(n) for n in range(4)), GANG, member("a"), member("b")
     async with groups_of(*things) as (leader, groups):
-        await until(lambda: "total would be <5>" in groups.condition("gang").get("message", ""))
-        leader.ledger.pod_gone("one")
-        leader.releaser.wake()
-        await until(lambda: "total would be <4>" in groups.condition("gang")["message"])
-        assert leader.tells("gang") == [v.Reason.INSUFFICIENT_CARD]
-
-
-async def test_nothing_is_written_because_others_hold_what_a_group_lacks() -> None:
-    """Who they are is told as it is when something else is written."""
-    part = HOLDER.asking_for(2).stamped("queue", {H200: 2})
-    one = part.with_uid("one").asking_for(1).stamped("queue", {H200: 1})
-    things = THREE, part, one, GANG, member("a"), member("b")
-    async with groups_of(*things) as (leader, groups):
-        await until(lambda: "held by holder 3" in groups.condition("gang").get("message", ""))
+        await until(lambda: groups.condition("gang"))
+        await until(lambda: groups.condition("g0003"))
+        assert "; number <5> of <5> that wait" in groups.condition("g0003")["message"]
         groups.patches.clear()
-        leader.ledger.pod_gone(HOLDER.uid)
-        other = a_pod("other").in_namespace("theirs").in_queue("queue").naming(H200)
-        leader.see(other.asking_for(2).stamped("queue", {H200: 2}))
+        leader.ledger.pod_gone("one")
+        leader.ledger.group_gone("team/g0000")
         leader.releaser.wake()
         await asyncio.sleep(600)
         assert groups.patches == []
         assert leader.tells("gang") == [v.Reason.INSUFFICIENT_CARD]
-        leader.ledger.pod_gone("one")
-        leader.releaser.wake()
-        await until(lambda: "total would be <4>" in groups.condition("gang")["message"])
-        assert groups.condition("gang")["message"].endswith(
-            "wait in Queue <queue>; held: 2 in other namespaces"
-        )
+
+
+async def test_the_cards_of_pods_that_come_one_by_one_are_written_with_the_reason() -> None:
+    """Until then the group waits for more of them."""
+    async with groups_of(THREE, HOLDER, GANG) as (leader, groups):
+        await until(lambda: groups.status("gang"))
+        groups.patches.clear()
+        leader.see(member("a"))
+        await asyncio.sleep(1)
+        assert groups.patches == []
+        leader.see(member("b"))
+        await until(lambda: groups.condition("gang"))
+        assert groups.status("gang")["columns"]["cards"] == f"{H200} 2"
+
+
+async def test_that_a_group_asks_for_other_cards_is_written() -> None:
+    async with groups_of(THREE, HOLDER, asking(0)) as (_, groups):
+        await until(lambda: groups.condition("g0000"))
+        asked = asking(0).asking({H200: 3}).body["metadata"]["annotations"]
+        groups.change("g0000", {"metadata": {"annotations": asked}})
+        await until(lambda: groups.status("g0000")["columns"]["cards"] == f"{H200} 3")
+        assert "requested <3>" in groups.condition("g0000")["message"]
+
+
+async def test_a_group_that_is_deleted_is_forgotten() -> None:
+    ledger = a_world(THREE, HOLDER, asking(0))
+    timers = Timers()
+    conditions = GroupConditions(ledger, term=TERM, later=timers.later)
+    group = ledger.groups["team/g0000"]
+    conditions.waits(group, "Reason", "text", "queue")
+    assert conditions.has(group, "Reason", "queue")
+    conditions.in_a_moment(group.key)
+    ledger.group_gone(group.key)
+    conditions.drop(group.key)
+    assert not conditions.has(group, "Reason", "queue")
+    assert timers.cancelled == 1
+
+
+async def test_after_its_term_nothing_is_due() -> None:
+    ledger = a_world(THREE, HOLDER, asking(0))
+    timers = Timers()
+    conditions = GroupConditions(ledger, term=TERM, later=timers.later)
+    group = ledger.groups["team/g0000"]
+    conditions.in_a_moment(group.key)
+    conditions.stop()
+    assert timers.cancelled == 1
+    assert conditions.waits(group, "Reason", "text", "queue") == "text"
+    conditions.in_a_moment(group.key)
+    assert len(timers.calls) == 1
 
 
 async def test_a_group_whose_pods_are_to_come_is_told_who_holds_what_it_asks_for() -> None:
@@ -220,81 +236,6 @@ async def test_where_there_is_little_room_fewer_holders_are_named_or_nobody(
     async with groups_of(THREE, *each, GANG, member("a"), member("b")) as (_, groups):
         await until(lambda: groups.condition("gang"))
         assert groups.condition("gang")["message"] == whole + said
-
-
-@pytest.mark.slow
-async def test_2_000_that_wait_cost_a_few_writes_when_one_is_let_through() -> None:
-    """The place of all others changes; at most two of them are written in a second."""
-    things = THREE, HOLDER, *(asking(n) for n in range(2_000))
-    async with groups_of(*things, reservation_timeout=10_000.0) as (leader, groups):
-        await until(lambda: all(groups.condition(f"g{n:04}") for n in range(2_000)))
-        await asyncio.sleep(1_100)
-        assert "number <2000> of <2000>" in groups.condition("g1999")["message"]
-        assert "number <1> of <2000>" in groups.condition("g0000")["message"]
-        groups.patches.clear()
-        await asyncio.sleep(600)
-        assert groups.patches == []
-        leader.ledger.pod_gone(HOLDER.uid)
-        leader.releaser.wake()
-        await until(lambda: groups.status("g0000")["phase"] == "Inqueue")
-        await asyncio.sleep(10)
-        assert 10 <= len(groups.patches) <= 1 + 2 * 11
-        assert {name for name, _ in groups.patches[1:]}.isdisjoint({"g0000"})
-        await asyncio.sleep(1_100)
-        assert "number <1999> of <1999>" in groups.condition("g1999")["message"]
-        groups.patches.clear()
-        await asyncio.sleep(600)
-        assert groups.patches == []
-
-
-async def test_the_cards_of_pods_that_come_one_by_one_are_not_written_for_each() -> None:
-    """Nothing else of the group changes: it waits for more of them."""
-    group = GANG.of(200)
-    async with groups_of(THREE, group) as (leader, groups):
-        await until(lambda: groups.status("gang"))
-        for number in range(100):
-            leader.see(member(f"p{number}"))
-            await asyncio.sleep(0.01)
-        assert len(groups.patches) <= 1 + 3
-        await until(lambda: groups.status("gang")["columns"]["cards"] == f"{H200} 100")
-        for number in range(100):
-            leader.ledger.pod_gone(f"uid-p{number}")
-        leader.releaser.wake()
-        await until(lambda: groups.status("gang")["columns"]["cards"] == "")
-        await asyncio.sleep(60)
-        groups.patches.clear()
-        await asyncio.sleep(60)
-        assert groups.patches == []
-
-
-async def test_a_group_that_is_deleted_is_forgotten() -> None:
-    ledger = a_world(THREE, HOLDER, asking(0))
-    timers = Timers()
-    conditions = GroupConditions(ledger, term=TERM, per_second=1.0, later=timers.later)
-    group = ledger.groups["team/g0000"]
-    conditions.waits(group, "Reason", "text", "queue")
-    assert conditions.has(group, "Reason", "queue")
-    conditions.differs(group.key)
-    ledger.group_gone(group.key)
-    conditions.drop(group.key)
-    assert not conditions.has(group, "Reason", "queue")
-    asked: list[str] = []
-    conditions.listen(asked.append)
-    timers.calls[0]()
-    assert (asked, len(timers.calls)) == ([], 1)
-
-
-async def test_after_its_term_nothing_is_due() -> None:
-    ledger = a_world(THREE, HOLDER, asking(0))
-    timers = Timers()
-    conditions = GroupConditions(ledger, term=TERM, per_second=1.0, later=timers.later)
-    group = ledger.groups["team/g0000"]
-    conditions.waits(group, "Reason", "text", "queue")
-    conditions.stop()
-    assert timers.cancelled == 1
-    assert conditions.waits(group, "Reason", "text", "queue") == "text"
-    conditions.differs(group.key)
-    assert len(timers.calls) == 1
 
 
 async def test_another_reason_is_written_at_once() -> None:
@@ -352,23 +293,10 @@ async def test_why_its_gates_do_not_open_stands_there_too() -> None:
 
 async def test_a_long_sentence_is_cut_and_the_place_is_not() -> None:
     ledger = a_world(THREE, HOLDER, asking(0))
-    conditions = GroupConditions(ledger, term=TERM, per_second=0)
+    conditions = GroupConditions(ledger, term=TERM)
     text = conditions.waits(ledger.groups["team/g0000"], "Reason", "é" * 2_000)
-    assert len(text.encode()) <= GROUP_MESSAGE_TEXT.most
+    assert len(text.encode()) <= MESSAGE_BYTES
     assert text.endswith("...; number <1> of <1> that wait in Queue <queue>")
-
-
-def never(seconds: float, _: object) -> Timer:
-    raise AssertionError(seconds)
-
-
-async def test_where_numbers_are_never_refreshed_reasons_are_written_all_the_same() -> None:
-    ledger = a_world(THREE, HOLDER, asking(0))
-    conditions = GroupConditions(ledger, term=TERM, per_second=0, later=never)
-    asked: list[str] = []
-    conditions.listen(asked.append)
-    conditions.waits(ledger.groups["team/g0000"], "Reason", "text")
-    assert asked == ["team/g0000"]
 
 
 async def test_a_large_group_is_written_no_more_often(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,7 @@ def a_writer_over(
 ) -> tuple[PodGroupWriter, Script]:
     script = Script(*answers)
     writer = a_writer(script, lambda: left)
-    conditions = GroupConditions(ledger, term=TERM, per_second=2.0, now=lambda: NOW)
+    conditions = GroupConditions(ledger, term=TERM, now=lambda: NOW)
     writes = PodGroupWriter(ledger, writer, writer, conditions=conditions if phases else None)
     return writes, script
 

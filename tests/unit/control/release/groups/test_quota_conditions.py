@@ -9,7 +9,7 @@ from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.cluster.api import JSON_PATCH
 from cardquota.control import Later, in_loop_later
-from cardquota.control.release.groups import FIRST_ALONE, GroupConditions, QuotaConditions
+from cardquota.control.release.groups import MOMENT, GroupConditions, QuotaConditions
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.ledger.groups import QUOTA_CONDITION
@@ -48,7 +48,6 @@ class ConditionTerm:
         group: GroupBody,
         *pods: PodBody,
         answers: tuple[Answer, ...] = (),
-        per_second: float = 2.0,
         later: Later = in_loop_later,
     ) -> None:
         self.ledger: Ledger = a_world(a_queue().with_quota({H200: 3}), group, *pods)
@@ -56,7 +55,6 @@ class ConditionTerm:
         self.conditions = GroupConditions(
             self.ledger,
             term=TERM,
-            per_second=per_second,
             later=later,
             now=lambda: NOW,
             stored=lambda facts: facts.quota_condition.stored,
@@ -104,12 +102,12 @@ async def test_why_it_waits_is_put_before_what_volcano_says() -> None:
 
 async def test_where_there_is_no_list_one_is_made_if_there_is_none_still() -> None:
     timers = Timers()
-    term = ConditionTerm(GANG, waits("a"), waits("b"), per_second=0, later=timers.later)
+    term = ConditionTerm(GANG, waits("a"), waits("b"), later=timers.later)
     term.told()
     # Volcano will say something soon, and for a moment that is waited for.
     assert await term.update() == []
     assert await term.update() == []
-    assert timers.seconds == [FIRST_ALONE]
+    assert timers.seconds == [MOMENT]
     timers.calls[0]()
     ((_, none, change),) = await term.update()
     assert none == {"op": "test", "path": "/status/conditions", "value": None}
@@ -119,7 +117,7 @@ async def test_where_there_is_no_list_one_is_made_if_there_is_none_still() -> No
 
 async def test_where_volcano_said_something_meanwhile_nothing_is_written_twice() -> None:
     timers = Timers()
-    term = ConditionTerm(GANG, waits("a"), waits("b"), per_second=0, later=timers.later)
+    term = ConditionTerm(GANG, waits("a"), waits("b"), later=timers.later)
     term.told()
     assert await term.update() == []
     see(term.ledger, with_conditions(THEIRS).at_revision(10_000))
@@ -127,9 +125,9 @@ async def test_where_volcano_said_something_meanwhile_nothing_is_written_twice()
     see(term.ledger, with_conditions(change["value"], THEIRS).at_revision(20_000))
     timers.calls[0]()
     assert await term.update() == []
-    term.conditions.is_first(KEY)
+    term.conditions.in_a_moment(KEY)
     term.conditions.drop(KEY)
-    term.conditions.is_first(KEY)
+    term.conditions.in_a_moment(KEY)
     term.conditions.stop()
     assert timers.cancelled == 2
 
@@ -208,18 +206,6 @@ async def test_also_where_a_new_leader_found_it_as_it_was() -> None:
         term.ledger.pod_gone(f"uid-{name}")
     ((_, _, change),) = await term.update()
     assert change["op"] == "remove"
-
-
-async def test_numbers_alone_wait_for_its_turn() -> None:
-    same = {**CLOSED, "reason": "InsufficientCardQuota", "lastTransitionTime": EARLIER}
-    term = ConditionTerm(with_conditions(same), waits("a"), waits("b"))
-    term.told(text="closed")
-    assert await term.update() == []
-    due = term.conditions._due  # noqa: SLF001 - stands for its turn
-    due.add(KEY)
-    ((_, _, change),) = await term.update()
-    # It waits for the same reason as before: the time is that of the first.
-    assert change["value"]["lastTransitionTime"] == EARLIER
 
 
 async def test_nothing_is_written_again_before_the_last_write_is_seen() -> None:

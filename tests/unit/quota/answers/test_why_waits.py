@@ -1,0 +1,102 @@
+"""F3, F5: why pods wait at their gate."""
+
+from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a_queue, see
+from builders.pod import PodBody
+from cardquota.quota import vocabulary as v
+from cardquota.quota.answers import why_waits
+from cardquota.quota.answers.waiting import WaitReason
+from cardquota.quota.ledger import Ledger
+
+
+def waiting(
+    name: str = "train", cards: int = 2, *, created: str = "2026-01-02T10:00:00Z"
+) -> PodBody:
+    """A pod of a Job at its gate."""
+    pod = a_pod(name).with_uid(name).in_queue("queue").naming(H200).asking_for(cards).gated()
+    return pod.owned_by("Job").put(created, "metadata", "creationTimestamp")
+
+
+def a_cluster(*things: Body, quota: int = 1) -> Ledger:
+    return a_ledger(*CARDS, a_queue().with_quota({H200: quota}), *things)
+
+
+def found(ledger: Ledger) -> dict[str, WaitReason]:
+    return {one.facts.name: why_waits(ledger, one) for one in ledger.pods.values() if one.gated}
+
+
+def test_who_waits_is_told_for_want_of_what() -> None:
+    one = found(a_cluster(waiting(cards=1), quota=0))["train"]
+    assert one.reason == v.Reason.INSUFFICIENT_CARD
+    assert one.text.startswith(
+        "Queue <queue> has insufficient <NVIDIA-H200> quota: "
+        "requested <1>, total would be <1>, but capability is <0>"
+    )
+
+
+def test_who_waits_for_his_group_for_a_queue_or_for_nobody() -> None:
+    ledger = a_cluster(
+        waiting("lonely").in_group("nowhere"),
+        waiting("lost").in_queue("gone"),
+        waiting("free", 1),
+        waiting("nobodys").in_queue(None).naming(None),
+    )
+    reasons = {name: one.reason for name, one in found(ledger).items()}
+    assert reasons == {
+        "lonely": v.Reason.GROUP_NOT_FOUND,
+        "lost": v.Reason.QUEUE_NOT_FOUND,
+        "free": "",
+        "nobodys": v.Reason.QUEUE_NOT_FOUND,
+    }
+    assert found(ledger)["free"].text.startswith("Queue <queue> has room for it now")
+
+
+def test_a_gang_is_judged_whole() -> None:
+    ledger = a_cluster(
+        a_group("gang").in_queue("queue").of(2),
+        waiting("a", 1).in_group("gang"),
+        waiting("b", 1).in_group("gang"),
+    )
+    told = found(ledger)
+    assert {one.reason for one in told.values()} == {v.Reason.INSUFFICIENT_CARD}
+    assert "requested <2>, total would be <2>, but capability is <1>" in told["a"].text
+
+
+def test_a_gang_that_lacks_members_or_is_about_to_start() -> None:
+    gang = a_group("gang").in_queue("queue").of(2)
+    ledger = a_cluster(gang, waiting("a", 1).in_group("gang"), quota=2)
+    assert found(ledger)["a"].reason == v.Reason.GANG_INCOMPLETE
+    see(ledger, waiting("b", 1).in_group("gang"))
+    ledger.groups["team/gang"].held_back = True
+    assert found(ledger)["a"].reason == v.GATE_REFUSED
+    ledger.groups["team/gang"].held_back = False
+    ledger.decisions.reserve("team/gang", "queue", "term-1", ((H200, 2),))
+    assert found(ledger)["a"].text.startswith("it is about to be let through")
+
+
+def test_whose_gate_could_not_be_opened() -> None:
+    ledger = a_cluster(waiting("a", 1))
+    record = ledger.pods["a"]
+    ledger.decisions.hold_back("a")
+    assert record.held_back
+    assert found(ledger)["a"].reason == v.GATE_REFUSED
+
+
+def test_where_nothing_is_enforced() -> None:
+    """There every gate is opened, whatever the quota."""
+    ledger = a_cluster(waiting("audited", 1), quota=0)
+    assert found(ledger)["audited"].reason == v.Reason.INSUFFICIENT_CARD
+    for mode in ("off", "audit"):
+        see(ledger, a_namespace("team").in_mode(mode))
+        told = found(ledger)
+        assert told["audited"].reason == ""
+        assert told["audited"].text.startswith("no quota is enforced in its namespace")
+    ledger.decisions.hold_back("audited")
+    assert found(ledger)["audited"].reason == v.GATE_REFUSED
+
+
+def test_who_exceeds_a_limit_waits_where_nothing_is_enforced_too() -> None:
+    ledger = a_cluster(waiting("large", 1).naming("x" * 20_000))
+    see(ledger, a_namespace("team").in_mode("off"))
+    one = found(ledger)["large"]
+    assert "volcano.sh/card.name" in one.text
+    assert not one.text.startswith("no quota is enforced")
