@@ -25,7 +25,6 @@ BENCHES = {
     "group_stalls": ("loop", "the event loop, with large pod groups"),
     "at_limits": ("loop", "the event loop, with the largest pods that are read"),
     "gangs": ("domain", "the longest step of a decision about a gang"),
-    "alternatives": ("domain", "cards to choose from"),
     "start": ("loop", "from nothing to ready with 100,000 pods"),
     "takeover": ("loop", "a new leader with 100,000 pods waiting"),
     "review": ("doors", "one admission review"),

@@ -12,8 +12,10 @@ from typing import Final
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.loop import BOUND
+from cardquota.quota import GANG_KINDS
 from cardquota.quota.decisions import judge_create
 from cardquota.quota.ledger import Ledger
+from cardquota.quota.limits import ALTERNATIVES
 from cardquota.quota.release import release_cycle
 
 from ..figure import Figure, Report
@@ -71,25 +73,19 @@ def _starts() -> Iterator[tuple[str, Ledger]]:
 
 
 def _of_many_cards() -> Iterator[tuple[str, Ledger]]:
-    """No node has enough of one card for a task, and the quota of each has room for one.
-
-    Not shown, since it takes twice the bound: 64 tasks with 64 cards beside another one's choice.
+    """As many kinds as may be judged, each with as many cards as a pod may name. No card has quota
+    for two kinds.
     """
-    for cards, tasks in ((64, 64), (256, 16)):
-        names = [f"NVIDIA-X{number:03}" for number in range(cards)]
+    names = [f"NVIDIA-X{number:03}" for number in range(ALTERNATIVES.most)]
+    for each in (10, 600):
         members = [
-            _waiting(f"m{n}", 1, "|".join(names)).in_group("gang").of_task(f"t{n // 10}")
-            for n in range(10 * tasks)
+            _waiting(f"m{n}", 1, "|".join(names)).in_group("gang").of_task(f"t{n // each}")
+            for n in range(each * GANG_KINDS.most)
         ]
-        queue = _queue(dict.fromkeys(names, 11))
-        group = a_group("gang").in_queue("red").of(len(members))
         there = [a_node(name).with_cards(name, 8) for name in names]
-        what = f"a gang of {tasks} tasks of 10, {cards} cards to choose from"
-        yield what, a_ledger(*there, queue, group, *members)
-        if tasks == 16:
-            past = _waiting("past", 1, "|".join(names[:2])).ungated()
-            beside = a_ledger(*there, queue, group, past, *members)
-            yield f"{what}, beside another one's choice", beside
+        for room, what in ((each + 1, "one card each"), (each * 7 // 8, "too few cards")):
+            ledger = _ledger(dict.fromkeys(names, room), members, *there)
+            yield f"a gang of {GANG_KINDS.most} tasks of {each}, {len(names)} cards, {what}", ledger
 
 
 def _behind() -> Iterator[tuple[str, Ledger]]:

@@ -150,7 +150,7 @@ def _of_gang(
         would_be = room.held(short.dimension) + asked
         leaving = short.leaving if soon else 0
         shorts.append(Shortfall(short.dimension, asked, would_be, short.capability, leaving))
-    asked_cards = [alike.kind for alike in kinds if alike.amount]
+    asked_cards = [alike.kind for alike in kinds if alike.cards]
     never = any(short.never for short in shorts if not is_card(short.dimension))
     return over_quota(
         verdict.queue,
