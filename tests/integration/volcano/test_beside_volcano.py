@@ -342,7 +342,7 @@ def test_v7_a_gang_and_its_elastic_part_on_two_cards_run(team: Team) -> None:
         job = volcano_job(team, name, 3, f"{T1000}|{T2000}", runs=3)
         job["spec"]["minAvailable"] = 2
         assert submit(team, job).ok
-    team.until(lambda: all(phase(team, name) == "Completed" for name in names), "all have run", 300)
+    team.until(lambda: all(phase(team, name) == "Completed" for name in names), "all have run", 120)
 
 
 def late_gang(team: Team, name: str, pods: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from ..amounts import Amounts, MutableAmounts
+from ..amounts import NO_AMOUNTS, Amounts, MutableAmounts
 
 
 class MemberKind(NamedTuple):
@@ -40,14 +40,51 @@ IsFree = Callable[[int, str, Counter[int]], bool]
 members of the gang take of that card, as the number of those that ask for each amount."""
 
 
-def decided(room: Amounts, kinds: Sequence[MemberKind], is_free: IsFree) -> list[Given] | None:
+def decided(
+    room: Amounts,
+    kinds: Sequence[MemberKind],
+    is_free: IsFree,
+    *,
+    never_split_in: Amounts = NO_AMOUNTS,
+) -> list[Given] | None:
     """The cards of each kind; None if no way was found to serve all.
 
-    One card for all of a kind, if one has room for all of them: the first that nodes have free for
-    all, else the first with room. Those with the fewest cards come first, of these the largest. If
-    some kind has no such card, all are assigned anew.
+    One card for all of a kind, if there is room on one card each. If not, all are assigned anew:
+    but not where that much room alone would do for one card each (`never_split_in`, V7).
     """
-    return _on_one_card_each(room, kinds, is_free) or assigned(room, kinds)
+    found = on_one_card_each(room, kinds, is_free)
+    if found is not None or on_one_card_each(never_split_in, kinds):
+        return found
+    return assigned(room, kinds)
+
+
+def on_one_card_each(
+    room: Amounts, kinds: Sequence[MemberKind], is_free: IsFree = lambda *_: True
+) -> list[Given] | None:
+    """One card for all of a kind: the first that nodes have free for all of them, else the first
+    with room. Those with the fewest cards come first, of these the largest. None: some kind finds
+    no such card.
+    """
+    left, found = dict(room), [Given() for _ in kinds]
+    going: dict[str, Counter[int]] = {}
+
+    def order(place: int) -> tuple[int, int]:
+        kind = kinds[place]
+        return len(kind.cards), -kind.amount * kind.number
+
+    for place in sorted(range(len(kinds)), key=order):
+        kind = kinds[place]
+        asked = kind.amount * kind.number
+        able = [card for card in kind.cards if left.get(card, 0) >= asked]
+        if not able:
+            return None
+        free = (card for card in able if is_free(place, card, going.get(card, Counter())))
+        # Nodes are looked at for a choice alone.
+        card = next(free, able[0]) if len(able) > 1 else able[0]
+        left[card] -= asked
+        going.setdefault(card, Counter())[kind.amount] += kind.number
+        found[place][card] = kind.number
+    return found
 
 
 def assigned(room: Amounts, kinds: Sequence[MemberKind]) -> list[Given] | None:
@@ -105,31 +142,6 @@ def _choices(kinds: Sequence[MemberKind]) -> Iterator[frozenset[str]]:
 def _is_even(kinds: Sequence[MemberKind]) -> bool:
     """Whether all members with a choice ask for the same amount: each may take another's place."""
     return len({kind.amount for kind in kinds if len(kind.cards) > 1}) < 2
-
-
-def _on_one_card_each(
-    room: Amounts, kinds: Sequence[MemberKind], is_free: IsFree
-) -> list[Given] | None:
-    left, found = dict(room), [Given() for _ in kinds]
-    going: dict[str, Counter[int]] = {}
-
-    def order(place: int) -> tuple[int, int]:
-        kind = kinds[place]
-        return len(kind.cards), -kind.amount * kind.number
-
-    for place in sorted(range(len(kinds)), key=order):
-        kind = kinds[place]
-        asked = kind.amount * kind.number
-        able = [card for card in kind.cards if left.get(card, 0) >= asked]
-        if not able:
-            return None
-        free = (card for card in able if is_free(place, card, going.get(card, Counter())))
-        # Nodes are looked at for a choice alone.
-        card = next(free, able[0]) if len(able) > 1 else able[0]
-        left[card] -= asked
-        going.setdefault(card, Counter())[kind.amount] += kind.number
-        found[place][card] = kind.number
-    return found
 
 
 def _first_left(left: MutableAmounts, kind: MemberKind) -> Given:

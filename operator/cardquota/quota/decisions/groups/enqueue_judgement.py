@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from ...accounts.account import Account
 from ...accounts.account_reader import AccountReader
-from ...amounts import Charge, MutableAmounts, add_amounts, canonical
+from ...amounts import NO_AMOUNTS, Charge, MutableAmounts, add_amounts, canonical
 from ...ledger.groups.group_facts import GroupFacts
 from ...ledger.groups.group_request import AskedCards, GroupRequest
 from ...ledger.ledger_reader import LedgerReader
 from ...pending.candidate import BesideElastic, Needs
 from ...verdict import Outcome, Shortfall, Verdict
-from ..assignment import MemberKind, assigned, decided
+from ..assignment import MemberKind, assigned, decided, on_one_card_each
 from ..fit.outside_quota import OutsideQuota
 from ..fit.over_quota import over_quota, reason_of
 from .group_judgement import judge_group
@@ -56,7 +56,8 @@ def judge_enqueue(
     def is_free(place: int, card: str, going: Counter[int]) -> bool:
         return ledger.nodes.free.total(card) >= kinds[place].number + going.total()
 
-    given = decided(left, kinds, is_free)
+    never_split_in = account.quota if ledger.with_volcano else NO_AMOUNTS
+    given = decided(left, kinds, is_free, never_split_in=never_split_in)
     other_shorts = [short for one in others if (short := _short_of_other(account, *one))]
     if given is not None and not other_shorts:
         amounts: MutableAmounts = dict(others)
@@ -100,7 +101,10 @@ def _short_of_cards(
 ) -> list[Shortfall]:
     """The cards of the first row that does not fit beside those before it."""
     kinds = [MemberKind(row.cards, 1, row.number) for row in rows]
-    number = next(n for n in range(1, len(rows) + 1) if assigned(left, kinds[:n]) is None)
+    ends = range(1, len(rows) + 1)
+    number = next((n for n in ends if assigned(left, kinds[:n]) is None), 0)
+    # Beside Volcano there may be room on several cards, where one has to be waited for (V7).
+    number = number or next(n for n in ends if on_one_card_each(left, kinds[:n]) is None)
     short, found = rows[number - 1], []
     for card in short.cards:
         asked = sum(one.number for one in rows if one.cards == (card,))

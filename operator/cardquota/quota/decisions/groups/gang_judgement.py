@@ -9,7 +9,7 @@ from itertools import islice
 
 from ...accounts.account import Account
 from ...accounts.account_reader import AccountReader
-from ...amounts import Charge, MutableAmounts, add_amounts, is_card
+from ...amounts import NO_AMOUNTS, Charge, MutableAmounts, add_amounts, is_card
 from ...ledger.groups.pod_group_state import PodGroupState
 from ...ledger.ledger_reader import LedgerReader
 from ...limits import GANG_KINDS
@@ -18,7 +18,7 @@ from ...messages.groups import gang_messages
 from ...pods.pod_record import PodRecord
 from ...verdict import Outcome, Shortfall, Verdict
 from ...vocabulary import Reason
-from ..assignment import Given, IsFree, decided, in_turn, never_fits
+from ..assignment import Given, IsFree, decided, in_turn, never_fits, on_one_card_each
 from ..fit.free_nodes import free_for
 from ..fit.outside_quota import OutsideQuota
 from ..fit.over_quota import over_quota
@@ -43,7 +43,7 @@ def judge_gang(ledger: LedgerReader, members: Sequence[PodRecord]) -> tuple[Verd
         text = gang_messages.gang_too_unlike(key, len(members), GANG_KINDS.most)
         return Verdict(Outcome.NEVER, queue, Reason.INVALID_CARD, text), []
     account, group = ledger.account(queue) or Account(queue), ledger.groups.get(key)
-    served = _cards_of(ledger, QueueRoom(account, group), kinds)
+    served = _cards_of(ledger, account, group, kinds)
     beside: MutableAmounts = {}
     for alike, given in zip(kinds, served, strict=True):
         verdict = _judge_alike(ledger, alike, given, beside)
@@ -61,14 +61,23 @@ def judge_gang(ledger: LedgerReader, members: Sequence[PodRecord]) -> tuple[Verd
     return Verdict(Outcome.FITS, queue), chosen
 
 
-def _cards_of(ledger: LedgerReader, room: QueueRoom, kinds: Sequence[AlikeMembers]) -> list[Given]:
+def _cards_of(
+    ledger: LedgerReader,
+    account: AccountReader,
+    group: PodGroupState | None,
+    kinds: Sequence[AlikeMembers],
+) -> list[Given]:
     """The cards of each kind. If there is no way to serve all, those that are left if they come in
-    turn; who then gets none is refused.
+    turn, or that they are to wait for (V7); who then gets none is refused.
     """
     with_cards = [alike for alike in kinds if alike.amount]
     asked = [alike.kind for alike in with_cards]
-    left = room.left_of({card for kind in asked for card in kind.cards})
-    found = decided(left, asked, _free_for_all(ledger, with_cards)) or in_turn(left, asked)
+    left = QueueRoom(account, group).left_of({card for kind in asked for card in kind.cards})
+    never_split_in = account.quota if ledger.with_volcano else NO_AMOUNTS
+    found = decided(
+        left, asked, _free_for_all(ledger, with_cards), never_split_in=never_split_in
+    ) or on_one_card_each(never_split_in, asked)
+    found = found or in_turn(left, asked)
     given = iter(found)
     return [next(given) if alike.amount else Given() for alike in kinds]
 
