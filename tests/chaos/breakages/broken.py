@@ -337,7 +337,6 @@ BREAKAGES = {
     "lent-to-all": Breakage("what a queue lends to rolling updates is lent to all", _lent_to_all),
     "unbounded-bodies": Breakage("bodies have room however many are in work", _unbounded_bodies),
     "sleepers-sleep": Breakage("nobody is woken that was refused", _sleepers_sleep),
-    "no-renewals": Breakage("no head of a queue is told again", broken_answers.no_renewals),
     "waiting-off-by-one": Breakage(
         "a queue's status says that one more waits than does", broken_answers.waiting_off_by_one
     ),

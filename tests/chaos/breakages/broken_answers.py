@@ -3,9 +3,7 @@
 import random
 from typing import Any
 
-from cardquota.control.release import WaitReports
-from cardquota.quota.accounts import Account, AccountReader
-from cardquota.quota.pending import Candidate
+from cardquota.quota.accounts import AccountReader
 from cardquota.quota.pods import PodRecord
 from cardquota.quota.pods.indexes import HeldCards
 from cardquota.quota.reports import Waiting, queue_report
@@ -14,12 +12,6 @@ from .breaker import Breaker
 
 _KEPT = 0.05
 """The share of pods that stay among the holders."""
-
-
-def no_renewals(breaker: Breaker) -> None:
-    def not_again(self: Any, account: Account, head: Candidate) -> None: ...
-
-    breaker.replace(WaitReports, "_renew", not_again)
 
 
 def waiting_off_by_one(breaker: Breaker) -> None:

@@ -42,7 +42,6 @@ FOCUS = {
     "lent-to-all": Focus(("node labels gone",)),
     "unbounded-bodies": Focus(("bodies at once",)),
     "sleepers-sleep": Focus(("node labels gone",)),
-    "no-renewals": Focus(("node labels gone",)),
     "waiting-off-by-one": Focus(("node labels gone",)),
     "holders-stay": Focus(("node labels gone",)),
     "uncharged-binding": Focus(("node labels gone",)),

@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -68,7 +67,7 @@ async def disagreements(scene: Scene) -> list[str]:
     found += _differences("Queue status", status, expected)
     found += status_wrong(queues.body.get("items", ()), recount)
     events = await scene.api.get(_EVENTS)
-    found += untold(recount, events.body.get("items", ()), time.time())
+    found += untold(recount, events.body.get("items", ()))
     if scene.volcano is not None:
         return found + await job_disagreements(scene, recount)
     found += await _answers(scene, recount)

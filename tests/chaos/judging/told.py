@@ -1,5 +1,5 @@
-"""Whether each pod that waits has an event, of its queue and its cards, and somebody in each queue
-a young one (I4). Other numbers of an event are those of when it was written, and are not judged.
+"""Whether each pod that waits has an event, of its queue and its cards (I4). Other numbers of
+an event are those of when it was written, and are not judged.
 """
 
 import re
@@ -11,14 +11,12 @@ from .stored import Object, StoredPod
 
 RENEWED = 4.0
 """The product's `events.renewAfter` in all runs, in seconds."""
-LATE = 6.0
-"""Seconds that it may take until the head of a queue is told again after that time."""
 _OURS = "cardquota"
 _LACKS = re.compile(r"Queue <([^>]*)> has insufficient <([^>]*)> quota: requested <(\d+)>, ")
 
 
-def untold(recount: Recount, events: Iterable[Object], now: float) -> list[str]:
-    """What is wrong with the events of those who wait, in words. `now`: seconds since 1970."""
+def untold(recount: Recount, events: Iterable[Object]) -> list[str]:
+    """What is wrong with the events of those who wait, in words."""
     latest: dict[str, Object] = {}
     for event in events:
         uid = event["involvedObject"].get("uid", "")
@@ -28,17 +26,13 @@ def untold(recount: Recount, events: Iterable[Object], now: float) -> list[str]:
                 latest[uid] = event
     found = []
     for queue in recount.quota:
-        written = list[float]()
         for pod in recount.waiting(queue):
             group = recount.groups.get(pod.group)
             uids = (pod.uid, group.uid if group is not None else "")
             its = [latest[uid] for uid in uids if uid in latest]
-            written += map(_at, its)
             wrong = _wrong(recount, queue, pod, max(its, key=_at)) if its else "has no event"
             if wrong:
                 found.append(f"{pod.key} waits in {queue} and {wrong}")
-        if written and now - max(written) > RENEWED + LATE:
-            found.append(f"nobody who waits in {queue} was told for {RENEWED + LATE:g} s")
     return found
 
 

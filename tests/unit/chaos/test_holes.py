@@ -17,8 +17,6 @@ from cardquota.quota.reports import report
 from chaos.breakages.breaker import Breaker
 from chaos.breakages.broken import BREAKAGES
 
-from ..control.release.test_wait_reports import ToldWaits
-
 
 def waits(name: str, amount: int) -> PodBody:
     return a_pod(name).in_queue("red").naming(H200).asking_for(amount).gated()
@@ -84,19 +82,6 @@ def volcano_refused_jobs() -> bool:
     return a_ledger(*CARDS, quota, held).policy_of(job, "red") is Policy.DENY
 
 
-def no_renewals() -> bool:
-    """Whether an hour goes by, and the first of a queue is not told again (I4)."""
-    line = ToldWaits(
-        a_queue().with_quota({H200: 0}), waits("a", 1).in_queue("queue"), renew_after=1_800.0
-    )
-    line.look()
-    line.go_on()
-    line.now = 3_600.0
-    while line.go_on():
-        pass
-    return len(line.names) == 1
-
-
 def waiting_off_by_one() -> bool:
     """Whether the status of a queue with two pods at the gate says another number (T7)."""
     found = report(a_ledger(*CARDS, a_queue("red"), waits("a", 1), waits("b", 1)), "red")
@@ -122,7 +107,6 @@ def holders_stay() -> int:
         strangers_in_the_way,
         lent_to_all,
         volcano_refused_jobs,
-        no_renewals,
         waiting_off_by_one,
         holders_stay,
     ],

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chaos.clients.objects import A, B
-from chaos.judging.told import LATE, RENEWED, untold
+from chaos.judging.told import untold
 from chaos.replay import replay
 
 from .story import Story
@@ -41,7 +41,7 @@ def event(uid: str, text: str, ago: float = 1.0, **more: Any) -> dict[str, Any]:
 
 
 def wrong(story: Story, *events: dict[str, Any]) -> list[str]:
-    return untold(replay(story.file).recount, events, NOW)
+    return untold(replay(story.file).recount, events)
 
 
 def uid(story: Story, pod: str) -> str:
@@ -57,17 +57,6 @@ def test_a_pod_without_an_event_of_ours(story: Story) -> None:
     assert wrong(story, event(its, lacks(), reportingComponent="kubelet")) == found
     assert wrong(story, event(its, "its gate is open", type="Normal")) == found
     assert wrong(story, event(its, lacks())) == []
-
-
-def test_a_queue_in_which_nobody_was_told_for_long(story: Story) -> None:
-    story.waits("a", 4).waits("b", 4)
-    first, second = uid(story, "a"), uid(story, "b")
-    late = RENEWED + LATE
-    old = event(second, lacks(), ago=late + 100)
-    assert wrong(story, event(first, lacks(), ago=late - 1), old) == []
-    assert wrong(story, event(first, lacks(), ago=late + 5), old) == [
-        "nobody who waits in q was told for 10 s"
-    ]
 
 
 @pytest.mark.parametrize(
