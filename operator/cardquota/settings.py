@@ -224,8 +224,8 @@ class Release(Section):
     starvation_wait: Annotated[
         float, Field(ge=0, le=LONGEST_STARVATION_WAIT, allow_inf_nan=False)
     ] = 600.0
-    """Seconds after the creation of a pod, gang or group that lacks room. From then on, no pod or
-    group behind it may take what it needs (E6). 0: they always may."""
+    """Seconds after the creation of a pod, gang or group that lacks room. From then on, who comes
+    after it and wants one of its cards waits until it starts (E6). 0: nobody does."""
     group_priority_classes: tuple[str, ...] = ()
     """Names of the PriorityClasses that count for PodGroups without pods (E6). Empty: all but those
     that begin with `system-`."""

@@ -21,7 +21,7 @@ BENCHES = {
     "ledger": ("domain", "the ledger's cost per event"),
     "decisions": ("domain", "whose gate opens next, with many waiting"),
     "stalls": ("loop", "how long anything holds up the event loop"),
-    "backfill": ("loop", "the event loop, behind pods that have waited too long"),
+    "starvation": ("loop", "the event loop, behind pods that have waited too long"),
     "group_stalls": ("loop", "the event loop, with large pod groups"),
     "at_limits": ("loop", "the event loop, with the largest pods that are read"),
     "gangs": ("domain", "the longest step of a decision about a gang"),

@@ -28,6 +28,7 @@ from .faults.schedule import Kills, everything_else
 from .history import History
 from .judging.agreement import disagreements
 from .judging.refused_late import RefusedLate
+from .judging.told import LATE, RENEWED
 from .judging.verdicts import RESERVATION_TIMEOUT
 from .kept import HISTORY, Beside, copied, judged, write
 from .lengths import Lengths, beside_volcano
@@ -39,6 +40,8 @@ from .way import Way
 _BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 _MOST_QUIET = 10
 """Times the quiet that is given even if something still changes."""
+_TOLD_BY = 5.0
+"""Seconds within which a new leader has told everybody."""
 _BROKE = "broke"
 """The file in which replicas write what was broken, a line each time."""
 _TESTS = Path(__file__).resolve().parents[1]
@@ -280,6 +283,8 @@ async def _quiet(scene: Scene, lengths: Lengths) -> list[str]:
         await put_nodes_right(scene.api)
     await wake_the_sleepers(scene.api)
     await scene.until_deciding()
+    # Whom a new leader has told by now, it is long since: only the heads of queues are told again.
+    await asyncio.sleep(RENEWED + LATE + _TOLD_BY)
     began = changed = time.monotonic()
     before: list[str] = []
     while found := await disagreements(scene):

@@ -277,27 +277,23 @@ OTHER: Final = (
     ),
     Entry(
         under=Reason.BEHIND,
-        when="The queue is `fifo`, and others wait for the same card before the pod. The first is "
-        "named if it is in the pod's own namespace.",
-        says=say(order_messages.behind, _QUEUE, _H200, 3, "research/train-0"),
-        where=(Where.POD_EVENT,),
+        when="The queue is `fifo`, and a pod or group before this one lacks room. Both want the "
+        "card, or the cpu or memory, that is named. The other one is named if it is in the pod's "
+        "own namespace.",
+        says=say(order_messages.behind, _QUEUE, _H200, "research/train-0"),
+        where=(Where.POD_EVENT, Where.GROUP_CONDITION),
         rule="E6",
-        do="Wait; see what the first waits for, if it is yours: `kubectl describe pod`.",
+        do="Wait; see what that one waits for, if it is yours: `kubectl cardquota explain`.",
     ),
     Entry(
         under=Reason.BEHIND,
-        when="There is room, but a pod or group before this one has waited for longer than "
-        "`release.starvationWait`, and this pod would take some of what that one needs. It is "
-        "named if it is in the pod's own namespace.",
+        when="A pod or group before this one lacks room, and has waited for longer than "
+        "`release.starvationWait`. Both want the card, or the cpu or memory, that is named. The "
+        "other one is named if it is in the pod's own namespace.",
         says=say(
-            order_messages.behind_long_wait,
-            _QUEUE,
-            1_500,
-            [(_H200, 8)],
-            group=True,
-            name="research/train",
+            order_messages.behind, _QUEUE, _H200, "research/train", group=True, waited=1_500.0
         ),
-        where=(Where.POD_EVENT,),
+        where=(Where.POD_EVENT, Where.GROUP_CONDITION),
         rule="E6",
         do="Wait; or ask for a card that is not waited for.",
     ),

@@ -7,7 +7,6 @@ milli-cores and bytes. The rooms, of which each imports only those below it:
     > cards > objects > words, limits, quantities, messages and the verdict, beside this file
 """
 
-from .advice import NO_ADVICE, Advice, advice_of
 from .amounts import Charge, MutableAmounts, canonical, is_card
 from .effect import EFFECTS, Effect, effect_of, effect_on_create, mode_of
 from .kept_objects import KeptObjects
@@ -138,7 +137,6 @@ __all__ = [
     "NAMESPACE_ENFORCED",
     "NAMESPACE_MODE",
     "NAMESPACE_MODES",
-    "NO_ADVICE",
     "OPERATOR_NAMESPACE",
     "OURS_ON_PODS",
     "PLACEMENT",
@@ -165,7 +163,6 @@ __all__ = [
     "TOLERATIONS",
     "VERSION",
     "WORKLOAD_REVIEWS",
-    "Advice",
     "Charge",
     "Effect",
     "KeptObjects",
@@ -182,7 +179,6 @@ __all__ = [
     "Stamp",
     "Steps",
     "Verdict",
-    "advice_of",
     "allocated_text",
     "amount_text",
     "canonical",

@@ -16,7 +16,7 @@ from cardquota.quota import GANG_KINDS
 from cardquota.quota.decisions import judge_create
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.limits import ALTERNATIVES
-from cardquota.quota.release import ReleasePass
+from cardquota.quota.release import release_cycle
 
 from ..figure import Figure, Report
 
@@ -154,7 +154,7 @@ def _longest_step(ledger: Ledger) -> float:
     """Until the first opens, or all have been tried."""
     account = ledger.account("red")
     assert account is not None
-    steps, most = iter(ReleasePass(ledger, account)), 0.0
+    steps, most = iter(release_cycle(ledger, account)), 0.0
     gc.collect()
     gc.disable()
     try:

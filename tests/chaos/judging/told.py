@@ -9,9 +9,9 @@ from datetime import datetime
 from .recount import Recount
 from .stored import Object, StoredPod
 
-RENEWED = 10.0
+RENEWED = 4.0
 """The product's `events.renewAfter` in all runs, in seconds."""
-LATE = 11.0
+LATE = 6.0
 """Seconds that it may take until the head of a queue is told again after that time."""
 _OURS = "cardquota"
 _LACKS = re.compile(r"Queue <([^>]*)> has insufficient <([^>]*)> quota: requested <(\d+)>, ")

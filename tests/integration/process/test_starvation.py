@@ -48,8 +48,7 @@ def test_e6_a_big_gang_starts_once_as_much_has_freed_as_it_needs(
             team.until_row(T1000, allocated=2, inqueue=0)
             small("late-1")
             told = team.until_told("late-1", v.Reason.BEHIND)
-            assert f"for group <{namespace}/gang>" in told["message"]
-            assert f"for <{T1000}> <3>" in told["message"]
+            assert f"keeps <{T1000}> for group <{namespace}/gang>" in told["message"]
             for pod in (third, late):
                 assert not let_through(team.pod("late-1"))
                 assert team.delete(pod).ok

@@ -10,7 +10,7 @@ from cardquota.quota import vocabulary as v
 from integration.asking import Object
 from integration.pod_watch import SeenChange
 from integration.roomy_nodes import T1000
-from integration.team import Team, let_through, notes, of_a_job
+from integration.team import Team, let_through, notes
 
 
 def member(team: Team, name: str, gang: str = "gang", cards: int = 1) -> PodBody:
@@ -277,30 +277,3 @@ def test_whose_group_does_not_exist_is_in_nobodys_way(team: Team) -> None:
     assert team.create(team.a_gang("nowhere", 1)).ok
     assert team.delete(holder).ok
     team.until_open("lost")
-
-
-def test_e6_the_place_of_a_member_that_died_is_kept_for_its_replacement(team: Team) -> None:
-    """It comes some moments later; the others would hold their cards for nothing."""
-    team.has_queue({T1000: 3})
-    gang = team.a_gang("gang", 3)
-    assert team.create(gang).ok
-    for name in ("a", "b", "c"):
-        assert team.create(member(team, name)).ok
-    team.until_bound("a", "b", "c")
-    team.until(lambda: v.RESERVATION not in notes(team.get(gang)), "nothing is reserved any more")
-    assert team.create(of_a_job(team.a_pod("other", 1, T1000))).ok
-    team.until_told("other", v.Reason.INSUFFICIENT_CARD)
-
-    assert team.delete(member(team, "b")).ok
-    team.until_row(T1000, allocated=2, inqueue=0)
-    assert team.create(of_a_job(team.a_pod("young", 1, T1000))).ok
-    told = team.until_told("young", v.Reason.BEHIND)
-    assert f"free for group <{team.namespace}/gang>" in told["message"]
-    assert not let_through(team.pod("other"))
-    assert team.create(member(team, "b2")).ok
-    team.until_bound("b2")
-    assert not any(let_through(team.pod(name)) for name in ("other", "young"))
-
-    for name in ("a", "b2", "c"):
-        assert team.delete(member(team, name)).ok
-    team.until_open("other")

@@ -112,27 +112,24 @@ def test_the_life_of_a_group(team: Team) -> None:
     assert (found["phase"], found["succeeded"], found["failed"]) == ("Completed", 2, 1)
 
 
-def test_the_place_of_a_group_moves_up(team: Team) -> None:
+def test_i4_the_place_of_a_group_is_that_of_when_it_began_to_wait(team: Team) -> None:
     """Each waits for what is before it, in the order in which they were created (E6)."""
     queue = team.has_queue({T1000: 2})
     holder = team.a_pod("holder", 2, T1000)
     assert team.create(holder).ok
     team.until_open("holder")
     gangs = [team.a_gang(f"gang-{n}", 2).requesting({T1000: 2}) for n in range(3)]
-    for gang in gangs:
-        assert team.create(gang).ok
     short = v.Reason.INSUFFICIENT_CARD
     for number, gang in enumerate(gangs, 1):
-        place = f"number <{number}> of <3> that wait in Queue <{queue}>"
+        assert team.create(gang).ok
+        place = f"number <{number}> of <{number}> that wait in Queue <{queue}>"
         until_condition(team, gang, "Unschedulable", short, place)
 
     assert team.delete(holder).ok
 
     until_phase(team, gangs[0], "Inqueue")
     assert condition(team, gangs[0])["type"] == ""
-    for number, gang in enumerate(gangs[1:], 1):
-        place = f"number <{number}> of <2> that wait in Queue <{queue}>"
-        until_condition(team, gang, "Unschedulable", short, place)
+    assert f"number <3> of <3> that wait in Queue <{queue}>" in condition(team, gangs[2])["message"]
     assert len(team.events("gang-2", short)) == 1
 
 

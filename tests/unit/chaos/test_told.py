@@ -66,7 +66,7 @@ def test_a_queue_in_which_nobody_was_told_for_long(story: Story) -> None:
     old = event(second, lacks(), ago=late + 100)
     assert wrong(story, event(first, lacks(), ago=late - 1), old) == []
     assert wrong(story, event(first, lacks(), ago=late + 5), old) == [
-        "nobody who waits in q was told for 21 s"
+        "nobody who waits in q was told for 10 s"
     ]
 
 

@@ -8,7 +8,7 @@ first stays (D7); here that is the first one that was put in.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ...quota.accounts.published_rows import own_status
@@ -23,8 +23,8 @@ from ...quota.objects.device_class import DeviceClass
 from ...quota.objects.namespace import Namespace
 from ...quota.objects.node import Node
 from ...quota.objects.queue import Queue
+from ...quota.vocabulary import GPU_MEMORY
 from .. import sentences
-from .cards_without_row import cards_without_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,3 +224,15 @@ class CardCount:
 def _amount(published: object) -> int:
     """What cannot be an amount counts as none."""
     return published if type(published) is int and published > 0 else 0
+
+
+def cards_without_row(ledger: Ledger, cards: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Of these cards those whose resource name is in no vendor row, each with that name: for them
+    the API server does not recognise pods without annotations (D6).
+    """
+    for card in cards:
+        resource = ledger.catalog.resource(card)
+        if resource is None or resource == GPU_MEMORY:  # that is recognised by itself (B10)
+            continue
+        if ledger.vendors.owner(resource) is None:
+            yield card, resource

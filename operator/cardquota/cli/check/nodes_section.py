@@ -7,7 +7,7 @@ from ...quota.ledger.ledger import Ledger
 from ...quota.messages import report_messages
 from ...quota.vocabulary import NOT_COUNTED
 from .. import sentences
-from ..cards.cards_without_row import cards_without_row
+from ..cards.card_list import cards_without_row
 from .bounded_section import bounded_section
 from .checked_cluster import NODES, CheckedCluster
 from .finding import Finding, FindingKind

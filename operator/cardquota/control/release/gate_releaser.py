@@ -24,9 +24,9 @@ from ...quota.ledger.ledger import Ledger
 from ...quota.messages import gate_messages
 from ...quota.moments import time_text
 from ...quota.pods.pod_facts import PodFacts
+from ...quota.release.cycle import release_cycle
 from ...quota.release.release_judge import Opening
 from ...quota.release.release_order import QueueOrder
-from ...quota.release.release_pass import ReleasePass
 from ...quota.release.starvation import Starvation
 from ...quota.stamp import Stamp
 from ...quota.verdict import Verdict
@@ -85,10 +85,10 @@ class GateReleaser:
         ends the time of reservations (E8).
         `quota_conditions`: written where the status of groups is not ours.
 
-        `starvation_wait`: seconds after which nobody behind takes what one needs who lacks room
-        (E6); 0: everybody does. `wall_clock`: seconds since 1970, as the API server counts them:
-        the wait begins with the creation, so that it does not begin anew with a new leader. No
-        timer ends it: at that moment nothing more can be let through, only less.
+        `starvation_wait`: seconds after which nobody passes one that lacks room and wants the same
+        card (E6); 0: everybody does. `wall_clock`: seconds since 1970, as the API server counts
+        them: the wait begins with the creation, so that it does not begin anew with a new leader.
+        No timer ends it: at that moment nothing more can be let through, only less.
 
         `renew_after`: seconds after which the heads of queues are told again.
         """
@@ -323,8 +323,8 @@ class GateReleaser:
         starvation = None
         if self._starvation_wait:
             starvation = Starvation(self._wall_clock(), self._starvation_wait)
-        release = ReleasePass(self._ledger, account, before=put_off, starvation=starvation)
-        for found in release:
+        cycle = release_cycle(self._ledger, account, before=put_off, starvation=starvation)
+        for found in cycle:
             if found is None:
                 pass
             elif found.gang is not None and not found.pods:

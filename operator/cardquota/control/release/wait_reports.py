@@ -8,7 +8,7 @@ more, or later, asks (F5).
 import logging
 import math
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from hashlib import blake2b
 from itertools import islice
 from sys import intern
@@ -88,14 +88,13 @@ class WaitReports:
         """Queues in which pods may have to be told."""
         self._delayed: OrderedDict[str, float] = OrderedDict()
         """By uid: pods that are told only if they still wait at this time. The latest is last."""
-        self._begins: Iterator[None] | None = self._begin()
-        """Its steps go through all who wait when the term begins. None: it is over."""
         self._spare, self._counted_at = float(AT_ONCE), clock()
         """How many events may be told at once, and when that was counted."""
         self._sweep_every = renew_after / _SWEEPS
         self._sweep_at = clock() + self._sweep_every
         self._to_sweep: deque[str] = deque()
         """Queues whose head is still to be looked at in this sweep."""
+        self._begin()
 
     def look(self, queue: str) -> None:
         """A pod that waits in this queue may not have been told why."""
@@ -105,8 +104,6 @@ class WaitReports:
         """Tell some pods. Returns whether more can be told at once. If the rest has to wait for a
         time, `later` is used.
         """
-        if not self._has_begun(slice_):
-            return True
         while not slice_.over:
             if not self._events.has_room:
                 self._at(_LOOK_AGAIN)
@@ -126,7 +123,6 @@ class WaitReports:
 
     def stop(self) -> None:
         """Tell nothing more."""
-        self._begins = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -135,27 +131,16 @@ class WaitReports:
         self._to_sweep.clear()
         self._sweep_at = math.inf
 
-    def _has_begun(self, slice_: TimeSlice) -> bool:
-        """Go on with the beginning of the term. Returns whether it is over."""
-        if self._begins is not None:
-            for _ in self._begins:
-                if slice_.over:
-                    return False
-            self._begins = None
-        return True
-
-    def _begin(self) -> Iterator[None]:
+    def _begin(self) -> None:
         """Have everybody told who waits already. What is known of who was told is of an earlier
         term of ours: others may have led since.
         """
-        for queue in [account.name for account in self._ledger.accounts()]:
-            account = self._ledger.account(queue)
-            if account is not None and (account.pending.classes or account.pending.groups):
+        for account in self._ledger.accounts():
+            if account.pending.classes or account.pending.groups:
                 for uid in account.pending.uids():
                     self._ledger.pods[uid].told = None
-                yield from account.pending.tell_all_again()
-                self._queues[queue] = None
-            yield
+                account.pending.tell_all_again()
+                self._queues[account.name] = None
 
     def _at(self, seconds: float) -> None:
         if self._timer is not None:

@@ -1,10 +1,9 @@
 """The totals of one queue, per dimension (section 6)."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import Final
 
-from ..amounts import NO_AMOUNTS, Amounts, Charge, is_card
+from ..amounts import NO_AMOUNTS, Amounts, is_card
 from ..pending.pending_queue import PendingQueue
 from ..pods.charge_state import ChargeState
 from .account_reader import Borrowed, OverQuota
@@ -96,20 +95,6 @@ class Account:
         row = self._writable(dimension)
         row.reserved += amount
         self._drop_if_empty(dimension, row)
-
-    @contextmanager
-    def as_if_reserved(self, amounts: Charge) -> Iterator[None]:
-        """While something is judged: as if these amounts were reserved too.
-
-        Nothing else may happen meanwhile. Afterwards all is as before.
-        """
-        for dimension, amount in amounts:
-            self.add_reserved(dimension, amount)
-        try:
-            yield
-        finally:
-            for dimension, amount in amounts:
-                self.add_reserved(dimension, -amount)
 
     def add_elastic(self, dimension: str, amount: int) -> None:
         """Add to what is elastic."""

@@ -31,7 +31,7 @@ from ..vocabulary import GroupPhase, Mode, QueueState, Reason
 from ..workloads.workload_facts import WorkloadFacts, pod_of
 from .answer_forms import CardAmount, Explanation, OtherQueue
 from .asked_workload import AskedPods, AskedWorkload, group_of, pods_of
-from .card_amount import choice_amounts
+from .card_amount import card_amounts, choice_amounts
 from .holders import NamespaceHolders, holders_for
 from .waiting import (
     POD_GROUP,
@@ -102,7 +102,7 @@ def _asked_room(request: PodRequest | None, pods: int, selector: bytes) -> _Aske
 
 
 @dataclass(frozen=True, slots=True)
-class _JudgedStanding:
+class _Judged:
     """How something stands, before its place, holders and other room are looked up."""
 
     state: WorkloadState
@@ -177,8 +177,8 @@ def _stands(
     asked: AskedWorkload,
     pods: AskedPods,
     group: PodGroupState | None,
-    next_pod: _JudgedStanding | None,
-) -> _JudgedStanding | None:
+    next_pod: _Judged | None,
+) -> _Judged | None:
     """What is told of: its first pod that waits, else its next one, else one that has its cards.
     None: we know of none. `next_pod`: if it lacks any.
     """
@@ -209,7 +209,7 @@ def _stands(
     return _of_pod(ledger, first, WorkloadState.FITS, text)
 
 
-def _not_read(ledger: LedgerReader, asked: AskedWorkload) -> _JudgedStanding | None:
+def _not_read(ledger: LedgerReader, asked: AskedWorkload) -> _Judged | None:
     """A pod or a group of which only the name is kept (P8)."""
     kept, found = ledger.kept_pods, None
     if asked.kind == POD:
@@ -221,22 +221,20 @@ def _not_read(ledger: LedgerReader, asked: AskedWorkload) -> _JudgedStanding | N
     if found is None:
         return None
     text = request_messages.not_read(asked.kind, asked.name, why_not_read(kept, found))
-    return _JudgedStanding(WorkloadState.WAITS, text, Reason.TOO_MUCH_KEPT)
+    return _Judged(WorkloadState.WAITS, text, Reason.TOO_MUCH_KEPT)
 
 
-def _of_pod(
-    ledger: LedgerReader, record: PodRecord, state: WorkloadState, text: str
-) -> _JudgedStanding:
+def _of_pod(ledger: LedgerReader, record: PodRecord, state: WorkloadState, text: str) -> _Judged:
     """Of one that does not wait at our gate, with the cards that it holds."""
     cards = Counter[str]()
     for card, amount in record.charge:
         if is_card(card):
             cards[card] += amount
     asks = choice_amounts(((card,), amount) for card, amount in cards.items())
-    return _JudgedStanding(state, text, queue=record.queue, asks=asks)
+    return _Judged(state, text, queue=record.queue, asks=asks)
 
 
-def _waiting(ledger: LedgerReader, record: PodRecord) -> _JudgedStanding:
+def _waiting(ledger: LedgerReader, record: PodRecord) -> _Judged:
     """A pod at our gate, or its gang, if it starts with that."""
     facts, request, why = record.facts, record.request, why_waits(ledger, record)
     asks = choice_amounts([(request.cards, request.amount)] if request is not None else [])
@@ -248,36 +246,36 @@ def _waiting(ledger: LedgerReader, record: PodRecord) -> _JudgedStanding:
         if len({ledger.pods[uid].request for uid in firsts}) > 1:
             request = None
     room = _asked_room(request, pods, facts.selector)
-    return _JudgedStanding(WorkloadState.WAITS, why.text, why.reason, record.queue, asks, room)
+    return _Judged(WorkloadState.WAITS, why.text, why.reason, record.queue, asks, room)
 
 
 def _next_pod(
     ledger: LedgerReader, maker: WorkloadFacts, lacking: int, *, require_queue: bool
-) -> _JudgedStanding:
+) -> _Judged:
     """A workload none of whose pods waits: what would become of its next one, if it lacks any."""
     pod = pod_of(maker, maker.kind, ledger.defaults, maker=maker.name)
     if pod is None and lacking:
-        return _JudgedStanding(WorkloadState.COMING, standing_messages.TEMPLATE_NOT_KEPT)
+        return _Judged(WorkloadState.COMING, standing_messages.TEMPLATE_NOT_KEPT)
     wanted = standing_messages.pods_not_known if maker.replicas else standing_messages.wants_no_pods
     if pod is None:
-        return _JudgedStanding(WorkloadState.FITS, wanted())
+        return _Judged(WorkloadState.FITS, wanted())
     queue = ledger.queue_of(pod)
     request = ledger.request_of(pod, queue)
     asks = choice_amounts([(request.cards, request.amount)])
     if not lacking:
-        return _JudgedStanding(WorkloadState.FITS, wanted(), "", queue, asks)
+        return _Judged(WorkloadState.FITS, wanted(), "", queue, asks)
     room = _asked_room(request, 1, pod.selector)
     verdict = judge_create(ledger, pod, require_queue=require_queue)
     effect = effect_of(verdict.outcome, ledger.policy_of(pod, queue), ledger.mode_in(pod.namespace))
     if effect is Effect.DENY:
         reason = verdict.reason or ""
-        return _JudgedStanding(WorkloadState.REFUSED, verdict.text, reason, queue, asks, room)
+        return _Judged(WorkloadState.REFUSED, verdict.text, reason, queue, asks, room)
     waits = verdict.text if effect is Effect.GATE and not verdict.fits else ""
     text = standing_messages.next_pod_not_refused(waits)
-    return _JudgedStanding(WorkloadState.COMING, text, "", queue, asks)
+    return _Judged(WorkloadState.COMING, text, "", queue, asks)
 
 
-def _without_pods(ledger: LedgerReader, group: PodGroupState) -> _JudgedStanding | None:
+def _without_pods(ledger: LedgerReader, group: PodGroupState) -> _Judged | None:
     """A group none of whose pods is there: it waits to be enqueued (E1), or for them."""
     facts = group.facts
     if facts is None:
@@ -296,14 +294,14 @@ def _without_pods(ledger: LedgerReader, group: PodGroupState) -> _JudgedStanding
             resource = ledger.catalog.resource(names[0]) or ""
             room = _AskedRoom(names, resource, 1, number, others)
     elif _is_over(group, reserved):
-        return _JudgedStanding(WorkloadState.ENDS, standing_messages.group_is_over(), queue=queue)
+        return _Judged(WorkloadState.ENDS, standing_messages.group_is_over(), queue=queue)
     elif reserved:
         why = WaitReason("", standing_messages.group_reserved(reserved))
-        asks = choice_amounts(((one,), n) for one, n in reserved if is_card(one))
+        asks = card_amounts(reserved)
     elif ledger.mode_in(facts.namespace) is Mode.ENFORCE:
         verdict = judge_group(ledger, facts)
         why = why if verdict.fits else reason_of(verdict)
-    return _JudgedStanding(WorkloadState.WAITS, why.text, why.reason, queue, asks, room)
+    return _Judged(WorkloadState.WAITS, why.text, why.reason, queue, asks, room)
 
 
 def _is_over(group: PodGroupState, reserved: Charge) -> bool:

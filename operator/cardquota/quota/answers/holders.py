@@ -118,11 +118,11 @@ def _add_reserved(found: _Found, ledger: LedgerReader, queue: str) -> Steps[None
     for start in range(0, len(keys), AT_A_TIME):
         for key in keys[start : start + AT_A_TIME]:
             group = ledger.groups.get(key)
-            for dimension, amount in group.rest_in(queue) if group is not None else ():
-                if is_card(dimension):
+            for card, amount in group.rest_in(queue) if group is not None else ():
+                if is_card(card):
                     namespace, _, name = key.partition("/")
                     of = found.setdefault((namespace, "PodGroup", name), _HeldByWorkload())
-                    of.add(dimension, amount)
+                    of.add(card, amount)
         yield
 
 

@@ -143,24 +143,12 @@ class Charges:
             name for name, resource in known_as.items() if state.catalog.held_as(name) != resource
         )
         if any(moved):
+            # Who closes cards to others may ask for one that nobody knows now, and closes none.
+            state.epoch += 1
             for account in state.waiting.values():
-                if cards.isdisjoint(account.quota):
-                    continue
-                if self.may_let_pass(account) or account.pending.blocked:
+                if not cards.isdisjoint(account.quota):
                     account.pending.activate_blocked()
                     state.dirty.mark_pending(account.name)
-
-    def may_let_pass(self, account: Account) -> bool:
-        """Whether news of cards may let pods pass: in a fifo queue with pods that wait, and where
-        some wait behind one who has waited too long.
-
-        The pod that holds up the others may be an invalid request now, and then holds up nobody.
-        So in a fifo queue all of them are judged again, and elsewhere the one.
-        """
-        fifo = account.facts is not None and account.facts.fifo and bool(account.pending)
-        if fifo:
-            account.pending.invalidate_needs()
-        return fifo or bool(account.pending.inadmissible.behind)
 
     def _index(self, record: PodRecord) -> None:
         state, facts = self._state, record.facts

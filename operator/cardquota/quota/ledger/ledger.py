@@ -528,7 +528,7 @@ class Ledger(LedgerState):
         """The set of known cards changed: a card's name may have become valid, or invalid."""
         self.epoch += 1
         for account in self.waiting.values():
-            if self._charges.may_let_pass(account) or account.pending.blocked_on_cards:
+            if account.pending.blocked_on_cards or account.pending.inadmissible.closing:
                 self.dirty.mark_pending(account.name)
 
 

@@ -1,10 +1,7 @@
 """Who comes before, of those that wait (E6)."""
 
-from collections.abc import Sequence
-
-from ..amounts import Amount
 from ..words import show
-from .phrases import held_text, waits_in
+from .phrases import waits_in
 
 
 def waits_in_order(queue: str, number: int, of: int) -> str:
@@ -14,31 +11,29 @@ def waits_in_order(queue: str, number: int, of: int) -> str:
     return f"number <{number}> of <{of}> that {waits_in(queue)}"
 
 
-def behind(queue: str, card: str, before: int, first: str | None = None) -> str:
-    """No pod passes another in a queue with `dequeueStrategy: fifo`.
-
-    `before`: how many pods, at least, wait for the card before this one. `first`: the first of
-    them, if the reader may see it; pods of other namespaces are not named.
-    """
-    named = f", the first is <{show(first)}>" if first else ""
-    return (
-        f"Queue <{show(queue)}> lets pods through strictly in order (fifo): at least <{before}> "
-        f"wait for <{show(card)}> before this pod{named}; wait, or ask the queue's owner for a "
-        "higher quota"
-    )
-
-
-def behind_long_wait(
-    queue: str, waited: int, asked: Sequence[Amount], *, group: bool, name: str | None = None
+def behind(
+    queue: str,
+    dimension: str,
+    name: str | None = None,
+    *,
+    group: bool = False,
+    waited: float | None = None,
 ) -> str:
-    """There is room, but it is set aside for a group, or a pod, that has waited too long (E6).
+    """A pod or group before this one waits for the same, and nobody passes it (E6).
 
-    `waited`: seconds. `name`: that of the group or pod, if the reader may see it.
+    `name`: that of the one before, if the reader may see it. `group`: whether it is a group.
+    `waited`: seconds, where it has waited too long; None: the queue is fifo.
     """
     kind = "group" if group else "pod"
     who = f"{kind} <{show(name)}>" if name else f"a {kind}"
-    return (
-        f"Queue <{show(queue)}> keeps what is free for {who}, which comes before this pod and has "
-        f"waited <{waited // 60}> min for {held_text(asked)}; this pod would take some of that; "
-        "wait, or ask the queue's owner for a higher quota"
-    )
+    if waited is None:
+        why = (
+            f"lets pods through strictly in order (fifo), and {who}, which comes before this pod, "
+            f"waits for <{show(dimension)}>"
+        )
+    else:
+        why = (
+            f"keeps <{show(dimension)}> for {who}, which comes before this pod and has waited "
+            f"<{int(waited) // 60}> min"
+        )
+    return f"Queue <{show(queue)}> {why}; wait, or ask the queue's owner for a higher quota"

@@ -106,8 +106,8 @@ def room_now(queue: str) -> str:
     )
 
 
-def next_pod_not_refused(waits: str = "") -> str:
-    """The next pod of a workload would be created. `waits`: why it would wait at the gate."""
-    if waits:
-        return f"its next pod would be created and wait at the gate: {waits}; {_NOT_TRIED}"
+def next_pod_not_refused(text: str = "") -> str:
+    """The next pod of a workload would be created. `text`: why it would wait at the gate."""
+    if text:
+        return f"its next pod would be created and wait at the gate: {text}; {_NOT_TRIED}"
     return f"no quota refuses its next pod, so {_NOT_TRIED}"

@@ -4,37 +4,31 @@ In: pods and gangs that begin or stop waiting, and what a judgement said of them
 next with the room there is (E6), and which still have to be told why they wait. Judges nothing.
 """
 
-from .candidate import Candidate, InadmissibleClass, PodClass, Room
+from .candidate import Candidate, InadmissibleClass, PodClass, Room, Shortage
 from .demand import Demand
-from .fifo_index import FifoIndex
 from .gang import Gang
 from .inadmissible_classes import InadmissibleClasses
-from .long_waits import Asked
-from .pending_queue import AT_A_TIME, PendingQueue
-from .place import Place
+from .pending_queue import AT_A_TIME, PendingQueue, Place
 from .readiness import Readiness
 from .release_key import ReleaseKey
-from .untold import Behind, BehindLongWait, Named, Words
+from .untold import Behind, Words
 from .wait_times import WaitTimes
 
 __all__ = [
     "AT_A_TIME",
-    "Asked",
     "Behind",
-    "BehindLongWait",
     "Candidate",
     "Demand",
-    "FifoIndex",
     "Gang",
     "InadmissibleClass",
     "InadmissibleClasses",
-    "Named",
     "PendingQueue",
     "Place",
     "PodClass",
     "Readiness",
     "ReleaseKey",
     "Room",
+    "Shortage",
     "WaitTimes",
     "Words",
 ]

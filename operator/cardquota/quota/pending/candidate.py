@@ -8,10 +8,10 @@ share a file.
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
 
-from ..advice import NO_ADVICE, Advice
 from ..pods.pod_record import SortKey
 from ..vocabulary import Reason
 from .gang import Gang
@@ -24,12 +24,34 @@ class BesideElastic(NamedTuple):
     dimension: str
 
 
-Room = str | BesideElastic
+@dataclass(slots=True, frozen=True)
+class NeverClosed:
+    """The room of a dimension for one to which nothing is closed (E6)."""
+
+    dimension: str
+
+
+Room = str | BesideElastic | NeverClosed
 """A dimension, or its room counted in another way."""
 Needs = Mapping[Room, int]
-"""How much must be free. Empty: not known, so it must be tried."""
-ANYTHING: Final[Needs] = {"": -(2**62)}
+"""How much must be free of one of these."""
+ANY_AMOUNT: Final = -(2**62)
 """A need that is always met."""
+ANYTHING: Final[Needs] = {"": ANY_AMOUNT}
+"""Needs that are not known: it must be tried."""
+
+
+class Shortage(NamedTuple):
+    """What an inadmissible class lacks, as its first was last judged."""
+
+    needs: Needs
+    reason: Reason | None = None
+    """The reason that all of them have been told. None: they were behind others when they came, and
+    were not judged."""
+    closes: frozenset[str] = frozenset()
+    """What it may close to those behind it."""
+    epoch: int = 0
+    """When it was judged: what it waits for may be unknown by now, and never come."""
 
 
 class PodClass:
@@ -39,7 +61,6 @@ class PodClass:
     """
 
     __slots__ = (
-        "_advice",
         "_newcomers",
         "_told",
         "_told_up_to",
@@ -66,13 +87,10 @@ class PodClass:
         what they are told may differ."""
         self._told: Reason | None = None
         """The reason why its pods wait, as they are told."""
-        self._advice = NO_ADVICE
-        """With which they are told it."""
         self._told_up_to: tuple[()] | SortKey | None = None
         """Pods after this sort key have not been told yet. None: only newcomers have not."""
         self._newcomers: dict[str, None] = {}
-        """Uids of pods not after `_told_up_to` that came after the others were told, or are to be
-        told once more."""
+        """Uids of pods not after `_told_up_to` that came after the others were told."""
 
     def join(self, sort_key: SortKey) -> None:
         """A pod begins waiting."""
@@ -103,18 +121,11 @@ class PodClass:
         """Whether none of its pods has been told the reason yet."""
         return self._told_up_to == () or len(self._newcomers) == len(self.sort_keys)
 
-    def to_hear(self, reason: Reason, advice: Advice = NO_ADVICE) -> None:
-        """Set why its pods wait. If the reason is new, or what they were advised is wrong now, all
-        of them are untold.
-        """
-        if reason is not self._told or advice.outdates(self._advice):
-            self._told, self._advice = reason, advice
+    def to_hear(self, reason: Reason) -> None:
+        """Set why its pods wait. If the reason is new, all of them are untold."""
+        if reason is not self._told:
+            self._told = reason
             self.tell_all_again()
-
-    def tell_again(self, sort_key: SortKey) -> None:
-        """A pod that waits here has to be told once more, whatever it was told."""
-        if self._told_up_to is None or sort_key <= self._told_up_to:
-            self._newcomers[sort_key.uid] = None
 
     def tell_all_again(self) -> None:
         """All pods that wait here have to be told once more, whatever they were told."""
@@ -192,30 +203,13 @@ class Candidate:
 class InadmissibleClass:
     """Candidates that ask for the same: if the first does not fit, none does."""
 
-    __slots__ = (
-        "_candidates",
-        "aside",
-        "behind",
-        "cards",
-        "holds_up",
-        "needs",
-        "reason",
-        "signature",
-    )
+    __slots__ = ("_candidates", "asked", "shortage", "signature")
 
-    def __init__(self, signature: Hashable, cards: frozenset[str], behind: str = "") -> None:
+    def __init__(self, signature: Hashable, asked: frozenset[str], shortage: Shortage) -> None:
         self.signature = signature
-        self.behind = behind
-        """The uid of the one behind whom they wait, who has waited too long; empty: nobody."""
-        self.cards = cards
-        """The cards they ask for: one of these."""
-        self.needs: Needs = {}
-        self.reason: Reason | None = None
-        """The reason that all of them have been told."""
-        self.holds_up = True
-        """In a fifo queue: whether the classes behind it have to wait."""
-        self.aside = False
-        """Whether it has room and holds up no other class, but has to wait for one before it."""
+        self.asked = asked
+        """What they ask for: of a choice of cards, each of them."""
+        self.shortage = shortage
         self._candidates: list[tuple[ReleaseKey, Candidate]] = []
 
     def __bool__(self) -> bool:
@@ -254,6 +248,7 @@ class InadmissibleClass:
         # A shorter tuple sorts first: this is the place of the only entry with that key.
         del self._candidates[bisect_left(self._candidates, (candidate.indexed_key,))]
 
-    def may_fit(self, free: Callable[[Room], int]) -> bool:
-        """Whether one dimension has enough room to try the first."""
-        return not self.needs or any(free(d) >= need for d, need in self.needs.items())
+    def lacks_room(self, free: Callable[[Room], int], epoch: int) -> bool:
+        """Whether the first still lacks room, as far as is known without judging it."""
+        needs = self.shortage.needs.items()
+        return self.shortage.epoch == epoch and all(free(room) < need for room, need in needs)

@@ -4,13 +4,11 @@ Candidates that ask for the same form an inadmissible class. It notes, by dimens
 be free before its first could fit. One of these must be met; that may still not suffice.
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Collection, Hashable, Iterator
 
-from ..vocabulary import Reason
-from .candidate import ANYTHING, Candidate, InadmissibleClass, Needs, Room
+from .candidate import ANYTHING, Candidate, InadmissibleClass, Room, Shortage
 from .demand import Demand
-from .fifo_index import Cards, FifoIndex
-from .long_waits import LongWaits
 from .release_key import ReleaseKey
 
 
@@ -20,32 +18,13 @@ class InadmissibleClasses:
     Adding or removing a candidate costs by the dimensions that its class waits for.
     """
 
-    __slots__ = (
-        "_by_signature",
-        "_holding_up",
-        "_passed_over",
-        "_without_cards",
-        "behind",
-        "fifo_index",
-        "long_waits",
-        "with_choice",
-    )
+    __slots__ = ("_by_need", "_by_signature", "_closing")
 
     def __init__(self) -> None:
         self._by_signature: dict[Hashable, InadmissibleClass] = {}
-        self._without_cards = _ByNeed()
-        self._holding_up = _ByNeed()
-        """Classes that ask for cards and, in a fifo queue, hold up the classes behind them."""
-        self._passed_over = _ByNeed()
-        """Classes that ask for cards and hold up no other: tried only if they have room."""
-        self.fifo_index = FifoIndex()
-        """All classes that ask for cards, except those in `_passed_over`."""
-        self.long_waits = LongWaits()
-        self.behind: dict[str, dict[InadmissibleClass, None]] = {}
-        """By uid of one who has waited too long: the classes that are told to wait behind him."""
-        self.with_choice: set[str] = set()
-        """The uids of those for whom something is set aside with a choice of cards. As long as
-        there is one, needs that were found before him do not hold behind him."""
+        self._by_need: dict[Room, Demand] = {}
+        self._closing: dict[frozenset[str], list[tuple[ReleaseKey, InadmissibleClass]]] = {}
+        """Those that may close cards to others, by what they ask for, in the order of release."""
 
     def __iter__(self) -> Iterator[InadmissibleClass]:
         return iter(list(self._by_signature.values()))
@@ -54,156 +33,105 @@ class InadmissibleClasses:
         return len(self._by_signature)
 
     def put(
-        self,
-        candidate: Candidate,
-        signature: Hashable,
-        needs: Needs,
-        reason: Reason | None,
-        cards: Cards,
-        *,
-        behind: str = "",
+        self, candidate: Candidate, signature: Hashable, asked: frozenset[str], shortage: Shortage
     ) -> None:
-        """A candidate was tried and waits for room, for this reason.
-
-        `cards`: those that it asks for. `behind`: the uid of the one behind whom it waits, who has
-        waited too long. Both are the same for all candidates with this signature.
+        """A candidate was tried and waits for room. `asked`: what it asks for, the same for all
+        candidates with this signature.
         """
         inadmissible = self._by_signature.get(signature)
         if inadmissible is None:
-            inadmissible = self._by_signature[signature] = InadmissibleClass(
-                signature, cards, behind
-            )
-            if behind:
-                self.behind.setdefault(behind, {})[inadmissible] = None
+            inadmissible = InadmissibleClass(signature, asked, shortage)
+            self._by_signature[signature] = inadmissible
         self._unlist(inadmissible)
         inadmissible.put(candidate)
-        inadmissible.needs, inadmissible.reason = needs, reason
+        inadmissible.shortage = shortage
         self._list(inadmissible)
 
     def take(self, candidate: Candidate) -> None:
         """A candidate no longer waits for room. Does nothing for one that did not."""
         inadmissible = candidate.inadmissible
         if inadmissible is not None:
-            self.long_waits.discard(candidate)
             self._unlist(inadmissible)
-            if self.with_choice and candidate is inadmissible.first:
-                inadmissible.needs = ANYTHING
             inadmissible.take(candidate)
-            if inadmissible:
-                self._list(inadmissible)
-            else:
-                self._forget(inadmissible)
-
-    def _forget(self, inadmissible: InadmissibleClass) -> None:
-        del self._by_signature[inadmissible.signature]
-        those = self.behind.get(inadmissible.behind)
-        if those is not None:
-            those.pop(inadmissible, None)
-            if not those:
-                del self.behind[inadmissible.behind]
+            self._list(inadmissible)
+            if not inadmissible:
+                del self._by_signature[inadmissible.signature]
 
     def move(self, candidate: Candidate) -> None:
-        """A candidate has another place now. Does nothing for one that does not wait for room.
-
-        What it needs and whether it is blocked stay: a pass that has begun still finds it.
-        """
+        """A candidate has another place now. Does nothing for one that does not wait for room."""
         inadmissible = candidate.inadmissible
-        if inadmissible is None:
-            return
-        ordered, cards = self._in_fifo_order(inadmissible), inadmissible.cards
-        blocker = self.fifo_index.blocker_of(cards) if ordered else ""
-        self._unlist(inadmissible)
-        inadmissible.take(candidate)
-        inadmissible.put(candidate)
-        self._list(inadmissible)
-        self.long_waits.reindex(candidate)
-        if ordered:
-            self.fifo_index.set_blocker(cards, blocker)
-
-    def set_needs(self, inadmissible: InadmissibleClass, needs: Needs) -> None:
-        """Set how much must be free before the first of a class is tried again."""
-        self._unlist(inadmissible)
-        inadmissible.needs = needs
-        self._list(inadmissible)
-
-    def set_holds_up(
-        self, inadmissible: InadmissibleClass, *, holds_up: bool, aside: bool = False
-    ) -> None:
-        """Set whether the classes behind this one have to wait in a fifo queue. `aside`: they need
-        not, but this class has to wait for one before it, so it stays in the fifo order.
-        """
-        if (inadmissible.holds_up, inadmissible.aside) != (holds_up, aside):
+        if inadmissible is not None:
             self._unlist(inadmissible)
-            inadmissible.holds_up, inadmissible.aside = holds_up, aside
+            inadmissible.take(candidate)
+            inadmissible.put(candidate)
             self._list(inadmissible)
 
-    def next_with_room(
-        self, free: Callable[[Room], int], after: ReleaseKey | None, *, of_cards: bool = True
-    ) -> InadmissibleClass | None:
-        """The first class after a place with enough room in some dimension.
+    def set_shortage(self, inadmissible: InadmissibleClass, shortage: Shortage) -> None:
+        """Set what a class lacks, and so when its first is tried again."""
+        self._unlist(inadmissible)
+        inadmissible.shortage = shortage
+        self._list(inadmissible)
 
-        Without `of_cards`, only classes that ask for no card or hold up no other. Costs by the
-        number of dimensions that classes wait for, whatever amounts they need.
+    def have_tried(self, inadmissible: InadmissibleClass) -> None:
+        """Have the first of a class tried, whatever room there is."""
+        self.set_shortage(inadmissible, inadmissible.shortage._replace(needs=ANYTHING))
+
+    def with_room(
+        self, free: Callable[[Room], int], after: ReleaseKey | None
+    ) -> list[tuple[Room, InadmissibleClass]]:
+        """Of each dimension the first class after a place with enough room; the last of them first.
+
+        Costs by the number of dimensions that classes wait for, whatever amounts they need.
         """
-        found: tuple[ReleaseKey, InadmissibleClass] | None = None
-        for some in (self._without_cards, self._passed_over, self._holding_up):
-            if of_cards or some is not self._holding_up:
-                other = some.next(free, after)
-                found = min(found, other) if found and other else found or other
-        return found[1] if found else None
+        firsts = ((room, demand.first(free(room), after)) for room, demand in self._by_need.items())
+        found = [(room, first[1]) for room, first in firsts if first is not None]
+        return sorted(found, key=lambda one: one[1].release_key, reverse=True)
+
+    @property
+    def closing(self) -> Collection[frozenset[str]]:
+        """What those ask for that may close cards to others; each set once."""
+        return self._closing
+
+    def first_closing(
+        self,
+        asked: frozenset[str],
+        after: ReleaseKey | None,
+        may_close: Callable[[ReleaseKey], bool],
+    ) -> InadmissibleClass | None:
+        """The first class after a place that asks for exactly this and closes cards."""
+        row = self._closing.get(asked, ())
+        begin = bisect_right(row, after, key=_place) if after is not None else 0
+        for index in range(begin, len(row)):
+            key, inadmissible = row[index]
+            if may_close(key):
+                return inadmissible
+        return None
 
     def _list(self, inadmissible: InadmissibleClass) -> None:
-        self._of(inadmissible).add(inadmissible)
-        if self._in_fifo_order(inadmissible):
-            self.fifo_index.add(inadmissible)
-
-    def _unlist(self, inadmissible: InadmissibleClass) -> None:
         if not inadmissible:
             return
-        self._of(inadmissible).discard(inadmissible)
-        if self._in_fifo_order(inadmissible):
-            self.fifo_index.discard(inadmissible)
+        key, shortage = inadmissible.release_key, inadmissible.shortage
+        for room, need in shortage.needs.items():
+            self._by_need.setdefault(room, Demand()).put(key, need, inadmissible)
+        if shortage.closes:
+            insort(self._closing.setdefault(inadmissible.asked, []), (key, inadmissible))
 
-    def _of(self, inadmissible: InadmissibleClass) -> "_ByNeed":
-        if not inadmissible.cards:
-            return self._without_cards
-        return self._holding_up if self._in_fifo_order(inadmissible) else self._passed_over
-
-    def _in_fifo_order(self, inadmissible: InadmissibleClass) -> bool:
-        return bool(inadmissible.cards) and (inadmissible.holds_up or inadmissible.aside)
-
-
-class _ByNeed:
-    """Inadmissible classes by dimension and by how much of it they need."""
-
-    __slots__ = ("_demands",)
-
-    def __init__(self) -> None:
-        self._demands: dict[Room, Demand] = {}
-
-    def add(self, inadmissible: InadmissibleClass) -> None:
-        """A class waits for what it needs. Does nothing for a class without needs."""
-        for dimension, need in inadmissible.needs.items():
-            demand = self._demands.get(dimension)
-            if demand is None:
-                demand = self._demands[dimension] = Demand()
-            demand.put(inadmissible.release_key, need, inadmissible)
-
-    def discard(self, inadmissible: InadmissibleClass) -> None:
-        """The inverse of `add`. Call it with the class unchanged since then."""
-        for dimension in inadmissible.needs:
-            demand = self._demands[dimension]
-            demand.take(inadmissible.release_key)
+    def _unlist(self, inadmissible: InadmissibleClass) -> None:
+        """The inverse. Call it with the class unchanged since then."""
+        if not inadmissible:
+            return
+        key, shortage = inadmissible.release_key, inadmissible.shortage
+        for room in shortage.needs:
+            demand = self._by_need[room]
+            demand.take(key)
             if not demand:
-                del self._demands[dimension]
+                del self._by_need[room]
+        if shortage.closes:
+            row = self._closing[inadmissible.asked]
+            del row[bisect_left(row, (key,))]
+            if not row:
+                del self._closing[inadmissible.asked]
 
-    def next(
-        self, free: Callable[[Room], int], after: ReleaseKey | None
-    ) -> tuple[ReleaseKey, InadmissibleClass] | None:
-        """The first class after a place with enough room in some dimension."""
-        found: tuple[ReleaseKey, InadmissibleClass] | None = None
-        for dimension, demand in self._demands.items():
-            other = demand.first(free(dimension), after)
-            if other is not None and (found is None or other[0] < found[0]):
-                found = other
-        return found
+
+def _place(entry: tuple[ReleaseKey, InadmissibleClass]) -> ReleaseKey:
+    return entry[0]

@@ -10,17 +10,15 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..pods.charge_state import ChargeState
 from ..pods.pod_record import PodRecord, SortKey
 from ..vocabulary import Reason
 from .borrowers import Borrowers
-from .candidate import ANYTHING, Candidate, InadmissibleClass, Needs, PodClass
-from .fifo_index import Cards
+from .candidate import Candidate, InadmissibleClass, PodClass, Shortage
 from .gang import Gang
 from .inadmissible_classes import InadmissibleClasses
-from .place import MOST_COUNTED, Place
 from .reason_counts import ReasonCounts
 from .release_key import ORDINARY, Precedence, ReleaseKey, precedence_of
 from .untold import Untold
@@ -31,11 +29,24 @@ _SLACK: Final = 64
 """Outdated entries that are allowed beyond the number of valid ones."""
 AT_A_TIME: Final = 64
 """Candidates that one step activates."""
+MOST_COUNTED: Final = 1_000
+"""Candidates that a count looks at one by one, and inadmissible classes."""
 _REASONS_OF_CARDS: Final = (
     *(Reason.INVALID_CARD, Reason.CARD_NOT_IN_QUOTA),
     *(Reason.NODE_WITHOUT_CARD, Reason.CARD_UNCLEAR),
 )
 """Reasons that may end when another card becomes known."""
+
+
+class Place(NamedTuple):
+    """Where a candidate stands among all that wait in its queue, whatever they wait for. A group
+    counts once, and so do equal pods without a group that starts together.
+    """
+
+    number: int
+    """1: it is the first. 0: there is too much to count."""
+    of: int
+    """How many wait. If there is too much to count, at least so many."""
 
 
 class _Members:
@@ -245,45 +256,18 @@ class PendingQueue:
             else:
                 pod_class.candidate = None  # breaks the reference cycle
 
-    def tell_again(self, record: PodRecord) -> None:
-        """Have a pod that waits told once more why: in the words of now, and only this pod of its
-        class. Does nothing for one that does not wait here.
-        """
-        pod_class = self.classes.get(record.class_key) if record.class_key is not None else None
-        if pod_class is not None:
-            self._tell_again(pod_class, record.sort_key)
-
-    def tell_all_again(self) -> Iterator[None]:
-        """The same for all pods and groups that wait here now, a step for each class of them.
-        Events may come between two steps. Where nobody was told yet, the words are kept.
+    def tell_all_again(self) -> None:
+        """Have all pods and groups that wait here told once more why, in the words of now. Where
+        nobody was told yet, the words are kept.
         """
         groups = [place for candidate in self.groups.values() for place in candidate.classes]
         for pod_class in (*self.classes.values(), *groups):
             if not pod_class.all_untold:
                 pod_class.tell_all_again()
-                self._ask(pod_class)
-            yield
-
-    def tell_group_again(self, group: Gang) -> bool:
-        """The same of a group that waits to be enqueued, or of the first pod of a gang that starts
-        whole. Returns whether it waits so; a gang that is being built again does not.
-        """
-        candidate = self.candidate_of(group)
-        if candidate is None:
-            return False
-        pod_class = candidate.classes[0]
-        self._tell_again(pod_class, pod_class.sort_keys[0])
-        return True
-
-    def _tell_again(self, pod_class: PodClass, sort_key: SortKey) -> None:
-        pod_class.tell_again(sort_key)
-        self._ask(pod_class)
-
-    def _ask(self, pod_class: PodClass) -> None:
-        candidate = pod_class.candidate
-        if candidate is not None and candidate not in self._active:
-            # One that is active, or that is being built again, is told once it was tried.
-            self.untold.ask(pod_class)
+                candidate = pod_class.candidate
+                if candidate is not None and candidate not in self._active:
+                    # One that is active, or that is being built again, is told once it was tried.
+                    self.untold.ask(pod_class)
 
     def ask(self, group: Gang, sort_key: SortKey, dimensions: Collection[str]) -> None:
         """A group waits to be enqueued, or asks for something else than before. `dimensions`: of
@@ -310,17 +294,13 @@ class PendingQueue:
                 del self.asked_by_groups[dimension]
 
     def judge_groups_anew(self) -> None:
-        """The queue changed: have the groups that wait to be enqueued judged again, step by step,
-        and told anew if that changes what they are advised.
+        """The queue changed: have the groups that wait to be enqueued judged again, step by step.
 
         Pods that may be let through are read anew when their queue changes, and join again.
         """
         if self.groups:
             self.activate_blocked()
             self.invalidate_needs()
-            for candidate in self.groups.values():
-                (place,) = candidate.classes
-                self._tell_again(place, place.sort_keys[0])
 
     def gang_changed(self, gang: Gang) -> None:
         """A gang's minimum, reservation or members changed."""
@@ -397,7 +377,7 @@ class PendingQueue:
             self._needs_outdated = False
             for inadmissible in self.inadmissible:
                 if inadmissible:
-                    self.inadmissible.set_needs(inadmissible, ANYTHING)
+                    self.inadmissible.have_tried(inadmissible)
                 yield
         while self._classes_to_activate:
             inadmissible = next(iter(self._classes_to_activate))
@@ -462,24 +442,14 @@ class PendingQueue:
         return None
 
     def set_inadmissible(
-        self,
-        candidate: Candidate,
-        signature: Hashable,
-        needs: Needs,
-        reason: Reason | None,
-        cards: Cards,
-        *,
-        behind: str = "",
+        self, candidate: Candidate, signature: Hashable, asked: frozenset[str], shortage: Shortage
     ) -> None:
-        """The candidate was tried and lacks room. `behind`: the uid of the one behind whom it
-        waits, who has waited too long.
-        """
+        """The candidate was tried and lacks room, or waits behind others that do."""
         self._drop(candidate)
-        self.inadmissible.put(candidate, signature, needs, reason, cards, behind=behind)
-        if reason in _REASONS_OF_CARDS:
-            self._blocked_on_cards[candidate] = (
-                None  # another known card may also mean there is room
-            )
+        self.inadmissible.put(candidate, signature, asked, shortage)
+        if shortage.reason in _REASONS_OF_CARDS:
+            # another known card may also mean there is room
+            self._blocked_on_cards[candidate] = None
 
     def block(self, candidate: Candidate, reason: Reason | None) -> None:
         """The candidate was tried and waits for something other than room."""

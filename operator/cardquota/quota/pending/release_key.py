@@ -7,8 +7,8 @@ from ..pods.pod_record import SortKey
 from .gang import Gang
 from .readiness import Readiness
 
-_LAST: Final = "~"
-"""Put before a creation time: later than any of them."""
+LOST: Final = "~"
+"""Stands before the creation time of who has lost its place: later than any other."""
 
 
 class ReleaseKey(NamedTuple):
@@ -39,7 +39,7 @@ class Precedence(NamedTuple):
         readiness, share = self
         negated_priority, created, first_name, made, name, uid = sort_key
         if lost_place:
-            created, made = _LAST + created, _LAST + made
+            created, made = LOST + created, LOST + made
         return ReleaseKey(readiness, negated_priority, share, created, first_name, made, name, uid)
 
 

@@ -2,7 +2,6 @@
 
 from typing import Final, NamedTuple
 
-from ..advice import advice_of
 from ..verdict import Verdict
 from ..vocabulary import Reason
 from .candidate import Candidate, PodClass
@@ -20,38 +19,18 @@ class Words(NamedTuple):
     gang: Gang | None
 
 
-class Named(NamedTuple):
-    """A waiting pod, or a group that waits to be enqueued."""
-
-    uid: str
-    """Of a group its key: no pod's uid has a slash."""
-    namespace: str
-    name: str
-
-
 class Behind(NamedTuple):
-    """What pods behind a pod in a fifo queue are to be told. Each gets its own text, since not
-    every pod's user may know that first pod.
+    """What those are to be told who wait behind one that has closed what they ask for (E6). Each
+    namespace gets its own text, since not every user may know that one.
     """
 
-    card: str
-    """The card that both wait for."""
-    first: Named
-
-
-class BehindLongWait(NamedTuple):
-    """What those are to be told who could go, if nothing were set aside for one before them."""
-
-    first: Named
+    dimension: str
+    namespace: str
+    name: str
     group: bool
-    """Whether that is a group."""
-    waited: int
-    """Seconds."""
-    asked: tuple[tuple[str, int], ...]
-    """By card, or choice of cards, cpu or memory: what it waits for."""
-
-
-Behinds = Behind | BehindLongWait
+    """Whether the name is that of a group."""
+    waited: float | None
+    """Seconds for which that one has waited, which is too long; None: the queue is fifo."""
 
 
 class Untold:
@@ -65,7 +44,7 @@ class Untold:
     def __init__(self, counts: ReasonCounts | None = None) -> None:
         """`counts`: what is told is also counted there."""
         self._counts = counts if counts is not None else ReasonCounts()
-        self._classes: dict[PodClass, Words | Behinds | None] = {}
+        self._classes: dict[PodClass, Words | Behind | None] = {}
 
     def __len__(self) -> int:
         return len(self._classes)
@@ -80,24 +59,17 @@ class Untold:
         self._counts.judged(candidate, words.verdict.reason)
         if words.verdict.reason is None:
             return
-        advice = advice_of(words.verdict)
         for pod_class in candidate.classes:
-            pod_class.to_hear(words.verdict.reason, advice)
+            pod_class.to_hear(words.verdict.reason)
             if pod_class.untold:
                 self._classes[pod_class] = words if len(self._classes) < MOST_KEPT else None
 
-    def add_newcomers(self, candidate: Candidate, words: Behind) -> None:
-        """The same, only for pods that have not been told anything yet. These words are kept."""
+    def add_behind(self, candidate: Candidate, words: Behind) -> None:
+        """A candidate waits behind another one. Pods that were told something before are told
+        nothing new. These words are kept.
+        """
         self._counts.judged(candidate, Reason.BEHIND)
         for pod_class in candidate.classes:
-            if pod_class.untold:
-                self._classes[pod_class] = words
-
-    def add_behind(self, candidate: Candidate, words: BehindLongWait) -> None:
-        """A candidate's pods wait behind what is set aside. These words are kept."""
-        self._counts.judged(candidate, Reason.BEHIND)
-        for pod_class in candidate.classes:
-            pod_class.to_hear(Reason.BEHIND)
             if pod_class.untold:
                 self._classes[pod_class] = words
 
@@ -111,7 +83,7 @@ class Untold:
         """No pod of a class is to be told anything now. May be called again."""
         self._classes.pop(pod_class, None)
 
-    def next(self) -> Words | Behinds | Candidate | None:
+    def next(self) -> Words | Behind | Candidate | None:
         """What is to be told next, or the candidate to judge again for it. None: all are told."""
         for pod_class, words in self._classes.items():
             return words or pod_class.candidate
@@ -123,7 +95,7 @@ class Untold:
             if pod_class in self._classes:
                 self._classes[pod_class] = words
 
-    def take(self, words: Words | Behinds, most: int) -> list[str]:
+    def take(self, words: Words | Behind, most: int) -> list[str]:
         """Uids of some pods to be told these words. They count as told from now on.
 
         Classes take turns; classes with the same words go together.

@@ -1,14 +1,14 @@
 """Whose gate opens next: queues in turn, and within a queue one candidate after the other (E6).
 
-In: the ledger. Out: `QueueOrder`, and `ReleasePass`, which yields one opening after the other for
+In: the ledger. Out: `QueueOrder`, and `release_cycle`, which yields one opening after the other for
 the caller to charge. `next_refusals`: which pods are to be told why they wait.
 """
 
+from .cycle import BORROWERS_AT_A_TIME, release_cycle
 from .refusals import Refusal, next_refusals
 from .release_judge import Opening, ReleaseJudge, Wait, judge_member
 from .release_order import QueueOrder, Usage, queue_order, usage
-from .release_pass import BORROWERS_AT_A_TIME, ReleasePass
-from .starvation import Starvation, starvation_at
+from .starvation import Starvation
 
 __all__ = [
     "BORROWERS_AT_A_TIME",
@@ -16,13 +16,12 @@ __all__ = [
     "QueueOrder",
     "Refusal",
     "ReleaseJudge",
-    "ReleasePass",
     "Starvation",
     "Usage",
     "Wait",
     "judge_member",
     "next_refusals",
     "queue_order",
-    "starvation_at",
+    "release_cycle",
     "usage",
 ]

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from ..ledger.ledger import Ledger
+from .cycle import release_cycle
 from .refusals import Refusal, next_refusals
 from .release_judge import Opening
-from .release_pass import ReleasePass
 from .starvation import Starvation
 
 
@@ -19,7 +19,7 @@ def openings(
     account = ledger.account(queue)
     if account is None:
         return
-    for found in ReleasePass(ledger, account, starvation=starvation):
+    for found in release_cycle(ledger, account, starvation=starvation):
         if found is not None:
             yield found
         while (refusals := next_refusals(ledger, account)) is not None:

@@ -17,7 +17,7 @@ from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import GANG_KINDS
 from ..messages.groups import gang_messages
-from ..pending.candidate import BesideElastic, Candidate, Needs, PodClass, Room
+from ..pending.candidate import BesideElastic, Candidate, Needs, NeverClosed, PodClass, Room
 from ..pending.first_members import first_members
 from ..pods.pod_record import PodRecord, SortKey
 from ..verdict import Outcome, Verdict
@@ -65,6 +65,8 @@ class ReleaseJudge:
         """How much more of a dimension the queue may hold."""
         if isinstance(room, BesideElastic):
             return self.free(room.dimension) + self._account.row(room.dimension).elastic
+        if isinstance(room, NeverClosed):
+            return self.free(room.dimension)
         limit = self._account.limit(room)
         return _ENDLESS if limit is None else limit - self._account.row(room).charged
 
@@ -225,6 +227,35 @@ class ReleaseJudge:
             for dimension, amount in charge:
                 total[dimension] = total.get(dimension, 0) + amount
         return canonical(total)
+
+    # --- what is asked for --------------------------------------------------------------------
+
+    def asked_by(self, candidate: Candidate) -> frozenset[str]:
+        """What it asks for: of a choice of cards, each of them. A gang that has not begun: what its
+        first members ask for. One that has begun may go on with any of its members.
+        """
+        if candidate.enqueues is not None:
+            whole = self._ledger.groups[candidate.enqueues.key].request
+            # Pods that ask for cards may be free of cpu and memory (P6).
+            free = self._ledger.free_cpu_memory and whole.cards
+            return whole.dimensions.difference(COMPUTE_RESOURCES if free else ())
+        uids = [pod_class.sort_keys[0].uid for pod_class in candidate.classes]
+        if candidate.whole is not None:
+            group = self._ledger.groups[candidate.whole.key]
+            number = sum(len(pod_class.sort_keys) for pod_class in candidate.classes)
+            if group.missing == group.minimum < number:
+                uids = [record.facts.uid for record in self.starting(candidate, group)]
+        found = (self._ledger.pods[uid].request for uid in uids)
+        asked = set[str]()
+        for request in {id(request): request for request in found if request is not None}.values():
+            asked.update(request.cards, (dimension for dimension, _ in request.cpu_memory))
+        return frozenset(asked)
+
+    def is_reserved(self, candidate: Candidate) -> bool:
+        """Whether something is reserved for its gang: no card is closed to that."""
+        gang = candidate.whole or candidate.classes[0].gang
+        group = self._ledger.groups.get(gang.key) if gang is not None else None
+        return group is not None and group.rests_in == self._account.name
 
     # --- room ---------------------------------------------------------------------------------
 

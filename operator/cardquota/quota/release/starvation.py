@@ -1,9 +1,7 @@
-"""How long somebody may wait for room before what frees is set aside for him (E6)."""
+"""How long somebody may wait for room before he closes his cards to those behind him (E6)."""
 
 from datetime import UTC, datetime
 from typing import NamedTuple
-
-from ..moments import seconds_of
 
 
 class Starvation(NamedTuple):
@@ -29,9 +27,3 @@ class Starvation(NamedTuple):
             return max(0.0, self.now - datetime.fromisoformat(created).timestamp())
         except ValueError:
             return 0.0
-
-
-def starvation_at(time: str, wait: float) -> Starvation | None:
-    """At a moment, RFC 3339. None: nothing is set aside, or the time cannot be read."""
-    now = seconds_of(time)
-    return Starvation(now, wait) if wait and now is not None else None

@@ -8,7 +8,6 @@ from builders import H200, Body, a_group, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.cluster.events import MESSAGE_BYTES
 from cardquota.control.release import AT_ONCE, PER_SECOND
-from cardquota.loop import TimeSlice
 from cardquota.quota import Reason
 
 from .test_wait_reports import ToldWaits
@@ -179,27 +178,6 @@ def test_a_term_tells_again_what_an_earlier_one_of_ours_has_told() -> None:
     assert sorted(line.names[-6:]) == ["a", "b", "c", "d", "gang", "of-pods"]
     assert len(texts) == 6
     assert all("capability is <3>" in text for text in texts)
-
-
-def test_a_term_begins_in_slices() -> None:
-    """Each pod is of a class of its own."""
-    pods = [waiting(f"p{n:03}").with_cpu(f"{n + 1}m") for n in range(300)]
-    line = RenewedWaits(FOUR, HOLDER, *pods)
-    line.look()
-    line.run(10)
-    line.begin_term()
-    slices = 0
-
-    def passing() -> float:
-        line.now += 0.0001
-        return line.now
-
-    while line.reports.go_on(TimeSlice(clock=passing)):
-        slices += 1
-        assert slices < 1_000
-    assert slices > 2
-    line.run(30)
-    assert len(line.names) == 600
 
 
 def test_who_waits_no_more_is_told_nothing() -> None:

@@ -14,7 +14,7 @@ from cardquota.loop import TimeSlice
 from cardquota.quota import Reason, Verdict
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import PodRecord
-from cardquota.quota.release import ReleasePass, judge_member
+from cardquota.quota.release import judge_member, release_cycle
 
 from ..fakes import TERM, Told, a_world, account
 from .groups.test_reservation_timeouts import Timers
@@ -61,7 +61,7 @@ class ToldWaits:
 
     def look(self, *queues: str) -> None:
         for queue in queues or ("queue",):
-            list(ReleasePass(self.ledger, account(self.ledger, queue)))
+            list(release_cycle(self.ledger, account(self.ledger, queue)))
             self.reports.look(queue)
 
     def go_on(self) -> bool:

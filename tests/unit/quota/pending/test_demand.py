@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cardquota.quota.pending import Demand, InadmissibleClass, Readiness, ReleaseKey
+from cardquota.quota.pending import Demand, InadmissibleClass, Readiness, ReleaseKey, Shortage
 from cardquota.quota.pending import demand as module
 
 NUMBERS = st.integers(0, 40)
@@ -50,7 +50,7 @@ def test_e6_the_first_after_a_place_that_needs_no_more_is_found(
                 demand.take(at)
                 del plain.entries[at]
             else:
-                inadmissible = InadmissibleClass(number, frozenset())
+                inadmissible = InadmissibleClass(number, frozenset(), Shortage({}))
                 demand.put(at, need, inadmissible)
                 plain.entries[at] = need, inadmissible
             assert bool(demand) == bool(plain.entries)
@@ -62,7 +62,7 @@ def test_e6_the_first_after_a_place_that_needs_no_more_is_found(
 @pytest.mark.parametrize("back", [False, True])
 def test_blocks_stay_few_whoever_goes(back: bool) -> None:
     """Of thousands that came, and of the few that are left of them."""
-    demand, inadmissible = Demand(), InadmissibleClass("", frozenset())
+    demand, inadmissible = Demand(), InadmissibleClass("", frozenset(), Shortage({}))
     places = [place(number) for number in range(5_000)]
     for at in reversed(places) if back else places:
         demand.put(at, 1, inadmissible)

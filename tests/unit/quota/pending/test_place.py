@@ -8,7 +8,7 @@ from builders.pod import PodBody
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pending import Place
 from cardquota.quota.pending import pending_queue as module
-from cardquota.quota.release import ReleasePass
+from cardquota.quota.release import release_cycle
 
 FULL = a_queue("red").with_quota({H200: 4})
 HOLDER = a_pod("holder").in_queue("red").naming(H200).asking_for(4).stamped("red", {H200: 4})
@@ -33,7 +33,7 @@ def place(ledger: Ledger, name: str, *, decide: bool = True) -> Place:
     account = ledger.account("red")
     assert account is not None
     if decide:
-        assert not any(ReleasePass(ledger, account))
+        assert not any(release_cycle(ledger, account))
     candidate = account.pending.candidate_of(ledger.groups[f"team/{name}"])
     assert candidate is not None
     return account.pending.place_of(candidate)
@@ -92,7 +92,7 @@ def test_a_gang_whose_members_go_one_by_one_has_none() -> None:
     world = a_world(FULL, group, *runs, more)
     account = world.account("red")
     assert account is not None
-    assert not any(ReleasePass(world, account))
+    assert not any(release_cycle(world, account))
     assert account.pending.candidate_of(world.groups["team/a"]) is None
 
 

@@ -6,10 +6,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from builders import a_pod
 from cardquota.quota import Outcome, Reason, Verdict
 from cardquota.quota.ledger.groups import PodGroupState
-from cardquota.quota.pending import Behind, BehindLongWait, Candidate, Named, PendingQueue, Words
+from cardquota.quota.pending import Behind, Candidate, PendingQueue, Words
 from cardquota.quota.pods import ChargeState, PodRecord
 
-FIRST = Named("uid-first", "team", "first")
+BEHIND = Behind("NVIDIA-H200", "team", "first", group=False, waited=None)
 KEYS = ("one", "two", "three")
 
 
@@ -51,12 +51,9 @@ def test_t7_all_of_a_class_wait_for_what_its_first_waits_for() -> None:
 
 def test_t7_who_is_behind_somebody_waits_for_that() -> None:
     pending = PendingQueue("red")
-    for name, key in zip("ab", KEYS, strict=False):
-        pending.join(record(name), key)
-    pending.untold.add_newcomers(candidate_of(pending, "one"), Behind("H200", FIRST))
-    long_wait = BehindLongWait(FIRST, group=False, waited=60, asked=())
-    pending.untold.add_behind(candidate_of(pending, "two"), long_wait)
-    assert pending.by_reason == {Reason.BEHIND: 2}
+    pending.join(record("a"), "one")
+    pending.untold.add_behind(candidate_of(pending, "one"), BEHIND)
+    assert pending.by_reason == {Reason.BEHIND: 1}
 
 
 def test_t7_who_waits_for_a_write_of_ours_keeps_the_last_reason() -> None:
@@ -71,8 +68,7 @@ def test_t7_a_group_without_pods_is_no_pod_that_waits() -> None:
     pending, group = PendingQueue("red"), PodGroupState("team/group")
     pending.ask(group, record("group").sort_key, ("NVIDIA-H200",))
     pending.untold.add(pending.groups[group], words(Reason.INSUFFICIENT_CARD))
-    long_wait = BehindLongWait(FIRST, group=False, waited=60, asked=())
-    pending.untold.add_behind(pending.groups[group], long_wait)
+    pending.untold.add_behind(pending.groups[group], BEHIND)
     assert pending.by_reason == {}
     assert len(pending.waits) == 0
 
@@ -106,8 +102,7 @@ class ComingAndGoing(RuleBasedStateMachine):
     @rule(key=st.sampled_from(KEYS))
     def is_behind(self, key: str) -> None:
         if key in self.pending.classes:
-            candidate = candidate_of(self.pending, key)
-            self.pending.untold.add_newcomers(candidate, Behind("H200", FIRST))
+            self.pending.untold.add_behind(candidate_of(self.pending, key), BEHIND)
 
     @invariant()
     def counts_are_those_of_a_recount(self) -> None:

@@ -475,8 +475,8 @@ def test_fifo_a_group_without_room_holds_up_those_behind_it_and_is_held_up() -> 
         refusal.pods[0].facts.namespace if refusal.pods else "group": refusal.verdict.text
         for refusal in refusals
     }
-    assert "the first is <team/a>" in texts["team"]
-    assert "first of all" not in texts["other"]
+    assert "(fifo), and group <team/a>, which" in texts["team"]
+    assert "(fifo), and a group, which" in texts["other"]
     see(ledger, asking("b", 1).created("2026-03-01T00:00:00Z"))
     (refused,) = release(ledger)[1]
     assert refused.gang is ledger.groups["team/b"]

@@ -1,10 +1,8 @@
 """E6, `dequeueStrategy: fifo`: who holds up those behind, who does not, and who is told so."""
 
-import pytest
-
 from builders import H200, H800, a_queue, see
 from cardquota.quota import Reason, Stamp
-from cardquota.quota.release import ReleasePass, refusals, release_pass
+from cardquota.quota.release import release_cycle
 
 from ..releasing import (
     FIVE,
@@ -76,22 +74,17 @@ def test_fifo_is_held_up_by_any_member_of_a_gang_that_goes_on_with_any() -> None
     assert release(ledger)[0] == [["m2"], ["z"]]
 
 
-def test_fifo_counts_of_a_gang_those_that_wait_for_the_card() -> None:
-    held = waiting("held", 3).stamped("red", {H200: 3})
-    gang = [GANG, member("m0"), member("m1", 1, H800), member("m2", 1, H800)]
-    ledger = a_cluster(QUEUE.fifo(), held, *gang, later(waiting("young", 1, H800)))
-    told = {names([refusal])[0][0]: refusal.verdict.text for refusal in release(ledger)[1]}
-    assert "at least <2> wait for <NVIDIA-H800> before this pod" in told["young"]
-
-
 def test_fifo_tells_those_behind_whom_they_wait_for() -> None:
     held = waiting("held", 2).stamped("red", {H200: 2})
     ledger = a_cluster(QUEUE.fifo(), held, waiting("a", 2), waiting("b"))
     _, refusals = release(ledger)
     assert names(refusals) == [["a"], ["b"]]
     assert refusals[1].verdict.reason is Reason.BEHIND
-    told = "at least <1> wait for <NVIDIA-H200> before this pod, the first is <team/a>; wait"
-    assert told in refusals[1].verdict.text
+    assert refusals[1].verdict.text == (
+        "Queue <red> lets pods through strictly in order (fifo), and pod <team/a>, which comes "
+        "before this pod, waits for <NVIDIA-H200>; wait, or ask the queue's owner for a higher "
+        "quota"
+    )
     see(ledger, waiting("c"))
     assert names(release(ledger)[1]) == [["c"]]
     ledger.pod_gone("uid-a")
@@ -126,37 +119,19 @@ def test_fifo_those_behind_stay_behind_when_too_little_comes() -> None:
     assert release(ledger) == ([], [])
 
 
-def test_fifo_says_how_many_are_before_a_pod_and_names_no_pod_of_another_namespace() -> None:
+def test_fifo_names_no_pod_of_another_namespace() -> None:
     held = waiting("held", 3).stamped("red", {H200: 3})
     never = waiting("a-never", 5)
-    theirs = [waiting(f"b{n}", 1 + n % 3).in_namespace("theirs") for n in range(4)]
-    ledger = a_cluster(QUEUE.fifo(), held, never, *theirs)
+    ledger = a_cluster(QUEUE.fifo(), held, never, waiting("b").in_namespace("theirs"))
     release(ledger)
     see(ledger, waiting("c", 2), waiting("c-theirs", 2).in_namespace("theirs"))
     told = {names([refusal])[0][0]: refusal.verdict.text for refusal in release(ledger)[1]}
-    assert "at least <4> wait for <NVIDIA-H200> before this pod; wait," in told["c"]
-    assert "before this pod, the first is <theirs/b0>; wait" in told["c-theirs"]
+    assert "(fifo), and a pod, which comes before this pod, waits for <NVIDIA-H200>" in told["c"]
+    assert "(fifo), and pod <theirs/b>, which comes before this pod, waits" in told["c-theirs"]
 
 
-@pytest.mark.parametrize(("most", "said"), [(7, "12345"), (5, "11111")])
-def test_fifo_counts_in_so_many_classes_and_no_more(
-    most: int, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each pod may be of a class of its own: what is not counted is one at the least."""
-    monkeypatch.setattr(refusals, "MOST_CLASSES", most)
-    held = waiting("held", 3).stamped("red", {H200: 3})
-    pods = [waiting(f"p{n}").with_cpu(f"{n + 1}") for n in range(6)]
-    ledger = a_cluster(QUEUE.fifo(), held, *pods)
-    texts = [refusal.verdict.text for refusal in release(ledger)[1]]
-    assert said == "".join(text.partition("at least <")[2].partition(">")[0] for text in texts[1:])
-
-
-@pytest.mark.parametrize("at_a_time", [1, 64])
-def test_fifo_who_can_never_go_on_is_held_up_like_others_and_holds_up_nobody(
-    at_a_time: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fifo_who_can_never_go_on_is_held_up_like_others_and_holds_up_nobody() -> None:
     """A member of a gang that runs, and asks for more than there is: another may take its place."""
-    monkeypatch.setattr(release_pass, "MOVED_AT_A_TIME", at_a_time)
     held = waiting("held", 2).stamped("red", {H200: 2})
     ledger = a_cluster(QUEUE.fifo(), GANG, runs("r", 1), held, member("m", 5))
     ledger.decisions.lose_place("team/gang")  # it would go first, for it has begun
@@ -182,7 +157,7 @@ def test_fifo_a_pass_goes_on_though_the_first_of_a_card_is_gone_meanwhile() -> N
     account = ledger.account("red")
     assert account is not None
     opened = []
-    for found in ReleasePass(ledger, account):
+    for found in release_cycle(ledger, account):
         if found is not None:
             (record, cards) = found.pods[0]
             opened.append(record.facts.name)

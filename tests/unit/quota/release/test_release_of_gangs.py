@@ -13,9 +13,9 @@ from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import (
     Opening,
     ReleaseJudge,
-    ReleasePass,
     Wait,
     judge_member,
+    release_cycle,
     release_judge,
 )
 from cardquota.quota.release.openings import openings
@@ -756,7 +756,7 @@ def test_when_a_pass_finds_it_and_holds_it_back_the_pass_goes_on() -> None:
     account = ledger.account("red")
     assert account is not None
     found = []
-    for opening in ReleasePass(ledger, account):
+    for opening in release_cycle(ledger, account):
         if opening is not None and opening.gang is not None:
             ledger.decisions.hold_back_gang(opening.gang.key)
         elif opening is not None:

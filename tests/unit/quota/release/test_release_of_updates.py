@@ -11,7 +11,7 @@ from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.decisions import judge_create
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pending import borrowers
-from cardquota.quota.release import BORROWERS_AT_A_TIME, ReleaseJudge, ReleasePass, Starvation
+from cardquota.quota.release import BORROWERS_AT_A_TIME, ReleaseJudge, Starvation, release_cycle
 
 from ..releasing import release
 from ..rollouts import QUEUE, deployment, full, lending, pod, replica_set
@@ -95,7 +95,7 @@ def test_r6_where_nothing_is_enforced_nobody_borrows() -> None:
     see(ledger, a_namespace("team").in_mode("audit"), pod("new").gated())
     account = ledger.account(OUTSIDE)
     assert account is not None
-    found = next(one for one in ReleasePass(ledger, account) if one is not None)
+    found = next(one for one in release_cycle(ledger, account) if one is not None)
     assert [(record.facts.name, cards) for record, cards in found.pods] == [("new", ())]
     assert not ledger.borrowing
 
@@ -105,7 +105,7 @@ def test_r6_a_pass_that_is_left_with_what_it_opened_ends() -> None:
     see(ledger, pod("new").gated())
     account = ledger.account("queue")
     assert account is not None
-    assert len([one for one in ReleasePass(ledger, account) if one]) == 1
+    assert len([one for one in release_cycle(ledger, account) if one]) == 1
 
 
 def test_r6_each_is_looked_at_once_until_something_changes() -> None:
@@ -115,13 +115,13 @@ def test_r6_each_is_looked_at_once_until_something_changes() -> None:
     account = ledger.account("queue")
     assert account is not None
     borrowers = account.pending.borrowers
-    steps = iter(ReleasePass(ledger, account))
+    steps = iter(release_cycle(ledger, account))
     assert next(steps) is None
     assert len(borrowers.to_look_at) == number + 1 - BORROWERS_AT_A_TIME
     # A pass that is left has come further.
-    assert list(ReleasePass(ledger, account)).count(None) >= 3
+    assert list(release_cycle(ledger, account)).count(None) >= 3
     assert not borrowers.to_look_at
-    list(ReleasePass(ledger, account))
+    list(release_cycle(ledger, account))
     assert not borrowers.to_look_at
     replica_set(ledger, "web-new", 1)
     assert len(borrowers.to_look_at) == 1
@@ -156,7 +156,7 @@ def test_r6_others_go_on_however_many_may_not_borrow() -> None:
     see(ledger, a_pod("other").in_queue("queue").naming(H800).asking_for(1).gated())
     account = ledger.account("queue")
     assert account is not None
-    steps = list(islice(ReleasePass(ledger, account), 2 * many))
+    steps = list(islice(release_cycle(ledger, account), 2 * many))
     first = next(place for place, step in enumerate(steps) if step is not None)
     assert first <= 4
 

@@ -1,16 +1,16 @@
 """The longest stretch of the event loop where many have waited too long for room (E6).
 
-One queue of 20 models is full. 20,000 pods wait there, each for another choice of cards, and all
-of them come to have waited too long at the same moment; or 70 gangs of 200 members do, whose
-members ask for 60 amounts, or are each of a task of its own. A figure is taken as in `stalls`.
+One queue of 20 models is full. 20,000 pods wait there, of which 10,000 all ask for something else,
+and all of them come to have waited too long at the same moment; or 70 gangs of 200 members do,
+whose members ask for 60 amounts, or are each of a task of its own. A figure is taken as in
+`stalls`.
 """
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import combinations, islice
 from typing import Any, Final
 
 from builders import H200, a_group, a_node, a_queue
@@ -25,7 +25,7 @@ from .stalls import Figures, answer, see, take_over
 
 _QUEUE: Final = "q0000"
 _GANGS: Final = 70
-"""Some more than those for whom something is set aside."""
+_DIFFERENT: Final = 10_000
 _MEMBERS: Final = 200
 _AMOUNTS: Final = 60
 _LARGE: Final = 20_000
@@ -49,18 +49,18 @@ def run(report: Report) -> None:
 
 
 async def _at_once(figures: Figures) -> None:
-    """20,000 choices of cards, each of one pod. All are as old, to the second."""
+    """All are as old, to the second."""
     world = figures.world
     _fill(world, dict.fromkeys(CARDS, 1))
     old = time.time() + _YOUNG
     created = datetime.fromtimestamp(old - world.settings.release.starvation_wait, UTC)
     born, pod = created.strftime("%Y-%m-%dT%H:%M:%SZ"), stall_world.gated(_QUEUE)
-    for number, cards in enumerate(_choices(WAITING)):
-        name = f"choice-{number:05}"
-        facts = pod.naming("|".join(cards)).facts()
+    for number in range(WAITING):
+        name, card = f"pod-{number:05}", CARDS[number % len(CARDS)]
+        facts = pod.naming(card).with_cpu(f"{min(number, _DIFFERENT)}m").facts()
         world.charge(replace(facts, uid=name, name=name, created=born))
     world.settle()
-    where = f"{WAITING:,} wait for as many choices of cards"
+    where = f"{WAITING:,} wait, {_DIFFERENT:,} of them for different amounts"
 
     await figures.take(f"take-over, {where}", take_over(world))
     assert time.time() < old, "they have waited too long before all of them were judged"
@@ -125,12 +125,6 @@ def _queue(quota: dict[str, int]) -> dict[str, Any]:
 
 def _class(number: int) -> dict[str, Any]:
     return {"metadata": {"name": f"p{number}", "uid": f"u-p{number}"}, "value": number}
-
-
-def _choices(number: int) -> Iterator[tuple[str, ...]]:
-    """So many sets of the 20 models, of two to six cards."""
-    sizes = range(2, 7)
-    return islice((cards for size in sizes for cards in combinations(CARDS, size)), number)
 
 
 def _look(world: World) -> Callable[[], None]:

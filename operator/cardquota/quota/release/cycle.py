@@ -1,0 +1,317 @@
+"""One cycle over a pending queue: what can be released now, in order (E6).
+
+Candidates are tried in the order of their first pods. One that lacks room closes cards to those
+behind it: in a `fifo` queue at once, in a `traverse` queue once it has waited too long. Those
+behind it that want a closed card are not tried; all others are.
+"""
+
+from bisect import insort
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from itertools import islice
+from typing import Final
+
+from ..accounts.account import Account
+from ..ledger.ledger import Ledger
+from ..pending.candidate import (
+    ANY_AMOUNT,
+    Candidate,
+    InadmissibleClass,
+    Needs,
+    NeverClosed,
+    Shortage,
+)
+from ..pending.inadmissible_classes import InadmissibleClasses
+from ..pending.readiness import Readiness
+from ..pending.release_key import LOST, ReleaseKey
+from ..pending.untold import Behind, Words
+from ..verdict import Outcome
+from ..vocabulary import COMPUTE_RESOURCES
+from .release_judge import Opening, ReleaseJudge, Wait
+from .starvation import Starvation
+
+BORROWERS_AT_A_TIME: Final = 16
+"""Pods of rolling updates that one step looks at: about a millisecond."""
+
+_MayClose = Callable[[ReleaseKey], bool]
+"""Whether one with this place that lacks room closes its cards."""
+
+
+def release_cycle(
+    ledger: Ledger,
+    account: Account,
+    *,
+    before: str | None = None,
+    starvation: Starvation | None = None,
+) -> Iterator[Opening | None]:
+    """Yields what can be released, and None after each step that releases nothing.
+
+    The caller charges each opening, or holds its pod or gang back, before it asks for the next
+    step. It awaits nothing while it keeps the cycle: every step judges by the ledger as it then is.
+    An opening that is neither charged nor held back ends the cycle.
+
+    The cycle may be left after any step, to give way. The next cycle judges nothing twice that has
+    not changed. So a job whose cycles are always left still comes to an end. A step judges at most
+    one candidate, or some pods that may borrow. Besides, it costs by the cards that are waited for,
+    not by the pods that wait. `next_refusals` then gives the pods that are to be told why they
+    wait.
+
+    `before`: the key of a gang. The cycle ends where it would judge that gang: neither the gang nor
+    anything behind it is judged. `starvation`: what wait is too long; None: none is.
+    """
+    # Borrowers and all others take turns: of either there may always be more to look at.
+    in_order = _Cycle(ledger, account, starvation).in_order(before)
+    for borrowed in _borrowing(ledger, account):
+        yield borrowed
+        if borrowed is not None:
+            if _is_left(account, borrowed):
+                return
+            continue
+        for found in islice(in_order, 1):
+            yield found
+            if found is not None and _is_left(account, found):
+                return
+    yield from in_order
+
+
+class _Cycle:
+    """The candidates of one queue, in order."""
+
+    def __init__(self, ledger: Ledger, account: Account, starvation: Starvation | None) -> None:
+        self._ledger = ledger
+        self._account = account
+        self._pending = account.pending
+        self._judge = ReleaseJudge(ledger, account)
+        fifo = account.facts is not None and account.facts.fifo
+        self._starvation = None if fifo else starvation
+        self._may_close = _anybody if fifo else _who_has_waited_too_long(starvation)
+        self._heads: _Heads | None = None
+        self._closed: dict[str, Behind] = {}
+        """By card, cpu or memory: what those are told who want it, and come from here on."""
+        self._after: ReleaseKey | None = None
+        """The place of the last inadmissible class that was looked at."""
+
+    def in_order(self, before: str | None) -> Iterator[Opening | None]:
+        """One step after the other."""
+        pending, judge = self._pending, self._judge
+        while True:
+            # 1. The next in order: one to be tried, or one with as much room as it needs. Heads on
+            #    the way, which lack room, close cards to those behind them.
+            if pending.refresh(self._ledger.epoch, self._account.limit):
+                yield None
+                continue
+            candidate, inadmissible = self._next()
+            if candidate is None or (candidate.whole and candidate.whole.key == before):
+                return
+
+            # 2. Closed cards: who wants one waits until it is open, and is not judged.
+            asked = inadmissible.asked if inadmissible else judge.asked_by(candidate)
+            reserved = judge.is_reserved(candidate)
+            behind = None if reserved else self._behind(asked)
+            if behind is not None:
+                self._wait_behind(candidate, inadmissible, asked, behind)
+                yield None
+                continue
+            if inadmissible is not None and inadmissible.shortage.reason is None:
+                # It was behind others when it came. What is behind it now stays where it is.
+                pending.activate(candidate)
+                continue
+
+            # 3. Judge it, as the ledger is now.
+            found = judge.judge(candidate)
+
+            # 4. It is released; or it waits for room until there is as much as it needs, or for
+            #    something else until that changes.
+            if isinstance(found, Opening):
+                yield found
+                if _is_left(self._account, found):
+                    return
+            else:
+                shortage = _shortage(found, asked, self._ledger.epoch, reserved=reserved)
+                self._wait(candidate, inadmissible, asked, found, shortage)
+                yield None
+
+    def _next(self) -> tuple[Candidate | None, InadmissibleClass | None]:
+        """The next candidate, with its class if it is inadmissible."""
+        free, classes, epoch = self._judge.free, self._pending.inadmissible, self._ledger.epoch
+        if self._heads is None:
+            self._heads = _Heads(classes, self._may_close)
+        active, with_room = self._pending.next_active(), classes.with_room(free, self._after)
+        while True:
+            while with_room and with_room[-1][0] in self._closed:
+                with_room.pop()
+            found = [one for _, one in with_room[-1:]]
+            if (head := self._heads.next(self._after, self._closed)) is not None:
+                found.append(head)
+            first = min(found, key=lambda one: one.release_key, default=None)
+            if first is None or (active and active.indexed_key < first.release_key):
+                return active, None
+            self._after = first.release_key
+            if not first.lacks_room(free, epoch):
+                return first.first, first
+            self._close(first)
+
+    def _behind(self, asked: frozenset[str]) -> Behind | None:
+        """Behind what one waits that asks for these; None: nothing of it is closed."""
+        found = asked.intersection(self._closed)
+        return self._closed[min(found)] if found else None
+
+    def _wait_behind(
+        self,
+        candidate: Candidate,
+        inadmissible: InadmissibleClass | None,
+        asked: frozenset[str],
+        behind: Behind,
+    ) -> None:
+        until_open: Needs = {behind.dimension: ANY_AMOUNT}
+        if inadmissible is not None:
+            shortage = inadmissible.shortage._replace(needs=until_open)
+            self._pending.inadmissible.set_shortage(inadmissible, shortage)
+            return
+        # In a class of its own: the room that it needs is not known yet.
+        signature = ("behind", self._judge.signature(candidate))
+        self._pending.set_inadmissible(candidate, signature, asked, Shortage(until_open))
+        self._pending.untold.add_behind(candidate, behind)
+
+    def _wait(
+        self,
+        candidate: Candidate,
+        inadmissible: InadmissibleClass | None,
+        asked: frozenset[str],
+        found: Wait,
+        shortage: Shortage | None,
+    ) -> None:
+        """`shortage`: None where it waits for anything but room."""
+        pending, reason = self._pending, found.verdict.reason
+        if inadmissible is not None:
+            if shortage is None or reason is not inadmissible.shortage.reason:
+                # The reason has changed: each pod has to be told.
+                pending.activate_class(inadmissible)
+                return
+            pending.inadmissible.set_shortage(inadmissible, shortage)
+        else:
+            if shortage is not None:
+                pending.set_inadmissible(candidate, found.signature, asked, shortage)
+            else:
+                pending.block(candidate, reason)
+            pending.untold.add(candidate, Words(found.verdict, found.gang))
+        head = candidate.inadmissible
+        if head is not None and self._may_close(head.release_key):
+            self._close(head)
+
+    def _close(self, head: InadmissibleClass) -> None:
+        """Close what a head closes, and note what those behind it are told."""
+        first, starvation = head.first, self._starvation
+        group = first.whole or first.enqueues
+        if group is not None:
+            namespace, _, name = group.key.partition("/")
+        else:
+            facts = self._ledger.pods[first.sort_key.uid].facts
+            namespace, name = facts.namespace, facts.name
+        waited = starvation.waited(first.sort_key.made) if starvation is not None else None
+        for dimension in head.shortage.closes:
+            words = Behind(dimension, namespace, name, group is not None, waited)
+            self._closed.setdefault(dimension, words)
+
+
+class _Heads:
+    """Those without room that close cards, in order. Of those that ask for the same the first
+    closes it to the others.
+    """
+
+    def __init__(self, classes: InadmissibleClasses, may_close: _MayClose) -> None:
+        self._classes = classes
+        self._may_close = may_close
+        sets = classes.closing if may_close is not _nobody else ()
+        firsts = ((classes.first_closing(asked, None, may_close), asked) for asked in sets)
+        self._order = sorted((head.release_key, asked) for head, asked in firsts if head)
+        """By set of what is asked for: the place of the first that asks for it."""
+        self._next = 0
+
+    def next(
+        self, after: ReleaseKey | None, closed: Mapping[str, Behind]
+    ) -> InadmissibleClass | None:
+        """The first after a place that asks for nothing closed."""
+        while self._next < len(self._order):
+            key, asked = self._order[self._next]
+            is_open = asked.isdisjoint(closed)
+            head = self._classes.first_closing(asked, after, self._may_close) if is_open else None
+            if head is not None and head.release_key == key:
+                return head
+            self._next += 1
+            if head is not None:  # who was first is released, or has another place
+                insort(self._order, (head.release_key, asked), lo=self._next)
+        return None
+
+
+def _anybody(key: ReleaseKey) -> bool:
+    """Who closes cards in a fifo queue; not who has lost its place."""
+    return key.made < LOST
+
+
+def _nobody(_: ReleaseKey) -> bool:
+    return False
+
+
+def _who_has_waited_too_long(starvation: Starvation | None) -> _MayClose:
+    """Who closes cards in a traverse queue. A member that a gang lacks which has begun does at
+    once: the others hold their cards for nothing.
+    """
+    if starvation is None:
+        return _nobody
+    cutoff = starvation.cutoff
+    return lambda key: key.made <= cutoff or key.readiness is Readiness.INCOMPLETE
+
+
+def _shortage(found: Wait, asked: frozenset[str], epoch: int, *, reserved: bool) -> Shortage | None:
+    """What it lacks; None if it waits for anything but room. It closes all cards that it asks for,
+    and cpu and memory if it lacks them; nothing, if it can never fit as it stands. `reserved`:
+    nothing is closed to it.
+    """
+    if found.needs is None:
+        return None
+    verdict, needs = found.verdict, found.needs
+    closes = frozenset[str]()
+    if verdict.outcome is Outcome.WAITS:
+        lacking = {one.dimension for one in verdict.shortfalls}
+        closes = asked.difference(COMPUTE_RESOURCES) | lacking.intersection(COMPUTE_RESOURCES)
+    if reserved:
+        needs = {NeverClosed(d) if isinstance(d, str) else d: n for d, n in needs.items()}
+    return Shortage(needs, verdict.reason, closes, epoch)
+
+
+def _is_left(account: Account, found: Opening) -> bool:
+    """Whether it was neither charged nor held back."""
+    if not found.pods:
+        return found.gang in account.pending.groups
+    record, _ = found.pods[0]
+    return record.releasable and not (found.gang is not None and found.gang.held_back)
+
+
+def _borrowing(ledger: Ledger, account: Account) -> Iterator[Opening | None]:
+    """Pods of rolling updates that borrow (R6): nobody who waits is in their way. Each is looked at
+    once after each change; a cycle that is left has come further.
+    """
+    borrowers, judge = account.pending.borrowers, ReleaseJudge(ledger, account)
+    if borrowers:
+        borrowers.begin(_lending(account, judge))
+    while borrowers.to_look_at:
+        for uid in borrowers.take(BORROWERS_AT_A_TIME):
+            opening = judge.borrow(uid)
+            if opening is not None:
+                yield opening
+                break  # what is lent has become less
+        else:
+            yield None
+
+
+def _lending(account: Account, judge: ReleaseJudge) -> Hashable:
+    """What changes whenever somebody may borrow who could not: what is left of cards that are lent,
+    and of cpu and memory. Who takes cards that are not lent is nobody's matter here.
+    """
+    lent = [
+        (card, judge.free(card), account.row(card).reserved)
+        for card in account.quota
+        if judge.free(card) + account.lent(card) > 0 and account.lent(card)
+    ]
+    others = tuple(map(judge.free, COMPUTE_RESOURCES))
+    return tuple(lent), others, account.quota_mark, account.facts
