@@ -77,7 +77,7 @@ def _of_many_cards() -> Iterator[tuple[str, Ledger]]:
     for two kinds.
     """
     names = [f"NVIDIA-X{number:03}" for number in range(ALTERNATIVES.most)]
-    for each in (10, 600):
+    for each in (10, 300):
         members = [
             _waiting(f"m{n}", 1, "|".join(names)).in_group("gang").of_task(f"t{n // each}")
             for n in range(each * GANG_KINDS.most)

@@ -31,7 +31,7 @@ def kept_size(facts: PodFacts) -> int:
         size += _DEVICE + len(resource)
     if facts.card_text:
         alternatives = facts.card_text.count("|")
-        size += 4 * len(facts.card_text) + _OBJECT * alternatives  # one by one, and the claim
+        size += 4 * len(facts.card_text) + _OBJECT * alternatives  # one by one
     for one in facts.tolerations:
         size += _OBJECT + len(one.key) + len(one.value)
     for gate in facts.foreign_gates:
