@@ -458,14 +458,14 @@ class GateReleaser:
         return gate_messages.released_unasked(facts.namespace, mode)
 
     def _hold_back(self, facts: PodFacts) -> None:
-        self._ledger.decisions.hold_back(facts.uid)
+        self._ledger.decisions.back_off(facts.uid)
         self._failed(facts)
 
     def _hold_back_gang(self, queue: str, gang: PodGroupState) -> None:
         self._ledger.decisions.hold_back_gang(gang.key)
         self._gang_retries.failed((queue, gang.key))
         namespace = _namespace(gang.key)
-        self._reports.held_back(gang, namespace, self._breaker.failures(namespace))
+        self._reports.backed_off(gang, namespace, self._breaker.failures(namespace))
 
     def _failed(self, facts: PodFacts) -> None:
         pod = facts.namespace, facts.uid

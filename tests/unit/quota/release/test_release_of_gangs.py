@@ -162,7 +162,7 @@ def test_i4_members_that_run_are_not_among_those_that_must_be_let_through() -> N
 def test_a_gang_waits_without_a_word_for_a_member_whose_gate_did_not_open_just_now() -> None:
     """That one has been told, and is tried again soon."""
     ledger = a_cluster(GANG, member("a"), member("b"))
-    ledger.decisions.hold_back("uid-a")
+    ledger.decisions.back_off("uid-a")
     assert release(ledger) == ([], [])
     see(ledger, member("a").terminating().at_revision(2))
     (refused,) = release(ledger)[1]
@@ -761,7 +761,7 @@ def test_when_a_pass_finds_it_and_holds_it_back_the_pass_goes_on() -> None:
             ledger.decisions.hold_back_gang(opening.gang.key)
         elif opening is not None:
             found.append(opening.pods[0][0].facts.name)
-            ledger.decisions.hold_back(opening.pods[0][0].facts.uid)
+            ledger.decisions.back_off(opening.pods[0][0].facts.uid)
     assert found == ["other"]
 
 
