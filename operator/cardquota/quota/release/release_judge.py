@@ -23,8 +23,6 @@ from ..pods.pod_record import PodRecord, SortKey
 from ..verdict import Outcome, Verdict
 from ..vocabulary import COMPUTE_RESOURCES, Mode, Reason
 
-MOST_ALTERNATIVES: Final = 4_000
-"""Alternatives of all kinds of members of a gang together, up to which they are tried again."""
 _ENDLESS: Final = 2**62
 """The free amount of an unlimited dimension."""
 
@@ -159,13 +157,10 @@ class ReleaseJudge:
         the least of it. Of very many kinds only some are considered.
 
         Not guaranteed: that members are found whenever some fit. Which unequal members fit together
-        in cards, cpu and memory is a packing problem; those not found wait for more room. With very
-        many alternatives there is no second attempt for cpu and memory.
+        in cards, cpu and memory is a packing problem; those not found wait for more room.
         """
         need = group.missing
         chosen, short = self._smallest(candidate, group, None)
-        if sum(map(self._alternatives, candidate.classes)) > MOST_ALTERNATIVES:
-            short = ()
         for dimension in COMPUTE_RESOURCES:
             if len(chosen) < need and dimension in short:
                 chosen, _ = self._smallest(candidate, group, dimension)
@@ -173,10 +168,6 @@ class ReleaseJudge:
             return []
         _, cards = judge_gang(self._ledger, chosen)
         return list(zip(chosen, cards, strict=False))
-
-    def _alternatives(self, pod_class: PodClass) -> int:
-        request = self._ledger.pods[pod_class.sort_keys[0].uid].request
-        return len(request.cards) if request else 0
 
     def _smallest(
         self, candidate: Candidate, group: PodGroupState, dimension: str | None

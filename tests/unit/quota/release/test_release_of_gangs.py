@@ -547,17 +547,6 @@ def test_e2_members_of_a_minimum_are_looked_for_again_only_if_cpu_or_memory_was_
     assert len(looked) == 1
 
 
-def test_members_with_very_many_alternatives_are_looked_for_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    quota = FIVE.limited_to(cpu="4")
-    waits = [member("a", 1).with_cpu("3"), *(member(n, 2).with_cpu("1") for n in "bc")]
-    for most, opened in ((2, [["b", "c"]]), (1, [])):
-        monkeypatch.setattr(release_judge, "MOST_ALTERNATIVES", most)
-        ledger = a_cluster(quota, GANG.of(3), runs("r", 1).with_cpu("1"), *waits)
-        assert release(ledger)[0] == opened
-
-
 def test_t2_one_who_may_choose_leaves_what_is_reserved_to_who_may_not() -> None:
     """The other takes what is free."""
     gang = [member("a", 1, f"{H200}|{H800}"), member("b", 1)]
