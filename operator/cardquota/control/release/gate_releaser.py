@@ -447,7 +447,7 @@ class GateReleaser:
         said so, before this term.
         """
         record = self._ledger.pods.get(uid)
-        if record is not None and (record.told or record.facts.created <= self._began):
+        if record is not None and (record.told or record.facts.created < self._began):
             return True
         return self._events.last_reason(uid) is not None
 
