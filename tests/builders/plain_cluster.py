@@ -39,7 +39,7 @@ class PlainPod:
     terminating: bool = False
     stamp: tuple[str, dict[str, int]] | None = None
     assumed: tuple[str, dict[str, int]] | None = None
-    held_back: bool = False
+    backed_off: bool = False
     let_by: bool = False
     """Whether it came where nothing is enforced."""
     fixed: str | None = None
@@ -111,7 +111,7 @@ class Sums:
 @dataclass
 class PlainCluster:
     default_queue: str = ""
-    free_cpu_memory: bool = False
+    exempt_cpu_memory: bool = False
     all_read: bool = False
     """Whether the operator has read everything, and so decides where a pod is charged."""
     pods: dict[str, PlainPod] = field(default_factory=dict)
@@ -431,7 +431,7 @@ class PlainCluster:
                 names = [n for n in names if quota.get(n)] or names
                 if names:
                     cards[names[0]] = cards.get(names[0], 0) + amount
-        if queue and not (self.free_cpu_memory and cards):  # P6
+        if queue and not (self.exempt_cpu_memory and cards):  # P6
             cpu = max(pod.cpu, pod.on_node_cpu)
             if pod.on_node_cpu and pod.let_by and not stamp:
                 cpu = pod.on_node_cpu

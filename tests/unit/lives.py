@@ -107,7 +107,7 @@ def through_the_gate(ledger: Ledger, number: int) -> Callable[[str], None]:
         if number % 3 == 0:
             ledger.decisions.confirm(uid, stamp, 10**9)
         elif number % 3 == 1:
-            ledger.decisions.retract(uid, stamp, hold_back=True)
+            ledger.decisions.retract(uid, stamp, back_off=True)
 
     return release
 

@@ -188,7 +188,7 @@ class PodReviews:
     def _effect(self, facts: PodFacts, verdict: Verdict) -> Effect:
         policy = self._ledger.policy_of(facts, verdict.queue)
         mode = self._ledger.mode_in(facts.namespace)
-        effect = effect_on_create(verdict, policy, mode, gives_up=facts.gives_up)
+        effect = effect_on_create(verdict, policy, mode, of_volcano_job=facts.of_volcano_job)
         if effect is Effect.DENY and self._late() and verdict.reason not in _CANNOT_WAIT:
             # What we know is old: a gate is safe, a refusal might be wrong.
             return Effect.GATE

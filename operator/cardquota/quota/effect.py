@@ -59,12 +59,14 @@ def effect_of(outcome: Outcome, policy: Policy, mode: Mode) -> Effect:
     return EFFECTS[outcome, policy, mode]
 
 
-def effect_on_create(verdict: Verdict, policy: Policy, mode: Mode, *, gives_up: bool) -> Effect:
-    """What becomes of a pod that is created. `gives_up`: its controller ends everything after some
-    refusals; then what an administrator can change is no reason to refuse it (E5).
+def effect_on_create(
+    verdict: Verdict, policy: Policy, mode: Mode, *, of_volcano_job: bool
+) -> Effect:
+    """What becomes of a pod that is created. `of_volcano_job`: its controller ends everything after
+    some refusals; then what an administrator can change is no reason to refuse it (E5).
     """
     outcome = verdict.outcome
-    if gives_up and outcome is Outcome.NEVER and not is_for_good(verdict):
+    if of_volcano_job and outcome is Outcome.NEVER and not is_for_good(verdict):
         outcome = Outcome.WAITS
     if outcome is Outcome.UNSEEN and verdict.reason is Reason.CARD_UNCLEAR:
         outcome = Outcome.WAITS  # under policy Deny its user is told at once (P3)

@@ -125,7 +125,7 @@ class Operator:
         self._ledger = Ledger(
             settings.vendor_table,
             default_queue=settings.default_queue,
-            free_cpu_memory=settings.card_unlimited_cpu_memory,
+            exempt_cpu_memory=settings.card_unlimited_cpu_memory,
             audit=settings.mode is InstallationMode.AUDIT,
             enqueues=settings.scheduler == "standalone",
             group_priority_classes=settings.release.group_priority_classes,

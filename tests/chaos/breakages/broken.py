@@ -116,7 +116,7 @@ def _uncharged_by_reading(breaker: Breaker) -> None:
         if pod and v.GATE not in [one.name for one in pod.spec.scheduling_gates or ()]:
             self._ledger.decisions.confirm(facts.uid, stamp, int(pod.metadata.resource_version))
             return Opened.YES
-        self._ledger.decisions.retract(facts.uid, stamp, hold_back=True)
+        self._ledger.decisions.retract(facts.uid, stamp, back_off=True)
         return Opened.NO
 
     breaker.replace(GateOpener, "settle", settle)
@@ -133,7 +133,7 @@ def _charged_after(breaker: Breaker) -> None:
     send, opened = GateReleaser._send, GateOpener.open
 
     def send_uncharged(self: Any, pod: Chosen, slot: Any) -> Any:
-        self._ledger.decisions.retract(pod.facts.uid, pod.stamp, hold_back=True)
+        self._ledger.decisions.retract(pod.facts.uid, pod.stamp, back_off=True)
         return send(self, pod, slot)
 
     async def charge_what_landed(self: Any, facts: PodFacts, stamp: Stamp, resource: str) -> Opened:

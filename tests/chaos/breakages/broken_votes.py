@@ -31,9 +31,9 @@ def refused_jobs(breaker: Breaker) -> None:
     policy_of = LedgerState.policy_of
 
     def as_of_others(self: Any, facts: PodFacts, queue: str) -> Policy:
-        if not facts.gives_up:
+        if not facts.of_volcano_job:
             return policy_of(self, facts, queue)
         breaker.count(LedgerState, "policy_of")
-        return policy_of(self, replace(facts, gives_up=False), queue)
+        return policy_of(self, replace(facts, of_volcano_job=False), queue)
 
     breaker.replace(LedgerState, "policy_of", as_of_others, always=False)

@@ -22,7 +22,7 @@ from .memory_agreement import memory_disagreements
 from .recount import Recount
 from .sleepers import asleep
 from .stored import Place
-from .told import untold
+from .told import pending_notices
 
 Totals = dict[Place, tuple[int, int, int]]
 """Allocated, inqueue and elastic, where one is not zero."""
@@ -67,7 +67,7 @@ async def disagreements(scene: Scene) -> list[str]:
     found += _differences("Queue status", status, expected)
     found += status_wrong(queues.body.get("items", ()), recount)
     events = await scene.api.get(_EVENTS)
-    found += untold(recount, events.body.get("items", ()))
+    found += pending_notices(recount, events.body.get("items", ()))
     if scene.volcano is not None:
         return found + await job_disagreements(scene, recount)
     found += await _answers(scene, recount)

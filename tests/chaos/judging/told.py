@@ -15,7 +15,7 @@ _OURS = "cardquota"
 _LACKS = re.compile(r"Queue <([^>]*)> has insufficient <([^>]*)> quota: requested <(\d+)>, ")
 
 
-def untold(recount: Recount, events: Iterable[Object]) -> list[str]:
+def pending_notices(recount: Recount, events: Iterable[Object]) -> list[str]:
     """What is wrong with the events of those who wait, in words."""
     latest: dict[str, Object] = {}
     for event in events:

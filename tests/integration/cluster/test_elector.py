@@ -115,16 +115,14 @@ async def test_a_silent_leader_is_succeeded_after_the_whole_duration(
     await until(lambda: second.elector.held, "the second looks on")
     await first.stop()
     resource = (await lease(client, path))["metadata"]["resourceVersion"]
-    silent_since = boottime()
     kept = first.elector.term
     assert kept is not None, "cancelling gives nothing up"
     term = await leads(second)
-    assert second.at[0] - silent_since >= DURATION - 0.15
-    assert first.elector.time_left() <= 0
-    assert first.elector.term is None
     previous = second.elector.previous_renewal_seen
     assert previous is not None
-    assert silent_since - 0.5 < previous < silent_since + 0.3
+    assert second.at[0] - previous >= DURATION
+    assert first.elector.time_left() <= 0
+    assert first.elector.term is None
     got = await lease(client, path)
     assert got["metadata"]["resourceVersion"] != resource
     assert got["spec"]["holderIdentity"] == term

@@ -257,7 +257,8 @@ async def lead(store: Store, client: Client, term: str, death: Death | None) -> 
                 break  # also where a status was written once less than before its death
             if asyncio.get_running_loop().time() > deadline:
                 waits = {
-                    r.facts.name: (r.charge_state, r.held_back) for r in leader.ledger.pods.values()
+                    r.facts.name: (r.charge_state, r.backed_off)
+                    for r in leader.ledger.pods.values()
                 }
                 raise AssertionError(term, leader.writer.written, await store.group(), waits)
             await asyncio.sleep(0)

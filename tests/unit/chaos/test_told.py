@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chaos.clients.objects import A, B
-from chaos.judging.told import untold
+from chaos.judging.told import pending_notices
 from chaos.replay import replay
 
 from .story import Story
@@ -41,7 +41,7 @@ def event(uid: str, text: str, ago: float = 1.0, **more: Any) -> dict[str, Any]:
 
 
 def wrong(story: Story, *events: dict[str, Any]) -> list[str]:
-    return untold(replay(story.file).recount, events)
+    return pending_notices(replay(story.file).recount, events)
 
 
 def uid(story: Story, pod: str) -> str:

@@ -56,7 +56,7 @@ def with_nothing_noted(ledger: Ledger, account: Account) -> tuple[list[str], lis
     for uid in noted.uids():
         record = ledger.pods[uid]
         if record.refused:
-            account.pending.hold_back(record)
+            account.pending.back_off(record)
         else:
             account.pending.join(record, uid, _gang_of(ledger, uid), record.facts.task)
     for group in ledger.groups.values():

@@ -49,11 +49,11 @@ def release(
     return opened, refusals
 
 
-def retract(ledger: Ledger, name: str, *, hold_back: bool = False) -> None:
+def retract(ledger: Ledger, name: str, *, back_off: bool = False) -> None:
     """The gate of a pod that was charged was not opened."""
     stamp = ledger.pods[f"uid-{name}"].assumed
     assert stamp is not None
-    ledger.decisions.retract(f"uid-{name}", stamp, hold_back=hold_back)
+    ledger.decisions.retract(f"uid-{name}", stamp, back_off=back_off)
 
 
 def names(refusals: list[Refusal]) -> list[list[str]]:

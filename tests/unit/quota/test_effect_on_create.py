@@ -27,9 +27,9 @@ def never(reason: Reason) -> Verdict:
 
 @pytest.mark.parametrize("reason", list(Reason))
 def test_it_waits_for_what_can_be_changed_and_is_refused_the_rest(reason: Reason) -> None:
-    found = effect_on_create(never(reason), Policy.GATE, Mode.ENFORCE, gives_up=True)
+    found = effect_on_create(never(reason), Policy.GATE, Mode.ENFORCE, of_volcano_job=True)
     assert found is (Effect.GATE if reason in CHANGEABLE else Effect.DENY)
-    other = effect_on_create(never(reason), Policy.GATE, Mode.ENFORCE, gives_up=False)
+    other = effect_on_create(never(reason), Policy.GATE, Mode.ENFORCE, of_volcano_job=False)
     assert other is Effect.DENY
 
 
@@ -37,14 +37,14 @@ def test_it_waits_for_what_can_be_changed_and_is_refused_the_rest(reason: Reason
 @pytest.mark.parametrize("mode", list(Mode))
 def test_all_else_is_as_for_everybody(outcome: Outcome, mode: Mode) -> None:
     verdict = Verdict(outcome, "queue")
-    found = effect_on_create(verdict, Policy.GATE, mode, gives_up=True)
+    found = effect_on_create(verdict, Policy.GATE, mode, of_volcano_job=True)
     assert found is effect_of(outcome, Policy.GATE, mode)
 
 
 def test_where_nothing_is_enforced_it_is_warned_as_everybody() -> None:
     verdict = never(Reason.QUEUE_NOT_OPEN)
-    assert effect_on_create(verdict, Policy.GATE, Mode.AUDIT, gives_up=True) is Effect.WARN
-    assert effect_on_create(verdict, Policy.GATE, Mode.OFF, gives_up=True) is Effect.ALLOW
+    assert effect_on_create(verdict, Policy.GATE, Mode.AUDIT, of_volcano_job=True) is Effect.WARN
+    assert effect_on_create(verdict, Policy.GATE, Mode.OFF, of_volcano_job=True) is Effect.ALLOW
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_p3_a_pod_of_which_nothing_tells_the_card_is_told_at_once(
 ) -> None:
     """An autoscaler never sees it, so it would wait in vain."""
     verdict = Verdict(Outcome.UNSEEN, "queue", Reason.CARD_UNCLEAR, "because")
-    assert effect_on_create(verdict, policy, mode, gives_up=False) is effect
+    assert effect_on_create(verdict, policy, mode, of_volcano_job=False) is effect
     other = Verdict(Outcome.UNSEEN, "queue", Reason.NODE_WITHOUT_CARD, "because")
     if mode is Mode.ENFORCE:
-        assert effect_on_create(other, policy, mode, gives_up=False) is Effect.GATE
+        assert effect_on_create(other, policy, mode, of_volcano_job=False) is Effect.GATE

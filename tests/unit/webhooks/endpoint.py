@@ -100,7 +100,7 @@ class Endpoint:
             *things,
             audit=audit,
             default_queue=self.settings.default_queue,
-            free_cpu_memory=self.settings.card_unlimited_cpu_memory,
+            exempt_cpu_memory=self.settings.card_unlimited_cpu_memory,
         )
         self.metrics = Metrics()
         self.notifier = ChangeNotifier()

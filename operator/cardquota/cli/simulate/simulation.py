@@ -67,7 +67,7 @@ class Simulation:
         self.ledger = Ledger(
             settings.vendor_table,
             default_queue=settings.default_queue,
-            free_cpu_memory=settings.card_unlimited_cpu_memory,
+            exempt_cpu_memory=settings.card_unlimited_cpu_memory,
             audit=settings.mode is InstallationMode.AUDIT,
             enqueues=settings.scheduler == "standalone",
             group_priority_classes=settings.release.group_priority_classes,
@@ -232,7 +232,7 @@ class Simulation:
             self._unmanaged(pod, answer, self._why_never_seen(facts, verdict, mode))
             return
         policy = self.ledger.policy_of(facts, verdict.queue)
-        effect = effect_on_create(verdict, policy, mode, gives_up=facts.gives_up)
+        effect = effect_on_create(verdict, policy, mode, of_volcano_job=facts.of_volcano_job)
         known = known_to_policies(pod, facts, self.ledger.vendors)
         if effect is Effect.GATE and not known and gate_is_set_by_policy(self._settings):
             verdict = queue_not_named(self.ledger, facts, verdict.queue)

@@ -169,14 +169,14 @@ class GateOpener:
         if read is not None and (revision := _opened_at(read, facts, stamp)):
             self._ledger.decisions.confirm(facts.uid, stamp, revision)
             return Opened.YES
-        self._ledger.decisions.retract(facts.uid, stamp, hold_back=True)
+        self._ledger.decisions.retract(facts.uid, stamp, back_off=True)
         return Opened.NO
 
     def _shut(self, facts: PodFacts, stamp: Stamp, error: ApiError) -> Opened:
         """The API server refused. After a conflict, the pod's watch event causes the next try."""
         level = logging.DEBUG if error.moved else logging.WARNING
         _LOG.log(level, "gate of %s stays shut: %s", logged(facts.namespace, facts.name), error)
-        self._ledger.decisions.retract(facts.uid, stamp, hold_back=True)
+        self._ledger.decisions.retract(facts.uid, stamp, back_off=True)
         if error.moved:
             return Opened.NO
         if not error.busy:

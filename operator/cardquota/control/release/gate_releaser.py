@@ -447,7 +447,7 @@ class GateReleaser:
         said so, before this term.
         """
         record = self._ledger.pods.get(uid)
-        if record is not None and (record.told or record.facts.created <= self._began):
+        if record is not None and (record.told or record.facts.created < self._began):
             return True
         return self._events.last_reason(uid) is not None
 
@@ -458,14 +458,14 @@ class GateReleaser:
         return gate_messages.released_unasked(facts.namespace, mode)
 
     def _hold_back(self, facts: PodFacts) -> None:
-        self._ledger.decisions.hold_back(facts.uid)
+        self._ledger.decisions.back_off(facts.uid)
         self._failed(facts)
 
     def _hold_back_gang(self, queue: str, gang: PodGroupState) -> None:
         self._ledger.decisions.hold_back_gang(gang.key)
         self._gang_retries.failed((queue, gang.key))
         namespace = _namespace(gang.key)
-        self._reports.held_back(gang, namespace, self._breaker.failures(namespace))
+        self._reports.backed_off(gang, namespace, self._breaker.failures(namespace))
 
     def _failed(self, facts: PodFacts) -> None:
         pod = facts.namespace, facts.uid

@@ -288,7 +288,7 @@ class WaitReports:
         """Tell it again in the words of now, if its event is old. If it has another reason by now,
         that is told without this.
         """
-        gang = head.whole or head.enqueues
+        gang = head.gang or head.group_to_enqueue
         group = self._ledger.groups.get(gang.key) if gang is not None else None
         record = self._ledger.pods.get(head.sort_key.uid) if gang is None else None
         facts = group.facts if group is not None else record.facts if record is not None else None

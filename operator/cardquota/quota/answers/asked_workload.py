@@ -39,7 +39,7 @@ class AskedWorkload(NamedTuple):
             return (facts.workload_kind, facts.workload) == (DEPLOYMENT, self.name)
         if facts.controller != self.kind or facts.controller_name != self.name:
             return False
-        return self.kind != JOB or self.volcano in (None, facts.gives_up)
+        return self.kind != JOB or self.volcano in (None, facts.of_volcano_job)
 
 
 class AskedPods:

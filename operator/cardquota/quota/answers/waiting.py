@@ -160,7 +160,7 @@ def why_waits(ledger: LedgerReader, record: PodRecord) -> WaitReason:
     Not guaranteed: that it is what the pod was told. Who comes before it is not looked at.
     """
     facts = record.facts
-    if record.held_back:
+    if record.backed_off:
         return WaitReason(v.GATE_REFUSED, standing_messages.GATE_HELD_BACK)
     if ledger.mode_in(facts.namespace) is not v.Mode.ENFORCE and not facts.oversized:
         return WaitReason("", standing_messages.NOT_ENFORCED)
@@ -168,7 +168,7 @@ def why_waits(ledger: LedgerReader, record: PodRecord) -> WaitReason:
     group = ledger.groups.get(facts.group) if facts.group else None
     account = ledger.account(record.queue)
     if verdict.outcome is Outcome.UNSEEN and verdict.reason is None and group is not None:
-        if group.held_back:
+        if group.backed_off:
             return WaitReason(v.GATE_REFUSED, standing_messages.GATE_HELD_BACK)
         if account is not None and not group.started and not group.being_reserved:
             verdict = _judge_gang(ledger, account, group) or verdict

@@ -43,7 +43,7 @@ class Charges:
                 self._may_borrow(record)
         elif record.refused:
             account = self._state.account_for(record.queue)
-            account.pending.hold_back(record)
+            account.pending.back_off(record)
             self._state.note_waiting(account)
 
     def uncharge(self, record: PodRecord) -> None:
@@ -158,7 +158,7 @@ class Charges:
         state.queue_users.add(record)
         if facts.terminating:
             state.being_deleted[facts.uid] = None
-        if record.assumed is not None or record.held_back:
+        if record.assumed is not None or record.backed_off:
             state.unconfirmed[facts.uid] = None
         if facts.group:
             state.group_for(facts.group).join(record)

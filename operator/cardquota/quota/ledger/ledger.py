@@ -50,7 +50,7 @@ class Ledger(LedgerState):
         vendors: VendorTable,
         *,
         default_queue: str = "",
-        free_cpu_memory: bool = False,
+        exempt_cpu_memory: bool = False,
         audit: bool = False,
         enqueues: bool = True,
         group_priority_classes: Collection[str] = (),
@@ -66,7 +66,7 @@ class Ledger(LedgerState):
         super().__init__(
             vendors,
             default_queue=default_queue,
-            free_cpu_memory=free_cpu_memory,
+            exempt_cpu_memory=exempt_cpu_memory,
             audit=audit,
             enqueues=enqueues,
             group_priority_classes=group_priority_classes,
@@ -116,14 +116,14 @@ class Ledger(LedgerState):
             record = self.pods[facts.uid] = PodRecord(facts)
         else:
             newly_bound = facts.state is State.BOUND and record.facts.state is not State.BOUND
-            news = facts.revision > record.facts.revision and record.held_back
+            news = facts.revision > record.facts.revision and record.backed_off
             if facts == record.facts and record.assumed is None and not news:
                 record.facts.revision = facts.revision
                 return
             self._charges.uncharge(record)
             under_way = _still_under_way(record, facts)
             record.facts = facts
-            record.held_back = record.held_back and not news
+            record.backed_off = record.backed_off and not news
             if not under_way:
                 record.assumed = None
         if newly_bound and facts.stamp is None:
@@ -140,7 +140,7 @@ class Ledger(LedgerState):
         if facts.state is State.BOUND:
             kept.forget(uid)
             return kept_once_bound(facts)
-        under_way = record is not None and (record.assumed is not None or record.held_back)
+        under_way = record is not None and (record.assumed is not None or record.backed_off)
         if facts.stamp is not None or under_way:
             kept.forget(uid)
             return facts

@@ -144,7 +144,7 @@ class LedgerReader(Protocol):
         """What each queue deserves of each card (W1)."""
 
     @property
-    def free_cpu_memory(self) -> bool:
+    def exempt_cpu_memory(self) -> bool:
         """Whether pods with cards are charged no cpu and memory (P6)."""
 
     @property

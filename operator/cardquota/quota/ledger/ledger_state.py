@@ -73,7 +73,7 @@ JOB = "Job"
 class LedgerState:
     """Everything that is held about the cluster, and the settings that decide how it is read.
 
-    `default_queue`, `free_cpu_memory` and `audit` are settings (section 2, P6, mode). `enqueues`:
+    `default_queue`, `exempt_cpu_memory` and `audit` are settings (section 2, P6, mode). `enqueues`:
     whether groups are enqueued before their pods are there (E1). Where Volcano runs, only those
     are that it asks about (V3). `group_priority_classes`: that count for groups without pods; none:
     all but those of the system (E6). `memory_by_row`: whether only queues with a row for card
@@ -90,7 +90,7 @@ class LedgerState:
         vendors: VendorTable,
         *,
         default_queue: str = "",
-        free_cpu_memory: bool = False,
+        exempt_cpu_memory: bool = False,
         audit: bool = False,
         enqueues: bool = True,
         group_priority_classes: Collection[str] = (),
@@ -173,7 +173,7 @@ class LedgerState:
         """What each queue deserves of each card (W1)."""
         self.vendors = vendors
         self._default_queue = default_queue
-        self.free_cpu_memory = free_cpu_memory
+        self.exempt_cpu_memory = exempt_cpu_memory
         self._audit = audit
         self._enqueues = enqueues
         self._makes_groups = makes_groups
@@ -264,7 +264,7 @@ class LedgerState:
 
     def policy_of(self, facts: PodFacts, queue: str) -> Policy:
         """What happens to this pod when it is over quota now but could fit later (section 2)."""
-        if facts.gives_up:
+        if facts.of_volcano_job:
             return Policy.GATE
         account = self.accounts_by_queue.get(queue)
         if account is not None and account.facts is not None and account.facts.policy is not None:
@@ -291,8 +291,8 @@ class LedgerState:
             nodes.picks_version,
             nodes.counted_version,
         )
-        free = self.free_cpu_memory
-        return self._readings.of(facts, quota, mark, self, version, free_cpu_memory=free)
+        free = self.exempt_cpu_memory
+        return self._readings.of(facts, quota, mark, self, version, exempt_cpu_memory=free)
 
     @property
     def kept(self) -> Mapping[str, KeptObjects]:
@@ -335,7 +335,7 @@ class LedgerState:
     def with_cpu_memory(self, facts: PodFacts, queue: str, cards: Amounts) -> Charge:
         """These cards, and the pod's cpu and memory where its queue counts them (P6)."""
         amounts = dict(cards)
-        free = self.free_cpu_memory and any(amounts.values())
+        free = self.exempt_cpu_memory and any(amounts.values())
         if queue != OUTSIDE and not free:
             amounts[CPU], amounts[MEMORY] = facts.cpu, facts.memory
         return canonical(amounts)

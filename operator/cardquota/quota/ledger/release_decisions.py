@@ -33,47 +33,47 @@ class ReleaseDecisions:
         if record is not None and record.assumed is stamp:
             record.settled_revision = revision
 
-    def retract(self, uid: str, stamp: Stamp, *, hold_back: bool = False) -> None:
+    def retract(self, uid: str, stamp: Stamp, *, back_off: bool = False) -> None:
         """The gate is closed, and no patch of ours can open it any more. Takes the charge back.
 
-        With `hold_back` the pod is not tried again before it changes or is `put_back`. Does nothing
+        With `back_off` the pod is not tried again before it changes or is `put_back`. Does nothing
         unless this very stamp still charges the pod: an equal one is a later decision.
         """
         record = self._state.pods.get(uid)
         if record is not None and record.assumed is stamp:
             self._charges.uncharge(record)
             record.assumed, record.settled_revision = None, 0
-            record.held_back = hold_back
+            record.backed_off = back_off
             self._charges.charge(record)
 
-    def hold_back(self, uid: str) -> None:
+    def back_off(self, uid: str) -> None:
         """Do not try a gated pod before it changes or is `put_back`."""
         record = self._state.pods.get(uid)
-        if record is not None and record.gated and not record.held_back:
+        if record is not None and record.gated and not record.backed_off:
             self._charges.uncharge(record)
-            record.held_back = True
+            record.backed_off = True
             self._charges.charge(record)
 
     def put_back(self, uid: str) -> None:
         """A pod that was held back may be tried again."""
         record = self._state.pods.get(uid)
-        if record is not None and record.held_back:
+        if record is not None and record.backed_off:
             self._charges.uncharge(record)
-            record.held_back = False
+            record.backed_off = False
             self._charges.charge(record)
 
     def hold_back_gang(self, key: str) -> None:
         """Do not try a gang that has not started before it is `put_back_gang`."""
         group = self._state.groups.get(key)
-        if group is not None and not group.held_back:
-            group.held_back = True
+        if group is not None and not group.backed_off:
+            group.backed_off = True
             self._state.mark_group(group)
 
     def put_back_gang(self, key: str, queue: str) -> None:
         """A gang that was held back in a queue may be tried again."""
         group = self._state.groups.get(key)
-        if group is not None and group.held_back:
-            group.held_back = False
+        if group is not None and group.backed_off:
+            group.backed_off = False
             self._state.mark_group(group)
             self._state.dirty.mark_pending(queue)
 
@@ -89,14 +89,14 @@ class ReleaseDecisions:
         decided = [
             (key, group)
             for key, group in self._state.groups.items()
-            if group.assumed or group.unwritten or group.held_back
+            if group.assumed or group.unwritten or group.backed_off
         ]
         for key, group in decided:
             for reservation in (*group.unwritten, group.assumed):
                 if reservation is not None:
                     self.retract_reservation(key, reservation)
-            if group.held_back:
-                group.held_back = False
+            if group.backed_off:
+                group.backed_off = False
                 self._state.mark_group(group)
             yield
         for uid in list(self._state.unconfirmed):

@@ -8,10 +8,10 @@ from .candidate import Candidate, InadmissibleClass, PodClass, Room, Shortage
 from .demand import Demand
 from .gang import Gang
 from .inadmissible_classes import InadmissibleClasses
+from .pending_notices import Behind, Words
 from .pending_queue import AT_A_TIME, PendingQueue, Place
 from .readiness import Readiness
 from .release_key import ReleaseKey
-from .untold import Behind, Words
 from .wait_times import WaitTimes
 
 __all__ = [

@@ -109,7 +109,7 @@ class PodClass:
         return self._told
 
     @property
-    def untold(self) -> bool:
+    def pending_notices(self) -> bool:
         """Whether a pod has not been told the reason yet (section 9)."""
         reached = self._told_up_to
         if self._newcomers:
@@ -122,7 +122,7 @@ class PodClass:
         return self._told_up_to == () or len(self._newcomers) == len(self.sort_keys)
 
     def to_hear(self, reason: Reason) -> None:
-        """Set why its pods wait. If the reason is new, all of them are untold."""
+        """Set why its pods wait. If the reason is new, all of them are to be told."""
         if reason is not self._told:
             self._told = reason
             self.tell_all_again()
@@ -132,7 +132,7 @@ class PodClass:
         self._told_up_to, self._newcomers = (), {}
 
     def take_untold(self, most: int) -> list[str]:
-        """Uids of at most `most` pods that are untold. They count as told from now on.
+        """Uids of at most `most` pods that were not told yet. They count as told from now on.
 
         Newcomers first, then in the order of release. Costs in proportion to the pods taken.
         """
@@ -151,22 +151,22 @@ class PodClass:
 class Candidate:
     """One class, all classes of a gang that starts whole, or a group to be enqueued."""
 
-    __slots__ = ("classes", "enqueues", "inadmissible", "indexed_key", "precedence", "whole")
+    __slots__ = ("classes", "gang", "group_to_enqueue", "inadmissible", "indexed_key", "precedence")
 
     def __init__(
         self,
         classes: list[PodClass],
-        whole: Gang | None = None,
+        gang: Gang | None = None,
         *,
-        enqueues: Gang | None = None,
+        group_to_enqueue: Gang | None = None,
         precedence: Precedence = ORDINARY,
     ) -> None:
         self.classes = classes
         self.precedence = precedence
         """That of the gang when it last changed."""
-        self.whole = whole
+        self.gang = gang
         """The gang that starts with these classes; None: the first pod goes alone."""
-        self.enqueues = enqueues
+        self.group_to_enqueue = group_to_enqueue
         """The group to be enqueued (E1). The only class then has one place, and no pod: its key
         stands where a pod's uid does."""
         self.inadmissible: InadmissibleClass | None = None
@@ -192,9 +192,9 @@ class Candidate:
         pods; one that did not use its reservation in time comes after all others of its priority
         (E8).
         """
-        group = self.whole or self.enqueues
+        group = self.gang or self.group_to_enqueue
         lost_place = group is not None and group.lost_place
-        if self.whole is not None:
+        if self.gang is not None:
             lowest = max(one.sort_keys[-1].negated_priority for one in self.classes)
             sort_key = sort_key._replace(negated_priority=lowest)
         return self.precedence.key_of(sort_key, lost_place=lost_place)

@@ -19,9 +19,9 @@ from .borrowers import Borrowers
 from .candidate import Candidate, InadmissibleClass, PodClass, Shortage
 from .gang import Gang
 from .inadmissible_classes import InadmissibleClasses
+from .pending_notices import PendingNotices
 from .reason_counts import ReasonCounts
 from .release_key import ORDINARY, Precedence, ReleaseKey, precedence_of
-from .untold import Untold
 from .wait_times import WaitTimes
 
 _DENY: Final = ChargeState.GATED_DENY
@@ -89,9 +89,9 @@ class PendingQueue:
         "deny_classes",
         "groups",
         "inadmissible",
+        "pending_notices",
         "queue",
         "refused",
-        "untold",
         "waits",
     )
 
@@ -137,7 +137,7 @@ class PendingQueue:
         self._epoch = 0
         self._needs_outdated = False
         self._refreshing: Iterator[None] | None = None
-        self.untold = Untold(self._counts)
+        self.pending_notices = PendingNotices(self._counts)
         """Classes that are inadmissible or blocked and have pods to be told."""
 
     def __len__(self) -> int:
@@ -220,7 +220,7 @@ class PendingQueue:
         gang.queues[self] = None
         self._changed_gangs[gang] = None
 
-    def hold_back(self, record: PodRecord) -> None:
+    def back_off(self, record: PodRecord) -> None:
         """A pod begins waiting that is `refused`."""
         self.refused.join(record.sort_key)
         self.waits.add(record.sort_key.made)
@@ -246,7 +246,7 @@ class PendingQueue:
                 del self.deny_classes[key]
         if not pod_class.sort_keys:
             del self.classes[key]
-            self.untold.discard(pod_class)
+            self.pending_notices.discard(pod_class)
         if pod_class.gang is not None:
             self._leave_gang(pod_class.gang, key, pod_class)
         elif pod_class.candidate is not None:
@@ -267,7 +267,7 @@ class PendingQueue:
                 candidate = pod_class.candidate
                 if candidate is not None and candidate not in self._active:
                     # One that is active, or that is being built again, is told once it was tried.
-                    self.untold.ask(pod_class)
+                    self.pending_notices.ask(pod_class)
 
     def ask(self, group: Gang, sort_key: SortKey, dimensions: Collection[str]) -> None:
         """A group waits to be enqueued, or asks for something else than before. `dimensions`: of
@@ -279,7 +279,7 @@ class PendingQueue:
             self.asked_by_groups[dimension] = self.asked_by_groups.get(dimension, 0) + 1
         pod_class = PodClass()
         pod_class.join(sort_key)
-        candidate = self.groups[group] = Candidate([pod_class], enqueues=group)
+        candidate = self.groups[group] = Candidate([pod_class], group_to_enqueue=group)
         self.activate(candidate)
 
     def retire(self, group: Gang) -> None:
@@ -315,7 +315,7 @@ class PendingQueue:
         if asks is not None or members is None:
             return asks
         candidate = next(iter(members.classes.values())).candidate
-        return candidate if candidate is not None and candidate.whole is gang else None
+        return candidate if candidate is not None and candidate.gang is gang else None
 
     def place_of(self, candidate: Candidate) -> Place:
         """Its place in the order of all candidates. Costs a step for each candidate that does not
@@ -333,7 +333,7 @@ class PendingQueue:
             for other in some:
                 # One that lacks room may also wait for another card; a group that waits to be
                 # enqueued may have members already.
-                if other.inadmissible is None and other.whole not in self.groups:
+                if other.inadmissible is None and other.gang not in self.groups:
                     before += other.indexed_key < place
                     together += 1
         return Place(before + 1, max(together, before + 1))
@@ -494,14 +494,14 @@ class PendingQueue:
         """Its classes will join other candidates. Until then their pods are told nothing."""
         self._drop(candidate)
         for pod_class in candidate.classes:
-            self.untold.discard(pod_class)
+            self.pending_notices.discard(pod_class)
             pod_class.candidate = None
 
     def activate(self, candidate: Candidate) -> None:
         """Have a candidate tried: it may fit now, or have to wait for another reason."""
         self._drop(candidate)
         for pod_class in candidate.classes:
-            self.untold.discard(pod_class)
+            self.pending_notices.discard(pod_class)
         self._active[candidate] = 0
         self._unordered[candidate] = None
 

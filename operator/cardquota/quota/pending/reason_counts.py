@@ -30,7 +30,7 @@ class ReasonCounts:
         """A candidate was judged. None: it waits for no reason that has a name, as for a write of
         ours, and what was known before stays.
         """
-        if reason is None or candidate.enqueues is not None:  # that has no pods
+        if reason is None or candidate.group_to_enqueue is not None:  # that has no pods
             return
         for pod_class in candidate.classes:
             if pod_class.waits_for is not reason:

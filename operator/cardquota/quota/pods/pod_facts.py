@@ -100,7 +100,7 @@ class PodFacts:
     or its own. By the pod alone, so that it stays the same as long as the pod exists, whatever is
     known of its ReplicaSet. For messages and answers: whoever writes a pod may write these labels.
     """
-    gives_up: bool
+    of_volcano_job: bool
     """Whether its controller ends everything after some refusals, as Volcano a Job (E5)."""
     priority: int
     selector: bytes
@@ -215,7 +215,7 @@ def pod_facts(pod: Pod) -> PodFacts:
     bound = state >= _BOUND
     scheduled = _scheduled(pod) if bound else ""
     started = bound and pod.status.phase not in _NOT_STARTED
-    controller, controller_name, gives_up = _controller(meta.owner_references)
+    controller, controller_name, of_volcano_job = _controller(meta.owner_references)
     namespace = intern(meta.namespace)
     return PodFacts(
         uid=meta.uid,
@@ -237,7 +237,7 @@ def pod_facts(pod: Pod) -> PodFacts:
         controller=controller,
         controller_name=controller_name,
         workload=_workload(meta, controller, controller_name),
-        gives_up=gives_up,
+        of_volcano_job=of_volcano_job,
         priority=spec.priority or 0,
         selector=b"" if bound or beyond is not None else _selector(spec),
         tolerations=(
@@ -322,8 +322,8 @@ def _controller(owners: tuple[Owner, ...]) -> tuple[str, str, bool]:
     """Kind and name, and whether it gives up."""
     for owner in owners:
         if owner.controller:
-            gives_up = owner.api_version.startswith(_VOLCANOS)
-            return intern(kept_name(owner.kind)), intern(kept_name(owner.name)), gives_up
+            of_volcano_job = owner.api_version.startswith(_VOLCANOS)
+            return intern(kept_name(owner.kind)), intern(kept_name(owner.name)), of_volcano_job
     return "", "", False
 
 

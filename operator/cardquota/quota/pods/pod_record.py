@@ -36,6 +36,7 @@ class PodRecord:
     __slots__ = (
         "assumed",
         "audited",
+        "backed_off",
         "by_card",
         "charge",
         "charge_state",
@@ -44,7 +45,6 @@ class PodRecord:
         "elsewhere",
         "facts",
         "fixed",
-        "held_back",
         "holds",
         "named",
         "node_cards",
@@ -82,7 +82,7 @@ class PodRecord:
         """Whether it counts on its node as one that holds cards, other than by their memory."""
         self.settled_revision = 0
         """The revision at which our patch landed. Older revisions are no news."""
-        self.held_back = False
+        self.backed_off = False
         """Whether not to try it until it changes or is put back: opening its gate has failed."""
         self.told: tuple[str, str] | None = None
         """Why it waits, as its last event says: reason and subject (section 9)."""
@@ -137,12 +137,12 @@ class PodRecord:
     @property
     def releasable(self) -> bool:
         """Whether its gate may be opened: it is gated, not being deleted and not held back."""
-        return self.gated and not self.facts.terminating and not self.held_back
+        return self.gated and not self.facts.terminating and not self.backed_off
 
     @property
     def refused(self) -> bool:
         """Whether it is held back: it waits at its gate, and is not tried for now."""
-        return self.gated and not self.facts.terminating and self.held_back
+        return self.gated and not self.facts.terminating and self.backed_off
 
     @property
     def sort_key(self) -> SortKey:

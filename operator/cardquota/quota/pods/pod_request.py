@@ -106,13 +106,13 @@ class InvalidRequest:
 
 
 def read_request(
-    facts: PodFacts, quota: Amounts, known: Knowledge, *, free_cpu_memory: bool = False
+    facts: PodFacts, quota: Amounts, known: Knowledge, *, exempt_cpu_memory: bool = False
 ) -> PodRequest:
     """The request of an unbound pod. Never raises."""
     devices = card_devices(facts, known)
     resource, amount = devices[0] if len(devices) == 1 else ("", 0)
     cards = _cards(facts, resource, quota, known).usable if resource else ()
-    free = free_cpu_memory and amount > 0
+    free = exempt_cpu_memory and amount > 0
     return PodRequest(
         cards, resource, amount, 0 if free else facts.cpu, 0 if free else facts.memory
     )

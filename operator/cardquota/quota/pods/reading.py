@@ -68,7 +68,7 @@ class Readings:
         known: Knowledge,
         version: Hashable,
         *,
-        free_cpu_memory: bool,
+        exempt_cpu_memory: bool,
     ) -> Reading:
         """The reading of an unbound pod. The key has every fact of the pod that matters."""
         if version != self._version:
@@ -85,7 +85,7 @@ class Readings:
         )
         found = self._found.get(key)
         if found is None:
-            found = read(facts, quota, known, free_cpu_memory=free_cpu_memory)
+            found = read(facts, quota, known, exempt_cpu_memory=exempt_cpu_memory)
             self._found.put(key, found, _size_of(facts, found))
         return found
 
@@ -101,9 +101,9 @@ def _size_of(facts: PodFacts, found: Reading) -> int:
     return _READING + sum(map(getsizeof, texts))
 
 
-def read(facts: PodFacts, quota: Amounts, known: Knowledge, *, free_cpu_memory: bool) -> Reading:
+def read(facts: PodFacts, quota: Amounts, known: Knowledge, *, exempt_cpu_memory: bool) -> Reading:
     """Make a reading without the cache. Never raises."""
-    request = read_request(facts, quota, known, free_cpu_memory=free_cpu_memory)
+    request = read_request(facts, quota, known, exempt_cpu_memory=exempt_cpu_memory)
     elsewhere = named_elsewhere(facts, request, quota, known)
     return Reading(
         request,

@@ -21,9 +21,9 @@ from ..pending.candidate import (
     Shortage,
 )
 from ..pending.inadmissible_classes import InadmissibleClasses
+from ..pending.pending_notices import Behind, Words
 from ..pending.readiness import Readiness
 from ..pending.release_key import LOST, ReleaseKey
-from ..pending.untold import Behind, Words
 from ..verdict import Outcome
 from ..vocabulary import COMPUTE_RESOURCES
 from .release_judge import Opening, ReleaseJudge, Wait
@@ -100,7 +100,7 @@ class _Cycle:
                 yield None
                 continue
             candidate, inadmissible = self._next()
-            if candidate is None or (candidate.whole and candidate.whole.key == before):
+            if candidate is None or (candidate.gang and candidate.gang.key == before):
                 return
 
             # 2. Closed cards: who wants one waits until it is open, and is not judged.
@@ -170,7 +170,7 @@ class _Cycle:
         # In a class of its own: the room that it needs is not known yet.
         signature = ("behind", self._judge.signature(candidate))
         self._pending.set_inadmissible(candidate, signature, asked, Shortage(until_open))
-        self._pending.untold.add_behind(candidate, behind)
+        self._pending.pending_notices.add_behind(candidate, behind)
 
     def _wait(
         self,
@@ -193,7 +193,7 @@ class _Cycle:
                 pending.set_inadmissible(candidate, found.signature, asked, shortage)
             else:
                 pending.block(candidate, reason)
-            pending.untold.add(candidate, Words(found.verdict, found.gang))
+            pending.pending_notices.add(candidate, Words(found.verdict, found.gang))
         head = candidate.inadmissible
         if head is not None and self._may_close(head.release_key):
             self._close(head)
@@ -201,7 +201,7 @@ class _Cycle:
     def _close(self, head: InadmissibleClass) -> None:
         """Close what a head closes, and note what those behind it are told."""
         first, starvation = head.first, self._starvation
-        group = first.whole or first.enqueues
+        group = first.gang or first.group_to_enqueue
         if group is not None:
             namespace, _, name = group.key.partition("/")
         else:
@@ -284,7 +284,7 @@ def _is_left(account: Account, found: Opening) -> bool:
     if not found.pods:
         return found.gang in account.pending.groups
     record, _ = found.pods[0]
-    return record.releasable and not (found.gang is not None and found.gang.held_back)
+    return record.releasable and not (found.gang is not None and found.gang.backed_off)
 
 
 def _borrowing(ledger: Ledger, account: Account) -> Iterator[Opening | None]:

@@ -12,7 +12,7 @@ from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger import Ledger
 from ..messages import order_messages
 from ..pending.candidate import Candidate
-from ..pending.untold import Behind, Words
+from ..pending.pending_notices import Behind, Words
 from ..pods.pod_record import PodRecord
 from ..verdict import Outcome, Verdict
 from ..vocabulary import Reason
@@ -37,16 +37,16 @@ def next_refusals(ledger: Ledger, account: Account) -> list[Refusal] | None:
     None: all have been told. An empty list: there are more, but this call has already judged one
     candidate. Pods that began waiting after the last pass are not known yet.
     """
-    untold = account.pending.untold
-    found = untold.next()
+    pending_notices = account.pending.pending_notices
+    found = pending_notices.next()
     if isinstance(found, Candidate):
         _ask_again(ledger, account, found)
-        found = untold.next()
+        found = pending_notices.next()
         if isinstance(found, Candidate):
             return []
     if found is None:
         return None
-    uids = untold.take(found, AT_A_TIME)
+    uids = pending_notices.take(found, AT_A_TIME)
     there = (ledger.pods[uid] for uid in uids if uid in ledger.pods)
     pods = sorted(there, key=lambda record: record.sort_key)
     groups = [ledger.groups[uid] for uid in uids if uid in ledger.groups]
@@ -83,4 +83,4 @@ def _ask_again(ledger: Ledger, account: Account, candidate: Candidate) -> None:
         account.pending.activate(candidate)
         ledger.dirty.mark_pending(account.name)
     else:
-        account.pending.untold.keep(candidate, Words(found.verdict, found.gang))
+        account.pending.pending_notices.keep(candidate, Words(found.verdict, found.gang))

@@ -23,8 +23,6 @@ from ..pods.pod_record import PodRecord, SortKey
 from ..verdict import Outcome, Verdict
 from ..vocabulary import COMPUTE_RESOURCES, Mode, Reason
 
-MOST_ALTERNATIVES: Final = 4_000
-"""Alternatives of all kinds of members of a gang together, up to which they are tried again."""
 _ENDLESS: Final = 2**62
 """The free amount of an unlimited dimension."""
 
@@ -72,14 +70,16 @@ class ReleaseJudge:
 
     def judge(self, candidate: Candidate) -> Opening | Wait:
         """Whether it opens, or is enqueued, now."""
-        if candidate.enqueues is not None:
-            return self._judge_enqueue(candidate, self._ledger.groups[candidate.enqueues.key])
+        if candidate.group_to_enqueue is not None:
+            return self._judge_enqueue(
+                candidate, self._ledger.groups[candidate.group_to_enqueue.key]
+            )
         first = self._ledger.pods[candidate.sort_key.uid]
         enforced = self._ledger.mode_in(first.facts.namespace) is Mode.ENFORCE
         if not enforced and not first.facts.oversized:
             return Opening(first.queue, ((first, ()),))
-        if candidate.whole is not None:
-            return self._judge_gang(candidate, first, self._ledger.groups[candidate.whole.key])
+        if candidate.gang is not None:
+            return self._judge_gang(candidate, first, self._ledger.groups[candidate.gang.key])
         verdict = judge_release(self._ledger, first)
         if verdict.fits:
             return Opening(first.queue, ((first, verdict.cards),))
@@ -111,7 +111,7 @@ class ReleaseJudge:
     def _judge_gang(
         self, candidate: Candidate, first: PodRecord, group: PodGroupState
     ) -> Opening | Wait:
-        if group.held_back:
+        if group.backed_off:
             return Wait(Verdict(Outcome.UNSEEN, first.queue), group)
         missing = judge_presence(self._ledger, first)
         if missing is not None:
@@ -157,13 +157,10 @@ class ReleaseJudge:
         the least of it. Of very many kinds only some are considered.
 
         Not guaranteed: that members are found whenever some fit. Which unequal members fit together
-        in cards, cpu and memory is a packing problem; those not found wait for more room. With very
-        many alternatives there is no second attempt for cpu and memory.
+        in cards, cpu and memory is a packing problem; those not found wait for more room.
         """
         need = group.missing
         chosen, short = self._smallest(candidate, group, None)
-        if sum(map(self._alternatives, candidate.classes)) > MOST_ALTERNATIVES:
-            short = ()
         for dimension in COMPUTE_RESOURCES:
             if len(chosen) < need and dimension in short:
                 chosen, _ = self._smallest(candidate, group, dimension)
@@ -171,10 +168,6 @@ class ReleaseJudge:
             return []
         _, cards = judge_gang(self._ledger, chosen)
         return list(zip(chosen, cards, strict=False))
-
-    def _alternatives(self, pod_class: PodClass) -> int:
-        request = self._ledger.pods[pod_class.sort_keys[0].uid].request
-        return len(request.cards) if request else 0
 
     def _smallest(
         self, candidate: Candidate, group: PodGroupState, dimension: str | None
@@ -234,14 +227,14 @@ class ReleaseJudge:
         """What it asks for: of a choice of cards, each of them. A gang that has not begun: what its
         first members ask for. One that has begun may go on with any of its members.
         """
-        if candidate.enqueues is not None:
-            whole = self._ledger.groups[candidate.enqueues.key].request
+        if candidate.group_to_enqueue is not None:
+            whole = self._ledger.groups[candidate.group_to_enqueue.key].request
             # Pods that ask for cards may be free of cpu and memory (P6).
-            free = self._ledger.free_cpu_memory and whole.cards
+            free = self._ledger.exempt_cpu_memory and whole.cards
             return whole.dimensions.difference(COMPUTE_RESOURCES if free else ())
         uids = [pod_class.sort_keys[0].uid for pod_class in candidate.classes]
-        if candidate.whole is not None:
-            group = self._ledger.groups[candidate.whole.key]
+        if candidate.gang is not None:
+            group = self._ledger.groups[candidate.gang.key]
             number = sum(len(pod_class.sort_keys) for pod_class in candidate.classes)
             if group.missing == group.minimum < number:
                 uids = [record.facts.uid for record in self.starting(candidate, group)]
@@ -253,7 +246,7 @@ class ReleaseJudge:
 
     def is_reserved(self, candidate: Candidate) -> bool:
         """Whether something is reserved for its gang: no card is closed to that."""
-        gang = candidate.whole or candidate.classes[0].gang
+        gang = candidate.gang or candidate.classes[0].gang
         group = self._ledger.groups.get(gang.key) if gang is not None else None
         return group is not None and group.rests_in == self._account.name
 
@@ -261,14 +254,14 @@ class ReleaseJudge:
 
     def signature(self, candidate: Candidate) -> Hashable:
         """Equal for candidates of which all fit or none does."""
-        if candidate.enqueues is not None:
-            return ("enqueues", self._ledger.groups[candidate.enqueues.key].request)
-        if candidate.whole is None:
+        if candidate.group_to_enqueue is not None:
+            return ("enqueues", self._ledger.groups[candidate.group_to_enqueue.key].request)
+        if candidate.gang is None:
             record = self._ledger.pods[candidate.sort_key.uid]
             group = self._ledger.groups.get(record.facts.group)
             covered = group is not None and group.reservation is not None
             return (record.request, record.facts.group if covered else None)
-        group = self._ledger.groups[candidate.whole.key]
+        group = self._ledger.groups[candidate.gang.key]
         if group.missing != group.minimum or group.reservation is not None:
             return group.key
         # By identity: pods with the same text share one request, and there may be thousands.
@@ -303,7 +296,13 @@ def judge_member(ledger: LedgerReader, record: PodRecord) -> Verdict:
     account, group = ledger.account(record.queue), ledger.groups.get(record.facts.group)
     if verdict.outcome is not Outcome.UNSEEN or verdict.reason is not None:
         return verdict
-    if account is None or group is None or group.started or group.being_reserved or group.held_back:
+    if (
+        account is None
+        or group is None
+        or group.started
+        or group.being_reserved
+        or group.backed_off
+    ):
         return verdict
     return _judge_readiness(account, group) or verdict
 
@@ -321,8 +320,8 @@ def _judge_readiness(account: AccountReader, group: PodGroupState) -> Verdict | 
     if _enough(ready, missing, by_task):
         return None
     members = group.members.values()
-    held_back = (one for one in members if one.held_back and one.queue == account.name)
-    ready.update(record.facts.task for record in held_back)
+    backed_off = (one for one in members if one.backed_off and one.queue == account.name)
+    ready.update(record.facts.task for record in backed_off)
     if _enough(ready, missing, by_task):
         return Verdict(Outcome.UNSEEN, account.name)
     tasks = [(task, least, ready[task]) for task, least in by_task.items() if ready[task] < least]

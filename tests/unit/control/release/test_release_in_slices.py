@@ -145,7 +145,7 @@ async def test_a_gang_that_failed_as_a_whole_is_put_back_some_at_a_time(
             put_back(uid)
 
         monkeypatch.setattr(leader.ledger.decisions, "put_back", counted)
-        await until(lambda: sum(one.held_back for one in leader.ledger.pods.values()) == 100)
+        await until(lambda: sum(one.backed_off for one in leader.ledger.pods.values()) == 100)
         pass_by(0.06)  # all of them, while nobody has a turn
         most = 0
         while number[0] < 100:
@@ -181,15 +181,15 @@ async def test_who_fails_again_before_he_is_put_back_waits_anew(
     pod = waiting("a")
     answers = (refused(409), refused(409))
     async with leading(a_queue().with_quota({H200: 1}), pod, answers=answers) as leader:
-        await until(lambda: leader.ledger.pods[pod.uid].held_back)
+        await until(lambda: leader.ledger.pods[pod.uid].backed_off)
         await until(lambda: Busy.due)
         leader.see(pod.at_revision(2))  # on news of him he is tried at once
         await until(lambda: len(leader.opened) == 2)
-        await until(lambda: leader.ledger.pods[pod.uid].held_back)
+        await until(lambda: leader.ledger.pods[pod.uid].backed_off)
         monkeypatch.setattr(Busy, "busy", False)
         for _ in range(5):
             await asyncio.sleep(0)
-        assert leader.ledger.pods[pod.uid].held_back
+        assert leader.ledger.pods[pod.uid].backed_off
         await until(lambda: len(leader.opened) == 3)
 
 

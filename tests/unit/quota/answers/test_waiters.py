@@ -176,7 +176,7 @@ def test_f3_whose_gate_somebody_refuses_to_open_waits_in_its_place_for_that() ->
         waiting("next", created="2026-01-02T10:00:00Z"),
         quota=0,
     )
-    ledger.decisions.hold_back("kept")
+    ledger.decisions.back_off("kept")
     for _ in range(2):
         assert names(ledger) == ["kept", "next", "last"]
         assert place_of(ledger, "kept") == 1
@@ -193,7 +193,7 @@ def test_f3_whose_gate_somebody_refuses_to_open_waits_in_its_place_for_that() ->
         # Whatever is decided about it, it is one that waits.
         ledger.decisions.put_back("kept")
         assert v.Reason.GATE_REFUSED not in account.pending.by_reason
-        ledger.decisions.hold_back("kept")
+        ledger.decisions.back_off("kept")
     ledger.pod_gone("kept")
     assert names(ledger) == ["next", "last"]
     assert drift(ledger) == {}

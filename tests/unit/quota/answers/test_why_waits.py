@@ -66,9 +66,9 @@ def test_a_gang_that_lacks_members_or_is_about_to_start() -> None:
     ledger = a_cluster(gang, waiting("a", 1).in_group("gang"), quota=2)
     assert found(ledger)["a"].reason == v.Reason.GANG_INCOMPLETE
     see(ledger, waiting("b", 1).in_group("gang"))
-    ledger.groups["team/gang"].held_back = True
+    ledger.groups["team/gang"].backed_off = True
     assert found(ledger)["a"].reason == v.GATE_REFUSED
-    ledger.groups["team/gang"].held_back = False
+    ledger.groups["team/gang"].backed_off = False
     ledger.decisions.reserve("team/gang", "queue", "term-1", ((H200, 2),))
     assert found(ledger)["a"].text.startswith("it is about to be let through")
 
@@ -76,8 +76,8 @@ def test_a_gang_that_lacks_members_or_is_about_to_start() -> None:
 def test_whose_gate_could_not_be_opened() -> None:
     ledger = a_cluster(waiting("a", 1))
     record = ledger.pods["a"]
-    ledger.decisions.hold_back("a")
-    assert record.held_back
+    ledger.decisions.back_off("a")
+    assert record.backed_off
     assert found(ledger)["a"].reason == v.GATE_REFUSED
 
 
@@ -90,7 +90,7 @@ def test_where_nothing_is_enforced() -> None:
         told = found(ledger)
         assert told["audited"].reason == ""
         assert told["audited"].text.startswith("no quota is enforced in its namespace")
-    ledger.decisions.hold_back("audited")
+    ledger.decisions.back_off("audited")
     assert found(ledger)["audited"].reason == v.GATE_REFUSED
 
 

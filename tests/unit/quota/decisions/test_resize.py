@@ -13,7 +13,7 @@ FOUR = a_queue().with_quota({H200: 3}).limited_to(cpu="4", memory="8Gi")
 
 
 def a_cluster(*things: Body, free: bool = False) -> Ledger:
-    return a_ledger(*CARDS, a_namespace("team"), FOUR, *things, free_cpu_memory=free)
+    return a_ledger(*CARDS, a_namespace("team"), FOUR, *things, exempt_cpu_memory=free)
 
 
 def running(name: str, cpu: str = "1", memory: str = "1Gi", *, cards: int = 1) -> PodBody:

@@ -90,7 +90,7 @@ def test_what_was_charged_anew_since_is_left_alone_though_it_is_equal() -> None:
     """Its group was made again under its name, say, and another start has charged the pod."""
     ledger = assumed()
     before = Stamp(*STAMP)
-    ledger.decisions.retract(POD.uid, before, hold_back=True)
+    ledger.decisions.retract(POD.uid, before, back_off=True)
     ledger.decisions.confirm(POD.uid, before, 9)
     assert totals(ledger) == (2, 2, 0, 0)
     assert ledger.pods[POD.uid].settled_revision == 0
@@ -106,7 +106,7 @@ def tried(ledger: Ledger) -> set[str]:
 
 def test_held_back_it_is_not_tried_before_it_is_put_back() -> None:
     ledger = assumed()
-    ledger.decisions.retract(POD.uid, STAMP, hold_back=True)
+    ledger.decisions.retract(POD.uid, STAMP, back_off=True)
     assert (totals(ledger), tried(ledger)) == ((2, 0, 0, 0), set())
     see(ledger, POD.gated())
     assert (tried(ledger), waiting(ledger)) == (set(), {POD.uid})
@@ -116,7 +116,7 @@ def test_held_back_it_is_not_tried_before_it_is_put_back() -> None:
 
 def test_held_back_it_is_tried_when_it_changes() -> None:
     ledger = assumed()
-    ledger.decisions.retract(POD.uid, STAMP, hold_back=True)
+    ledger.decisions.retract(POD.uid, STAMP, back_off=True)
     see(ledger, POD.gated().at_revision(2))
     assert waiting(ledger) == {POD.uid}
 

@@ -56,7 +56,7 @@ from ..histories import FIXED, GROUPS, clusters, turns_of
 def test_i2_watches_that_do_not_keep_step_give_the_same_state(
     data: st.DataObject, histories: list[History], default: str, free: bool
 ) -> None:
-    options = {"default_queue": default, "free_cpu_memory": free}
+    options = {"default_queue": default, "exempt_cpu_memory": free}
     one = told(one_after_the_other(histories), **options)
     turns = data.draw(st.permutations(turns_of(histories)))
     other = told(merged(histories, turns), **options)

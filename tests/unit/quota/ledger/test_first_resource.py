@@ -82,7 +82,7 @@ def test_a_restart_finds_it_on_the_pods_and_in_the_status(first: str) -> None:
 def test_what_was_not_let_through_after_all_fixes_nothing() -> None:
     ledger = a_ledger(NODE, RED, asking("a"), asking("b", AMD))
     release(ledger)
-    retract(ledger, "a", hold_back=True)
+    retract(ledger, "a", back_off=True)
     assert release(ledger)[0] == [["b"]]
     refused(ledger, asking("c"))
 

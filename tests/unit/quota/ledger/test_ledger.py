@@ -62,7 +62,7 @@ def test_p6_cpu_and_memory_are_totals_too() -> None:
 
 
 def test_p6_not_of_card_pods_where_the_setting_says_so() -> None:
-    ledger = a_ledger(*CARDS, RED, POD.with_cpu("1"), free_cpu_memory=True)
+    ledger = a_ledger(*CARDS, RED, POD.with_cpu("1"), exempt_cpu_memory=True)
     see(ledger, a_pod("no-cards").in_queue("red").with_cpu("2"))
     assert totals(ledger, "cpu") == (2_000, 2_000, 0, 0)
 
@@ -310,7 +310,7 @@ def test_what_is_not_known_may_be_gone() -> None:
     for gone in (ledger.pod_gone, ledger.node_gone, ledger.queue_gone, ledger.group_gone):
         gone("unknown")
     ledger.namespace_gone("unknown")
-    for tell in (ledger.decisions.put_back, ledger.decisions.hold_back):
+    for tell in (ledger.decisions.put_back, ledger.decisions.back_off):
         tell("unknown")
     stamp = Stamp("red", (), "term-1")
     ledger.decisions.retract("unknown", stamp)

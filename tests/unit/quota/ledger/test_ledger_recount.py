@@ -93,8 +93,8 @@ class Histories(RuleBasedStateMachine):
 
     @initialize(default=st.sampled_from(("", "blue")), free=st.booleans())
     def settings_of_the_installation(self, default: str, free: bool) -> None:
-        self.plain = PlainCluster(default_queue=default, free_cpu_memory=free)
-        self.ledger = a_ledger(default_queue=default, free_cpu_memory=free)
+        self.plain = PlainCluster(default_queue=default, exempt_cpu_memory=free)
+        self.ledger = a_ledger(default_queue=default, exempt_cpu_memory=free)
 
     # --- telling the ledger -------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ class Histories(RuleBasedStateMachine):
         """The watch event of a pod as it now is."""
         if pod.uid in self.pod_bodies:
             self.older.append(self.pod_bodies[pod.uid])
-        pod.held_back = False
+        pod.backed_off = False
         self.plain.pods[pod.uid] = pod
         self.pod_bodies[pod.uid] = body_of(pod, self.next())
         see(self.ledger, self.pod_bodies[pod.uid])
@@ -250,25 +250,25 @@ class Histories(RuleBasedStateMachine):
     def the_event_of_our_patch_comes(self, pick: int, confirmed_after: bool) -> None:
         uid = sorted(self.landed)[pick % len(self.landed)]
         revision, pod = self.landed.pop(uid)
-        pod.state, pod.stamp, pod.assumed, pod.held_back = "open", pod.assumed, None, False
+        pod.state, pod.stamp, pod.assumed, pod.backed_off = "open", pod.assumed, None, False
         self.older.append(self.pod_bodies[uid])
         self.pod_bodies[uid] = body_of(pod, revision)
         see(self.ledger, self.pod_bodies[uid])
         if confirmed_after:
             self.ledger.decisions.confirm(uid, self.stamps[uid], revision)
 
-    @rule(pick=picks, hold_back=st.booleans())
-    def our_patch_is_refused(self, pick: int, hold_back: bool) -> None:
+    @rule(pick=picks, back_off=st.booleans())
+    def our_patch_is_refused(self, pick: int, back_off: bool) -> None:
         pod = self.one(pick, state="gated")
         if pod and pod.assumed and pod.uid not in self.landed:
-            pod.assumed, pod.held_back = None, hold_back
-            self.ledger.decisions.retract(pod.uid, self.stamps[pod.uid], hold_back=hold_back)
+            pod.assumed, pod.backed_off = None, back_off
+            self.ledger.decisions.retract(pod.uid, self.stamps[pod.uid], back_off=back_off)
 
     @rule(pick=picks)
     def a_pod_is_put_back(self, pick: int) -> None:
         pod = self.one(pick)
         if pod:
-            pod.held_back = False
+            pod.backed_off = False
             self.ledger.decisions.put_back(pod.uid)
 
     @precondition(lambda self: not self.landed)
@@ -276,7 +276,7 @@ class Histories(RuleBasedStateMachine):
     def our_term_ends(self) -> None:
         self.ledger.decisions.end_term()
         for pod in self.plain.pods.values():
-            pod.assumed, pod.held_back = None, False
+            pod.assumed, pod.backed_off = None, False
         for group in self.plain.groups.values():
             group.assumed = None
         self.confirmed_groups.clear()
@@ -602,7 +602,7 @@ class Histories(RuleBasedStateMachine):
             # Where nothing is enforced a resize counts as its node has carried it out (I3).
             facts = record.facts.as_its_node_has_it() if record.audited else record.facts
             anew = read(
-                facts, account.quota, self.ledger, free_cpu_memory=self.plain.free_cpu_memory
+                facts, account.quota, self.ledger, exempt_cpu_memory=self.plain.exempt_cpu_memory
             )
             assert self.ledger.reading_of(facts, account) == anew
             assert record.request == anew.request

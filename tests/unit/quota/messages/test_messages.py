@@ -342,8 +342,8 @@ def test_q4_what_is_stored_and_unreadable_is_told_with_its_consequence() -> None
 def test_what_becomes_of_a_gang_is_told_with_its_numbers() -> None:
     refused = gang_messages.gang_refused("train-0", "not today")
     assert refused.startswith("the gate of pod <train-0> cannot be opened: not today; so no pod")
-    held_back = gang_messages.gang_held_back("team", 3)
-    assert held_back.startswith("the last <3> changes of pods of namespace <team> were refused")
+    backed_off = gang_messages.gang_held_back("team", 3)
+    assert backed_off.startswith("the last <3> changes of pods of namespace <team> were refused")
     assert "<3> of the <4> pods" in gang_messages.gang_in_part("train-0", 3, 4, 300.0)
     rest = [(H200, 1), ("cpu", 4_000)]
     unreserved = gang_messages.gang_not_reserved("not today")

@@ -39,10 +39,10 @@ def test_t7_all_of_a_class_wait_for_what_its_first_waits_for() -> None:
     pending, pods = PendingQueue("red"), [record(name) for name in "abc"]
     for pod in pods[:2]:
         pending.join(pod, "one")
-    pending.untold.add(candidate_of(pending, "one"), words(Reason.INSUFFICIENT_CARD))
+    pending.pending_notices.add(candidate_of(pending, "one"), words(Reason.INSUFFICIENT_CARD))
     pending.join(pods[2], "one")
     assert pending.by_reason == {Reason.INSUFFICIENT_CARD: 3}
-    pending.untold.add(candidate_of(pending, "one"), words(Reason.QUEUE_NOT_OPEN))
+    pending.pending_notices.add(candidate_of(pending, "one"), words(Reason.QUEUE_NOT_OPEN))
     assert pending.by_reason[Reason.QUEUE_NOT_OPEN] == 3
     for pod in pods:
         pending.leave(pod)
@@ -52,7 +52,7 @@ def test_t7_all_of_a_class_wait_for_what_its_first_waits_for() -> None:
 def test_t7_who_is_behind_somebody_waits_for_that() -> None:
     pending = PendingQueue("red")
     pending.join(record("a"), "one")
-    pending.untold.add_behind(candidate_of(pending, "one"), BEHIND)
+    pending.pending_notices.add_behind(candidate_of(pending, "one"), BEHIND)
     assert pending.by_reason == {Reason.BEHIND: 1}
 
 
@@ -60,15 +60,15 @@ def test_t7_who_waits_for_a_write_of_ours_keeps_the_last_reason() -> None:
     pending = PendingQueue("red")
     pending.join(record("a"), "one")
     for reason in (Reason.INSUFFICIENT_CARD, None):
-        pending.untold.add(candidate_of(pending, "one"), words(reason))
+        pending.pending_notices.add(candidate_of(pending, "one"), words(reason))
     assert pending.by_reason[Reason.INSUFFICIENT_CARD] == 1
 
 
 def test_t7_a_group_without_pods_is_no_pod_that_waits() -> None:
     pending, group = PendingQueue("red"), PodGroupState("team/group")
     pending.ask(group, record("group").sort_key, ("NVIDIA-H200",))
-    pending.untold.add(pending.groups[group], words(Reason.INSUFFICIENT_CARD))
-    pending.untold.add_behind(pending.groups[group], BEHIND)
+    pending.pending_notices.add(pending.groups[group], words(Reason.INSUFFICIENT_CARD))
+    pending.pending_notices.add_behind(pending.groups[group], BEHIND)
     assert pending.by_reason == {}
     assert len(pending.waits) == 0
 
@@ -97,12 +97,12 @@ class ComingAndGoing(RuleBasedStateMachine):
     @rule(key=st.sampled_from(KEYS), reason=st.sampled_from([None, *Reason]))
     def is_judged(self, key: str, reason: Reason | None) -> None:
         if key in self.pending.classes:
-            self.pending.untold.add(candidate_of(self.pending, key), words(reason))
+            self.pending.pending_notices.add(candidate_of(self.pending, key), words(reason))
 
     @rule(key=st.sampled_from(KEYS))
     def is_behind(self, key: str) -> None:
         if key in self.pending.classes:
-            self.pending.untold.add_behind(candidate_of(self.pending, key), BEHIND)
+            self.pending.pending_notices.add_behind(candidate_of(self.pending, key), BEHIND)
 
     @invariant()
     def counts_are_those_of_a_recount(self) -> None:

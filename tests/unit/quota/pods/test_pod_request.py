@@ -253,7 +253,7 @@ def test_p6_cpu_and_memory_are_asked_for_too() -> None:
 
 
 def test_p6_not_with_cards_where_the_setting_says_so() -> None:
-    ledger = a_ledger(*CARDS, a_queue().with_quota(QUOTA), free_cpu_memory=True)
+    ledger = a_ledger(*CARDS, a_queue().with_quota(QUOTA), exempt_cpu_memory=True)
     pod = a_pod().in_queue("queue").with_cpu("500m").with_memory("1Gi")
     with_cards = ledger.request_of(pod.asking_for(1).facts(), "queue")
     without = ledger.request_of(pod.facts(), "queue")

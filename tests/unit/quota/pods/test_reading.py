@@ -35,7 +35,7 @@ def now(ledger: Ledger, facts: PodFacts) -> Reading:
     account = ledger.account("red")
     assert account is not None
     kept = ledger.reading_of(facts, account)
-    assert kept == read(facts, account.quota, ledger, free_cpu_memory=False)
+    assert kept == read(facts, account.quota, ledger, exempt_cpu_memory=False)
     return kept
 
 
@@ -103,7 +103,7 @@ def readings_of(
     tracemalloc.start()
     try:
         for number in range(count):
-            readings.of(make(number), {H200: 3}, 0, ledger, 1, free_cpu_memory=False)
+            readings.of(make(number), {H200: 3}, 0, ledger, 1, exempt_cpu_memory=False)
         gc.collect()
         return readings, tracemalloc.get_traced_memory()[0]
     finally:
@@ -150,7 +150,7 @@ def test_all_queues_together_keep_no_more_than_one() -> None:
     for queue in range(20):
         for number in range(20):
             facts = of_many_amounts(number)
-            readings.of(facts, {H200: 3}, queue, ledger, 1, free_cpu_memory=False)
+            readings.of(facts, {H200: 3}, queue, ledger, 1, exempt_cpu_memory=False)
     one, _ = readings_of(400, of_many_amounts)
     assert len(readings) == len(one)
 

@@ -366,7 +366,7 @@ def test_of_a_group_that_is_not_seen_nothing_is_said() -> None:
     assert account is not None
     pod_class = PodClass()
     pod_class.join(SortKey.alone(0, "", "unseen", group.key))
-    found = ReleaseJudge(ledger, account).judge(Candidate([pod_class], enqueues=group))
+    found = ReleaseJudge(ledger, account).judge(Candidate([pod_class], group_to_enqueue=group))
     assert isinstance(found, Wait)
     assert found.verdict.outcome is Outcome.UNSEEN
 

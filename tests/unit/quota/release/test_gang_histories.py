@@ -307,7 +307,7 @@ class GangHistories(RuleBasedStateMachine):
 
     @rule(pick=picks)
     def a_gate_is_refused(self, pick: int) -> None:
-        self.told.our_patch_is_refused(pick=pick, hold_back=False)
+        self.told.our_patch_is_refused(pick=pick, back_off=False)
 
     @rule(name=groups)
     def a_reservation_lands(self, name: str) -> None:

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.accounts import Account
+from cardquota.quota.pending import pending_notices
 from cardquota.quota.pending import pending_queue as waiting
-from cardquota.quota.pending import untold
 from cardquota.quota.pods import State
 from cardquota.quota.release import Opening, Starvation, next_refusals, release_cycle
 from cardquota.quota.reports.drift import drift
@@ -228,7 +228,7 @@ def test_nobody_is_forgotten_or_let_through_alone_whatever_happens_between_two_s
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(waiting, "AT_A_TIME", at_a_time)
-        patch.setattr(untold, "MOST_KEPT", 1)
+        patch.setattr(pending_notices, "MOST_KEPT", 1)
         history = ReleaseHistory(seed)
         for _ in range(EVENTS):
             history.go_on()

@@ -136,8 +136,8 @@ def test_a_pass_ends_before_a_gang_that_is_not_to_be_judged(
     judge = ReleaseJudge.judge
 
     def noted(self: ReleaseJudge, candidate: Candidate) -> Opening | Wait:
-        if candidate.whole is not None:
-            judged.append(candidate.whole.key)
+        if candidate.gang is not None:
+            judged.append(candidate.gang.key)
         return judge(self, candidate)
 
     gang = GANG.created("2026-01-01T00:00:00Z")
@@ -488,9 +488,9 @@ def test_what_all_are_told_is_not_kept_where_too_many_have_to_hear_it() -> None:
     """They are asked again: none of thousands of texts is remembered."""
     ledger = a_cluster(*unlike(100), waiting("held", 3).stamped("red", {H200: 3}))
     list(release_cycle(ledger, red(ledger)))
-    untold = red(ledger).pending.untold
-    assert len(untold) == 100
-    assert untold.kept == 32
+    pending_notices = red(ledger).pending.pending_notices
+    assert len(pending_notices) == 100
+    assert pending_notices.kept == 32
     found = told(ledger)
     assert sorted(all_of(found)) == [f"p{n:03}" for n in range(100)]
     assert {refusal.verdict.reason for refusal in found} == {Reason.INSUFFICIENT_CARD}

@@ -162,7 +162,7 @@ def test_i4_members_that_run_are_not_among_those_that_must_be_let_through() -> N
 def test_a_gang_waits_without_a_word_for_a_member_whose_gate_did_not_open_just_now() -> None:
     """That one has been told, and is tried again soon."""
     ledger = a_cluster(GANG, member("a"), member("b"))
-    ledger.decisions.hold_back("uid-a")
+    ledger.decisions.back_off("uid-a")
     assert release(ledger) == ([], [])
     see(ledger, member("a").terminating().at_revision(2))
     (refused,) = release(ledger)[1]
@@ -547,17 +547,6 @@ def test_e2_members_of_a_minimum_are_looked_for_again_only_if_cpu_or_memory_was_
     assert len(looked) == 1
 
 
-def test_members_with_very_many_alternatives_are_looked_for_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    quota = FIVE.limited_to(cpu="4")
-    waits = [member("a", 1).with_cpu("3"), *(member(n, 2).with_cpu("1") for n in "bc")]
-    for most, opened in ((2, [["b", "c"]]), (1, [])):
-        monkeypatch.setattr(release_judge, "MOST_ALTERNATIVES", most)
-        ledger = a_cluster(quota, GANG.of(3), runs("r", 1).with_cpu("1"), *waits)
-        assert release(ledger)[0] == opened
-
-
 def test_t2_one_who_may_choose_leaves_what_is_reserved_to_who_may_not() -> None:
     """The other takes what is free."""
     gang = [member("a", 1, f"{H200}|{H800}"), member("b", 1)]
@@ -761,7 +750,7 @@ def test_when_a_pass_finds_it_and_holds_it_back_the_pass_goes_on() -> None:
             ledger.decisions.hold_back_gang(opening.gang.key)
         elif opening is not None:
             found.append(opening.pods[0][0].facts.name)
-            ledger.decisions.hold_back(opening.pods[0][0].facts.uid)
+            ledger.decisions.back_off(opening.pods[0][0].facts.uid)
     assert found == ["other"]
 
 

@@ -231,7 +231,7 @@ def test_one_that_is_held_back_is_passed_over_until_it_is_put_back() -> None:
         assert isinstance(found, Opening)
         ((record, cards),) = found.pods
         if record.facts.name == "a":
-            ledger.decisions.hold_back("uid-a")
+            ledger.decisions.back_off("uid-a")
         else:
             ledger.decisions.assume("uid-b", Stamp("red", cards, "t"))
     assert release(ledger) == ([], [])

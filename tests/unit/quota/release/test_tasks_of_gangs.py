@@ -89,7 +89,7 @@ def test_i4_a_task_of_which_some_are_on_their_way_out_is_named() -> None:
 
 def test_a_task_waits_without_a_word_for_a_member_whose_gate_did_not_open_just_now() -> None:
     ledger = a_cluster(TASKS, of("head", "h"), *(of("worker", name) for name in "abc"))
-    ledger.decisions.hold_back("uid-h")
+    ledger.decisions.back_off("uid-h")
     assert release(ledger) == ([], [])
     ledger.decisions.put_back("uid-h")
     assert release(ledger)[0] == [["a", "b", "h"]]

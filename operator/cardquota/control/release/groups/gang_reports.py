@@ -71,7 +71,7 @@ class GangReports:
         text = gang_messages.gang_undecided(reservation.queue, reservation.amounts, answer)
         self._tell(gang, v.GATE_REFUSED, text, _UNDECIDED)
 
-    def held_back(self, gang: PodGroupState, namespace: str, failures: int) -> None:
+    def backed_off(self, gang: PodGroupState, namespace: str, failures: int) -> None:
         """There is room, but gates of its namespace do not open; other gangs are tried."""
         text = gang_messages.gang_held_back(namespace, failures)
         self._tell(gang, v.GATE_REFUSED, text, namespace, waits=True)

@@ -303,9 +303,9 @@ class GangStart:
         """Start nothing of the gang. The pods at fault are retried later; if none is, all are."""
         async for facts, stamp, _ in _some_at_a_time(pods):
             found, _ = answers.get(facts.uid, _NOT_ASKED)
-            held_back = all_may or found not in (Opened.YES, Opened.TOO_LATE)
-            self._ledger.decisions.retract(facts.uid, stamp, hold_back=held_back)
-            if held_back:
+            backed_off = all_may or found not in (Opened.YES, Opened.TOO_LATE)
+            self._ledger.decisions.retract(facts.uid, stamp, back_off=backed_off)
+            if backed_off:
                 self._sender.failed(facts)
         self._ledger.decisions.retract_reservation(gang.key, reservation)
         for facts, _, _ in pods:

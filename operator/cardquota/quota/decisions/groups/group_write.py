@@ -143,7 +143,7 @@ def _to_judge(
         request = group_request(
             text if text != old_text else None, resources if resources != old_resources else None
         )
-    if ledger.free_cpu_memory and _may_ask_for_cards(ledger, group.spec.min_resources):
+    if ledger.exempt_cpu_memory and _may_ask_for_cards(ledger, group.spec.min_resources):
         # Of its pods those with cards will be free of cpu and memory, and who knows which (P6).
         request = request._replace(cpu_memory=())
     return request

@@ -65,9 +65,9 @@ class PodGroupState:
         "asked",
         "asks",
         "assumed",
+        "backed_off",
         "facts",
         "failed",
-        "held_back",
         "key",
         "lost_place",
         "members",
@@ -95,7 +95,7 @@ class PodGroupState:
         """If it is a gang: the pending queues in which members wait."""
         self.lost_place = False
         """Whether its last reservation was not used in time (E8)."""
-        self.held_back = False
+        self.backed_off = False
         """Whether it must not start before it is put back."""
         self.voted_on = False
         """Whether a scheduler has asked about it in this term (V3)."""
@@ -216,7 +216,7 @@ class PodGroupState:
         scheduler asks again (V3).
         """
         facts = self.facts
-        if facts is None or not facts.queue or self.held_back or self.begun:
+        if facts is None or not facts.queue or self.backed_off or self.begun:
             return False
         return bool(self.members) or self.asked is not None or not self.lost_place
 
@@ -344,7 +344,7 @@ class PodGroupState:
     @property
     def waits(self) -> bool:
         """Whether it waits to be enqueued, was told that it has to, or a member of it waits."""
-        told = self.held_back or self.lost_place or self.rejected
+        told = self.backed_off or self.lost_place or self.rejected
         return told or self.asks is not None or len(self.members) > self._held_members
 
     @property

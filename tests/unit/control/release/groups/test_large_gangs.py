@@ -315,8 +315,8 @@ async def test_a_gang_that_is_put_off_is_not_judged_at_every_news_of_its_queue(
     judge = ReleaseJudge.judge
 
     def counted(self: ReleaseJudge, candidate: Candidate) -> Opening | Wait:
-        if candidate.whole is not None:
-            judged.append(candidate.whole.key)
+        if candidate.gang is not None:
+            judged.append(candidate.gang.key)
         return judge(self, candidate)
 
     monkeypatch.setattr(ReleaseJudge, "judge", counted)
@@ -375,11 +375,11 @@ async def test_gangs_of_a_tripped_namespace_have_its_share_all_together() -> Non
         await until(lambda: leader.opened == ["x"])
         assert len(held.under_way) == 2
         assert charged(leader.ledger, H200) == NUMBER
-        assert sorted(book.held_back for book in leader.ledger.groups.values()) == [0, 1, 1]
-        assert not any(record.held_back for record in leader.ledger.pods.values())
-        held_back = [key for key, book in leader.ledger.groups.items() if book.held_back]
+        assert sorted(book.backed_off for book in leader.ledger.groups.values()) == [0, 1, 1]
+        assert not any(record.backed_off for record in leader.ledger.pods.values())
+        backed_off = [key for key, book in leader.ledger.groups.items() if book.backed_off]
         told = [name for name, reason, _ in leader.told.events if reason == v.GATE_REFUSED]
-        assert sorted(f"team/{name}" for name in told) == sorted(held_back)
+        assert sorted(f"team/{name}" for name in told) == sorted(backed_off)
         while len(leader.opened) < 3 * NUMBER + 1:
             held.answer(1)
             await asyncio.sleep(0.001)
@@ -411,7 +411,7 @@ async def test_a_gang_that_is_held_back_and_deleted_is_forgotten() -> None:
         leader.see(waiting("a"), waiting("b"))
         await until(lambda: leader.script.in_flight == 2)  # all that a tripped one may have
         leader.see(GANG.of(NUMBER), *members())
-        await until(lambda: leader.ledger.groups["team/gang"].held_back)
+        await until(lambda: leader.ledger.groups["team/gang"].backed_off)
         for pod in members():
             leader.ledger.pod_gone(pod.uid)
         leader.ledger.group_gone("team/gang")

@@ -226,7 +226,7 @@ def test_q2_cpu_and_memory_above_the_capability(
 
 def test_p6_a_group_with_cards_may_be_free_of_cpu_and_memory() -> None:
     queue = a_queue("red").with_quota({H200: 3}).limited_to(cpu="8")
-    ledger = a_ledger(*CARDS, queue, free_cpu_memory=True)
+    ledger = a_ledger(*CARDS, queue, exempt_cpu_memory=True)
     assert judge_group(ledger, asking({H200: 1}).needing({"cpu": "9"}).facts()).fits
     assert not judge_group(ledger, GANG.needing({"cpu": "9"}).facts()).fits
 

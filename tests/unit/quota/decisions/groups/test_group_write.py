@@ -191,7 +191,7 @@ def test_p6_where_cards_free_of_cpu_nobody_knows_what_the_minimum_counts() -> No
     queue = RED.limited_to(cpu="8")
     asked = GANG.requesting(None).needing({"cpu": "9", GPU: 2})
     many = {f"a.b/r{n}": 1 for n in range(65)}
-    free, plain = a_world(queue, free_cpu_memory=True), a_world(queue)
+    free, plain = a_world(queue, exempt_cpu_memory=True), a_world(queue)
     for group in (asked, GANG.requesting(None).needing({"cpu": "9", **many})):
         assert judge_group_write(free, group.written()).fits
         assert not judge_group_write(plain, group.written()).fits

@@ -18,7 +18,7 @@ def test_volcano_writes_queue_and_group_over_those_of_the_template() -> None:
     (task,) = read(a_job(2, template)).tasks
     facts = task.facts
     assert (facts.own_queue, facts.group, facts.namespace) == ("red", "", "team")
-    assert (facts.controller, facts.controller_name, facts.gives_up) == ("Job", "train", True)
+    assert (facts.controller, facts.controller_name, facts.of_volcano_job) == ("Job", "train", True)
     assert facts.problem == ""
 
 

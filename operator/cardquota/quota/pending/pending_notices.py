@@ -33,7 +33,7 @@ class Behind(NamedTuple):
     """Seconds for which that one has waited, which is too long; None: the queue is fifo."""
 
 
-class Untold:
+class PendingNotices:
     """Classes of one queue with pods that have not been told why they wait. The first is next.
 
     Discard a class before it is tried: it may not have to wait any more.
@@ -61,7 +61,7 @@ class Untold:
             return
         for pod_class in candidate.classes:
             pod_class.to_hear(words.verdict.reason)
-            if pod_class.untold:
+            if pod_class.pending_notices:
                 self._classes[pod_class] = words if len(self._classes) < MOST_KEPT else None
 
     def add_behind(self, candidate: Candidate, words: Behind) -> None:
@@ -70,7 +70,7 @@ class Untold:
         """
         self._counts.judged(candidate, Reason.BEHIND)
         for pod_class in candidate.classes:
-            if pod_class.untold:
+            if pod_class.pending_notices:
                 self._classes[pod_class] = words
 
     def ask(self, pod_class: PodClass) -> None:
@@ -107,6 +107,6 @@ class Untold:
                 break
             del self._classes[pod_class]
             uids += pod_class.take_untold(most - len(uids))
-            if pod_class.untold:
+            if pod_class.pending_notices:
                 self._classes[pod_class] = words
         return uids
