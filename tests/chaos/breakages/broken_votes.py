@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from cardquota.extender.enqueue import EnqueueVotes
+from cardquota.extender.enqueue import EnqueueAsk, EnqueueVotes
 from cardquota.quota import Policy
 from cardquota.quota.decisions.groups import Vote
 from cardquota.quota.ledger import LedgerState
@@ -16,8 +16,8 @@ def vote_unreserved(breaker: Breaker) -> None:
     """Volcano makes pods of whoever asks; what fits may go to others meanwhile."""
     vote_now = EnqueueVotes._vote_now
 
-    def as_soon_as_asked(self: Any, key: str) -> Vote:
-        found = vote_now(self, key)
+    def as_soon_as_asked(self: Any, ask: EnqueueAsk) -> Vote:
+        found = vote_now(self, ask)
         if found is not Vote.REJECT:
             return found
         breaker.count(EnqueueVotes, "_vote_now")

@@ -45,6 +45,7 @@ class Leader:
         phases: bool = False,
         reservation_timeout: float = 300.0,
         later: Later = in_loop_later,
+        began: float = 0.0,
     ) -> None:
         self.ledger: Ledger = a_world(*things)
         self.script = Script()
@@ -87,7 +88,7 @@ class Leader:
             reservation_timeout=reservation_timeout,
             clock=loop.time,
             later=later,
-            wall_clock=lambda: 0.0,
+            wall_clock=lambda: began,
         )
 
     def see(self, *things: Body) -> None:
@@ -116,6 +117,7 @@ async def leading(
     phases: bool = False,
     reservation_timeout: float = 300.0,
     later: Later = in_loop_later,
+    began: float = 0.0,
 ) -> AsyncIterator[Leader]:
     leader = Leader(
         *things,
@@ -123,6 +125,7 @@ async def leading(
         phases=phases,
         reservation_timeout=reservation_timeout,
         later=later,
+        began=began,
     )
     leader.script.answers, leader.left = list(answers), left
     term = asyncio.create_task(leader.releaser.run())

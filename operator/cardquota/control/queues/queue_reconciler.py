@@ -110,6 +110,7 @@ class QueueReconciler:
         self._slots: dict[str, _Slot] = {}
         self._at_a_time = asyncio.Semaphore(AT_A_TIME)
         self._closed = False
+        self._failed_slots = 0
         self.writes = 0
         """How many writes were sent."""
 
@@ -165,17 +166,16 @@ class QueueReconciler:
         for slot in self._slots.values():
             if slot.task is not None:
                 slot.task.cancel()
-        failed = any(slot.failed for slot in self._slots.values())
         self._slots.clear()
-        if failed:
-            self._unwritten(0)
+        if self._failed_slots:
+            self._count_failed(-self._failed_slots)
 
     def _changed(self, uid: str, slot: _Slot) -> None:
         slot.stale = True
         if slot.view is None and slot.published is None:
             del self._slots[uid]
             if slot.failed:
-                self._count_failed()
+                self._count_failed(-1)
         elif not (slot.view is None or slot.published is None or slot.task or self._closed):
             slot.task = asyncio.get_running_loop().create_task(self._reconcile(slot))
 
@@ -262,14 +262,15 @@ class QueueReconciler:
         slot.next_look = max(slot.next_look, now + slot.backoff.next(retry_after))
 
     def _note(self, slot: _Slot, *, failed: bool) -> None:
-        """Nothing is counted of a queue that is gone."""
+        """Nothing is counted of a queue that is gone, nor after the end."""
         there = slot.view is not None or slot.published is not None
-        if there and slot.failed is not failed:
+        if there and not self._closed and slot.failed is not failed:
             slot.failed = failed
-            self._count_failed()
+            self._count_failed(1 if failed else -1)
 
-    def _count_failed(self) -> None:
-        self._unwritten(sum(slot.failed for slot in self._slots.values()))
+    def _count_failed(self, more: int) -> None:
+        self._failed_slots += more
+        self._unwritten(self._failed_slots)
 
 
 def _alike(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

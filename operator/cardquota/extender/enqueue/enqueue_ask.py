@@ -1,7 +1,7 @@
 """What Volcano's scheduler sends when it asks whether to enqueue a job, as far as it is needed.
 
 The whole job comes, with all its tasks: 2 KB before its pods are there, and megabytes of a large
-one. Only the name of its group is read; all else is in the ledger. Volcano writes that name first,
+one. Only name and uid of its group are read; all else is in the ledger. Volcano writes them first,
 so of its own calls, however large, only the beginning is looked at.
 """
 
@@ -28,6 +28,8 @@ class EnqueueAsk(NamedTuple):
 
     namespace: str
     name: str
+    uid: str = ""
+    """Of the group: a Job that is restarted has another one of the same name. Empty: not said."""
 
     @property
     def key(self) -> str:
@@ -46,6 +48,7 @@ class _AskedGroup(msgspec.Struct):
 
 class _AskedJob(msgspec.Struct):
     uid: str = msgspec.field(default="", name="UID")
+    group_uid: str = msgspec.field(default="", name="PgUID")
     group: _AskedGroup | None = msgspec.field(default=None, name="PodGroup")
 
 
@@ -57,20 +60,21 @@ _READ: Final = msgspec.json.Decoder(_EnqueueCall)
 _BEGINS: Final = re.compile(
     rb'\s{0,9}{\s{0,9}"job"\s{0,9}:\s{0,9}{\s{0,9}"UID"\s{0,9}:\s{0,9}"'
     rb'([a-z0-9.-]{1,253})/([a-z0-9.-]{1,253})"'
+    rb'(?:\s{0,9},\s{0,9}"PgUID"\s{0,9}:\s{0,9}"([a-z0-9-]{0,64})")?'
 )
-"""As Go writes it: the fields of a struct in their order, of which UID is the first."""
+"""As Go writes it: the fields of a struct in their order, of which these two are the first."""
 _LONGEST: Final = 253
-"""Characters of a name."""
+"""Characters of a name, and of a uid."""
 
 
 def read_enqueue_ask(body: bytes) -> EnqueueAsk:
     """Read a call. Raises EnqueueAskError.
 
-    What stands behind the name is not looked at, where the name stands first.
+    What stands behind name and uid is not looked at, where these stand first.
     """
     first = _BEGINS.match(body)
     if first is not None:
-        return EnqueueAsk(first[1].decode(), first[2].decode())
+        return EnqueueAsk(first[1].decode(), first[2].decode(), (first[3] or b"").decode())
     if body.count(b",") > MOST_ELEMENTS:
         raise EnqueueAskError(f"it has more than {MOST_ELEMENTS} elements, and no UID in front")
     try:
@@ -85,9 +89,11 @@ def read_enqueue_ask(body: bytes) -> EnqueueAsk:
         namespace, name = meta.namespace, meta.name
     if not (0 < len(namespace) <= _LONGEST and 0 < len(name) <= _LONGEST):
         raise EnqueueAskError("job.PodGroup.metadata must have a namespace and a name")
-    return EnqueueAsk(namespace, name)
+    if len(job.group_uid) > _LONGEST:
+        raise EnqueueAskError(f"job.PgUID has more than {_LONGEST} characters")
+    return EnqueueAsk(namespace, name, job.group_uid)
 
 
 def enqueue_call(ask: EnqueueAsk) -> bytes:
     """The same call, as one replica passes it on to another."""
-    return msgspec.json.encode({"job": {"UID": ask.key}})
+    return msgspec.json.encode({"job": {"UID": ask.key, "PgUID": ask.uid}})

@@ -113,7 +113,8 @@ class EnqueueVotes:
         """The vote on one group. `passed_on`: by another replica, so here or nowhere."""
         if not self._synced():
             return Vote.REJECT
-        group = await self._seen(ask.key)
+        await self._unseen.wait_for(lambda: self._group(ask) is not None)
+        group = self._group(ask)
         if group is None or group.facts is None:
             return Vote.REJECT  # it is not there any more, or will be seen before the next session
         if self._leads and not group.voted_on:
@@ -129,34 +130,34 @@ class EnqueueVotes:
         if found is None:
             return Vote.ABSTAIN
         if self._leads:
-            return await self._decide_on_job(ask.key, group.facts, found)
+            return await self._decide_on_job(ask, group.facts, found)
         return Vote.REJECT if passed_on else await self._leader.ask(ask)
 
-    async def _seen(self, key: str) -> PodGroupState | None:
-        def there() -> bool:
-            group = self._ledger.groups.get(key)
-            return group is not None and group.facts is not None
+    def _group(self, ask: EnqueueAsk) -> PodGroupState | None:
+        """The group that is asked about; None: it was not seen, or only another of its name."""
+        group = self._ledger.groups.get(ask.key)
+        if group is None or group.facts is None:
+            return None
+        return group if ask.uid in ("", group.facts.uid) else None
 
-        await self._unseen.wait_for(there)
-        return self._ledger.groups.get(key)
-
-    async def _decide_on_job(self, key: str, facts: GroupFacts, found: EnqueueRequest) -> Vote:
+    async def _decide_on_job(
+        self, ask: EnqueueAsk, facts: GroupFacts, found: EnqueueRequest
+    ) -> Vote:
         """With what its Job asks for, if it is of one: that may have to be read first."""
         jobs = self._jobs
         if jobs is None:
-            return await self._decide(self._ledger.groups[key], found)
+            return await self._decide(ask, self._ledger.groups[ask.key], found)
         jobs.look(facts, found)
-        await self._reserving.wait_for(lambda: not jobs.reads(key))
-        reading, group = jobs.of(facts, found), self._ledger.groups.get(key)
+        await self._reserving.wait_for(lambda: not jobs.reads(ask.key))
+        reading, group = jobs.of(facts, found), self._group(ask)
         if reading is None or group is None or group.facts is None or not self._leads:
             return Vote.REJECT
         if reading.request is None:
             return Vote.ABSTAIN
-        return await self._decide(group, reading.request)
+        return await self._decide(ask, group, reading.request)
 
-    async def _decide(self, group: PodGroupState, found: EnqueueRequest) -> Vote:
+    async def _decide(self, ask: EnqueueAsk, group: PodGroupState, found: EnqueueRequest) -> Vote:
         assert group.facts is not None  # noqa: S101 - for mypy
-        key = group.key
         if found.exact and group.asked == found.request:
             return Vote.REJECT  # it has its place, and nothing is reserved for it yet
         verdict = judge_enqueue(self._ledger, group.facts, found.request).verdict
@@ -165,19 +166,19 @@ class EnqueueVotes:
             if not verdict.fits:
                 self._told(group, verdict)
             return Vote.PERMIT if verdict.fits else Vote.REJECT
-        self._ledger.decisions.ask(key, found.request)
+        self._ledger.decisions.ask(ask.key, found.request)
         self._notifier.notify()
         if verdict.fits:
-            await self._reserving.wait_for(lambda: self._vote_now(key) is not Vote.REJECT)
-        return self._vote_now(key)
+            await self._reserving.wait_for(lambda: self._vote_now(ask) is not Vote.REJECT)
+        return self._vote_now(ask)
 
     def _reject(self, group: PodGroupState, *, rejected: bool) -> None:
         if group.rejected is not rejected:
             self._ledger.decisions.reject(group.key, rejected=rejected)
             self._notifier.notify()
 
-    def _vote_now(self, key: str) -> Vote:
-        group = self._ledger.groups.get(key)
+    def _vote_now(self, ask: EnqueueAsk) -> Vote:
+        group = self._group(ask)
         plain = vote_without_judgement(self._ledger, group) if group is not None else None
         return Vote.REJECT if plain is None else plain
 

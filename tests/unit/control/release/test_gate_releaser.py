@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -93,6 +94,18 @@ async def test_told_once_per_reason_and_when_it_is_released() -> None:
         seconds = leader.metrics.registry.get_sample_value("cardquota_release_seconds_sum")
         assert seconds is not None
         assert seconds < 1
+
+
+async def test_who_was_there_before_the_term_may_have_been_told_to_wait() -> None:
+    """But not who came in the second in which it begins."""
+    pods = (
+        waiting("old").created("2026-01-01T00:00:09Z"),
+        waiting("new").created("2026-01-01T00:00:10Z"),
+    )
+    began = datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC).timestamp()
+    async with leading(THREE, *pods, began=began + 0.9) as leader:
+        await until(lambda: leader.tells("old") == [v.RELEASED] and len(leader.opened) == 2)
+        assert leader.tells("new") == []
 
 
 async def test_who_asks_another_queue_hears_another_answer_under_the_same_reason() -> None:

@@ -33,6 +33,16 @@ def test_its_group() -> None:
     assert read_enqueue_ask(b' {"job" :\n{ "UID": "a/b"}}') == EnqueueAsk("a", "b")
 
 
+def test_and_the_uid_of_its_group_in_any_order() -> None:
+    first = b'{"job":{"UID":"team/g","PgUID":"4c-1","Name":'
+    assert read_enqueue_ask(first) == EnqueueAsk("team", "g", "4c-1")
+    other = json.dumps({"job": {"PodGroup": GROUP, "PgUID": "4c-1"}}).encode()
+    assert read_enqueue_ask(other) == EnqueueAsk("team", "train-uid", "4c-1")
+    assert read_enqueue_ask(enqueue_call(EnqueueAsk("a", "b", "4c-1"))).uid == "4c-1"
+    with pytest.raises(EnqueueAskError, match="PgUID"):
+        read_enqueue_ask(json.dumps({"job": {"PodGroup": GROUP, "PgUID": "x" * 254}}).encode())
+
+
 def test_a_call_in_another_order_is_decoded() -> None:
     for job in ({"PodGroup": GROUP}, {"Tasks": {"a": [1, 2]}, "PodGroup": GROUP, "UID": "x"}):
         assert read_enqueue_ask(json.dumps({"job": job}).encode()).name == "train-uid"

@@ -84,6 +84,16 @@ async def test_what_fits_is_permitted_once_it_is_reserved() -> None:
     assert account.row(H200).inqueue == 2
 
 
+async def test_what_is_reserved_for_another_group_of_its_name_permits_nothing() -> None:
+    """A Job that is restarted has a new group of the same name, which we may not have seen yet."""
+    replica = VotingReplica(QUEUE, ASKS)
+    replica.write_when_asked()
+    uid = ASKS.uid
+    assert await replica.vote(ASK._replace(uid=uid)) is Vote.PERMIT
+    assert await replica.vote(ASK._replace(uid="new")) is Vote.REJECT
+    assert await replica.vote(ASK._replace(uid="new"), passed_on=True) is Vote.REJECT
+
+
 async def test_what_fits_and_is_not_reserved_in_time_waits_for_the_next_question() -> None:
     replica = VotingReplica(QUEUE, ASKS)
     assert await replica.vote() is Vote.REJECT

@@ -73,6 +73,7 @@ def job_info(group: Json, members: Iterable[GangMember], priority: int = 0) -> J
     everyone = list(members)
     return {
         "UID": key(group),
+        "PgUID": uid(group),
         "Name": group["metadata"]["name"],
         "Namespace": group["metadata"]["namespace"],
         "Queue": group["spec"].get("queue") or "default",

@@ -74,10 +74,12 @@ def _cards_of(
     asked = [alike.kind for alike in with_cards]
     left = QueueRoom(account, group).left_of({card for kind in asked for card in kind.cards})
     never_split_in = account.quota if ledger.with_volcano else NO_AMOUNTS
-    found = decided(
-        left, asked, _free_for_all(ledger, with_cards), never_split_in=never_split_in
-    ) or on_one_card_each(never_split_in, asked)
-    found = found or in_turn(left, asked)
+    is_free = _free_for_all(ledger, with_cards)
+    found = (
+        decided(left, asked, is_free, never_split_in=never_split_in)
+        or on_one_card_each(never_split_in, asked)
+        or in_turn(left, asked)
+    )
     given = iter(found)
     return [next(given) if alike.amount else Given() for alike in kinds]
 
