@@ -131,16 +131,6 @@ class FreeCards:
         """The most that one node has free, once those pods have filled nodes tightly."""
         return max(0, self.on(card, self.by_taints(card).values()).most_after(Counter()))
 
-    def most_on_node_now(self, card: str) -> int:
-        """The same before those pods have gone to nodes: what one of them may find."""
-        rows = self.by_taints(card).values()
-        return max((amount for row in rows for amount in row), default=0)
-
-    def most_offered(self, card: str) -> int:
-        """The most that one node that takes pods offers, in use or not. Costs O(nodes)."""
-        offers = self.offers.values()
-        return max((n for offer in offers for one, n in offer if one.name == card), default=0)
-
     def by_taints(self, card: str) -> ByTaints:
         """What nodes have free of a card. Valid until something changes there."""
         return self._rows.get(card, _NONE)

@@ -37,18 +37,6 @@ class WrittenJobMeta(Meta):
     annotations: GroupAnnotations | None = None
 
 
-class VolcanoJobState(Wire):
-    """The state of a Job."""
-
-    phase: str | None = None
-
-
-class VolcanoJobStatus(Wire):
-    """Status of a Job, as Volcano writes it."""
-
-    state: VolcanoJobState | None = None
-
-
 class WrittenVolcanoJob(Wire):
     """A Job that is being written."""
 
