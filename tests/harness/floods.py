@@ -68,8 +68,15 @@ class Peak:
 
 
 def _status(pid: int, name: str) -> int:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith(name)).split()[1]) * 1024
+    """Raises ProcessLookupError for one that has ended: its entry may stay, without its memory."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except FileNotFoundError:
+        lines = []
+    found = next((line for line in lines if line.startswith(name)), None)
+    if found is None:
+        raise ProcessLookupError(pid)
+    return int(found.split()[1]) * 1024
 
 
 @contextmanager

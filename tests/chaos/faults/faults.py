@@ -195,15 +195,19 @@ async def flood_with_bodies(scene: Scene, lengths: Lengths) -> None:
     if not reply.ok:
         raise NothingDoneError
     path = urlsplit(reply.body["webhooks"][0]["clientConfig"]["url"]).path
-    peak = Peak(scene.process(f"cardquota-{replica}").pid)
-    sent = half_a_body(path, _HALF)
-    async with connections(config["webhook"]["port"], _BODIES, sent) as number:
-        scene.tally["bodies at once"] += number
-        for _ in range(_LOOKS):  # a busy machine takes them in later than they are sent
-            if peak.grown // MIB > _GROWS:
-                break
-            await asyncio.sleep(0.2)
-    if (grown := peak.grown // MIB) > _GROWS:
+    sent, grown = half_a_body(path, _HALF), 0
+    try:
+        peak = Peak(scene.process(f"cardquota-{replica}").pid)
+        async with connections(config["webhook"]["port"], _BODIES, sent) as number:
+            scene.tally["bodies at once"] += number
+            for _ in range(_LOOKS):  # a busy machine takes them in later than they are sent
+                grown = peak.grown // MIB
+                if grown > _GROWS:
+                    break
+                await asyncio.sleep(0.2)
+    except ProcessLookupError:
+        raise NothingDoneError from None  # it was killed meanwhile
+    if grown > _GROWS:
         scene.found.append(f"cardquota-{replica} has grown by {grown} MiB for bodies at once")
 
 
