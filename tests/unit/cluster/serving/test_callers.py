@@ -4,7 +4,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -90,3 +90,17 @@ async def test_n2_no_session_of_tls_1_2_is_resumed() -> None:
         assert not session.has_ticket
         answer, _, resumed = await asyncio.to_thread(ask, port, session)
         assert not (answer and resumed)
+
+
+@pytest.mark.parametrize("steps", range(6))
+async def test_whoever_comes_while_it_stops_is_not_left_waiting(steps: int) -> None:
+    """At whatever step of the loop: his connection is closed, and he can try again."""
+    async with serving() as port:
+        caller = socket.create_connection((HOST, port))
+        caller.setblocking(False)
+        for _ in range(steps):
+            await asyncio.sleep(0)
+    reader, writer = await asyncio.open_connection(sock=caller)
+    with suppress(ConnectionError):
+        assert await asyncio.wait_for(reader.read(), 10) == b""
+    writer.close()
