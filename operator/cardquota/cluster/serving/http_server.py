@@ -132,8 +132,8 @@ class HttpServer:
         listening, http1 = self._listening, self._http1
         if listening is None or http1 is None:
             return
-        # asyncio forgets a connection that it takes in the step in which it closes: the caller would
-        # wait for an answer until he gives up. So first it takes no more, and begins what it took.
+        # asyncio forgets a connection that it takes in the step in which it closes, and its caller
+        # would wait until he gives up. So first it takes no more, and begins what it took.
         for each in listening.sockets:
             asyncio.get_running_loop().remove_reader(each.fileno())
         await asyncio.sleep(0)
