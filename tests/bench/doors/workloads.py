@@ -15,8 +15,7 @@ from cardquota.cluster.watch import ChangeNotifier, Delivery, watched_kinds
 from cardquota.control.waking import WorkloadWaker
 from cardquota.quota.ledger import Ledger
 from cardquota.settings import Settings
-from cardquota_webhooks import VisibilityWait, decode, encode
-from cardquota_webhooks.scaling import ScaleReviews, ScaleTargets
+from cardquota_webhooks import ScaleReviews, ScaleTargets, VisibilityWait, decode, encode
 
 from ..bodies.workload_bodies import scale_review, workload
 from ..figure import Figure, Report, median

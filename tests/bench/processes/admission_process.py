@@ -33,10 +33,11 @@ from cardquota_webhooks import (
     PodReviews,
     QueueReviews,
     ResizeReviews,
+    ScaleReviews,
+    ScaleTargets,
     VisibilityWait,
     WorkloadReviews,
 )
-from cardquota_webhooks.scaling import ScaleReviews, ScaleTargets
 
 from ..bodies.workload_bodies import name_of, workload
 

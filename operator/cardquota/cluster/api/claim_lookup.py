@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from ...quota.limits import is_object_name
-from ...quota.objects.resource_claim import ResourceClaim
+from ...quota.objects.cluster import ResourceClaim
 from .api_error import ApiError, OutcomeUnknown
 from .client import Client
 
