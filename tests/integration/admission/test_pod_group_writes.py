@@ -8,7 +8,7 @@ import pytest
 from builders import GPU
 from builders.group import GroupBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.messages.groups import group_messages
+from cardquota.quota.messages import group_messages
 from cardquota_dev.testing import eventually
 from integration.asking import MERGE, ApiReply, ask
 from integration.roomy_nodes import T1000, T2000

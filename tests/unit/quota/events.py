@@ -12,12 +12,11 @@ from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota import Stamp, to_its_end
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.pods import ChargeState, PodRecord
+from cardquota.quota.pods import ChargeState, PodRecord, UpdatePart
 from cardquota.quota.release import Refusal, queue_order
 from cardquota.quota.release.openings import openings
 from cardquota.quota.reports import Totals, ledger_totals
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.workloads import UpdatePart
 
 XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"
 A10_MEMORY = "NVIDIA-A10/gpu-mem"

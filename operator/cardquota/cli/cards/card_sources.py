@@ -11,8 +11,7 @@ from ...cluster.api.client import Client
 from ...cluster.api.find_access import find_access
 from ...cluster.watch.listing import Unreadable, list_objects
 from ...quota.cards.vendor_table import VendorTable
-from ...quota.objects.device_class import DeviceClass
-from ...quota.objects.namespace import Namespace
+from ...quota.objects.cluster import DeviceClass, Namespace
 from ...quota.objects.node import Node
 from ...quota.objects.queue import Queue
 from ...quota.vocabulary import API_GROUP, VERSION

@@ -18,7 +18,7 @@ from ...cluster.watch.feed import WatchedKind, watched_kinds
 from ...cluster.watch.listing import Unreadable, list_objects
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
-from ...quota.names.meaningless_keys import KEYS_OF_QUEUES
+from ...quota.own_keys import KEYS_OF_QUEUES
 from ...quota.words import logged, show
 from ...settings import InstallationMode, Settings
 from .. import sentences

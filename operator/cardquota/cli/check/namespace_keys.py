@@ -12,9 +12,8 @@ from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.client import Client
 from ...cluster.watch.listing import Unreadable, list_objects
 from ...quota import vocabulary as v
-from ...quota.names.meaningless_keys import KEYS_OF_NAMESPACES, LABELS_OF_NAMESPACES
-from ...quota.objects.meta import Meta
-from ...quota.objects.wire import Wire
+from ...quota.objects.meta import Meta, Wire
+from ...quota.own_keys import KEYS_OF_NAMESPACES, LABELS_OF_NAMESPACES
 from .. import sentences
 from ..cluster_error import ClusterError
 

@@ -6,9 +6,8 @@ not there.
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from ...quota.messages import report_messages
+from ...quota.messages import queue_write_messages, report_messages
 from ...quota.messages.phrases import no_effect
-from ...quota.messages.queues import queue_write_messages
 from ...quota.vocabulary import (
     MODE_UNKNOWN,
     NAMESPACE_MODE,

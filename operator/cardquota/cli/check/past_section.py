@@ -6,8 +6,7 @@ Pods that use cards outside every queue are a note in `outside`.
 from collections.abc import Iterator
 from typing import Final
 
-from ...quota.accounts.account import OUTSIDE
-from ...quota.accounts.account_reader import AccountReader
+from ...quota.accounts.account import OUTSIDE, AccountReader
 from ...quota.amounts import is_card
 from ...quota.messages import report_messages
 from ...quota.vocabulary import UNADMITTED

@@ -3,12 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ...quota.accounts.account import OUTSIDE
-from ...quota.accounts.account_reader import AccountReader
+from ...quota.accounts.account import OUTSIDE, AccountReader
 from ...quota.decisions.queue_write import known_card_meant
 from ...quota.ledger.ledger import Ledger
-from ...quota.messages import report_messages
-from ...quota.messages.queues import queue_write_messages
+from ...quota.messages import queue_write_messages, report_messages
 from .. import sentences
 from .bounded_section import bounded_section
 from .checked_cluster import NODES, PODS, QUEUES, CheckedCluster

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...quota.moments import time_text
+from ...quota.words import time_text
 from .finding import Finding
 
 

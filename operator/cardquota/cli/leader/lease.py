@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...quota.moments import seconds_of
 from ...quota.vocabulary import LEASE
+from ...quota.words import seconds_of
 from .. import sentences
 from ..object_answer import Answer, NotRead, inner
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ...quota.answers.answer_forms import CardAmount
-from ...quota.moments import seconds_of
-from ...quota.words import first_of, lasting, show
+from ...quota.words import first_of, lasting, seconds_of, show
 
 NOTHING: Final = "-"
 

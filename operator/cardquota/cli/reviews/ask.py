@@ -11,7 +11,7 @@ import msgspec
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.client import Client
 from ...cluster.api.find_access import find_access
-from ...quota.objects.wire import Wire
+from ...quota.objects.meta import Wire
 from ...quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION
 from ...quota.words import show
 from .. import sentences

@@ -5,8 +5,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from ...quota.objects.cluster import PriorityClass
 from ...quota.objects.pod import PodSpec
-from ...quota.objects.priority_class import PriorityClass
 
 _BUILT_IN: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 

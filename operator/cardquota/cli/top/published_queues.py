@@ -13,10 +13,9 @@ from ...cluster.api.client import Client
 from ...cluster.api.find_access import find_access
 from ...cluster.watch.listing import Unreadable, list_objects
 from ...control.queues.published_status import PATH, StatusAnnotation, StatusFields
-from ...quota.moments import read_moment
-from ...quota.objects.meta import Meta
-from ...quota.objects.wire import Wire
+from ...quota.objects.meta import Meta, Wire
 from ...quota.vocabulary import QueueState
+from ...quota.words import read_moment
 from .. import sentences
 from ..cluster_error import ClusterError
 

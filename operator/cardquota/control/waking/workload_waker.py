@@ -31,10 +31,10 @@ from ...loop.time_slice import LEADER_SLICE, TimeSlice
 from ...quota import vocabulary as v
 from ...quota.decisions.waking import RefusedWorkload, refused_workload, with_room
 from ...quota.ledger.ledger_reader import LedgerReader
-from ...quota.messages import scale_messages
+from ...quota.messages import workload_messages
 from ...quota.pods.pod_request import PodRequest
+from ...quota.pods.workload_facts import WorkloadFacts
 from ...quota.words import logged
-from ...quota.workloads.workload_facts import WorkloadFacts
 
 _LOG = logging.getLogger(__name__)
 SOON: Final = 0.02
@@ -378,7 +378,7 @@ class WorkloadWaker:
             "type": v.WOKEN_CONDITION,
             "status": "True",
             "reason": v.QUOTA_FREE,
-            "message": scale_messages.woken(one.queue, number),
+            "message": workload_messages.woken(one.queue, number),
             "lastTransitionTime": now,
         }
         group = "batch" if facts.kind == "Job" else "apps"

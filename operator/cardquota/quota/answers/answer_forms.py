@@ -3,7 +3,7 @@
 Needs nothing of what it takes to work them out, so that a program that shows one starts fast.
 """
 
-from ..objects.wire import Wire
+from ..objects.meta import Wire
 
 
 class CardAmount(Wire):

@@ -14,8 +14,8 @@ from cardquota.api.reviews import (
 )
 from cardquota.quota import vocabulary as v
 from cardquota.quota.answers import CardAmount, Explanation, Holder, OtherQueue, PodNumbers
-from cardquota.quota.messages import answer_messages, standing_messages
-from cardquota_webhooks.reviews import question
+from cardquota.quota.messages import answer_messages
+from cardquota_webhooks import questions
 
 from ..endpoint import UID, Endpoint, ReviewAnswer
 
@@ -101,15 +101,13 @@ async def test_f5_what_is_not_there(kind: str, name: str) -> None:
     async with an_endpoint() as endpoint:
         found = await asked(endpoint, {"kind": kind, "name": name})
     assert (found.allowed, found.code, found.reason) == (False, 404, "NotFound")
-    assert found.text == standing_messages.no_such_workload(kind, "team", name)
+    assert found.text == answer_messages.no_such_workload(kind, "team", name)
 
 
 async def test_f5_what_was_meant_is_told() -> None:
     async with an_endpoint() as endpoint:
         found = await asked(endpoint, {"kind": "Deployment", "name": "w"})
-    assert found.text == standing_messages.no_such_workload(
-        "Deployment", "team", "w", meant="Pod/w"
-    )
+    assert found.text == answer_messages.no_such_workload("Deployment", "team", "w", meant="Pod/w")
     assert found.text.endswith("; did you mean <Pod/w>?")
 
 
@@ -135,7 +133,7 @@ async def test_f1_what_would_be_stored_is_refused() -> None:
 async def test_f2_a_namespace_does_not_keep_others_from_asking(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(question, "MOST_OF_ONE", 1)
+    monkeypatch.setattr(questions, "MOST_OF_ONE", 1)
     begun, holds = asyncio.Event(), asyncio.Event()
 
     async def in_slices(_: object) -> str:
@@ -143,7 +141,7 @@ async def test_f2_a_namespace_does_not_keep_others_from_asking(
         await holds.wait()
         return ""
 
-    monkeypatch.setattr(question, "in_slices", in_slices)
+    monkeypatch.setattr(questions, "in_slices", in_slices)
     async with an_endpoint() as endpoint:
         spec = {"kind": "Pod", "name": "w"}
         first = asyncio.create_task(asked(endpoint, spec))

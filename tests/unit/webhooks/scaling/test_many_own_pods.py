@@ -6,9 +6,8 @@ import pytest
 
 from builders import H200
 from cardquota.loop import time_slice
-from cardquota.quota.pods.indexes import pods_by_controller as made_pods
-from cardquota_webhooks import AdmissionResponse, WorkloadReviews, decode
-from cardquota_webhooks.scaling import own_pods
+from cardquota.quota.pods import pods_by_controller as made_pods
+from cardquota_webhooks import AdmissionResponse, WorkloadReviews, decode, own_pods
 
 from ..endpoint import Endpoint, review_of
 from ..workload_review import THREE, asked, own, pod, running, stored, warned

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.quota.pods.indexes import CardHolders, card_holders
+from cardquota.quota.pods import CardHolders, queue_users
 
 CHANGES = st.lists(
     st.one_of(
@@ -22,8 +22,8 @@ def test_after_any_changes_the_first_are_those_that_hold_most(
     changes: list[tuple[int, int] | None],
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(card_holders, "RANKED", 6)
-        patch.setattr(card_holders, "_UNRANKED", 3)
+        patch.setattr(queue_users, "RANKED", 6)
+        patch.setattr(queue_users, "_UNRANKED", 3)
         many = [(name, 1 + name % 3) for name in range(12)]
         _compare([*many, None, *changes])
 

@@ -6,8 +6,7 @@ from builders import CARDS, H200, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import to_its_end
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.pods import PodRecord
-from cardquota.quota.pods.indexes import pods_by_controller
+from cardquota.quota.pods import PodRecord, pods_by_controller
 
 LEDGER = (*CARDS, a_namespace("team"), a_queue().with_quota({H200: 9}))
 
