@@ -33,7 +33,7 @@ from cardquota.quota.pods.workload_usage import WorkloadUsage
 from cardquota.quota.verdict import Effect, Outcome, Verdict, effect_of
 from cardquota.settings import Settings
 
-from .own_pods import OwnPods, PodCount
+from .own_pods import OwnPods
 from .pod_judge import VisibilityWait
 from .review import AdmissionResponse, Request, deny, is_large, json_patch, try_again
 from .scale_targets import Scale, ScaleTarget, ScaleTargets
@@ -59,8 +59,6 @@ class _Asks(NamedTuple):
     """Replicas that it wants until now."""
     kept: int | None
     """Replicas that hold their quota already; None: its pods tell."""
-    counted: bool
-    """Whether its pods can be counted."""
     grants: bool
     """Whether a part may be granted."""
     dry_run: bool
@@ -132,12 +130,11 @@ class ScaleReviews:
         self._waiting[target.namespace] += 1
         try:
             verdict = await self._visibility.judge(target.pod)
-            own = self._own_pods.of(verdict.queue, target.namespace, target.makers or {})
+            own = await self._own_pods.of(verdict.queue, target.namespace, target.makers or {})
             asks = _Asks(
                 asked=scale.replicas,
                 before=before.replicas,
                 kept=min(before.replicas, before.present) if target.makers is None else None,
-                counted=await own.before_turn(),
                 grants=grants and request.user_info.username in self._autoscalers,
                 dry_run=bool(request.dry_run),
             )
@@ -151,7 +148,7 @@ class ScaleReviews:
         return judge_create(self._ledger, target.pod, require_queue=self._require_queue)
 
     def _judge(
-        self, target: ScaleTarget, verdict: Verdict, asks: _Asks, pods: PodCount
+        self, target: ScaleTarget, verdict: Verdict, asks: _Asks, own: WorkloadUsage | None
     ) -> AdmissionResponse:
         if verdict.outcome is not Outcome.UNSEEN:
             verdict = self._judged_as_created(target)  # much may have changed since
@@ -159,12 +156,11 @@ class ScaleReviews:
             text = workload_messages.scale_never_fits(verdict.text, target.what, target.name)
             return self._answer_by(self._effect(target, verdict), verdict, text, ())
         account = self._ledger.account(verdict.queue)
-        if verdict.outcome not in _JUDGED or account is None or not asks.counted:
+        if verdict.outcome not in _JUDGED or account is None or own is None:
             return AdmissionResponse(warnings=verdict.warnings)
         effect = self._effect(target, verdict._replace(outcome=Outcome.WAITS))
         if effect is Effect.ALLOW:
             return AdmissionResponse(warnings=verdict.warnings)
-        own = pods.in_turn()
         kept = own.holding if asks.kept is None else asks.kept
         room = self._room(target, account, asks.asked, kept, own)
         grants = asks.grants and effect is Effect.DENY

@@ -5,9 +5,8 @@ template is judged by how many new pods fit once the old ones are gone. For a De
 judged whether the first of them finds room at all, and for members of a gang whether the empty
 queue has room for its minimum (E5).
 
-One is judged after the other, and others have their answers in between. Its own pods are counted in
-its turn if few are in its namespace, else before it in slices; then pods that change meanwhile may
-be counted as they were.
+One is judged after the other, and others have their answers in between. Its own pods are counted
+before its turn.
 
 Not known here: which waiting pods of others come first (E6), and whether the update of a DaemonSet
 with a surge can begin.
@@ -43,7 +42,7 @@ from cardquota.quota.vocabulary import Reason
 from cardquota.settings import Settings
 
 from .keys import keys_beside_template, template_key_warnings
-from .own_pods import Makers, OwnPods, PodCount
+from .own_pods import Makers, OwnPods
 from .pod_judge import CardlessClaims, GroupWaits, VisibilityWait, with_claims
 from .pods import foreign_gates
 from .review import AdmissionResponse, Request, is_large, too_large
@@ -166,15 +165,15 @@ class WorkloadReviews:
         if unjudged or self._ledger.account(queue) is None or effect is Effect.ALLOW:
             return verdict.warnings
         # Where nothing is enforced, the existing pods were admitted whether they fit or not.
-        pods = self._own_pods.of(
+        own = await self._own_pods.of(
             queue,
             request.namespace,
             {} if change.new else _makers(request, name),
             None if change.template or effect is Effect.WARN else facts,
         )
-        if not await pods.before_turn():
+        if own is None:
             return verdict.warnings
-        return await self._turns.do(lambda: self._judge(change, facts, verdict, effect, pods))
+        return await self._turns.do(lambda: self._judge(change, facts, verdict, effect, own))
 
     def _judge(
         self,
@@ -182,13 +181,12 @@ class WorkloadReviews:
         facts: PodFacts,
         verdict: Verdict,
         effect: Effect,
-        pods_of_it: PodCount,
+        own: WorkloadUsage,
     ) -> tuple[str, ...]:
         queue, name = verdict.queue, change.workload.metadata.name
         account = self._ledger.account(queue)
         if account is None:
             return verdict.warnings
-        own = pods_of_it.in_turn()
         group = self._group(facts)
         pods = self._ledger.request_of(facts, queue)
         asked = self._asked(change, facts, pods)

@@ -149,7 +149,7 @@ def state_of(ledger: Ledger) -> dict[str, Any]:
 
 def made(ledger: Ledger) -> dict[tuple[str, str], dict[tuple[str, str], int]]:
     """How many pods each controller has, by queue and namespace; counted anew, and held against
-    what the ledger says, which it keeps up to date from one call to the next.
+    what the ledger says.
     """
     found: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
     for one in ledger.pods.values():
@@ -163,7 +163,8 @@ def made(ledger: Ledger) -> dict[tuple[str, str], dict[tuple[str, str], int]]:
         for key in () if facts.terminating else keys:
             numbers[key] = numbers.get(key, 0) + 1
     for (queue, namespace), numbers in found.items():
-        assert ledger.made_pods.numbers(queue, namespace) == numbers
+        for (kind, name), number in numbers.items():
+            assert ledger.made_pods.number_of(queue, namespace, kind, name) == number
     of_queue: dict[str, set[str]] = {}
     for uid, one in ledger.pods.items():
         of_queue.setdefault(one.queue, set()).add(uid)

@@ -315,12 +315,8 @@ class WorkloadWaker:
         self._looked[queue] = state
 
     def _made(self, one: _Woken) -> int:
-        """How many pods it has. Where very many are in its namespace, as its status says."""
-        numbers = self._ledger.made_pods.numbers(one.queue, one.namespace)
-        if numbers is not None:
-            return numbers.get(one.maker, 0)
-        facts = self._ledger.workloads.get(one.facts.uid)
-        return facts.present if facts is not None else 0
+        """How many pods it has."""
+        return self._ledger.made_pods.number_of(one.queue, one.namespace, *one.maker)
 
     def _follow(self, uid: str) -> None:
         """See how many pods of a woken workload came. It is done with when its time is over, or

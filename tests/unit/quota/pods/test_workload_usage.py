@@ -84,28 +84,6 @@ def test_they_follow_their_queue_and_their_controller() -> None:
     assert names(ledger, queue="blue") == ""
 
 
-def test_the_ledger_forgets_those_that_are_gone() -> None:
-    ledger = a_cluster(held("a"), held("b"))
-    ledger.pod_gone("a")
-    assert names(ledger) == "b"
-    ledger.pod_gone("b")
-    assert names(ledger) == ""
-
-
-def test_who_goes_or_comes_while_they_are_counted_is_left_out() -> None:
-    """Many are counted in steps, and others have their turn in between."""
-    ledger = a_cluster(*(held(f"p{n:03}") for n in range(600)))
-    found: list[PodRecord] = []
-    steps = ledger.made_pods.each("red", "team", "Job", lambda name: name == JOB, found.append)
-    next(steps)
-    assert 0 < len(found) < 300
-    ledger.pod_gone("p599")
-    see(ledger, held("new"))
-    to_its_end(steps)
-    assert len(found) == 599
-    assert {record.facts.name for record in found}.isdisjoint(("p599", "new"))
-
-
 # --- what they hold ---
 
 
@@ -222,11 +200,3 @@ def test_i5_of_very_many_a_few_questions_find_it(monkeypatch: pytest.MonkeyPatch
     ledger = a_cluster(queue, *(held(f"p{n}") for n in range(1_500)))
     assert first(ledger, a_member("new", 1_100)) == 1_100
     assert len(asked) < 16
-
-
-def test_of_pods_that_are_gone_nothing_is_kept() -> None:
-    pod = a_pod("p").in_queue("red").naming(H200).asking_for(1).owned_by("ReplicaSet")
-    ledger = a_ledger(a_queue("red").with_quota({H200: 1}), pod)
-    assert ledger.made_pods.number_in("red", "team") == 1
-    ledger.pod_gone(pod.uid)
-    assert ledger.made_pods.number_in("red", "team") == 0
