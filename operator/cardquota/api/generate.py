@@ -14,8 +14,7 @@ import yaml
 
 from .podgroup import POD_GROUP
 from .queue import QUEUE
-from .reviews.queue_review import QUEUE_REVIEW
-from .reviews.workload_review import WORKLOAD_REVIEW
+from .reviews import QUEUE_REVIEW, WORKLOAD_REVIEW
 from .term import TERM
 
 RESOURCES: Final = (QUEUE, POD_GROUP, QUEUE_REVIEW, WORKLOAD_REVIEW, TERM)

@@ -8,13 +8,10 @@ from typing import Final
 
 from cardquota.quota.vocabulary import API_GROUP, VERSION
 
-from .constraint import constrained, rule
 from .custom_resource import Column, CustomResource
-from .number_field import Int32, Int64
-from .object_meta import ObjectMeta
-from .quantity_field import ResourceList, not_negative
+from .fields import Int32, Int64, ResourceList, constrained, not_negative, rule
 from .queue_status import QueueStatusSchema
-from .wire import WireModel
+from .wire import ObjectMeta, WireModel
 
 _FLAT: Final = rule(
     "self == '' || self == 'root'",

@@ -2,7 +2,7 @@
 
 Reading is lenient on purpose: an object may have been written under another version of the CRD. So
 unknown fields are skipped and only types are checked. What the API server refuses is declared with
-`constraint`, and exists only in the generated schema.
+`constrained`, and exists only in the generated schema.
 
 Writing: a field that is `None` is absent on the wire. So a partly filled model makes a server-side
 apply that owns only the fields it sets.
@@ -28,3 +28,17 @@ class WireModel(BaseModel):
     def to_wire(self) -> dict[str, Any]:
         """The JSON form, without unset fields."""
         return self.model_dump(by_alias=True, exclude_none=True)
+
+
+class ObjectMeta(WireModel):
+    """Name, identity and annotations of an object."""
+
+    name: str = ""
+    namespace: str | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+    generation: int | None = None
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    annotations: dict[str, str] | None = None
+    labels: dict[str, str] | None = None

@@ -4,12 +4,12 @@ Pure and deterministic: the same settings give the same bytes. The operator itse
 bundles and paths; after a change of the configuration an administrator renders and applies again.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import yaml
 
 from ..settings import Settings
-from .admission_path import plural
 from .policies.all_policies import policies
 from .policies.gate_setting import gate_is_set_by_policy, gate_mutations
 from .webhook_objects import (
@@ -26,6 +26,19 @@ from .webhook_objects import (
     validating,
     validating_volcano_jobs,
 )
+
+_GROUP: Final = "/apis/admissionregistration.k8s.io/v1"
+
+
+def plural(kind: str) -> str:
+    """The resource of a kind, as roles and paths name it."""
+    return f"{kind.lower()}s".replace("policys", "policies")
+
+
+def admission_path(document: Mapping[str, Any]) -> str:
+    """The path of the object that a rendered document describes."""
+    return f"{_GROUP}/{plural(document['kind'])}/{document['metadata']['name']}"
+
 
 _WIDTH = 100
 

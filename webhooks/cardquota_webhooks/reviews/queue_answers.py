@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 from prometheus_client import Counter
 
-from cardquota.api.reviews.queue_review import DEFAULT_LIMIT, LARGEST_LIMIT
+from cardquota.api.reviews import DEFAULT_LIMIT, LARGEST_LIMIT
 from cardquota.quota.accounts.account import OUTSIDE
 from cardquota.quota.answers.answer_forms import QueueAnswer
 from cardquota.quota.answers.queue_answer import outside_answer, queue_answer

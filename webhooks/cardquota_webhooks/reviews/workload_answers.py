@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from cardquota.api.reviews.workload_review import LONGEST_KIND
+from cardquota.api.reviews import LONGEST_KIND
 from cardquota.quota.answers.answer_forms import Explanation
 from cardquota.quota.answers.asked_workload import AskedWorkload, workload_meant
 from cardquota.quota.answers.explanation import explain

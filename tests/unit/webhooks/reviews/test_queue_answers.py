@@ -78,7 +78,7 @@ def wire_names(model: Any) -> list[str]:
     [(Holder, "AnsweredHolder"), (Waiter, "AnsweredWaiter")],
 )
 def test_f1_and_of_each_part(struct: Any, model: str) -> None:
-    from cardquota.api.reviews import queue_review
+    from cardquota.api import reviews as queue_review
 
     assert list(struct.__struct_encode_fields__) == wire_names(getattr(queue_review, model))
 

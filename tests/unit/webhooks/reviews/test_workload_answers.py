@@ -6,12 +6,8 @@ from typing import Any
 import pytest
 
 from builders import CARDS, H200, a_pod, a_queue
-from cardquota.api.reviews import (
-    AnsweredAmount,
-    AnsweredHolder,
-    WorkloadReviewSchema,
-    workload_review,
-)
+from cardquota.api import reviews as workload_review
+from cardquota.api.reviews import AnsweredAmount, AnsweredHolder, WorkloadReviewSchema
 from cardquota.quota import vocabulary as v
 from cardquota.quota.answers import CardAmount, Explanation, Holder, OtherQueue, PodNumbers
 from cardquota.quota.messages import answer_messages, standing_messages
