@@ -6,8 +6,8 @@ its schema, columns and names; and the status of a Queue as it is written (`Queu
 
 from .custom_resource import CustomResource, SchemaError, structural
 from .fields import constrained
-from .podgroup import POD_GROUP, PodGroupSchema
-from .queue import QUEUE, QueueSchema
+from .podgroup import POD_GROUP
+from .queue import QUEUE
 from .queue_status import (
     CardStatus,
     QueueCondition,
@@ -22,9 +22,7 @@ __all__ = [
     "QUEUE",
     "CardStatus",
     "CustomResource",
-    "PodGroupSchema",
     "QueueCondition",
-    "QueueSchema",
     "QueueStatusSchema",
     "ResourceStatus",
     "SchemaError",

@@ -46,10 +46,10 @@ class CustomResource:
     kind: str
     model: type[WireModel]
     plural: str
-    short_names: tuple[str, ...]
     scope: Literal["Cluster", "Namespaced"]
-    status_subresource: bool
-    columns: tuple[Column, ...]
+    short_names: tuple[str, ...] = ()
+    status_subresource: bool = False
+    columns: tuple[Column, ...] = ()
     group: str = API_GROUP
     version: str = VERSION
 
@@ -106,23 +106,10 @@ class CustomResource:
 Node = dict[str, Any]
 
 _LEAVES: Final = (
-    "type",
-    "x-kubernetes-int-or-string",
-    "format",
-    "enum",
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "maxProperties",
-    "pattern",
-    "x-kubernetes-list-type",
-    "x-kubernetes-list-map-keys",
-    "x-kubernetes-map-type",
-    "x-kubernetes-validations",
-    "required",
+    *("type", "x-kubernetes-int-or-string", "format", "enum", "minimum", "maximum"),
+    *("minLength", "maxLength", "minItems", "maxItems", "maxProperties", "pattern"),
+    *("x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"),
+    *("x-kubernetes-validations", "required"),
 )
 """The keywords that are copied, in output order."""
 
@@ -138,8 +125,12 @@ class SchemaError(Exception):
 
 def structural(model: type[BaseModel]) -> Node:
     """The structural schema of a model. Raises SchemaError."""
-    raw = model.model_json_schema(by_alias=True)
-    return _node(raw, raw.get("$defs", {}), model.__name__)
+    return structural_of(model.model_json_schema(by_alias=True), model.__name__)
+
+
+def structural_of(raw: Mapping[str, Any], name: str) -> Node:
+    """That of any JSON schema. `name`: for messages. Raises SchemaError."""
+    return _node(raw, raw.get("$defs", {}), name)
 
 
 def _node(raw: Mapping[str, Any], defs: Mapping[str, Any], path: str) -> Node:

@@ -12,12 +12,10 @@ from typing import Final
 
 from pydantic import ConfigDict
 
-from cardquota.quota.vocabulary import API_GROUP, VERSION
-
 from .custom_resource import Column, CustomResource
 from .fields import Count32, Int32, ResourceList, constrained, not_negative, rule
 from .queue_status import Time
-from .wire import ObjectMeta, WireModel
+from .wire import StoredObject, WireModel
 
 
 class LabelRequirement(WireModel):
@@ -201,12 +199,9 @@ class PodGroupStatus(WireModel):
     """The columns of kubectl get, as text. Volcano does not have this field."""
 
 
-class PodGroupSchema(WireModel):
+class PodGroupSchema(StoredObject):
     """Pods that start together or not at all."""
 
-    api_version: str = f"{API_GROUP}/{VERSION}"
-    kind: str = "PodGroup"
-    metadata: ObjectMeta = ObjectMeta()
     spec: PodGroupSpec = PodGroupSpec()
     """The settings of the group."""
     status: PodGroupStatus = PodGroupStatus()
@@ -219,7 +214,6 @@ POD_GROUP: Final = CustomResource(
     plural="podgroups",
     short_names=("pg", "podgroup-v1beta1"),
     scope="Namespaced",
-    status_subresource=False,
     columns=(
         Column("PHASE", ".status.phase", "State of the group"),
         Column("QUEUE", ".spec.queue", "Queue that its pods are charged to"),

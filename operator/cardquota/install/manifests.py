@@ -9,20 +9,17 @@ from typing import Any, Final
 
 import yaml
 
-from ..settings import Settings
+from ..settings import InstallationMode, Settings
 from .policies.all_policies import policies
 from .policies.gate_setting import gate_is_set_by_policy, gate_mutations
 from .webhook_objects import (
     MUTATE,
     OBSERVE,
     VALIDATE,
-    looks_at_refused,
-    looks_at_volcano_jobs,
     mutating,
     mutating_refused,
     mutating_reviews,
     mutating_scales,
-    refused_name,
     validating,
     validating_volcano_jobs,
 )
@@ -51,7 +48,8 @@ def webhook_paths(settings: Settings) -> dict[str, str]:
     for one in _webhook_documents(settings):
         kind, name = str(one["kind"]), str(one["metadata"]["name"])
         path = MUTATE if kind == "MutatingWebhookConfiguration" else VALIDATE
-        found[f"{plural(kind)}/{name}"] = OBSERVE if name == refused_name(settings) else path
+        refused = name == f"{settings.webhook.name}-refused"
+        found[f"{plural(kind)}/{name}"] = OBSERVE if refused else path
     return found
 
 
@@ -79,9 +77,9 @@ def _webhook_documents(settings: Settings) -> list[dict[str, Any]]:
     webhooks = [mutating_scales(settings), mutating_reviews(settings), validating(settings)]
     if not gate_is_set_by_policy(settings):
         webhooks.insert(0, mutating(settings))
-    if looks_at_refused(settings):
-        webhooks.insert(-1, mutating_refused(settings))
-    if looks_at_volcano_jobs(settings):
+    if settings.scheduler == "volcano":
+        if settings.mode is InstallationMode.ENFORCE:
+            webhooks.insert(-1, mutating_refused(settings))
         webhooks.append(validating_volcano_jobs(settings))
     return webhooks
 
