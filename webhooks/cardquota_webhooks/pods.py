@@ -21,10 +21,9 @@ from cardquota.install.policies.gate_setting import gate_policy_is_missing
 from cardquota.install.policies.key_policies import written_at_release
 from cardquota.quota import vocabulary as v
 from cardquota.quota.cards.device_classes import claims_devices
-from cardquota.quota.decisions.audited_card import card_not_steered
 from cardquota.quota.decisions.holders import with_holders
 from cardquota.quota.decisions.judgement import queue_not_named
-from cardquota.quota.decisions.outside_volcano import told_of_default
+from cardquota.quota.decisions.unenforced import card_not_steered, told_of_default
 from cardquota.quota.effect import Effect, effect_on_create
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import GATES

@@ -23,9 +23,9 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts.account_reader import AccountReader
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.create_judgement import judge_create, on_the_way
-from cardquota.quota.decisions.fit.queue_room import QueueRoom
 from cardquota.quota.decisions.holders import holders_text
 from cardquota.quota.decisions.judgement import judge_new
+from cardquota.quota.decisions.queue_room import QueueRoom
 from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import holder_messages, scale_messages, shortfall_messages

@@ -13,7 +13,7 @@ from typing import Final
 from rich.text import Text
 
 from ...cluster.api.access import AccessError
-from ...quota.scheduling.memory_report import (
+from ...quota.reports.memory_report import (
     MemoryNodeRow,
     MemoryPodRow,
     MemoryReport,

@@ -14,8 +14,8 @@ from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.moments import seconds_of
 from ...quota.reports.cluster_report import cards_of, cluster_report_in_steps
 from ...quota.reports.drift import Drift, compare
+from ...quota.reports.memory_report import unlimited_use
 from ...quota.reports.queue_report import card_rows, resource_rows
-from ...quota.scheduling.memory_report import unlimited_use
 from ...quota.vocabulary import CPU
 
 _ROUNDS: Final = 3

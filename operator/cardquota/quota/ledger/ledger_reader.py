@@ -21,7 +21,6 @@ from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..pods.reading import Reading
-from ..shares.shares import Shares
 from ..vocabulary import Mode, Policy
 from ..workloads.live_holdings import LiveHoldings
 from ..workloads.workload_cache import WorkloadCache
@@ -29,6 +28,7 @@ from .groups.group_facts import NamespaceFacts
 from .groups.job_groups import JobGroups
 from .groups.pod_group_state import PodGroupState
 from .groups.queue_groups import QueueGroups
+from .shares import Shares
 
 
 class LedgerReader(Protocol):

@@ -38,7 +38,6 @@ from ..pods.pod_record import PodRecord, SortKey
 from ..pods.pod_request import PodRequest, card_devices
 from ..pods.reading import Reading, Readings
 from ..quantity import LARGEST
-from ..shares.shares import Shares
 from ..stamp import Reservation
 from ..vocabulary import (
     CPU,
@@ -60,6 +59,7 @@ from .groups.made_for_pods import made_for_pods
 from .groups.pod_group_state import Asks, PodGroupState
 from .groups.queue_groups import QueueGroups
 from .groups.silent_groups import SilentGroups
+from .shares import Shares
 
 _NO_QUOTA: Final[Amounts] = {}
 _NAMED_QUEUE: Final = 7_000
