@@ -14,18 +14,15 @@ import time
 from collections.abc import Coroutine
 from typing import Any, Final
 
-from cardquota_webhooks.claims import CardlessClaims
 from cardquota_webhooks.pod_groups import PodGroupReviews
+from cardquota_webhooks.pod_judge import CardlessClaims, VisibilityWait
 from cardquota_webhooks.pods import PodReviews
+from cardquota_webhooks.questions import QueueAnswers, WorkloadAnswers
 from cardquota_webhooks.queues import QueueReviews
-from cardquota_webhooks.refused_writes import RefusedWriteReviews
 from cardquota_webhooks.resizes import ResizeReviews
-from cardquota_webhooks.reviews.queue_answers import QueueAnswers
-from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
-from cardquota_webhooks.scaling.scale_targets import ScaleTargets
-from cardquota_webhooks.scaling.scales import ScaleReviews
-from cardquota_webhooks.server import AdmissionServer
-from cardquota_webhooks.visibility_wait import VisibilityWait
+from cardquota_webhooks.scale_targets import ScaleTargets
+from cardquota_webhooks.scales import ScaleReviews
+from cardquota_webhooks.server import AdmissionServer, RefusedWriteReviews
 from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
 

@@ -32,10 +32,11 @@ from cardquota_webhooks import (
     PodReviews,
     QueueReviews,
     ResizeReviews,
+    ScaleReviews,
+    ScaleTargets,
     VisibilityWait,
     WorkloadReviews,
 )
-from cardquota_webhooks.scaling import ScaleReviews, ScaleTargets
 
 PRODUCTS: Final = tuple(f"NVIDIA-MODEL-{number}" for number in range(5))
 """What the nodes have."""

@@ -13,8 +13,8 @@ from typing import Final
 import msgspec
 
 from ...quota.limits import is_object_name
+from ...quota.objects.cluster import ResourceClaim
 from ...quota.objects.pod import Pod
-from ...quota.objects.resource_claim import ResourceClaim
 from .api_error import ApiError, OutcomeUnknown
 from .client import Client
 from .wire import decode_page
