@@ -5,14 +5,12 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from ...cluster.api.api_error import ApiError
 from ...cluster.api.client import Client
-from ...cluster.api.find_access import find_access
 from ...cluster.watch.change_notifier import ChangeNotifier
 from ...cluster.watch.feed import WatchedKind, watched_kinds
 from ...cluster.watch.listing import Unreadable
@@ -98,14 +96,8 @@ class CheckedCluster:
         return sorted(lacking & set(kinds))
 
 
-async def read_cluster(
-    kubeconfig: Path | None, context: str, namespace: str, settings: Settings
-) -> CheckedCluster:
-    """The cluster that the options select, page by page. What may not be listed is left out.
-
-    Errors: AccessError, ClusterError.
-    """
-    client = Client(await find_access(kubeconfig, context))
+async def read_cluster(client: Client, namespace: str, settings: Settings) -> CheckedCluster:
+    """Page by page. What may not be listed is left out. Errors: ClusterError."""
     ledger = Ledger(
         settings.vendor_table,
         default_queue=settings.default_queue,
@@ -120,16 +112,13 @@ async def read_cluster(
     )
     found = CheckedCluster(ledger, namespace)
     kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)
-    try:
-        # Pods come last: what decides on them is then known, and none is read twice.
-        for kind in sorted(kinds, key=lambda one: one.kind == PODS):
-            if kind.kind in JUDGED_BY:
-                await _read(client, found, kind)
-        while ledger.behind:
-            ledger.catch_up()
-            await asyncio.sleep(0)
-    finally:
-        await client.close()
+    # Pods come last: what decides on them is then known, and none is read twice.
+    for kind in sorted(kinds, key=lambda one: one.kind == PODS):
+        if kind.kind in JUDGED_BY:
+            await _read(client, found, kind)
+    while ledger.behind:
+        ledger.catch_up()
+        await asyncio.sleep(0)
     return found
 
 

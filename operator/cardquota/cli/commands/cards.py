@@ -1,16 +1,13 @@
 """`cardquota cards`: read nodes and queues of files, or of a cluster as its user; count, print."""
 
-import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Final, TypeVar
 
 import msgspec
+import typer
 from rich.text import Text
 
-from ...cluster.api.access import AccessError
 from ...cluster.api.client import Client
-from ...cluster.api.find_access import find_access
 from ...cluster.watch.listing import Unreadable
 from ...quota.cards.vendor_table import VendorTable
 from ...quota.objects.device_class import DeviceClass
@@ -20,9 +17,9 @@ from ...quota.objects.queue import Queue
 from ...quota.vocabulary import API_GROUP, VERSION
 from ...quota.words import counted, listed, show
 from ...settings import Settings
-from ..output import Output
+from ..output import ClusterChoice, Output
 from ..printing import failed, print_data, print_lines, table
-from ..reading import FORBIDDEN, NOT_FOUND, ClusterError
+from ..reading import FORBIDDEN, NOT_FOUND, ClusterError, client_of, done
 from ..reading import listed as listed_objects
 from ..simulate.inventory import sort_documents
 from ..simulate.yaml_files import YamlFileError, read_files
@@ -39,24 +36,21 @@ def cards(
     settings: Settings,
     *,
     files: Sequence[str],
-    kubeconfig: Path | None,
-    context: str,
+    cluster: ClusterChoice,
     output: Output,
-) -> int:
-    """The exit code: 0 if the list was made, 1 if it could not be, 2 if no cluster was found."""
-    vendors = settings.vendor_table
+) -> None:
+    """List them. Errors: typer.Exit, if they could not be listed."""
     try:
         if files:
-            found = from_files(files, vendors)
+            found = from_files(files, settings.vendor_table)
         else:
-            found = asyncio.run(from_cluster(kubeconfig, context, vendors))
-    except (AccessError, ClusterError, YamlFileError) as error:
-        return failed(error)
+            found = done(from_cluster(cluster, settings.vendor_table))
+    except YamlFileError as error:
+        raise typer.Exit(failed(error)) from None
     if output.is_data:
         print_data(msgspec.to_builtins(found), output)
     else:
         print_lines(lines(found, wide=output is Output.WIDE))
-    return 0
 
 
 def lines(found: CardList, *, wide: bool = False) -> Iterator[Text]:
@@ -162,18 +156,15 @@ def from_files(files: Iterable[str], vendors: VendorTable) -> CardList:
     return count.listed()
 
 
-async def from_cluster(kubeconfig: Path | None, context: str, vendors: VendorTable) -> CardList:
-    """The cards of the cluster that the options select. Needs the right to list nodes.
+async def from_cluster(cluster: ClusterChoice, vendors: VendorTable) -> CardList:
+    """The cards of a cluster. Needs the right to list nodes.
 
     If Queues do not exist as a kind, or the user may not list them, they are left out with a note.
     Namespaces and DeviceClasses that the user may not list are left out without a note.
     Errors: AccessError, ClusterError.
     """
-    client = Client(await find_access(kubeconfig, context))
-    try:
+    async with client_of(cluster) as client:
         return await _read(client, CardCount(vendors))
-    finally:
-        await client.close()
 
 
 async def _read(client: Client, count: CardCount) -> CardList:

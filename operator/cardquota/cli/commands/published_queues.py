@@ -3,11 +3,9 @@ annotation beside Volcano, whose definition of Queues has no fields for it.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from ...cluster.api.client import Client
-from ...cluster.api.find_access import find_access
 from ...cluster.watch.listing import Unreadable
 from ...control.queues.published_status import PATH, StatusAnnotation, StatusFields
 from ...quota.moments import read_moment
@@ -102,17 +100,8 @@ class PublishedQueues:
     """Queues that do not have the form of their kind, and why."""
 
 
-async def read_queues(kubeconfig: Path | None, context: str) -> PublishedQueues:
-    """Needs the right to list queues. Errors: AccessError, ClusterError."""
-    client = Client(await find_access(kubeconfig, context))
-    try:
-        return await list_queues(client)
-    finally:
-        await client.close()
-
-
 async def list_queues(client: Client) -> PublishedQueues:
-    """The same through a client, which stays open. Errors: ClusterError."""
+    """Needs the right to list queues. Errors: ClusterError."""
     found = PublishedQueues([], [])
     try:
         async for queue in listed(client, PATH, TopQueue):

@@ -4,35 +4,22 @@ import asyncio
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from rich.text import Text
 
-from ...cluster.api.access import AccessError
-from ...cluster.api.client import Client
-from ...cluster.api.find_access import find_access
 from ...quota.vocabulary import QueueState
 from ...quota.words import counted, listed, show
 from ...settings import Settings
 from ..leader import note_unless_led
-from ..output import Output
-from ..printing import failed, print_data, print_lines, table
-from ..reading import ClusterError
+from ..output import ClusterChoice, Output
+from ..printing import print_data, print_lines, table
+from ..reading import client_of, done
 from .published_queues import OLD_WHILE_CLOSING, PublishedQueue, PublishedQueues, list_queues
 
 _COLUMNS: Final = (
-    "NAME",
-    "STATE",
-    "CARDS",
-    "INQUEUE",
-    "ELASTIC",
-    "REQUESTED",
-    "CPU",
-    "MEMORY",
-    "WAITING",
-    "NOTE",
-    "AGE",
+    *("NAME", "STATE", "CARDS", "INQUEUE", "ELASTIC", "REQUESTED", "CPU", "MEMORY"),
+    *("WAITING", "NOTE", "AGE"),
 )
 _WAIT_COLUMNS: Final = ("QUEUE", "WAITING", "OLDEST")
 _KEYS: Final = ("cards", "inqueue", "elastic", "requested", "cpu", "memory")
@@ -46,37 +33,29 @@ _LONGEST: Final = 400
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
 
-def top(settings: Settings, *, kubeconfig: Path | None, context: str, output: Output) -> int:
-    """The exit code: 0 if the list was made, 1 if it could not be, 2 if no cluster was found.
-
-    What each queue holds is what the operator has published on it: one list, whatever number of
-    pods there is. The Lease tells whether it is of now.
+def top(settings: Settings, *, cluster: ClusterChoice, output: Output) -> None:
+    """What each queue holds is what the operator has published on it: one list, whatever number of
+    pods there is. The Lease tells whether it is of now. Errors: typer.Exit, if it could not be
+    listed.
     """
-    try:
-        found, unled = asyncio.run(_read(settings, kubeconfig, context))
-    except (AccessError, ClusterError) as error:
-        return failed(error)
+    found, unled = done(_read(settings, cluster))
     if output.is_data:
         print_data(in_data(found, unled), output)
     else:
         bars = sys.stdout.isatty()
         now = int(time.time() * 1000)
         print_lines(lines(found, now, unled=unled, output=output, bars=bars))
-    return 0
 
 
-async def _read(
-    settings: Settings, kubeconfig: Path | None, context: str
-) -> tuple[PublishedQueues, str]:
+async def _read(settings: Settings, cluster: ClusterChoice) -> tuple[PublishedQueues, str]:
     """The queues, and what to say if nobody leads."""
-    client = Client(await find_access(kubeconfig, context))
-    looking = asyncio.create_task(note_unless_led(client, settings.namespace))
-    try:
-        return await list_queues(client), await looking
-    finally:
-        looking.cancel()
-        await asyncio.gather(looking, return_exceptions=True)
-        await client.close()
+    async with client_of(cluster) as client:
+        looking = asyncio.create_task(note_unless_led(client, settings.namespace))
+        try:
+            return await list_queues(client), await looking
+        finally:
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
 
 
 def in_data(found: PublishedQueues, unled: str = "") -> dict[str, Any]:

@@ -18,7 +18,7 @@ from builders import H200
 from cardquota.cli.commands import watched_top
 from cardquota.cli.commands.published_queues import TopMeta, TopQueue
 from cardquota.cli.commands.watched_top import WatchedQueues, fitting
-from cardquota.cli.output import Output
+from cardquota.cli.output import ClusterChoice, Output
 from cardquota.cli.plugin import plugin
 
 from ..answering_api import LEASE, NOT_SERVED, answer_led, answering
@@ -146,7 +146,7 @@ async def test_who_may_not_watch_any_more_is_told_why_the_table_is_old(
 
     async with watched(tmp_path, events, refused) as config:
         following = asyncio.create_task(
-            watched_top.follow("cardquota-system", config, "", Output.TEXT, show)
+            watched_top.follow("cardquota-system", ClusterChoice(config), Output.TEXT, show)
         )
         async with asyncio.timeout(60):
             await told.wait()
