@@ -18,7 +18,7 @@ from pydantic.alias_generators import to_camel
 
 from cardquota.quota.answers.answer_forms import Explanation, QueueAnswer
 from cardquota.quota.limits import LONGEST_OBJECT_NAME
-from cardquota.quota.objects.wire import Wire
+from cardquota.quota.objects.meta import Wire
 from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP, REVIEW_VERSION, WORKLOAD_REVIEWS
 
 from .custom_resource import CustomResource, structural_of

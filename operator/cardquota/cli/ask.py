@@ -13,10 +13,9 @@ import msgspec
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.api.client import Client
 from ..quota.answers.answer_forms import CardAmount
-from ..quota.moments import seconds_of
-from ..quota.objects.wire import Wire
+from ..quota.objects.meta import Wire
 from ..quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION
-from ..quota.words import first_of, lasting, show
+from ..quota.words import first_of, lasting, seconds_of, show
 from .reading import FORBIDDEN, NOT_FOUND, ClusterError, no_namespace, without_call
 
 

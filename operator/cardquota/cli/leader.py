@@ -8,9 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from ..cluster.api.client import Client
-from ..quota.moments import seconds_of
 from ..quota.vocabulary import LEASE
-from ..quota.words import lasting, show
+from ..quota.words import lasting, seconds_of, show
 from .reading import Answer, ClusterError, NotRead, inner, read_object
 
 PATIENCE: Final = 3.0

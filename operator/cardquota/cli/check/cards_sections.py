@@ -5,12 +5,10 @@ meant; cards that are not counted (D7, D9), and cards that are in no vendor row.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ...quota.accounts.account import OUTSIDE
-from ...quota.accounts.account_reader import AccountReader
+from ...quota.accounts.account import OUTSIDE, AccountReader
 from ...quota.decisions.queue_write import known_card_meant
 from ...quota.ledger.ledger import Ledger
-from ...quota.messages import report_messages
-from ...quota.messages.queues import queue_write_messages
+from ...quota.messages import queue_write_messages, report_messages
 from ...quota.vocabulary import NOT_COUNTED
 from ..commands.card_list import cards_without_row
 from ..reading import without_row

@@ -16,13 +16,12 @@ from ...cluster.watch.feed import WatchedKind, watched_kinds
 from ...cluster.watch.listing import Unreadable
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
-from ...quota.names.meaningless_keys import (
+from ...quota.objects.meta import Meta, Wire
+from ...quota.own_keys import (
     KEYS_OF_NAMESPACES,
     KEYS_OF_QUEUES,
     LABELS_OF_NAMESPACES,
 )
-from ...quota.objects.meta import Meta
-from ...quota.objects.wire import Wire
 from ...quota.words import logged, show
 from ...settings import InstallationMode, Settings
 from ..reading import ClusterError, listed, no_namespace

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ...quota import vocabulary as v
-from ...quota.messages import report_messages
+from ...quota.messages import queue_write_messages, report_messages
 from ...quota.messages.phrases import no_effect
-from ...quota.messages.queues import queue_write_messages
 from ...quota.words import show
 from .checked_cluster import NAMESPACES, QUEUES, CheckedCluster, NamespaceKeys
 from .section import CheckSection, Finding, FindingKind, section_of

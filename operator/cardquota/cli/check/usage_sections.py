@@ -7,8 +7,7 @@ from typing import Final, NamedTuple
 
 from ...cluster.api.client import Client
 from ...quota import vocabulary as v
-from ...quota.accounts.account import OUTSIDE
-from ...quota.accounts.account_reader import AccountReader
+from ...quota.accounts.account import OUTSIDE, AccountReader
 from ...quota.amounts import is_card
 from ...quota.answers.answer_forms import QueueAnswer
 from ...quota.ledger.ledger import Ledger

@@ -11,18 +11,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ...quota.accounts.published_rows import own_status
-from ...quota.accounts.queue_facts import queue_facts
-from ...quota.cards.device_classes import PREFIX
+from ...quota.accounts.queue_facts import own_status, queue_facts
 from ...quota.cards.vendor_table import VendorTable
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import report_messages
 from ...quota.nodes.node_facts import node_facts
-from ...quota.objects.device_class import DeviceClass
-from ...quota.objects.namespace import Namespace
+from ...quota.objects.cluster import DeviceClass, Namespace
 from ...quota.objects.node import Node
 from ...quota.objects.queue import Queue
+from ...quota.pods.claims import PREFIX
 from ...quota.vocabulary import GPU_MEMORY
 from ..reading import without_row
 

@@ -10,8 +10,7 @@ from rich.text import Text
 from ...cluster.api.client import Client
 from ...cluster.watch.listing import Unreadable
 from ...quota.cards.vendor_table import VendorTable
-from ...quota.objects.device_class import DeviceClass
-from ...quota.objects.namespace import Namespace
+from ...quota.objects.cluster import DeviceClass, Namespace
 from ...quota.objects.node import Node
 from ...quota.objects.queue import Queue
 from ...quota.vocabulary import API_GROUP, VERSION

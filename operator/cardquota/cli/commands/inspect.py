@@ -18,8 +18,7 @@ from ...quota.accounts.queue_facts import queue_facts
 from ...quota.cards.vendor_table import VendorTable
 from ...quota.ledger.ledger import Ledger
 from ...quota.nodes.node_facts import node_facts
-from ...quota.objects.config_map import ConfigMap
-from ...quota.objects.node import Node
+from ...quota.objects.node import ConfigMap, Node
 from ...quota.objects.pod import Pod
 from ...quota.objects.queue import Queue
 from ...quota.pods.pod_facts import pod_facts

@@ -8,10 +8,9 @@ from typing import Any, Final
 from ...cluster.api.client import Client
 from ...cluster.watch.listing import Unreadable
 from ...control.queues.published_status import PATH, StatusAnnotation, StatusFields
-from ...quota.moments import read_moment
-from ...quota.objects.meta import Meta
-from ...quota.objects.wire import Wire
+from ...quota.objects.meta import Meta, Wire
 from ...quota.vocabulary import QueueState
+from ...quota.words import read_moment
 from ..reading import NOT_FOUND, ClusterError, listed
 
 OLD_WHILE_CLOSING: Final = (

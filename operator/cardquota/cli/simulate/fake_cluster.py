@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ...quota import vocabulary as v
 from ...quota.ledger.groups.group_facts import group_facts
 from ...quota.ledger.ledger import Ledger
+from ...quota.objects.cluster import PriorityClass
 from ...quota.objects.pod import (
     Gate,
     Pod,
@@ -22,7 +23,6 @@ from ...quota.objects.pod import (
     PodStatus,
 )
 from ...quota.objects.pod_group import GroupAnnotations, PodGroup
-from ...quota.objects.priority_class import PriorityClass
 from ...quota.pods.pod_facts import pod_facts
 from ...quota.stamp import Reservation, Stamp, allocated_text, reservation_text
 

@@ -11,16 +11,18 @@ from typing import Final, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from ...quota.objects.device_class import DeviceClass
-from ...quota.objects.limit_range import LimitRange
-from ...quota.objects.namespace import Namespace
+from ...quota.objects.cluster import (
+    DeviceClass,
+    LimitRange,
+    Namespace,
+    PriorityClass,
+    ResourceClaim,
+    RuntimeClass,
+)
 from ...quota.objects.node import Node
 from ...quota.objects.pod import Pod
 from ...quota.objects.pod_group import WrittenPodGroup
-from ...quota.objects.priority_class import PriorityClass
 from ...quota.objects.queue import Queue
-from ...quota.objects.resource_claim import ResourceClaim
-from ...quota.objects.runtime_class import RuntimeClass
 from ...quota.pods.claims import NamedClaim
 from ...quota.vocabulary import API_GROUP, DEFAULT_QUEUE
 from .workload_objects import BatchJob, CronJob, Replicated, VolcanoJob, generated

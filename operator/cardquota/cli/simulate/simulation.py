@@ -22,7 +22,6 @@ from ...quota.decisions.judgement import judge_release, queue_not_named
 from ...quota.decisions.probably_meant import with_group_meant
 from ...quota.decisions.volcano_jobs.job_create import judge_job
 from ...quota.decisions.volcano_jobs.job_pods import has_too_many_tasks
-from ...quota.effect import Effect, effect_of, effect_on_create
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import request_messages, shortfall_messages
@@ -30,10 +29,9 @@ from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.pod import Pod, PodSpec
 from ...quota.objects.pod_group import WrittenPodGroup
 from ...quota.objects.queue import Queue
-from ...quota.objects.volcano_job import WrittenVolcanoJob
-from ...quota.pods.card_alias import alias_warning
+from ...quota.objects.workload import WrittenVolcanoJob
 from ...quota.pods.claims import named_claims, why_no_quota_counts
-from ...quota.pods.pod_facts import PodFacts, pod_facts
+from ...quota.pods.pod_facts import PodFacts, alias_warning, pod_facts
 from ...quota.pods.pod_request import card_devices
 from ...quota.release.openings import openings
 from ...quota.release.refusals import Refusal
@@ -42,7 +40,7 @@ from ...quota.release.release_order import QueueOrder
 from ...quota.reports.queue_report import report
 from ...quota.stamp import Stamp
 from ...quota.steps import to_its_end
-from ...quota.verdict import Verdict
+from ...quota.verdict import Effect, Verdict, effect_of, effect_on_create
 from ...settings import InstallationMode, Settings
 from ..reading import without_row
 from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer

@@ -6,10 +6,9 @@ from typing import Annotated, Final
 from msgspec import Meta as Bounds
 from msgspec import field
 
-from ...quota.objects.meta import Meta
+from ...quota.objects.meta import Meta, Wire
 from ...quota.objects.pod import PodMeta, PodSpec
 from ...quota.objects.pod_group import GroupMeta
-from ...quota.objects.wire import Wire
 
 MOST_PODS: Final = 100_000
 Number = Annotated[int, Bounds(ge=0, le=MOST_PODS)]

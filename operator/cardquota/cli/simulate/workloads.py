@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from ...quota.objects.meta import Meta, Owner
-from ...quota.objects.node_affinity import Affinity, Expression, NodeAffinity, NodeSelector, Term
+from ...quota.objects.node import Affinity, Expression, NodeAffinity, NodeSelector, Term
 from ...quota.objects.pod import Pod, PodAnnotations, PodLabels, PodSpec
 from ...quota.objects.pod_group import GroupSpec, WrittenGroupMeta, WrittenPodGroup
 from ...quota.selectors.selector import NODE_NAME

@@ -11,9 +11,9 @@ from ...api.queue_status import (
     StatusColumns,
     WaitingStatus,
 )
-from ...quota.moments import read_moment
-from ...quota.quantity import LARGEST
+from ...quota.amounts import LARGEST
 from ...quota.reports.queue_report import QueueReport, columns
+from ...quota.words import read_moment
 
 
 def queue_status(

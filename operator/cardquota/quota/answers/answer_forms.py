@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from ..objects.wire import Wire
+from ..objects.meta import Wire
 
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 """RFC 3339."""

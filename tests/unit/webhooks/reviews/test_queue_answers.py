@@ -10,7 +10,7 @@ from cardquota.api.reviews import DEFAULT_LIMIT, LARGEST_LIMIT
 from cardquota.quota import BODY
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import answer_messages
-from cardquota_webhooks.reviews import Questions, question
+from cardquota_webhooks import Questions, questions
 
 from ..endpoint import UID, Endpoint, ReviewAnswer
 
@@ -132,14 +132,14 @@ async def test_f2_before_the_cluster_was_read_clients_try_again() -> None:
 async def test_f2_of_very_many_at_once_the_last_ones_try_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(question, "MOST_WAITING", 1)
+    monkeypatch.setattr(questions, "MOST_WAITING", 1)
     begun, holds = asyncio.Event(), asyncio.Event()
 
     async def in_slices(_: object) -> None:
         begun.set()
         await holds.wait()
 
-    monkeypatch.setattr(question, "in_slices", in_slices)
+    monkeypatch.setattr(questions, "in_slices", in_slices)
     async with an_endpoint() as endpoint:
         first = asyncio.create_task(asked(endpoint, {"queue": "queue"}))
         await begun.wait()
@@ -153,14 +153,14 @@ async def test_f2_of_very_many_at_once_the_last_ones_try_again(
 
 async def test_f2_nobody_keeps_others_from_asking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a queue each user has places of his own, of a workload each namespace."""
-    monkeypatch.setattr(question, "MOST_OF_ONE", 1)
+    monkeypatch.setattr(questions, "MOST_OF_ONE", 1)
     begun, holds = asyncio.Event(), asyncio.Event()
 
     async def in_slices(_: object) -> None:
         begun.set()
         await holds.wait()
 
-    monkeypatch.setattr(question, "in_slices", in_slices)
+    monkeypatch.setattr(questions, "in_slices", in_slices)
     async with an_endpoint() as endpoint:
         first = asyncio.create_task(asked(endpoint, {"queue": "queue"}))
         await begun.wait()
@@ -189,7 +189,7 @@ async def test_f2_who_has_waited_for_long_asks_again(monkeypatch: pytest.MonkeyP
         waits.release()
         return await wait(*args)
 
-    monkeypatch.setattr(question, "in_slices", in_slices)
+    monkeypatch.setattr(questions, "in_slices", in_slices)
     monkeypatch.setattr(Questions, "answered", wait_in_turn)
     async with an_endpoint() as endpoint:
         first = asyncio.create_task(asked(endpoint, {"queue": "queue"}))

@@ -7,8 +7,8 @@ import pytest
 
 from builders import CARDS, H200, a_pod, a_queue
 from cardquota.quota import vocabulary as v
-from cardquota.quota.messages import answer_messages, standing_messages
-from cardquota_webhooks.reviews import question
+from cardquota.quota.messages import answer_messages
+from cardquota_webhooks import questions
 
 from ..endpoint import UID, Endpoint, ReviewAnswer
 
@@ -74,15 +74,13 @@ async def test_f5_what_is_not_there(kind: str, name: str) -> None:
     async with an_endpoint() as endpoint:
         found = await asked(endpoint, {"kind": kind, "name": name})
     assert (found.allowed, found.code, found.reason) == (False, 404, "NotFound")
-    assert found.text == standing_messages.no_such_workload(kind, "team", name)
+    assert found.text == answer_messages.no_such_workload(kind, "team", name)
 
 
 async def test_f5_what_was_meant_is_told() -> None:
     async with an_endpoint() as endpoint:
         found = await asked(endpoint, {"kind": "Deployment", "name": "w"})
-    assert found.text == standing_messages.no_such_workload(
-        "Deployment", "team", "w", meant="Pod/w"
-    )
+    assert found.text == answer_messages.no_such_workload("Deployment", "team", "w", meant="Pod/w")
     assert found.text.endswith("; did you mean <Pod/w>?")
 
 
@@ -108,7 +106,7 @@ async def test_f1_what_would_be_stored_is_refused() -> None:
 async def test_f2_a_namespace_does_not_keep_others_from_asking(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(question, "MOST_OF_ONE", 1)
+    monkeypatch.setattr(questions, "MOST_OF_ONE", 1)
     begun, holds = asyncio.Event(), asyncio.Event()
 
     async def in_slices(_: object) -> str:
@@ -116,7 +114,7 @@ async def test_f2_a_namespace_does_not_keep_others_from_asking(
         await holds.wait()
         return ""
 
-    monkeypatch.setattr(question, "in_slices", in_slices)
+    monkeypatch.setattr(questions, "in_slices", in_slices)
     async with an_endpoint() as endpoint:
         spec = {"kind": "Pod", "name": "w"}
         first = asyncio.create_task(asked(endpoint, spec))
