@@ -17,11 +17,7 @@ from ...cluster.watch.listing import Unreadable
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
 from ...quota.objects.meta import Meta, Wire
-from ...quota.own_keys import (
-    KEYS_OF_NAMESPACES,
-    KEYS_OF_QUEUES,
-    LABELS_OF_NAMESPACES,
-)
+from ...quota.own_keys import KEYS_OF_NAMESPACES, KEYS_OF_QUEUES, LABELS_OF_NAMESPACES
 from ...quota.words import logged, show
 from ...settings import InstallationMode, Settings
 from ..reading import ClusterError, listed, no_namespace
