@@ -42,13 +42,23 @@ async def kubeconfig(answers: Mapping[str, Answer], tmp_path: Path) -> AsyncIter
         yield path
 
 
-async def test_a_cluster_without_the_definition_of_queue_has_cards(
-    answers: dict[str, Answer], kubeconfig: Path
+@pytest.mark.parametrize(
+    ("queues", "note"),
+    [
+        (NOT_SERVED, "the cluster has no definition of Queue: no quotas are shown"),
+        (
+            (403, '{"reason": "Forbidden", "message": "no"}'),
+            "you may not list queues: no: no quotas are shown",
+        ),
+    ],
+)
+async def test_without_queues_there_are_cards(
+    answers: dict[str, Answer], kubeconfig: Path, queues: Answer, note: str
 ) -> None:
-    answers[NODES] = ONE_NODE
+    answers.update({NODES: ONE_NODE, QUEUES: queues})
     found = await from_cluster(ClusterChoice(kubeconfig), DEFAULT_TABLE)
     assert [(card.name, card.allocatable, card.quota) for card in found.cards] == [(H200, 8, None)]
-    assert found.notes == ["the cluster has no definition of Queue: no quotas are shown"]
+    assert (found.queues, found.notes) == (None, [note])
 
 
 async def test_objects_that_are_none_keep_no_other_away(

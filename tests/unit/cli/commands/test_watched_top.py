@@ -155,11 +155,6 @@ async def test_who_may_not_watch_any_more_is_told_why_the_table_is_old(
     assert tables[-1] == "note: you may not watch queues: no: this table may be old"
 
 
-def test_watching_no_cluster_is_another_exit_code(tmp_path: Path) -> None:
-    done = CliRunner().invoke(plugin, ["top", "-w", "--kubeconfig", str(tmp_path / "none")])
-    assert done.exit_code == 2
-
-
 def test_a_terminal_gets_as_many_lines_as_it_has_room_for() -> None:
     table = [Text(str(number)) for number in range(5)]
     assert fitting(table, 5) == table
