@@ -13,7 +13,7 @@ from ..output import ClusterChoice, ExitCode, Output
 from ..printing import print_data, print_lines
 from ..reading import client_of, done
 from .cards_sections import nodes_section, queues_section
-from .checked_cluster import JUDGED_BY, CheckedCluster, read_cluster, read_namespace_keys
+from .checked_cluster import JUDGED_BY, CheckedCluster, read_cluster
 from .installation_section import fence_section, installation_section, nobody_decides
 from .installed import read_installed
 from .installed_settings import read_installed_settings
@@ -49,7 +49,6 @@ async def _sections(
         if not given:
             settings, unknown = await read_installed_settings(client, settings)
         read = await read_cluster(client, namespace, settings)
-        keys = await read_namespace_keys(client, namespace)
         if not namespace:
             installed = await read_installed(client, settings)
             refused = [await refused_section(client, settings)]
@@ -61,7 +60,7 @@ async def _sections(
                 again = partial(read_cluster, client, "", settings)
                 drift = await lasting_differences(read, again, asyncio.sleep)
             of_cluster = [installation, fence, *_of_cluster(read, drift, nobody_publishes=free)]
-    namespaces = namespaces_section(read, keys, settings.scale.autoscalers)
+    namespaces = namespaces_section(read, settings.scale.autoscalers)
     return [*of_cluster, namespaces, past_section(read), *refused, outside_section(read)]
 
 

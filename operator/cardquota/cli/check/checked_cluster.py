@@ -72,6 +72,10 @@ class CheckedCluster:
     queue_keys: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     """By queue: annotations that look like ours and mean nothing, each with the one that was meant.
     """
+    namespace_keys: list[NamespaceKeys] = field(default_factory=list)
+    """Of each Namespace with wrong keys, or of the one that is asked for alone."""
+    namespace_seen: bool = False
+    """Whether the one that is asked for is there."""
     unread: dict[str, str] = field(default_factory=dict)
     """By kind that may not be listed: the answer."""
     partly: set[str] = field(default_factory=set)
@@ -92,7 +96,9 @@ class CheckedCluster:
 
 
 async def read_cluster(client: Client, namespace: str, settings: Settings) -> CheckedCluster:
-    """Page by page. What may not be listed is left out. Errors: ClusterError."""
+    """Page by page. What may not be listed is left out. Errors: ClusterError, also if there is no
+    such namespace.
+    """
     ledger = Ledger(
         settings.vendor_table,
         default_queue=settings.default_queue,
@@ -111,6 +117,8 @@ async def read_cluster(client: Client, namespace: str, settings: Settings) -> Ch
     for kind in sorted(kinds, key=lambda one: one.kind == PODS):
         if kind.kind in JUDGED_BY:
             await _read(client, found, kind)
+    if namespace and not found.namespace_seen and NAMESPACES not in found.unread:
+        raise ClusterError(no_namespace(namespace))
     while ledger.behind:
         ledger.catch_up()
         await asyncio.sleep(0)
@@ -142,7 +150,8 @@ async def _read(client: Client, found: CheckedCluster, kind: WatchedKind) -> Non
 async def _each(client: Client, found: CheckedCluster, kind: WatchedKind, path: str) -> None:
     take: Callable[[Any], None] = kind.sink.take
     selector = _MANAGED if kind.kind == PODS else {}
-    look = partial(_note_keys, found) if kind.kind == QUEUES else None
+    looks = {QUEUES: _note_queue_keys, NAMESPACES: _note_namespace_keys}
+    look = partial(looks[kind.kind], found) if kind.kind in looks else None
     every = listed(client, path, kind.struct, selector=selector, ahead=True, look=look)
     async for one in every:
         if isinstance(one, Unreadable):
@@ -155,42 +164,27 @@ async def _each(client: Client, found: CheckedCluster, kind: WatchedKind, path: 
             _leave_out(found, kind.kind, (meta.namespace, meta.name), str(error))
 
 
-def _note_keys(found: CheckedCluster, raw: msgspec.Raw) -> None:
-    """Of a queue. One that cannot be read is left out for that."""
+def _note_queue_keys(found: CheckedCluster, raw: msgspec.Raw) -> None:
+    """One that cannot be read is left out for that."""
     with suppress(msgspec.MsgspecError, ValueError, RecursionError):
         meta = _decode_keyed(raw).metadata
         if wrong := KEYS_OF_QUEUES.meaningless(sorted(meta.annotations or {})):
             found.queue_keys[meta.name] = wrong
 
 
+def _note_namespace_keys(found: CheckedCluster, raw: msgspec.Raw) -> None:
+    with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+        meta = _decode_keyed(raw).metadata
+        found.namespace_seen = found.namespace_seen or meta.name == found.namespace
+        wrong = wrong_keys(meta.name, meta.annotations or {}, meta.labels or {})
+        if wrong and found.namespace in ("", meta.name):
+            found.namespace_keys.append(wrong)
+
+
 def _leave_out(found: CheckedCluster, kind: str, names: tuple[str, str], error: str) -> None:
     name = logged(*filter(None, names)) or "one of them"
     found.unreadable.append(f"{kind}: {name} cannot be read: {show(error)}")
     found.unreadable_kinds.add(kind)
-
-
-async def read_namespace_keys(client: Client, namespace: str) -> list[NamespaceKeys]:
-    """Page by page; of `namespace` alone unless it is empty. Only what is wrong is kept. Empty
-    where the user may not list namespaces: that is said with all else that is not known of them.
-    Errors: ClusterError, also if there is no such namespace.
-    """
-    exists = not namespace
-    selector = {"fieldSelector": f"metadata.name={namespace}"} if namespace else {}
-    found: list[NamespaceKeys] = []
-    try:
-        async for one in listed(client, f"/api/v1/{NAMESPACES}", _Keyed, selector=selector):
-            exists = True
-            if not isinstance(one, Unreadable):
-                meta = one.metadata
-                wrong = wrong_keys(meta.name, meta.annotations or {}, meta.labels or {})
-                found += [wrong] if wrong else []
-    except ClusterError as error:
-        if not isinstance(error.__cause__, ApiError) or not error.__cause__.absent:
-            raise
-        return found
-    if not exists:
-        raise ClusterError(no_namespace(namespace))
-    return found
 
 
 def wrong_keys(

@@ -22,7 +22,7 @@ from ..reading import FORBIDDEN, NOT_FOUND, ClusterError, client_of, done
 from ..reading import listed as listed_objects
 from ..simulate.inventory import sort_documents
 from ..simulate.yaml_files import YamlFileError, read_files
-from .card_list import CardCount, CardLine, CardList
+from .card_list import CardCount, CardLine, CardList, Problem
 
 MOST_NAMED: Final = 4
 """Nodes, or cards, with the same problem that one line names. The rest are counted."""
@@ -68,29 +68,23 @@ def lines(found: CardList, *, wide: bool = False) -> Iterator[Text]:
         )
     else:
         yield Text("No cards.")
-    if found.not_counted:
-        yield from _headed("Not counted:")
-        yield from _alike((entry["node"], entry["problem"]) for entry in found.not_counted)
-    if found.without_row:
-        yield from _headed("In no vendor row:")
-        yield from _alike((entry["card"], entry["problem"]) for entry in found.without_row)
-    if found.unreadable_quotas:
-        yield from _headed("Quotas that cannot be read:")
-        for entry in found.unreadable_quotas:
-            yield Text(f"  {show(entry['queue'])}: {entry['problem']}")
-    if found.claimed:
-        yield from _headed("Claimed from DeviceClasses:")
-        for entry in found.claimed:
-            yield Text(f"  {show(entry['device_class'])}: {entry['problem']}")
-    if found.unknown_modes:
-        yield from _headed("Labels of namespaces that mean nothing:")
-        for entry in found.unknown_modes:
-            yield Text(f"  {entry['problem']}")
+    yield from _headed("Not counted:", _alike("node", found.not_counted))
+    yield from _headed("In no vendor row:", _alike("card", found.without_row))
+    quotas = (f"{show(one['queue'])}: {one['problem']}" for one in found.unreadable_quotas)
+    yield from _headed("Quotas that cannot be read:", quotas)
+    claimed = (f"{show(one['device_class'])}: {one['problem']}" for one in found.claimed)
+    yield from _headed("Claimed from DeviceClasses:", claimed)
+    modes = (one["problem"] for one in found.unknown_modes)
+    yield from _headed("Labels of namespaces that mean nothing:", modes)
 
 
-def _headed(text: str) -> Iterator[Text]:
-    yield Text()
-    yield Text(text, style="yellow")
+def _headed(head: str, texts: Iterable[str]) -> Iterator[Text]:
+    """Nothing where there is no text."""
+    for number, text in enumerate(texts):
+        if not number:
+            yield Text()
+            yield Text(head, style="yellow")
+        yield Text(f"  {text}")
 
 
 def _row(card: CardLine) -> tuple[str, ...]:
@@ -113,13 +107,13 @@ def _more(card: CardLine) -> tuple[str, ...]:
     return (*amounts, listed(card.queue_names) if card.queue_names else _NOTHING)
 
 
-def _alike(found: Iterable[tuple[str, str]]) -> Iterator[Text]:
+def _alike(what: str, found: Iterable[Problem]) -> Iterator[str]:
     """One line for all nodes, or cards, with the same problem. The most frequent comes first."""
     alike: dict[str, list[str]] = {}
-    for name, problem in found:
-        alike.setdefault(problem, []).append(name)
+    for one in found:
+        alike.setdefault(one["problem"], []).append(one[what])
     for problem, names in sorted(alike.items(), key=lambda item: -len(item[1])):
-        yield Text(f"  {listed(names, most=MOST_NAMED)}: {problem}")
+        yield f"{listed(names, most=MOST_NAMED)}: {problem}"
 
 
 T = TypeVar("T", bound=msgspec.Struct)

@@ -46,15 +46,23 @@ class PublishedQueue:
     state: str
     """Empty: nobody has written one, so it is open."""
     published: dict[str, Any]
-    """As in the status. Of the operator only if that `is_published`."""
+    """As in the status. Of the operator only if it says `where`."""
     in_annotation: bool
 
     @property
-    def is_published(self) -> bool:
-        """Whether the operator has published anything of it that can be read: a queue without a
-        quota has no cards.
-        """
-        return bool(self.published.get(_CARDS) or self.published.get(_COLUMNS))
+    def columns(self) -> dict[str, str]:
+        """By name, those that are texts."""
+        found = self.published.get(_COLUMNS)
+        if not isinstance(found, dict):
+            return {}
+        return {key: text for key, text in found.items() if isinstance(text, str)}
+
+    @property
+    def where(self) -> str | None:
+        """Where anything readable of it is published. A queue without a quota has no cards."""
+        if not (self.published.get(_CARDS) or self.published.get(_COLUMNS)):
+            return None
+        return "annotation" if self.in_annotation else "status"
 
     @property
     def cards(self) -> list[dict[str, Any]]:
@@ -69,13 +77,6 @@ class PublishedQueue:
         annotation, and Volcano's webhook refuses every update of a queue that is Closing.
         """
         return self.in_annotation and self.state == QueueState.CLOSING
-
-    @property
-    def note(self) -> str:
-        """What is wrong with it; empty if nothing is, or nothing is published."""
-        found = self.published.get(_COLUMNS)
-        note = found.get("note") if isinstance(found, dict) else None
-        return note if isinstance(note, str) else ""
 
     @property
     def waiting(self) -> tuple[int, int | None]:

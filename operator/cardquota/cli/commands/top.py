@@ -65,7 +65,7 @@ def in_data(found: PublishedQueues, unled: str = "") -> dict[str, Any]:
             {
                 "name": queue.name,
                 "state": queue.state or QueueState.OPEN,
-                "publishedIn": _where(queue),
+                "publishedIn": queue.where,
                 "status": queue.published,
             }
             for queue in found.queues
@@ -77,7 +77,7 @@ def in_data(found: PublishedQueues, unled: str = "") -> dict[str, Any]:
 
 def notes(found: PublishedQueues, unled: str = "") -> list[str]:
     """What is not shown, or old, and why."""
-    silent = [show(queue.name) for queue in found.queues if not _columns(queue)]
+    silent = [show(queue.name) for queue in found.queues if not queue.columns]
     told = [f"left out: queue {one}" for one in found.unreadable[:MOST_NOTES]]
     if len(found.unreadable) > MOST_NOTES:
         more = counted(len(found.unreadable) - MOST_NOTES, "more queue")
@@ -135,7 +135,7 @@ def _wait_row(queue: PublishedQueue, now: int) -> tuple[str, ...]:
 
 
 def _row(queue: PublishedQueue, now: int) -> tuple[str, ...]:
-    columns = _columns(queue)
+    columns = queue.columns
     cells = (show(columns.get(key) or _NOTHING, most=_LONGEST) for key in _KEYS)
     note = show(columns.get(_NOTE, ""), most=_LONGEST)
     names = show(queue.name), show(queue.state or QueueState.OPEN)
@@ -150,19 +150,6 @@ def _waiting(queue: PublishedQueue, now: int) -> str:
 
 def _since(moment: int | None, now: int) -> str:
     return _NOTHING if moment is None else _short(max(0, now - moment) // 1000)
-
-
-def _columns(queue: PublishedQueue) -> dict[str, str]:
-    found = queue.published.get("columns")
-    if not isinstance(found, dict):
-        return {}
-    return {key: text for key, text in found.items() if isinstance(text, str)}
-
-
-def _where(queue: PublishedQueue) -> str | None:
-    if not queue.is_published:
-        return None
-    return "annotation" if queue.in_annotation else "status"
 
 
 def _short(seconds: int) -> str:
@@ -204,7 +191,7 @@ def wide_lines(found: PublishedQueues, *, bars: bool) -> Iterator[Text]:
     rows: list[tuple[str, ...]] = [head]
     for queue in found.queues:
         names = show(queue.name), show(queue.state or QueueState.OPEN)
-        note = show(queue.note, most=_LONGEST)
+        note = show(queue.columns.get("note", ""), most=_LONGEST)
         if not queue.cards:
             rows.append((*names, *[_NOTHING] * (len(head) - 3), note))
         for number, card in enumerate(queue.cards):
