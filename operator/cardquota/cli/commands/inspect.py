@@ -22,7 +22,7 @@ from ...quota.objects.node import ConfigMap, Node
 from ...quota.objects.pod import Pod
 from ...quota.objects.queue import Queue
 from ...quota.pods.pod_facts import pod_facts
-from ...quota.scheduling.memory_report import (
+from ...quota.reports.memory_report import (
     MemoryNodeRow,
     MemoryPodRow,
     MemoryReport,
