@@ -37,9 +37,12 @@ from cardquota.settings import Settings
 from .keys import Steps, annotations_of, dropping, key_warnings
 from .pod_judge import CardlessClaims, VisibilityWait, with_claims
 from .review import (
+    MUTATE,
+    VALIDATE,
     AdmissionResponse,
     Request,
     ReviewError,
+    Routes,
     answer_to_large_pod,
     deny,
     json_patch,
@@ -80,6 +83,11 @@ class PodReviews:
         self._claims = claims
         self._synced = synced
         self._late = late
+
+    @property
+    def routes(self) -> Routes:
+        """Which reviews it answers."""
+        return {(MUTATE, "", "pods"): self.mutate, (VALIDATE, "", "pods"): self.validate}
 
     async def mutate(self, request: Request) -> AdmissionResponse:
         """Refuse, or add the gate (or remove one that would never open)."""

@@ -22,10 +22,20 @@ from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import queue_write_messages, report_messages
 from cardquota.quota.objects.queue import Queue
 from cardquota.quota.own_keys import KEYS_OF_QUEUES
+from cardquota.quota.vocabulary import API_GROUP
 from cardquota.quota.words import MOST_LISTED
 
 from .keys import key_warnings
-from .review import AdmissionResponse, Request, ReviewError, deny, too_large, too_large_together
+from .review import (
+    VALIDATE,
+    AdmissionResponse,
+    Request,
+    ReviewError,
+    Routes,
+    deny,
+    too_large,
+    too_large_together,
+)
 
 _DECODER = msgspec.json.Decoder(Queue)
 
@@ -46,6 +56,11 @@ class QueueReviews:
         self._ledger = ledger
         self._beside_volcano = beside_volcano
         self._known = known
+
+    @property
+    def routes(self) -> Routes:
+        """Which reviews it answers."""
+        return {(VALIDATE, API_GROUP, "queues"): self.validate}
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """Refuse a queue that cannot be used, or a deletion while it is used."""

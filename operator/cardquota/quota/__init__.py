@@ -118,7 +118,6 @@ from .vocabulary import (
     Reason,
 )
 from .words import (
-    MOST_LISTED,
     amount_text,
     cores_text,
     counted,
@@ -171,7 +170,6 @@ __all__ = [
     "MIN_MEMBER",
     "MOST_CLOSE",
     "MOST_COMPARED",
-    "MOST_LISTED",
     "MOST_NAMES",
     "NAMESPACE_AUDIT",
     "NAMESPACE_ENFORCED",

@@ -1,6 +1,4 @@
-"""What the annotation `volcano.sh/card.status` of a queue says: our status, where Volcano's
-definition of Queues has no fields for it.
-"""
+"""What is kept of a queue: its quota, limits and rules (Q1-Q6)."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping

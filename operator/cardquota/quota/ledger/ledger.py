@@ -461,7 +461,7 @@ class Ledger(LedgerState):
             self._learn_anew()
             # A name that pods hold is shown from now on, or no longer (P8).
             self.dirty.mark_showing(named)
-        account.quota = quota
+        account.set_quota(quota)
         self._forget(changed)
         for card, quotas in before.items():
             self.shares.quota_changed(account.name, card)

@@ -1,4 +1,4 @@
-"""Which card each node offers under which resource name, or last offered (D8)."""
+"""What the ledger holds of nodes: their cards, the totals, and the pods that wait for a node."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final

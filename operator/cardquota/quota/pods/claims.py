@@ -1,7 +1,8 @@
-"""Devices that pods ask for as resources, and that a DeviceClass provides (P7).
+"""Devices of Dynamic Resource Allocation, which no quota can count (P7).
 
-Dynamic Resource Allocation allocates them like those in `spec.resourceClaims`: by selectors that do
-not mention a card's name. So no quota can count them.
+They are allocated by selectors that do not mention a card's name: those that `spec.resourceClaims`
+names, and those that a pod asks for as resources which a DeviceClass provides. Only a claim, or its
+template, says of which DeviceClass it is; some have no cards, such as channels between nodes.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
-"""The annotation that names a card, and its alias (section 2).
+"""What is kept of a pod: a small flat record, strings interned, no raw object (T1, P1, P6, P8).
 
-The alias is read if the annotation is missing, with a warning. If the two disagree the pod is
-refused: we cannot tell which of them was meant.
+Facts are what the pod itself says. The ledger decides what follows from them together with queues,
+nodes and groups: its queue, its cards, its charge.
 """
 
 from collections.abc import Hashable

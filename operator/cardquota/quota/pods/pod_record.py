@@ -1,4 +1,4 @@
-"""The state of a pod's charge."""
+"""What the ledger holds of one pod: its facts and its charge."""
 
 from collections.abc import Collection, Hashable
 from dataclasses import replace

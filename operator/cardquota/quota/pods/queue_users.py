@@ -90,7 +90,7 @@ class QueueUsers:
 
 
 class CardHolders:
-    """Which workloads of one namespace hold how much of one card of one queue, by name. Workloads of
+    """Which workloads of one namespace hold how much of one card of one queue. Workloads of
     different kinds with one name count as one.
     """
 

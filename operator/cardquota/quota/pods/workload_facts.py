@@ -1,4 +1,8 @@
-"""The pod that a workload would make now, from its pod template."""
+"""What is kept of a workload: how many pods it wants and has, and from which template.
+
+The template is kept as the short JSON of what is read of it: objects would take five times as much
+memory, and it is needed only when the workload is scaled or woken.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
