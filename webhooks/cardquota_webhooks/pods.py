@@ -29,8 +29,7 @@ from cardquota.quota.limits import GATES
 from cardquota.quota.messages import queue_messages, request_messages, shortfall_messages
 from cardquota.quota.objects.pod import Pod, PodAnnotations, PodSpec
 from cardquota.quota.own_keys import KEYS_OF_PODS
-from cardquota.quota.pods.claims import claims_devices
-from cardquota.quota.pods.pod_facts import PodFacts, State, alias_warning, pod_facts
+from cardquota.quota.pods.pod_facts import PodFacts, State, alias_warning, claims_devices, pod_facts
 from cardquota.quota.verdict import Effect, Outcome, Verdict, effect_on_create
 from cardquota.settings import Settings
 

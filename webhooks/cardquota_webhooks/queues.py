@@ -7,15 +7,13 @@ from itertools import chain, islice
 
 import msgspec
 
-from cardquota.quota.accounts.queue_facts import (
-    QueueError,
+from cardquota.quota.accounts.queue_facts import QueueError, queue_facts, written_quota
+from cardquota.quota.accounts.queue_write import (
     check_queue,
     doubts_about,
+    ignored_cards,
     not_deserved,
-    queue_facts,
-    written_quota,
 )
-from cardquota.quota.accounts.queue_write import ignored_cards
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.queue_write import Suggestions, doubts_about_rows
 from cardquota.quota.ledger.ledger_reader import LedgerReader

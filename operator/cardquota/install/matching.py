@@ -13,8 +13,7 @@ from typing import Final
 
 from ..quota.cards.vendor_table import VendorTable
 from ..quota.objects.pod import Pod
-from ..quota.pods.claims import PREFIX
-from ..quota.pods.pod_facts import PodFacts, memory_of
+from ..quota.pods.pod_facts import DEVICE_CLASS_PREFIX, PodFacts, memory_of
 from ..quota.vocabulary import (
     CARD_NAME,
     CARD_NAME_ALIAS,
@@ -92,7 +91,7 @@ def _claims_by_name(pod: str) -> str:
 
 def _claimed() -> str:
     """The resource `name` is a device of a DeviceClass by its prefix."""
-    return f"name.startsWith({literal(PREFIX)})"
+    return f"name.startsWith({literal(DEVICE_CLASS_PREFIX)})"
 
 
 def ours_or_claims(pod: str, settings: Settings) -> str:

@@ -21,7 +21,7 @@ from .amounts import (
     whole,
 )
 from .close_names import LONGEST, MOST_CLOSE, MOST_NAMES
-from .kept_objects import KeptObjects
+from .kept_objects import KeptObjects, SizedCache
 from .limits import (
     BODY,
     CONTAINERS,
@@ -47,7 +47,6 @@ from .own_keys import (
     MOST_COMPARED,
     KeysOfKind,
 )
-from .sized_cache import SizedCache
 from .stamp import (
     Reservation,
     Stamp,

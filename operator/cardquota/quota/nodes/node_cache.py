@@ -7,10 +7,10 @@ from ..amounts import Amounts, MutableAmounts
 from ..cards.card import Card, model_of
 from ..cards.catalog import Catalog
 from ..cards.discovery import NodeProblems, some_of
+from ..kept_objects import SizedCache
 from ..limits import KIB
 from ..pods.pod_facts import PodFacts
 from ..selectors.selector import decode
-from ..sized_cache import SizedCache
 from ..vocabulary import GPU_PRODUCT
 from .free_cards import FreeCards
 from .node_facts import NodeFacts, label_of

@@ -11,18 +11,17 @@ from sys import intern
 from typing import Final, TypeVar, cast
 
 from .. import vocabulary as v
-from ..amounts import Devices, QuantityError
+from ..amounts import Devices, QuantityError, milli
 from ..cards.memory_shape import CardPlacement, read_placement
+from ..kept_objects import SizedCache
 from ..limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
 from ..messages import group_messages, request_messages
 from ..objects.meta import Owner
 from ..objects.pod import Pod, PodAnnotations, PodMeta, PodSpec
 from ..selectors.selector import Selector, encode
 from ..selectors.taints import Tolerations, tolerations_of
-from ..sized_cache import SizedCache
 from ..stamp import Stamp, read_allocated
 from ..words import seconds_of
-from .claims import claims_devices
 from .pod_limits import excess, long_name
 from .pod_total import PodTotals, oversized_totals, pod_totals, with_status
 
@@ -63,6 +62,8 @@ _NODE: Final = "Node"
 _NOT_STARTED: Final = ("", "Pending")
 _NONE = PodAnnotations()
 T = TypeVar("T", bound=Hashable)
+DEVICE_CLASS_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
+"""The resource name of every DeviceClass is this and the name of the class."""
 
 
 class State(IntEnum):
@@ -282,6 +283,32 @@ def pod_facts(pod: Pod) -> PodFacts:
         gone_by=seconds_of(meta.deletion_timestamp) if meta.deletion_timestamp else None,
         of_volcano=state is _GATED and spec.scheduler_name == v.VOLCANO_SCHEDULER,
     )
+
+
+def claims_devices(spec: PodSpec) -> bool:
+    """Whether the pod's own text claims devices: in `spec.resourceClaims`, or by the resource name
+    that every DeviceClass has.
+    """
+    if spec.resource_claims:
+        return True
+    for containers in (spec.containers, spec.init_containers):
+        for container in containers or ():
+            resources = container.resources
+            if resources is None:
+                continue
+            for amounts in (resources.limits, resources.requests):
+                for name in amounts or ():
+                    if name.startswith(DEVICE_CLASS_PREFIX) and amounts and _is_some(amounts[name]):
+                        return True
+    return False
+
+
+def _is_some(amount: int | float | str) -> bool:
+    """Whether it is more than zero. An unreadable amount may be."""
+    try:
+        return milli(amount) != 0
+    except QuantityError:
+        return True
 
 
 def _state(phase: str, node: str, *, gated: bool) -> State:

@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from ..kept_objects import SizedCache
 from ..limits import TEMPLATE_TEXT, kept_name
 from ..objects.meta import Owner
 from ..objects.pod import Pod
 from ..objects.workload import LargeWorkload, PodTemplate, Workload
-from ..sized_cache import SizedCache
 from .pod_defaults import PodDefaults
 from .pod_facts import PodFacts, pod_facts
 

@@ -13,7 +13,7 @@ from cardquota.quota.answers import Holder, Waiter
 from cardquota.quota.messages import answer_messages
 from cardquota_webhooks import Questions, questions
 
-from ..endpoint import UID, Endpoint, ReviewAnswer
+from .endpoint import UID, Endpoint, ReviewAnswer
 
 RESOURCE = {"group": v.REVIEW_GROUP, "version": v.REVIEW_VERSION, "resource": v.QUEUE_REVIEWS}
 
