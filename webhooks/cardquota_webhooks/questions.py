@@ -15,8 +15,7 @@ import msgspec
 from msgspec.structs import replace
 from prometheus_client import Counter as Metric
 
-from cardquota.api.reviews.queue_review import DEFAULT_LIMIT, LARGEST_LIMIT
-from cardquota.api.reviews.workload_review import LONGEST_KIND
+from cardquota.api.reviews import DEFAULT_LIMIT, LARGEST_LIMIT, LONGEST_KIND
 from cardquota.loop.time_slice import in_slices
 from cardquota.quota.accounts.account import OUTSIDE
 from cardquota.quota.answers.answer_forms import Explanation, QueueAnswer

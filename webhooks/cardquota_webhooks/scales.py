@@ -23,9 +23,9 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts.account import AccountReader
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.create_judgement import judge_create, on_the_way
-from cardquota.quota.decisions.fit.queue_room import QueueRoom
 from cardquota.quota.decisions.holders import holders_text
 from cardquota.quota.decisions.judgement import judge_new
+from cardquota.quota.decisions.queue_room import QueueRoom
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import shortfall_messages, workload_messages
 from cardquota.quota.pods.pod_facts import PodFacts

@@ -14,8 +14,8 @@ import msgspec
 from prometheus_client import Counter
 
 from cardquota.loop.time_slice import in_slices
-from cardquota.quota.decisions.volcano_jobs.job_create import judge_job
-from cardquota.quota.decisions.volcano_jobs.job_pods import has_too_many_tasks
+from cardquota.quota.decisions.groups.job_create import judge_job
+from cardquota.quota.decisions.groups.job_pods import has_too_many_tasks
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import JOB_TASKS
 from cardquota.quota.messages import request_messages, shortfall_messages, workload_messages

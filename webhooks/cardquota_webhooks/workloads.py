@@ -21,14 +21,13 @@ import msgspec
 from cardquota.loop.turns import Turns
 from cardquota.quota.accounts.account import AccountReader
 from cardquota.quota.amounts import Amounts, add_amounts
-from cardquota.quota.decisions.audited_card import card_not_steered
+from cardquota.quota.decisions.borrowing import must_go_first
 from cardquota.quota.decisions.create_judgement import on_the_way
-from cardquota.quota.decisions.first_step import must_go_first
-from cardquota.quota.decisions.fit.queue_room import QueueRoom
 from cardquota.quota.decisions.groups.gang_minimum import fault_of_workload
 from cardquota.quota.decisions.holders import holders_text
 from cardquota.quota.decisions.judgement import judge_new
-from cardquota.quota.decisions.outside_volcano import told_of_default
+from cardquota.quota.decisions.queue_room import QueueRoom
+from cardquota.quota.decisions.unenforced import card_not_steered, told_of_default
 from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import group_messages, request_messages, shortfall_messages

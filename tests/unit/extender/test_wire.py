@@ -11,6 +11,7 @@ from cardquota.extender import (
     BindArgs,
     FilterResult,
     MetaVictims,
+    NodeScore,
     WireError,
     bind_call,
     filter_answer,
@@ -21,7 +22,6 @@ from cardquota.extender import (
     scores_answer,
     victims_answer,
 )
-from cardquota.quota.scheduling import NodeScore
 
 POD = a_pod("p").asking_for_memory(1024).body
 NO_REVISION = {"metadata": {"uid": "u", "resourceVersion": "x"}}

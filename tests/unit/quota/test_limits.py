@@ -24,7 +24,7 @@ from cardquota.quota.objects import Container, Node, Pod, PodSpec, Resources, Ta
 from cardquota.quota.pods import oversized_totals
 from cardquota.quota.pods.pod_facts import pod_facts
 from cardquota.quota.release import Opening, Refusal
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports.drift import drift
 
 from ..containers import containers as containers_in

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ...api.condition import QueueCondition
 from ...api.queue_status import (
     CardStatus,
+    QueueCondition,
     QueueStatusSchema,
     ResourceStatus,
     StatusColumns,

@@ -11,7 +11,7 @@ from cardquota.quota import is_object_name, time_text
 from cardquota.quota import vocabulary as v
 from cardquota.quota.cards import can_exist
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 
 from ..fakes import Told, a_world
 

@@ -32,7 +32,7 @@ from builders.queue import QueueBody
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import ChargeState
 from cardquota.quota.release import Opening
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports import Totals
 from cardquota.quota.reports.drift import drift
 

@@ -19,12 +19,12 @@ from builders.plain_memory_rows import PlainMemoryNode, PlainMemoryPod, PlainMem
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota import GPU_MEMORY, GPU_PRODUCT, Stamp
-from cardquota.quota.decisions.fit import QueueRoom
+from cardquota.quota.decisions import QueueRoom
 from cardquota.quota.pods import PodRequest
 from cardquota.quota.release import Refusal
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
+from cardquota.quota.reports import unlimited_use
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.scheduling import unlimited_use
 from harness.card_memory_count import CardHolder, CardMemoryCount, SharingNode
 
 from ..any_memory_rows import (

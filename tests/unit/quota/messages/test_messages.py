@@ -10,7 +10,7 @@ import pytest
 from builders import H200, H800
 from cardquota.quota import Shortfall, messages
 from cardquota.quota import vocabulary as v
-from cardquota.quota.decisions.fit.over_quota import over_quota
+from cardquota.quota.decisions.over_quota import over_quota
 from cardquota.quota.messages import (
     gate_messages,
     queue_messages,
