@@ -3,8 +3,9 @@
 Nothing in this package imports anything else of ours. Amounts are whole numbers everywhere: cards,
 milli-cores and bytes. The rooms, of which each imports only those below it:
 
-    release, reports > decisions > ledger > pending > nodes > pods > selectors
-    > cards > objects > words, limits, quantities, messages and the verdict, beside this file
+    answers > release, reports > decisions > ledger > accounts > pending > nodes > pods
+    > selectors > cards > objects > words, limits, amounts, messages and the verdict, beside this
+    file
 """
 
 from .amounts import (
