@@ -4,7 +4,7 @@ In: `NodeFacts`, and bound pods. Out: `NodeCache`, which tells the card behind a
 totals, the cards on nodes that a selector picks, and free cards.
 """
 
-from .node_cache import NodeCache, RememberedCards
+from .node_cache import NodeCache
 from .node_facts import NodeFacts
 from .node_selection import NodeSelection
 
@@ -12,5 +12,4 @@ __all__ = [
     "NodeCache",
     "NodeFacts",
     "NodeSelection",
-    "RememberedCards",
 ]
