@@ -28,17 +28,19 @@ from cardquota.quota.limits import GATES
 from cardquota.quota.messages import queue_messages, request_messages, shortfall_messages
 from cardquota.quota.objects.pod import Pod, PodAnnotations, PodSpec
 from cardquota.quota.own_keys import KEYS_OF_PODS
-from cardquota.quota.pods.claims import claims_devices
-from cardquota.quota.pods.pod_facts import PodFacts, State, alias_warning, pod_facts
+from cardquota.quota.pods.pod_facts import PodFacts, State, alias_warning, claims_devices, pod_facts
 from cardquota.quota.verdict import Effect, Outcome, Verdict, effect_on_create
 from cardquota.settings import Settings
 
 from .keys import Steps, annotations_of, dropping, key_warnings
 from .pod_judge import CardlessClaims, VisibilityWait, with_claims
 from .review import (
+    MUTATE,
+    VALIDATE,
     AdmissionResponse,
     Request,
     ReviewError,
+    Routes,
     answer_to_large_pod,
     deny,
     json_patch,
@@ -79,6 +81,11 @@ class PodReviews:
         self._claims = claims
         self._synced = synced
         self._late = late
+
+    @property
+    def routes(self) -> Routes:
+        """Which reviews it answers."""
+        return {(MUTATE, "", "pods"): self.mutate, (VALIDATE, "", "pods"): self.validate}
 
     async def mutate(self, request: Request) -> AdmissionResponse:
         """Refuse, or add the gate (or remove one that would never open)."""

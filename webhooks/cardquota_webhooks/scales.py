@@ -35,11 +35,21 @@ from cardquota.settings import Settings
 
 from .own_pods import OwnPods
 from .pod_judge import VisibilityWait
-from .review import AdmissionResponse, Request, deny, is_large, json_patch, try_again
+from .review import (
+    ANY,
+    MUTATE,
+    SCALE,
+    VALIDATE,
+    AdmissionResponse,
+    Request,
+    Routes,
+    deny,
+    is_large,
+    json_patch,
+    try_again,
+)
 from .scale_targets import Scale, ScaleTarget, ScaleTargets
 
-SCALE: Final = "scale"
-"""The subresource."""
 MOST_WAITING: Final = 64
 """Reviews of one namespace that may wait for their turn. Others are to try again."""
 _DECODER: Final = msgspec.json.Decoder(Scale)
@@ -103,6 +113,11 @@ class ScaleReviews:
         self._turns = Turns[AdmissionResponse]()
         self._waiting = Counter[str]()
         """By namespace."""
+
+    @property
+    def routes(self) -> Routes:
+        """Which reviews it answers."""
+        return {(MUTATE, ANY, SCALE): self.mutate, (VALIDATE, ANY, SCALE): self.validate}
 
     async def mutate(self, request: Request) -> AdmissionResponse:
         """The answer to autoscalers."""

@@ -17,8 +17,7 @@ from typing import Any, Final
 
 from ..quota.cards.vendor_table import VendorTable
 from ..quota.objects.pod import Pod
-from ..quota.pods.claims import PREFIX
-from ..quota.pods.pod_facts import PodFacts, memory_of
+from ..quota.pods.pod_facts import DEVICE_CLASS_PREFIX, PodFacts, memory_of
 from ..quota.vocabulary import (
     CARD_NAME,
     CARD_NAME_ALIAS,
@@ -103,7 +102,7 @@ _GROUP_OF_PODS: Final = "podgroup-"
 """How the names of groups begin that Volcano makes for pods that have none (V5)."""
 _VOLCANOS_JOBS: Final = "batch.volcano.sh/"
 _CARD_KEYS: Final = (CARD_NAME, CARD_NAME_ALIAS)
-_CLAIMED: Final = f"name.startsWith({literal(PREFIX)})"
+_CLAIMED: Final = f"name.startsWith({literal(DEVICE_CLASS_PREFIX)})"
 """The resource `name` is a device of a DeviceClass by its prefix."""
 _QUEUE_OF_NAMESPACE: Final = f"{annotation('namespaceObject', QUEUE_NAME)} != ''"
 IN_ENFORCED: Final = (

@@ -12,7 +12,8 @@ import msgspec
 from ...install.matching import is_ours, known_to_policies
 from ...install.policies.gate_setting import gate_is_set_by_policy
 from ...quota import vocabulary as v
-from ...quota.accounts.queue_facts import QueueError, check_queue, queue_facts
+from ...quota.accounts.queue_facts import QueueError, queue_facts
+from ...quota.accounts.queue_write import check_queue
 from ...quota.amounts import is_card
 from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.groups.group_write import judge_group_write

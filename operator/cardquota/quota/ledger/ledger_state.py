@@ -28,11 +28,11 @@ from ..pods.claims import DeviceClasses
 from ..pods.live_holdings import LiveHoldings, UpdatePart
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
-from ..pods.pod_record import PodRecord, SortKey, kept_size
+from ..pods.pod_record import PodRecord, SortKey
 from ..pods.pod_request import PodRequest, card_devices
 from ..pods.pods_by_controller import PodsByController
 from ..pods.queue_users import HeldCards, QueueUsers
-from ..pods.reading import Reading, Readings
+from ..pods.reading import Reading, Readings, kept_size
 from ..pods.unstamped_pod_index import UnstampedPodIndex
 from ..pods.workload_cache import WorkloadCache
 from ..pods.workload_facts import KINDS, WorkloadFacts

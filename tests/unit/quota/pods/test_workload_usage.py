@@ -132,10 +132,6 @@ def test_cpu_that_was_set_on_the_way_makes_no_other_pod() -> None:
 # --- how many of them must go before a new one has room ---
 
 
-def test_none_where_there_is_room() -> None:
-    assert first(a_cluster(held("a")), a_member("new")) == 0
-
-
 def test_none_where_one_is_being_deleted() -> None:
     ledger = a_cluster(held("a"), held("b"), held("c").terminating())
     assert first(ledger, a_member("new")) == 0

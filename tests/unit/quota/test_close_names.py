@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cardquota.quota import LONGEST, MOST_CLOSE, MOST_NAMES
 from cardquota.quota.close_names import close_names
 
-from ...steps import steps_of
+from ..steps import steps_of
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from builders.pod import PodBody
 from cardquota.cluster.watch import watched_kinds
 from cardquota.settings import Scaling
 
-from ..endpoint import Endpoint, ReviewAnswer
-from ..workload_review import pod
+from .endpoint import Endpoint, ReviewAnswer
+from .workload_review import pod
 
 HPA = Scaling().autoscalers[0]
 KIND = {

@@ -12,8 +12,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.objects import Pod
 from cardquota_webhooks import decode, scales
 
-from ..endpoint import Endpoint, request_of, review_of
-from ..workload_review import THREE, made, own, own_gated, pod, running
+from .endpoint import Endpoint, request_of, review_of
 from .scale_review import (
     KIND,
     Watches,
@@ -23,6 +22,7 @@ from .scale_review import (
     scaling,
     uid_of,
 )
+from .workload_review import THREE, made, own, own_gated, pod, running
 
 CUSTOM = {"group": "argoproj.io"}
 
@@ -43,14 +43,6 @@ async def test_r1_people_are_refused_and_told_how_many_fit(resource: str) -> Non
             "held by web 1"
         )
         assert (await by_people(endpoint, 1, 3, resource)).allowed
-
-
-@pytest.mark.parametrize(("before", "after"), [(5, 2), (5, 5), (5, 0), (0, 0), (5, None)])
-async def test_r1_scaling_down_is_never_touched(before: int, after: int | None) -> None:
-    async with Endpoint(THREE, *own(3)) as endpoint:
-        Watches(endpoint).show(replicas=5)
-        assert (await by_people(endpoint, before, after)).allowed
-        assert granted(await by_autoscaler(endpoint, before, after)) is None
 
 
 async def test_r1_without_cards_and_queue_everything_scales_freely() -> None:
@@ -106,14 +98,6 @@ async def test_r1_several_cards_each_replica_gets_one() -> None:
         assert "3 of 5 replicas" in text
         assert f"<{H200}> quota: requested <1>, total would be <3>" in text
         assert f"<{H800}> quota: requested <1>, total would be <2>" in text
-
-
-async def test_r1_cpu_may_be_what_is_short() -> None:
-    async with Endpoint(THREE.limited_to(cpu="2")) as endpoint:
-        Watches(endpoint).show(template=pod().with_cpu("1500m"))
-        text = (await by_people(endpoint, 1, 2)).text
-        assert "<cpu> quota: requested <3>, total would be <3>, but capability is <2>" in text
-        assert "1 of 2 replicas" in text
 
 
 async def test_r1_what_can_never_fit_is_refused_to_all() -> None:
@@ -348,14 +332,6 @@ BAD: list[tuple[object, bool]] = [
     (10**9, False),
     (2**31 - 1, False),
 ]
-
-
-@pytest.mark.parametrize(("replicas", "allowed"), BAD)
-async def test_numbers_nobody_means(replicas: object, allowed: bool) -> None:
-    async with Endpoint(THREE) as endpoint:
-        Watches(endpoint).show(replicas=0)
-        assert (await by_people(endpoint, 0, replicas)).allowed is allowed
-        assert granted(await by_autoscaler(endpoint, 0, replicas)) == (None if allowed else 3)
 
 
 @pytest.mark.parametrize("broken", ["text", 1.5, 2**80, [], {"a": 1}])

@@ -12,7 +12,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import answer_messages
 from cardquota_webhooks import Questions, questions
 
-from ..endpoint import UID, Endpoint, ReviewAnswer
+from .endpoint import UID, Endpoint, ReviewAnswer
 
 RESOURCE = {"group": v.REVIEW_GROUP, "version": v.REVIEW_VERSION, "resource": v.QUEUE_REVIEWS}
 

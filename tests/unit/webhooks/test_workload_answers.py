@@ -10,7 +10,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import answer_messages
 from cardquota_webhooks import questions
 
-from ..endpoint import UID, Endpoint, ReviewAnswer
+from .endpoint import UID, Endpoint, ReviewAnswer
 
 RESOURCE = {"group": v.REVIEW_GROUP, "version": v.REVIEW_VERSION, "resource": v.WORKLOAD_REVIEWS}
 
@@ -88,19 +88,6 @@ async def test_f4_another_namespace_is_another_world() -> None:
     async with an_endpoint() as endpoint:
         found = await asked(endpoint, {"kind": "Pod", "name": "w"}, namespace="elsewhere")
     assert found.code == 404
-
-
-@pytest.mark.parametrize("spec", [None, {}, {"kind": "Pod"}, {"kind": 5, "name": "w"}])
-async def test_f2_what_is_no_question_is_refused(spec: object) -> None:
-    async with an_endpoint() as endpoint:
-        found = await asked(endpoint, spec)
-    assert (found.allowed, found.code) == (False, 400)
-
-
-async def test_f1_what_would_be_stored_is_refused() -> None:
-    async with an_endpoint() as endpoint:
-        found = await asked(endpoint, {"kind": "Pod", "name": "w"}, dryRun=False)
-    assert found.text == answer_messages.send_as_dry_run(v.WORKLOAD_REVIEWS)
 
 
 async def test_f2_a_namespace_does_not_keep_others_from_asking(

@@ -9,9 +9,9 @@ from cardquota.loop import time_slice
 from cardquota.quota.pods import pods_by_controller as made_pods
 from cardquota_webhooks import AdmissionResponse, WorkloadReviews, decode, own_pods
 
-from ..endpoint import Endpoint, review_of
-from ..workload_review import THREE, asked, own, pod, running, stored, warned
+from .endpoint import Endpoint, review_of
 from .scale_review import Watches, scaling
+from .workload_review import THREE, asked, own, pod, stored, warned
 
 MANY = 200
 QUEUE = THREE.with_quota({H200: MANY})
@@ -56,14 +56,6 @@ async def test_others_have_their_turn_meanwhile() -> None:
         (task,) = reviewed(endpoint)
         assert await others_turns(task) >= MANY // 2
     assert f"{MANY} of {MANY + 5} pods fit" in (await task).warnings[0]
-
-
-async def test_pods_of_others_beside_it_hold_up_nobody_either() -> None:
-    others = (running(f"p{n}").owned_by("Job", name="x") for n in range(MANY))
-    async with Endpoint(QUEUE, *others) as endpoint:
-        (task,) = reviewed(endpoint, replicas=1)
-        assert await others_turns(task) >= MANY // 2
-    assert "its pod does not fit" in (await task).warnings[0]
 
 
 async def test_of_several_at_once_one_is_counted_after_the_other() -> None:
