@@ -18,6 +18,7 @@ from ...cluster.watch.feed import WatchedKind, watched_kinds
 from ...cluster.watch.listing import Unreadable, list_objects
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.ledger_reader import LedgerSettings
 from ...quota.names.meaningless_keys import KEYS_OF_QUEUES
 from ...quota.words import logged, show
 from ...settings import InstallationMode, Settings
@@ -72,14 +73,16 @@ async def read_cluster(
     client = Client(await find_access(kubeconfig, context))
     ledger = Ledger(
         settings.vendor_table,
-        default_queue=settings.default_queue,
-        exempt_cpu_memory=settings.card_unlimited_cpu_memory,
-        audit=settings.mode is InstallationMode.AUDIT,
-        enqueues=settings.scheduler == "standalone",
-        group_priority_classes=settings.release.group_priority_classes,
-        memory_by_row=settings.memory_by_row,
-        makes_groups=settings.scheduler == "volcano",
-        exempt=settings.unwatched_namespaces,
+        LedgerSettings(
+            default_queue=settings.default_queue,
+            exempt_cpu_memory=settings.card_unlimited_cpu_memory,
+            audit=settings.mode is InstallationMode.AUDIT,
+            enqueues=settings.scheduler == "standalone",
+            group_priority_classes=frozenset(settings.release.group_priority_classes),
+            memory_by_row=settings.memory_by_row,
+            makes_groups=settings.scheduler == "volcano",
+            exempt=frozenset(settings.unwatched_namespaces),
+        ),
         bounded=False,
     )
     found = CheckedCluster(ledger, namespace)

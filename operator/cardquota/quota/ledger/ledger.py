@@ -21,6 +21,7 @@ by `namespace/name`.
 from collections.abc import Collection, Hashable, Iterable
 from dataclasses import replace
 from sys import intern
+from typing import Final
 
 from ..accounts.account import Account
 from ..accounts.queue_facts import QueueFacts
@@ -35,11 +36,14 @@ from ..pods.pod_record import PodRecord
 from ..vocabulary import GPU_MEMORY, Mode
 from .charges import Charges
 from .groups.group_facts import GroupFacts, NamespaceFacts
-from .groups.kept_group import kept_group_size
+from .groups.group_names import job_of
 from .groups.pod_group_state import PodGroupState
+from .ledger_reader import LedgerSettings
 from .ledger_state import LedgerState
 from .reassessment import Reassessment
 from .release_decisions import ReleaseDecisions
+
+_DEFAULTS: Final = LedgerSettings()
 
 
 class Ledger(LedgerState):
@@ -48,33 +52,15 @@ class Ledger(LedgerState):
     def __init__(
         self,
         vendors: VendorTable,
+        settings: LedgerSettings = _DEFAULTS,
         *,
-        default_queue: str = "",
-        exempt_cpu_memory: bool = False,
-        audit: bool = False,
-        enqueues: bool = True,
-        group_priority_classes: Collection[str] = (),
-        memory_by_row: bool = False,
-        makes_groups: bool = False,
-        exempt: Iterable[str] = (),
         bounded: bool = True,
         at_once: int | None = None,
     ) -> None:
         """`at_once`: how many pods one event re-reads, a large one counting as several; the others
         are overdue (`Reassessment`). None: all of them.
         """
-        super().__init__(
-            vendors,
-            default_queue=default_queue,
-            exempt_cpu_memory=exempt_cpu_memory,
-            audit=audit,
-            enqueues=enqueues,
-            group_priority_classes=group_priority_classes,
-            memory_by_row=memory_by_row,
-            makes_groups=makes_groups,
-            exempt=exempt,
-            bounded=bounded,
-        )
+        super().__init__(vendors, settings, bounded=bounded)
         self._charges = Charges(self)
         self.reassessment = Reassessment(self, self._charges, at_once)
         self.decisions = ReleaseDecisions(self, self._charges)
@@ -247,7 +233,7 @@ class Ledger(LedgerState):
         if before == facts:
             return
         if before is None or _entry(before) != _entry(facts):
-            self._look_at_silent(self.silent_groups.in_queue(facts.name))
+            self._look_at_silent(self.silent_in_queue.of(facts.name))
         self._set_quota(account, _quota_in_force(account, before, facts))
         self._reweigh(account, before, facts)
         self._reassess(account.unstamped)
@@ -271,7 +257,7 @@ class Ledger(LedgerState):
         if account is None:
             return
         account.facts = None
-        self._look_at_silent(self.silent_groups.in_queue(name))
+        self._look_at_silent(self.silent_in_queue.of(name))
         self._set_quota(account, {})
         self._reassess(account.unstamped)
         account.pending.judge_groups_anew()
@@ -312,10 +298,10 @@ class Ledger(LedgerState):
         known = kept.left_out(key) or (group.facts if group is not None else None)
         if known is not None and known.uid == facts.uid and facts.revision < known.revision:
             return False
-        if facts.reservation is not None or (group is not None and group.begun_here):
+        if facts.reservation is not None or (group is not None and _has_begun(group)):
             kept.forget(key)
             return True
-        size = kept_group_size(facts) + self.named_queue_size(facts.queue)
+        size = facts.kept_size + self.named_queue_size(facts.queue)
         if kept.keep(key, facts.namespace, size) is None:
             return True
         if group is not None and group.facts is not None:
@@ -353,10 +339,10 @@ class Ledger(LedgerState):
 
     def _mode_changed(self, namespace: str) -> None:
         self._reassess(self.unstamped.depending_on(namespace))
-        requesting = self.requesting.get(namespace, ())
+        requesting = self.requesting.of(namespace)
         self.reassessment.ask_again(requesting)
         self.look_at_phases(requesting)
-        self._look_at_silent(self.silent_groups.in_namespace(namespace))
+        self._look_at_silent(self.silent_in_namespace.of(namespace))
 
     def priority_class_seen(self, name: str, value: int) -> None:
         """A priority class was added or changed; pod groups may name it."""
@@ -377,7 +363,7 @@ class Ledger(LedgerState):
             self.last.pop((queue, namespace), None)
         else:
             self.last[queue, namespace] = held
-        self.reassessment.ask_again(self.requesting.get(namespace, ()))
+        self.reassessment.ask_again(self.requesting.of(namespace))
 
     def device_class_seen(self, name: str, resource: str) -> None:
         """A DeviceClass was added or changed; `resource`: its extended resource name, or empty."""
@@ -436,10 +422,11 @@ class Ledger(LedgerState):
         start = _start_of(group)
         self.mark_queues(group.see(facts, self.account_for) | self.repost(group))
         self.note_request(group)
-        self.silent_groups.see(group.key, facts)
-        self.ask(group)
+        silent = facts is not None and facts.queue and not facts.request
+        self.silent_in_queue.see(group.key, facts.queue if facts and silent else "")
+        self.silent_in_namespace.see(group.key, facts.namespace if facts and silent else "")
         self.queue_groups.see(group.key, facts.queue if facts is not None else "")
-        self.job_groups.see(group.key, exists=facts is not None)
+        self.job_groups.see(group.key, job_of(group.key) if facts is not None else "")
         if _as_read(group) == before and start == _start_of(group):
             return
         self.mark_group(group)
@@ -530,6 +517,11 @@ class Ledger(LedgerState):
         for account in self.waiting.values():
             if account.pending.blocked_on_cards or account.pending.inadmissible.closing:
                 self.dirty.mark_pending(account.name)
+
+
+def _has_begun(group: PodGroupState) -> bool:
+    """Whether we reserve something for it, or members of it hold something or have ended."""
+    return bool(group.assumed is not None or group.unwritten or group.let_through)
 
 
 def _start_of(group: PodGroupState) -> Hashable:
