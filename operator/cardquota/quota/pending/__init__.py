@@ -5,7 +5,6 @@ next with the room there is (E6), and which still have to be told why they wait.
 """
 
 from .candidate import Candidate, InadmissibleClass, PodClass, Room, Shortage
-from .demand import Demand
 from .gang import Gang, Readiness
 from .inadmissible_classes import InadmissibleClasses
 from .pending_notices import Behind, Words
@@ -17,7 +16,6 @@ __all__ = [
     "AT_A_TIME",
     "Behind",
     "Candidate",
-    "Demand",
     "Gang",
     "InadmissibleClass",
     "InadmissibleClasses",

@@ -19,8 +19,7 @@ from .borrowers import Borrowers
 from .candidate import Candidate, InadmissibleClass, PodClass, Shortage
 from .gang import Gang
 from .inadmissible_classes import InadmissibleClasses
-from .pending_notices import PendingNotices
-from .reason_counts import ReasonCounts
+from .pending_notices import PendingNotices, ReasonCounts
 from .release_key import ORDINARY, Precedence, ReleaseKey, precedence_of
 from .wait_times import WaitTimes
 
