@@ -12,7 +12,7 @@ from unittest.mock import patch
 from cardquota.control.release import GateOpener
 from cardquota.control.release.groups import GangReports, GangStart, PodGroupWriter
 from cardquota.quota.ledger import ReleaseDecisions
-from cardquota_webhooks.reviews import Questions
+from cardquota_webhooks import Questions
 
 PATHS: Final = (
     (GateOpener, "open"),

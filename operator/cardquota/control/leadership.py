@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from ..cluster.api.client import Client
 from ..cluster.election.elector import Elector
-from ..cluster.election.handover import Revisions
+from ..cluster.election.lease import Revisions
 from ..cluster.election.takeover import LeadershipLost, settle_and_catch_up
 from ..cluster.events.events import EventRecorder
 from ..cluster.watch.change_notifier import ChangeNotifier

@@ -7,7 +7,7 @@ Lease.
 import logging
 from typing import Final, Protocol
 
-from ..quota.messages.nodes import binding_messages as m
+from ..quota.messages import binding_messages as m
 from .leader_client import FAILURES, LeaderClient
 from .wire import BindArgs, WireError, bind_call, read_error
 

@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from ..quota.card_memory.card_memory import CardMemory
-from ..quota.card_memory.fit_key import UNHEARD, least_key, reason_of
-from ..quota.card_memory.memory_node import MemoryNode, NodeKind
+from ..quota.cards.memory_node import UNHEARD, MemoryNode, NodeKind, least_key, reason_of
+from ..quota.cards.shared_memory import CardMemory
 from ..quota.ledger.ledger_reader import LedgerReader
-from ..quota.messages.nodes import scheduling_messages as m
+from ..quota.messages import binding_messages as m
 from ..quota.pods.pod_facts import PodFacts, memory_of
 from ..quota.vocabulary import GPU_MEMORY, Mode
 

@@ -23,8 +23,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from ..quota.card_memory.card_memory import NodeRank
 from ..quota.cards.card import CardNameError, read_alternatives
+from ..quota.cards.shared_memory import NodeRank
 from ..quota.kept_by_node import KeptByNode
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.limits import KIB

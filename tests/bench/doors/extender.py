@@ -31,7 +31,7 @@ from cardquota.extender import (
     read_args,
     scores_answer,
 )
-from cardquota.quota.card_memory import CardPlacement, MemoryPod
+from cardquota.quota.cards import CardPlacement, MemoryPod
 from cardquota.quota.ledger import Ledger
 
 from ..figure import Figure, Report, median

@@ -13,7 +13,7 @@ import msgspec
 
 from ...cluster.api.client import APPLY_PATCH, JSON_PATCH, MERGE_PATCH
 from ...quota import vocabulary as v
-from ...quota.accounts.published_rows import LONGEST_TEXT
+from ...quota.accounts.queue_facts import LONGEST_TEXT
 
 PATH: Final = f"/apis/{v.API_GROUP}/{v.VERSION}/queues"
 _ALL_ANNOTATIONS: Final = 262_144

@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ...api.condition import QueueCondition
 from ...api.queue_status import (
     CardStatus,
+    QueueCondition,
     QueueStatusSchema,
     ResourceStatus,
     StatusColumns,
     WaitingStatus,
 )
-from ...quota.moments import read_moment
-from ...quota.quantity import LARGEST
+from ...quota.amounts import LARGEST
 from ...quota.reports.queue_report import QueueReport, columns
+from ...quota.words import read_moment
 
 
 def queue_status(

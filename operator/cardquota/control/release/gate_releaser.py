@@ -22,7 +22,6 @@ from ...quota import vocabulary as v
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import gate_messages
-from ...quota.moments import time_text
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.release.cycle import release_cycle
 from ...quota.release.release_judge import Opening
@@ -30,6 +29,7 @@ from ...quota.release.release_order import QueueOrder
 from ...quota.release.starvation import Starvation
 from ...quota.stamp import Stamp
 from ...quota.verdict import Verdict
+from ...quota.words import time_text
 from ..later import Later, in_loop_later
 from ..references import pod_reference
 from .background_writes import BackgroundWrites

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..accounts.account_reader import AccountReader
+from ..accounts.account import AccountReader
 from ..amounts import is_card
+from ..close_names import close_names
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import shortfall_messages
-from ..names.close_names import close_names
 from ..verdict import Outcome, Shortfall, Verdict
 from ..vocabulary import CPU, Reason
 

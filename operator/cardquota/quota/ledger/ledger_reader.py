@@ -5,28 +5,28 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
-from ..accounts.account import OUTSIDE
-from ..accounts.account_reader import AccountReader
+from ..accounts.account import OUTSIDE, AccountReader
+from ..accounts.quota_totals import QuotaTotals
 from ..amounts import NO_AMOUNTS, Amounts, Charge, canonical
-from ..card_memory.card_memory import CardMemory
 from ..cards.card import Card
 from ..cards.catalog import Catalog
-from ..cards.device_classes import DeviceClasses
-from ..cards.quota_totals import QuotaTotals
+from ..cards.shared_memory import CardMemory
 from ..cards.vendor import Vendor, vendor_behind
 from ..cards.vendor_table import VendorTable
-from ..effect import mode_of
 from ..kept_objects import KeptObjects
 from ..nodes.node_cache import NodeCache
-from ..pods.indexes.held_cards import HeldCards
-from ..pods.indexes.pods_by_controller import PodsByController
-from ..pods.indexes.queue_users import QueueUsers
-from ..pods.kept_pod import kept_size
+from ..pods.claims import DeviceClasses
+from ..pods.live_holdings import LiveHoldings
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
-from ..pods.pod_record import PodRecord
+from ..pods.pod_record import PodRecord, kept_size
 from ..pods.pod_request import PodRequest, card_devices
+from ..pods.pods_by_controller import PodsByController
+from ..pods.queue_users import HeldCards, QueueUsers
 from ..pods.reading import Reading, Readings
+from ..pods.workload_cache import WorkloadCache
+from ..pods.workload_facts import KINDS
+from ..verdict import mode_of
 from ..vocabulary import (
     CPU,
     GPU_MEMORY,
@@ -37,9 +37,6 @@ from ..vocabulary import (
     Policy,
     QueueState,
 )
-from ..workloads.live_holdings import LiveHoldings
-from ..workloads.workload_cache import WorkloadCache
-from ..workloads.workload_facts import KINDS
 from .groups.group_facts import NamespaceFacts
 from .groups.group_index import GroupIndex
 from .groups.group_names import made_for_pods

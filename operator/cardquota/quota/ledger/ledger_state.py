@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from sys import maxsize
 
 from ..accounts.account import Account
-from ..card_memory.card_memory import CardMemory
+from ..accounts.quota_totals import QuotaTotals
+from ..amounts import LARGEST
 from ..cards.catalog import Catalog
-from ..cards.device_classes import DeviceClasses
-from ..cards.quota_totals import QuotaTotals
+from ..cards.shared_memory import CardMemory
 from ..cards.vendor_table import VendorTable
 from ..kept_objects import KeptObjects
 from ..limits import (
@@ -21,19 +21,18 @@ from ..limits import (
     Limit,
 )
 from ..nodes.node_cache import NodeCache
-from ..pods.indexes.held_cards import HeldCards
-from ..pods.indexes.pods_by_controller import PodsByController
-from ..pods.indexes.queue_users import QueueUsers
-from ..pods.indexes.unstamped_pod_index import UnstampedPodIndex
+from ..pods.claims import DeviceClasses
+from ..pods.live_holdings import LiveHoldings, UpdatePart
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_record import PodRecord, SortKey
+from ..pods.pods_by_controller import PodsByController
+from ..pods.queue_users import HeldCards, QueueUsers
 from ..pods.reading import Readings
-from ..quantity import LARGEST
+from ..pods.unstamped_pod_index import UnstampedPodIndex
+from ..pods.workload_cache import WorkloadCache
+from ..pods.workload_facts import WorkloadFacts
 from ..stamp import Reservation
 from ..vocabulary import Mode
-from ..workloads.live_holdings import LiveHoldings, UpdatePart
-from ..workloads.workload_cache import WorkloadCache
-from ..workloads.workload_facts import WorkloadFacts
 from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
 from .groups.group_index import GroupIndex

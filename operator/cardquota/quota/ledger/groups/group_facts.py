@@ -7,9 +7,8 @@ from typing import Final
 
 from ... import vocabulary as v
 from ...limits import GROUP_CARDS_TEXT, MIN_MEMBER, MOST_MEMBERS, TASKS, kept_name
-from ...messages import request_messages
-from ...messages.groups import group_messages
-from ...objects.namespace import Namespace
+from ...messages import group_messages, request_messages
+from ...objects.cluster import Namespace
 from ...objects.pod_group import GroupAnnotations, GroupColumns, GroupSpec, PodGroup
 from ...stamp import Reservation, read_reservation
 from .group_condition import (

@@ -9,11 +9,10 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from ...accounts.account import Account
-from ...amounts import Charge, canonical
+from ...amounts import LARGEST, Charge, canonical
 from ...pending.gang import GangQueue, Readiness
 from ...pods.pod_record import PodRecord, SortKey
 from ...pods.pod_request import CardChoice
-from ...quantity import LARGEST
 from ...stamp import Reservation
 from ...vocabulary import GroupPhase
 from .group_facts import GroupFacts

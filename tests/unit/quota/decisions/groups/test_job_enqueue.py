@@ -7,7 +7,7 @@ from builders.volcano_job import VolcanoJobBody
 from cardquota.quota import to_its_end
 from cardquota.quota.decisions.groups import EnqueueRequest, request_of_job
 from cardquota.quota.ledger.groups import GroupRequest, job_of
-from cardquota.quota.messages.groups import gang_messages
+from cardquota.quota.messages import gang_messages
 
 from .written_jobs import PLAIN, RED, a_job, a_template, a_world
 
