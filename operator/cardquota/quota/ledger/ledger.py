@@ -18,7 +18,7 @@ Everything is keyed as Kubernetes does: pods by uid, nodes, queues and namespace
 by `namespace/name`.
 """
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable
 from dataclasses import replace
 from sys import intern
 from typing import Final
@@ -32,7 +32,8 @@ from ..messages import report_messages, request_messages
 from ..nodes.node_facts import NodeFacts
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord, kept_once_bound, without_texts
-from ..vocabulary import GPU_MEMORY, Mode
+from ..vocabulary import Mode
+from .card_changes import CardChanges
 from .charges import Charges
 from .groups.group_facts import GroupFacts, NamespaceFacts
 from .groups.group_names import job_of
@@ -62,6 +63,7 @@ class Ledger(LedgerState):
         super().__init__(vendors, settings, bounded=bounded)
         self._charges = Charges(self)
         self.reassessment = Reassessment(self, self._charges, at_once)
+        self._cards = CardChanges(self, self._charges, self.reassessment)
         self.decisions = ReleaseDecisions(self, self._charges)
         """What the leader's release decides."""
         self._reassess = self.reassessment.reassess
@@ -175,20 +177,20 @@ class Ledger(LedgerState):
         """A node was added or changed. Pods bound to it keep the card it had (D8)."""
         self.card_memory.node_seen(facts.name, facts.memory, facts.whole)
         learned = self.nodes.see(facts)
-        self._cards_changed()
+        self._cards.cards_changed()
         self._reassess(self.nodes.take_unresolved(facts.name), stamped=True, at_once=True)
         self._reassess(self.nodes.take_moved())
         self.reassessment.cards_learned(learned)
-        self._follow_resource_changes()
+        self._cards.follow_resource_changes()
 
     def node_gone(self, name: str) -> None:
         """A node was deleted."""
         self.card_memory.node_gone(name)
         learned = self.nodes.drop(name)
-        self._cards_changed()
+        self._cards.cards_changed()
         self._reassess(self.nodes.take_moved())
         self.reassessment.cards_learned(learned)
-        self._follow_resource_changes()
+        self._cards.follow_resource_changes()
 
     @property
     def overdue(self) -> bool:
@@ -225,16 +227,16 @@ class Ledger(LedgerState):
             for behind in self.nodes.record(card, resource)
         ]
         self.reassessment.cards_learned(learned)
-        self._cards_changed()
-        self._follow_resource_changes()
+        self._cards.cards_changed()
+        self._cards.follow_resource_changes()
         if before is not None:
-            self._forget(before.recorded.keys() - facts.recorded.keys())
+            self._cards.forget(before.recorded.keys() - facts.recorded.keys())
         if before == facts:
             return
         if before is None or _entry(before) != _entry(facts):
             self._look_at_silent(self.silent_in_queue.of(facts.name))
-        self._set_quota(account, _quota_in_force(account, before, facts))
-        self._reweigh(account, before, facts)
+        self._cards.set_quota(account, _quota_in_force(account, before, facts))
+        self._cards.reweigh(account, before, facts)
         self._reassess(account.unstamped)
         account.pending.judge_groups_anew()
         self.dirty.mark_changed(facts.name)
@@ -257,7 +259,7 @@ class Ledger(LedgerState):
             return
         account.facts = None
         self._look_at_silent(self.silent_in_queue.of(name))
-        self._set_quota(account, {})
+        self._cards.set_quota(account, {})
         self._reassess(account.unstamped)
         account.pending.judge_groups_anew()
         self.dirty.mark_changed(name)
@@ -433,89 +435,6 @@ class Ledger(LedgerState):
         if _as_read(group) != before:
             # Whether it is a gang says of those that run, too, whether they are off-line.
             self._reassess(group.members, stamped=gang != group.gang)
-
-    def _set_quota(self, account: Account, quota: Amounts) -> None:
-        """Put another quota in force.
-
-        Costs in proportion to the rows of both; a card's first row, and its last, also to the
-        queues in which somebody waits. The first row for card memory, and the last, also to the
-        pods that ask for some (B10).
-        """
-        changed = {card for card, _ in account.quota.items() ^ quota.items()}
-        before = {card: self.quotas.of(card) for card in changed}
-        limited_memory = self.quotas.limits_memory
-        if named := self.quotas.replace(account.name, account.quota, quota):
-            self._learn_anew()
-            # A name that pods hold is shown from now on, or no longer (P8).
-            self.dirty.mark_showing(named)
-        account.quota = quota
-        self._forget(changed)
-        for card, quotas in before.items():
-            self.shares.quota_changed(account.name, card)
-            self._show_sharers(card, max(quotas, self.quotas.of(card)), self.nodes.total(card))
-        if self.quotas.limits_memory != limited_memory:
-            self.reassessment.cards_learned([GPU_MEMORY])
-
-    def _reweigh(self, account: Account, before: QueueFacts | None, facts: QueueFacts) -> None:
-        """Costs in proportion to the cards of which the queue now deserves another part (W1)."""
-        if before is None:
-            return
-        changed = before.card_guarantee.items() ^ facts.card_guarantee.items()
-        cards = {card for card, _ in changed} & account.quota.keys()
-        for card in account.quota if before.weight != facts.weight else cards:
-            self.shares.reweighted(account.name, card)
-
-    def _forget(self, cards: Iterable[str]) -> None:
-        """Forget the resource names of cards that no quota and no node has any more."""
-        gone = (self.catalog.forget(card) for card in cards if not self.in_any_quota(card))
-        self.reassessment.cards_learned([resource for resource in gone if resource])
-
-    def _follow_resource_changes(self) -> None:
-        """Apply that cards are counted by another resource name (D7), or on other nodes.
-
-        What pods hold by the former name is no card any more, as if the nodes that show it had
-        always come second. Costs in proportion to all pods if there are such cards, else nothing.
-        """
-        cards, nodes = self.nodes.take_resource_changes()
-        pods = self.pods.values() if cards else ()
-        for record in [one for one in pods if one.node_cards and one.runs_on(cards)]:
-            left = tuple((r, c) for r, c in record.node_cards if self.catalog.resource(c) == r)
-            if left != record.node_cards:
-                self._charges.uncharge(record)
-                record.node_cards, record.compared = left, False
-                self._charges.charge(record)
-        for node in sorted(nodes):
-            self._reassess(self.nodes.take_unresolved(node), stamped=True, at_once=True)
-        if nodes:
-            self._reassess(self.nodes.take_moved())
-
-    def _cards_changed(self) -> None:
-        """To be called after an event of a node, or of a queue that records cards.
-
-        Most such events bring no news of cards. A new kind of card costs in proportion to the
-        queues in which somebody waits; another number of a known card, to nothing more.
-        """
-        named = self.catalog.take_named()
-        if named:
-            self._learn_anew()
-            self.dirty.mark_showing(named)
-        for card, before in self.nodes.take_totals().items():
-            self.shares.total_changed(card)
-            self._show_sharers(card, self.quotas.of(card), min(before, self.nodes.total(card)))
-
-    def _show_sharers(self, card: str, most_quotas: int, least_total: int) -> None:
-        """Mark the queues with this card as visible, if the quotas together exceed the cluster, or
-        did before: that is shown, with both numbers, and so is what each deserves of it.
-        """
-        if most_quotas > least_total:
-            self.dirty.mark_sharers(card)
-
-    def _learn_anew(self) -> None:
-        """The set of known cards changed: a card's name may have become valid, or invalid."""
-        self.epoch += 1
-        for account in self.waiting.values():
-            if account.pending.blocked_on_cards or account.pending.inadmissible.closing:
-                self.dirty.mark_pending(account.name)
 
 
 def _has_begun(group: PodGroupState) -> bool:
