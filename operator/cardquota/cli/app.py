@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .command_group import CommandGroup
-from .output import EXIT_CODES, ClusterChoice, Output, PlainOutput
+from .output import EXIT_CODES, Output, PlainOutput
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -201,8 +201,15 @@ def cards(
     settings = settings_of(config)
     from .commands.cards import cards as list_cards
 
-    cluster = ClusterChoice(kubeconfig, context)
-    list_cards(settings, files=files or (), cluster=cluster, output=output)
+    raise typer.Exit(
+        list_cards(
+            settings,
+            files=files or (),
+            kubeconfig=kubeconfig,
+            context=context,
+            output=output,
+        )
+    )
 
 
 @app.command()
@@ -228,15 +235,16 @@ def top(
     """
     if watch and output.is_data:
         raise typer.BadParameter("is for text alone: leave out -o", param_hint="--watch")
-    settings, cluster = settings_of(config), ClusterChoice(kubeconfig, context)
+    settings = settings_of(config)
     if watch:
         from .commands.watched_top import watch_top
 
-        watch_top(settings.namespace, cluster=cluster, output=output)
-        return
+        raise typer.Exit(
+            watch_top(settings.namespace, kubeconfig=kubeconfig, context=context, output=output)
+        )
     from .commands.top import top as show_top
 
-    show_top(settings, cluster=cluster, output=output)
+    raise typer.Exit(show_top(settings, kubeconfig=kubeconfig, context=context, output=output))
 
 
 @app.command()
@@ -261,8 +269,16 @@ def inspect(
     settings = settings_of(config)
     from .commands.inspect import inspect as inspect_cards
 
-    cluster = ClusterChoice(kubeconfig, context)
-    inspect_cards(settings, node=node, details=details, cluster=cluster, output=Output(output))
+    raise typer.Exit(
+        inspect_cards(
+            settings,
+            node=node,
+            details=details,
+            kubeconfig=kubeconfig,
+            context=context,
+            output=Output(output),
+        )
+    )
 
 
 @app.command()
@@ -300,7 +316,8 @@ def check(
             settings,
             given=config is not None,
             namespace=namespace,
-            cluster=ClusterChoice(kubeconfig, context),
+            kubeconfig=kubeconfig,
+            context=context,
             output=Output(output),
         )
     )
@@ -332,8 +349,16 @@ def queue(
     from .commands.queue import queue as show_queue
 
     checked_name(name, of="queue")
-    cluster, own = ClusterChoice(kubeconfig, context), settings_of(None).namespace
-    show_queue(name, own, limit=limit, cluster=cluster, output=Output(output))
+    raise typer.Exit(
+        show_queue(
+            name,
+            settings_of(None).namespace,
+            limit=limit,
+            kubeconfig=kubeconfig,
+            context=context,
+            output=Output(output),
+        )
+    )
 
 
 @app.command()
@@ -388,8 +413,16 @@ def explain(
         raise MissingNameError("KIND NAME")
     checked_name(name)
     checked_namespace(namespace)
-    cluster = ClusterChoice(kubeconfig, context)
-    explain_workload(found, name, namespace=namespace, cluster=cluster, output=Output(output))
+    raise typer.Exit(
+        explain_workload(
+            found,
+            name,
+            namespace=namespace,
+            kubeconfig=kubeconfig,
+            context=context,
+            output=Output(output),
+        )
+    )
 
 
 @app.command()

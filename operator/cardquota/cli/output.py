@@ -1,8 +1,7 @@
 """The forms in which results are printed, and the codes with which commands end."""
 
 from enum import IntEnum, StrEnum
-from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 
 class Output(StrEnum):
@@ -26,13 +25,6 @@ class PlainOutput(StrEnum):
     TEXT = "text"
     JSON = "json"
     YAML = "yaml"
-
-
-class ClusterChoice(NamedTuple):
-    """The cluster that the options select, as kubectl takes them."""
-
-    kubeconfig: Path | None = None
-    context: str = ""
 
 
 class ExitCode(IntEnum):
