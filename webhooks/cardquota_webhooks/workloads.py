@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from cardquota.loop.turns import Turns
+from cardquota.loop.time_slice import Turns
 from cardquota.quota.accounts.account_reader import AccountReader
 from cardquota.quota.amounts import Amounts, add_amounts
 from cardquota.quota.decisions.audited_card import card_not_steered

@@ -1,11 +1,26 @@
-"""The scheduler extender: which node and which card a pod gets, asked by kube-scheduler.
+"""What schedulers ask: kube-scheduler for the node and card of a pod, Volcano's for groups (V3).
 
-In: its calls, over HTTPS. Out: answers from the ledger, and Bindings, which only the leader writes.
+In: kube-scheduler's calls, over HTTPS, and `POST /volcano/jobEnqueueable` of Volcano's plugin
+`extender`. Out: answers from the ledger; Bindings, which only the leader writes; a vote, and what
+is asked for the group from now on.
 """
 
 from .binder import Binder
-from .leader_call import LeaderCall
-from .leader_client import LeaderClient
+from .enqueue_server import LARGEST_ASK, EnqueueServer
+from .enqueue_votes import SHARE, EnqueueVotes, WaitBudget
+from .enqueue_wire import (
+    ENQUEUE_PATH,
+    MOST_ASK_ELEMENTS,
+    EnqueueAnswerError,
+    EnqueueAsk,
+    EnqueueAskError,
+    enqueue_call,
+    read_enqueue_ask,
+    read_vote,
+    vote_answer,
+)
+from .job_requests import JobRequests
+from .leader_client import NOT_AGAIN, LeaderCall, LeaderClient, LeaderVotes
 from .server import LARGEST_BODY, ExtenderServer
 from .verbs import SchedulerVerbs
 from .waker import Waker
@@ -27,25 +42,42 @@ from .wire import (
 )
 
 __all__ = [
+    "ENQUEUE_PATH",
+    "LARGEST_ASK",
     "LARGEST_BODY",
+    "MOST_ASK_ELEMENTS",
     "MOST_NODES",
+    "NOT_AGAIN",
+    "SHARE",
     "BindArgs",
     "Binder",
+    "EnqueueAnswerError",
+    "EnqueueAsk",
+    "EnqueueAskError",
+    "EnqueueServer",
+    "EnqueueVotes",
     "ExtenderArgs",
     "ExtenderServer",
     "FilterResult",
+    "JobRequests",
     "LeaderCall",
     "LeaderClient",
+    "LeaderVotes",
     "MetaVictims",
     "SchedulerVerbs",
+    "WaitBudget",
     "Waker",
     "WireError",
     "bind_call",
+    "enqueue_call",
     "filter_answer",
     "read_args",
     "read_binding",
+    "read_enqueue_ask",
     "read_error",
     "read_preemption",
+    "read_vote",
     "scores_answer",
     "victims_answer",
+    "vote_answer",
 ]

@@ -18,7 +18,7 @@ from ..quota.scheduling.memory_report import memory_report, node_row
 from ..quota.scheduling.node_filter import fit_nodes
 from ..quota.scheduling.node_ranking import NodeRanking, NodeScore
 from ..quota.scheduling.preemption import victims_by_node
-from .leader_call import LeaderCall
+from .leader_client import LeaderCall
 from .waker import Waker
 from .wire import BindArgs, ExtenderArgs, FilterResult, MetaVictims, PreemptionArgs
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from builders import H200, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from cardquota.cluster.watch import ChangeNotifier, Delivery, watched_kinds
-from cardquota.control.waking import WorkloadWaker
+from cardquota.control import WorkloadWaker
 from cardquota.quota.ledger import Ledger
 from cardquota.settings import Settings
 from cardquota_webhooks import VisibilityWait, decode, encode

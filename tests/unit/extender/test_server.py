@@ -63,7 +63,7 @@ async def serving(
 ) -> AsyncIterator[str]:
     """The address of an extender over these nodes and pods."""
     client = LeaderClient(lambda: leader, lambda: tls(CLIENT), server_name=NAME, timeout=5)
-    call = LeaderCall(binder or FixedBinder(), client)
+    call = LeaderCall(binder or FixedBinder(), client)  # type: ignore[arg-type]
     verbs = SchedulerVerbs(a_ledger(*things), ChangeNotifier(), call, lambda: synced, unseen=0.01)
     server = ExtenderServer(verbs, Metrics())
     context = server_context(
@@ -79,7 +79,7 @@ async def serving(
 
 def of_an_empty_cluster() -> ExtenderServer:
     client = LeaderClient(str, lambda: None, server_name=NAME, timeout=1)
-    call = LeaderCall(FixedBinder(), client)
+    call = LeaderCall(FixedBinder(), client)  # type: ignore[arg-type]
     return ExtenderServer(
         SchedulerVerbs(a_ledger(), ChangeNotifier(), call, lambda: True), Metrics()
     )

@@ -11,7 +11,7 @@ from builders import H200, H800, a_pod, a_queue, see
 from cardquota.cluster.api import ApiError
 from cardquota.control.queues import INTERVAL, QueueReconciler
 from cardquota.control.queues import queue_reconciler as module
-from cardquota.control.queues.queue_status import queue_status
+from cardquota.control.queues.queue_reconciler import queue_status
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports import report

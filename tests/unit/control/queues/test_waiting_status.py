@@ -7,7 +7,7 @@ import pytest
 from builders import H200, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.control.queues import QueueReconciler
-from cardquota.control.queues.queue_status import queue_status
+from cardquota.control.queues.queue_reconciler import queue_status
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports import Waiting
 

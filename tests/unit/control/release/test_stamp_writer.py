@@ -11,8 +11,8 @@ import pytest
 
 from builders import H200, H800, Body, a_group, a_namespace, a_pod, see
 from builders.pod import PodBody
-from cardquota.control.release import StampWriter, stamp_writer
-from cardquota.control.release import gate_releaser as module
+from cardquota.control.release import StampWriter, background_writes
+from cardquota.control.release import retries as module
 from cardquota.quota import vocabulary as v
 
 from ..fakes import (
@@ -287,5 +287,5 @@ async def test_who_does_not_let_it_be_written_is_in_the_log(
     caplog.set_level("DEBUG")
     ledger, script = a_world(THREE, ELSEWHERE), Script(answer)
     await StampWriter(ledger, a_writer(script), term=TERM).correct(ELSEWHERE.uid)
-    (record,) = [one for one in caplog.records if one.name == stamp_writer.__name__]
+    (record,) = [one for one in caplog.records if one.name == background_writes.__name__]
     assert record.levelname == level

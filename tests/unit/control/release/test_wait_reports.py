@@ -7,9 +7,8 @@ import pytest
 
 from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.release import WaitReports
+from cardquota.control.release import GroupConditions, WaitReports
 from cardquota.control.release import wait_reports as module
-from cardquota.control.release.groups import GroupConditions
 from cardquota.loop import TimeSlice
 from cardquota.quota import Reason, Verdict
 from cardquota.quota.ledger import Ledger

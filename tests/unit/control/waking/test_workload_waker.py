@@ -13,14 +13,14 @@ from builders import CARDS, H200, H800, a_ledger, a_namespace, a_pod, a_queue, s
 from builders.pod import PodBody
 from cardquota.cluster.api import OutcomeUnknown
 from cardquota.cluster.watch import ChangeNotifier, watched_kinds
-from cardquota.control.waking import (
+from cardquota.control import workload_waker
+from cardquota.control.workload_waker import (
     EXPECTED,
     FIRST,
     LONGEST,
     NOTE_AGAIN,
     SETTLED,
     WorkloadWaker,
-    workload_waker,
 )
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions import refused_workload
@@ -454,7 +454,7 @@ async def test_one_harms_no_other(full: WakingStage, monkeypatch: pytest.MonkeyP
             raise ValueError("a fault")
         return real(ledger, facts)
 
-    monkeypatch.setattr("cardquota.control.waking.workload_waker.refused_workload", broken)
+    monkeypatch.setattr("cardquota.control.workload_waker.refused_workload", broken)
     full.sleeps("bad")
     full.sleeps("good")
     full.goes("other-0")

@@ -7,7 +7,7 @@ import pytest
 from builders import H200, H800, Body, a_group, a_namespace, a_node, a_queue, see
 from builders.cluster import a_ledger
 from cardquota.cluster.watch import ChangeNotifier
-from cardquota.extender.enqueue import EnqueueAsk, EnqueueVotes
+from cardquota.extender import EnqueueAsk, EnqueueVotes
 from cardquota.quota import Verdict
 from cardquota.quota.decisions.groups import Vote
 from cardquota.quota.ledger.groups import QUOTA_CONDITION, PodGroupState

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from cardquota.cluster.watch import ChangeNotifier
-from cardquota.extender.enqueue import SHARE, WaitBudget
+from cardquota.extender import SHARE, WaitBudget
 
 pytestmark = pytest.mark.fake_clock
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ....control.queues.queue_definition import NAME, kept_of
+from ....control.queues.published_status import NAME, kept_of
 from ....quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION, TERMS, VERSION
 from ... import sentences
 from ...object_answer import Answer, NotRead, inner

@@ -10,9 +10,9 @@ from builders import H200, a_group, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.cluster.api import ApiError
-from cardquota.control import Timer, in_loop_later
+from cardquota.control.release import gang_start as start_module
 from cardquota.control.release import gate_releaser as module
-from cardquota.control.release.groups import gang_start as start_module
+from cardquota.loop import Timer, in_loop_later
 from cardquota.quota import vocabulary as v
 
 from ...fakes import (

@@ -7,9 +7,8 @@ import pytest
 
 from builders import H200, a_group, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.release import gate
+from cardquota.control.release import gang_start, gate, retries
 from cardquota.control.release import gate_releaser as module
-from cardquota.control.release.groups import gang_start
 from cardquota.quota import Stamp
 from cardquota.quota import vocabulary as v
 from cardquota.quota.pending import Candidate
@@ -31,7 +30,8 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """At a time; and what failed is tried again soon."""
     monkeypatch.setattr(gang_start, "AT_A_TIME", 3)
     monkeypatch.setattr(module, "AT_A_TIME", 3)
-    monkeypatch.setattr(module, "TRY_AGAIN", 0.05)
+    for one in (module, retries):
+        monkeypatch.setattr(one, "TRY_AGAIN", 0.05)
 
 
 def members(number: int = NUMBER) -> list[PodBody]:

@@ -5,7 +5,7 @@ import pytest
 from builders import GPU, H200, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.control.release.groups import GroupConditions, PodGroupWriter
+from cardquota.control.release import GroupConditions, PodGroupWriter
 from cardquota.quota import Reservation, reservation_text
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger

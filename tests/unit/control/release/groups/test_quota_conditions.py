@@ -8,8 +8,8 @@ from builders import H200, a_group, a_pod, a_queue, see
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.cluster.api import JSON_PATCH
-from cardquota.control import Later, in_loop_later
-from cardquota.control.release.groups import MOMENT, GroupConditions, QuotaConditions
+from cardquota.control.release import MOMENT, GroupConditions, QuotaConditions
+from cardquota.loop import Later, in_loop_later
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.ledger.groups import QUOTA_CONDITION

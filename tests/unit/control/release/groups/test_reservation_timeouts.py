@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from builders import H200, a_group, a_ledger, a_queue, see
-from cardquota.control.release.groups import ReservationTimeouts
+from cardquota.control.release import ReservationTimeouts
 from cardquota.quota.ledger import Ledger
 
 KEY = "team/gang"

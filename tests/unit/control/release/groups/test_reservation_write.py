@@ -12,7 +12,7 @@ import pytest
 from builders import GPU, H200, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from cardquota.cluster.api import JSON_PATCH, MERGE_PATCH
-from cardquota.control.release.groups import PodGroupWriter
+from cardquota.control.release import PodGroupWriter
 from cardquota.quota import Reservation, reservation_text
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
@@ -129,7 +129,7 @@ def beside_volcano(
 
     script.answer_to = answer_to
     writer = a_writer(script, lambda: 60.0)
-    groups = PodGroupWriter(ledger, writer, writer, conditions=None, shared=True)
+    groups = PodGroupWriter(ledger, writer, writer, conditions=None)
     return ledger, store, groups, script
 
 
