@@ -6,7 +6,7 @@ from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, model_validator
 
-from .quota.cards.card_memory import MemoryUnit
+from .quota.cards.card import MemoryUnit
 from .quota.cards.vendor import Shown, Vendor
 from .quota.words import show
 from .section import Section

@@ -28,10 +28,7 @@ BENCHES = {
     "start": ("loop", "from nothing to ready with 100,000 pods"),
     "takeover": ("loop", "a new leader with 100,000 pods waiting"),
     "review": ("doors", "one admission review"),
-    "workloads": ("doors", "what it costs to know workloads"),
-    "scale_flood": ("doors", "1,000 scale requests a second"),
     "answers": ("domain", "an answer about a queue, and about a pod, among 20,000 pods"),
-    "plugin": ("doors", "the plugin's commands, with 1,000 queues and 20,000 pods"),
     "extender": ("doors", "a call of kube-scheduler, and packing by card memory"),
     "scheduling": (
         "plane",

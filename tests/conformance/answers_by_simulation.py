@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
-from cardquota.cli.files import read_files, sort_documents
 from cardquota.cli.simulate import Simulation
+from cardquota.cli.simulate.inventory import sort_documents
+from cardquota.cli.simulate.yaml_files import read_files
 from cardquota.quota import to_its_end
 from cardquota.quota.answers import AskedWorkload, explain, queue_answer
 from cardquota.settings import Settings

@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 from cardquota.control.release import GangReports, GangStart, GateOpener, PodGroupWriter
 from cardquota.quota.ledger import ReleaseDecisions
-from cardquota_webhooks.reviews import Questions
+from cardquota_webhooks import Questions
 
 PATHS: Final = (
     (GateOpener, "open"),

@@ -7,7 +7,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from cardquota.quota.card_memory import CardMemory
+from cardquota.quota.cards import CardMemory
 
 _INDEX = r"(0|[1-9][0-9]{0,8})"
 _MOST_CARDS, _LONGEST_SIZES, _LONGEST_LIST = 256, 8192, 4096

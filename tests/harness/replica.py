@@ -29,14 +29,16 @@ from cardquota_webhooks import (
     CardlessClaims,
     PodGroupReviews,
     PodReviews,
+    QueueAnswers,
     QueueReviews,
     ResizeReviews,
+    ScaleReviews,
+    ScaleTargets,
     VisibilityWait,
     VolcanoJobReviews,
+    WorkloadAnswers,
     WorkloadReviews,
 )
-from cardquota_webhooks.reviews import QueueAnswers, WorkloadAnswers
-from cardquota_webhooks.scaling import ScaleReviews, ScaleTargets
 
 from .direct_review import ask
 from .open_fence import OpenFence

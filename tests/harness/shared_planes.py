@@ -19,6 +19,8 @@ _SHARED = {
     "tests/integration/leader/": "plane",
     "tests/integration/scheduler/": "plane",
     "tests/integration/install/": "stage",
+    "tests/integration/volcano/test_enqueueing.py": "asked_by_volcano",
+    "tests/integration/volcano/": "beside_volcano",
 }
 """By folder or file: whoever distributes tests among workers sees their names alone."""
 

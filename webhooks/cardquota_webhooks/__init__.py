@@ -4,19 +4,19 @@ In: reviews over HTTPS, and a `LedgerReader` that is asked and never charged. Ou
 within a bounded time: allowed, changed (a gate), warned or denied with the numbers.
 """
 
-from .claims import CardlessClaims
-from .controllers import KINDS
-from .group_wait import MOST_WAITING, GroupWaits
+from .keys import key_warnings, task_key_warnings, template_key_warnings
 from .pod_groups import PodGroupReviews
+from .pod_judge import MOST_WAITING, CardlessClaims, GroupWaits, VisibilityWait
 from .pods import PodReviews
+from .questions import Questions, QueueAnswers, WorkloadAnswers
 from .queues import QueueReviews
-from .refused_writes import RefusedWriteReviews
 from .resizes import ResizeReviews
 from .review import AdmissionResponse, GroupResource, Request, decode, encode
-from .server import LARGEST_BODY, AdmissionServer
-from .unknown_keys import key_warnings, task_key_warnings, template_key_warnings
-from .visibility_wait import VisibilityWait
+from .scale_targets import ScaleTargets
+from .scales import ScaleReviews
+from .server import LARGEST_BODY, AdmissionServer, RefusedWriteReviews
 from .volcano_jobs import VolcanoJobReviews
+from .workload_objects import KINDS
 from .workloads import WORKLOADS, WorkloadReviews
 
 __all__ = [
@@ -31,12 +31,17 @@ __all__ = [
     "GroupWaits",
     "PodGroupReviews",
     "PodReviews",
+    "Questions",
+    "QueueAnswers",
     "QueueReviews",
     "RefusedWriteReviews",
     "Request",
     "ResizeReviews",
+    "ScaleReviews",
+    "ScaleTargets",
     "VisibilityWait",
     "VolcanoJobReviews",
+    "WorkloadAnswers",
     "WorkloadReviews",
     "decode",
     "encode",

@@ -11,20 +11,25 @@ from collections.abc import Callable
 import msgspec
 
 from cardquota.quota.decisions.groups.group_write import judge_group_write
-from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import request_messages, shortfall_messages
-from cardquota.quota.names.meaningless_keys import KEYS_OF_GROUPS
 from cardquota.quota.objects.pod_group import WrittenPodGroup
-from cardquota.quota.verdict import Outcome, Verdict
+from cardquota.quota.own_keys import KEYS_OF_GROUPS
+from cardquota.quota.verdict import Effect, Outcome, Verdict, effect_of
 from cardquota.quota.vocabulary import DEFAULT_QUEUE, OURS_ON_GROUPS, Mode, Policy, Reason
 from cardquota.settings import Settings
 
-from .keys_of_ours import annotations_of, dropping, keeping
-from .large_bodies import answer_to_large, is_large
-from .review import AdmissionResponse, Request, ReviewError, deny, json_patch
-from .unknown_keys import key_warnings
-from .visibility_wait import VisibilityWait
+from .keys import annotations_of, dropping, keeping, key_warnings
+from .pod_judge import VisibilityWait
+from .review import (
+    AdmissionResponse,
+    Request,
+    ReviewError,
+    answer_to_large,
+    deny,
+    is_large,
+    json_patch,
+)
 
 _DECODER = msgspec.json.Decoder(WrittenPodGroup)
 _NOT_JUDGED = Verdict(Outcome.UNSEEN)

@@ -20,30 +20,31 @@ from cardquota.install.matching import is_ours, known_to_policies
 from cardquota.install.policies.gate_setting import gate_policy_is_missing
 from cardquota.install.policies.key_policies import written_at_release
 from cardquota.quota import vocabulary as v
-from cardquota.quota.cards.device_classes import claims_devices
 from cardquota.quota.decisions.audited_card import card_not_steered
 from cardquota.quota.decisions.holders import with_holders
 from cardquota.quota.decisions.judgement import queue_not_named
 from cardquota.quota.decisions.outside_volcano import told_of_default
-from cardquota.quota.effect import Effect, effect_on_create
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import GATES
-from cardquota.quota.messages import request_messages, shortfall_messages
-from cardquota.quota.messages.queues import queue_messages
-from cardquota.quota.names.meaningless_keys import KEYS_OF_PODS
-from cardquota.quota.objects.pod import Pod, PodAnnotations
-from cardquota.quota.pods.card_alias import alias_warning
-from cardquota.quota.pods.pod_facts import PodFacts, State, pod_facts
-from cardquota.quota.verdict import Outcome, Verdict
+from cardquota.quota.messages import queue_messages, request_messages, shortfall_messages
+from cardquota.quota.objects.pod import Pod, PodAnnotations, PodSpec
+from cardquota.quota.own_keys import KEYS_OF_PODS
+from cardquota.quota.pods.claims import claims_devices
+from cardquota.quota.pods.pod_facts import PodFacts, State, alias_warning, pod_facts
+from cardquota.quota.verdict import Effect, Outcome, Verdict, effect_on_create
 from cardquota.settings import Settings
 
-from .claims import CardlessClaims, with_claims
-from .keys_of_ours import Steps, annotations_of, dropping
-from .large_bodies import answer_to_large_pod
-from .review import AdmissionResponse, Request, ReviewError, deny, json_patch, try_again
-from .silent_waits import foreign_gates
-from .unknown_keys import key_warnings
-from .visibility_wait import VisibilityWait
+from .keys import Steps, annotations_of, dropping, key_warnings
+from .pod_judge import CardlessClaims, VisibilityWait, with_claims
+from .review import (
+    AdmissionResponse,
+    Request,
+    ReviewError,
+    answer_to_large_pod,
+    deny,
+    json_patch,
+    try_again,
+)
 
 _NODE_USER = "system:node:"
 _DECODER = msgspec.json.Decoder(Pod)
@@ -223,6 +224,12 @@ def _read(request: Request, without: Collection[str] = ()) -> tuple[Pod, PodFact
         return pod, pod_facts(pod)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise ReviewError(f"the request's object is not a pod: {error}") from None
+
+
+def foreign_gates(spec: PodSpec) -> tuple[str, ...]:
+    """That a pod which is let through still waits, and holds its quota meanwhile."""
+    others = [gate.name for gate in spec.scheduling_gates or () if gate.name != v.GATE]
+    return (request_messages.foreign_gate(others[0]),) if others else ()
 
 
 def _is_mirror(facts: PodFacts, request: Request) -> bool:

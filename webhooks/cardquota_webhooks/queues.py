@@ -7,7 +7,6 @@ from itertools import chain, islice
 
 import msgspec
 
-from cardquota.quota.accounts.ignored_cards import ignored_cards
 from cardquota.quota.accounts.queue_facts import (
     QueueError,
     check_queue,
@@ -16,18 +15,17 @@ from cardquota.quota.accounts.queue_facts import (
     queue_facts,
     written_quota,
 )
+from cardquota.quota.accounts.queue_write import ignored_cards
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.queue_write import Suggestions, doubts_about_rows
 from cardquota.quota.ledger.ledger_reader import LedgerReader
-from cardquota.quota.messages import report_messages
-from cardquota.quota.messages.queues import queue_write_messages
-from cardquota.quota.names.meaningless_keys import KEYS_OF_QUEUES
+from cardquota.quota.messages import queue_write_messages, report_messages
 from cardquota.quota.objects.queue import Queue
+from cardquota.quota.own_keys import KEYS_OF_QUEUES
 from cardquota.quota.words import MOST_LISTED
 
-from .large_bodies import too_large, too_large_together
-from .review import AdmissionResponse, Request, ReviewError, deny
-from .unknown_keys import key_warnings
+from .keys import key_warnings
+from .review import AdmissionResponse, Request, ReviewError, deny, too_large, too_large_together
 
 _DECODER = msgspec.json.Decoder(Queue)
 

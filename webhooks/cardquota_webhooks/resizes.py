@@ -9,15 +9,14 @@ from collections.abc import Callable
 import msgspec
 
 from cardquota.quota.decisions.resize import judge_resize
-from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import gate_messages, shortfall_messages
 from cardquota.quota.objects.pod import Pod
 from cardquota.quota.pods.pod_facts import PodFacts, pod_facts
+from cardquota.quota.verdict import Effect, effect_of
 from cardquota.quota.vocabulary import Mode, Policy
 
-from .large_bodies import answer_to_large
-from .review import AdmissionResponse, Request, ReviewError, deny, try_again
+from .review import AdmissionResponse, Request, ReviewError, answer_to_large, deny, try_again
 
 _DECODER = msgspec.json.Decoder(Pod)
 

@@ -1,8 +1,6 @@
-"""The HTTPS server of the admission webhooks: `/mutate` and `/validate`, and `/observe` for what
-is refused by others than us.
-
-Every body gets an AdmissionReview or a 4xx. An internal error is logged, and the answer is "try
-again".
+"""Counts Bindings, and groups of pods, that the policies refuse to whoever is not named as Volcano
+(V1). The answer is always yes: the policies decide. The API server asks us only about what they
+refuse, before it asks them.
 """
 
 import asyncio
@@ -12,6 +10,8 @@ from dataclasses import replace
 from http import HTTPStatus
 from time import perf_counter
 from typing import Final
+
+from prometheus_client import Counter
 
 from cardquota.cluster.serving.http_call import (
     TEXT,
@@ -23,19 +23,41 @@ from cardquota.cluster.serving.http_call import (
 from cardquota.cluster.serving.http_server import HttpServer
 from cardquota.metrics import Metrics
 from cardquota.quota.messages import shortfall_messages
-from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP, WORKLOAD_REVIEWS
+from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP, WORKLOAD_REVIEWS, RefusedWrite
 
 from .pod_groups import PodGroupReviews
 from .pods import PodReviews
+from .questions import QueueAnswers, WorkloadAnswers
 from .queues import QueueReviews
-from .refused_writes import BINDINGS, RefusedWriteReviews
 from .resizes import ResizeReviews
 from .review import AdmissionResponse, Request, ReviewError, decode, deny, encode, try_again
-from .reviews.queue_answers import QueueAnswers
-from .reviews.workload_answers import WorkloadAnswers
-from .scaling.scales import SCALE, ScaleReviews
+from .scales import SCALE, ScaleReviews
 from .volcano_jobs import JOBS, VolcanoJobReviews
 from .workloads import WORKLOADS, WorkloadReviews
+
+BINDINGS: Final = (("", "pods/binding"), ("", "bindings"))
+
+
+class RefusedWriteReviews:
+    """One for each, but for dry runs."""
+
+    def __init__(self, counter: Counter) -> None:
+        """`counter`: with the label `what`."""
+        self._by_kind = {what: counter.labels(what.value) for what in RefusedWrite}
+
+    async def binding(self, request: Request) -> AdmissionResponse:
+        """A Binding that repeats annotations of the pod."""
+        return self._count(RefusedWrite.BINDING, request)
+
+    async def group(self, request: Request) -> AdmissionResponse:
+        """A pod that is given a group when it is past its gate."""
+        return self._count(RefusedWrite.GROUP, request)
+
+    def _count(self, what: RefusedWrite, request: Request) -> AdmissionResponse:
+        if not request.dry_run:
+            self._by_kind[what].inc()
+        return AdmissionResponse()
+
 
 LARGEST_BODY: Final = 8 * 1024 * 1024
 """Bytes. The API server accepts objects of 3 MiB, and a review may contain two. What is larger than

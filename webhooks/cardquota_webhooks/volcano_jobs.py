@@ -17,17 +17,14 @@ from cardquota.quota.decisions.volcano_jobs.job_create import judge_job
 from cardquota.quota.decisions.volcano_jobs.job_pods import has_too_many_tasks
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import JOB_TASKS
-from cardquota.quota.messages import request_messages, shortfall_messages
-from cardquota.quota.messages.volcano import volcano_job_messages
-from cardquota.quota.names.meaningless_keys import KEYS_OF_GROUPS, KEYS_OF_PODS
-from cardquota.quota.objects.volcano_job import WrittenVolcanoJob
+from cardquota.quota.messages import request_messages, shortfall_messages, workload_messages
+from cardquota.quota.objects.workload import WrittenVolcanoJob
+from cardquota.quota.own_keys import KEYS_OF_GROUPS, KEYS_OF_PODS
 from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode
 
-from .claims import CardlessClaims
-from .large_bodies import too_large
-from .review import AdmissionResponse, Request, deny
-from .unknown_keys import key_warnings, task_key_warnings
-from .visibility_wait import VisibilityWait
+from .keys import key_warnings, task_key_warnings
+from .pod_judge import CardlessClaims, VisibilityWait
+from .review import AdmissionResponse, Request, deny, too_large
 
 _LOG = logging.getLogger(__name__)
 JOBS: Final = ("batch.volcano.sh", "jobs")
@@ -59,7 +56,7 @@ class VolcanoJobReviews:
             return AdmissionResponse()
         large = too_large(request)
         if large:
-            return _warned(volcano_job_messages.job_not_looked_at(large))
+            return _warned(workload_messages.job_not_looked_at(large))
         try:
             job = _DECODER.decode(request.object)
             # Volcano copies the annotations of a Job to its group.
@@ -69,7 +66,7 @@ class VolcanoJobReviews:
             number = has_too_many_tasks(job)
             if number:
                 said = request_messages.beyond_limit(JOB_TASKS, number, of="the Job")
-                return _warned(volcano_job_messages.job_not_looked_at(said))
+                return _warned(workload_messages.job_not_looked_at(said))
             queue, visibility = job.spec.queue or DEFAULT_QUEUE, self._visibility
             seen = await visibility.namespace(request.namespace) and await visibility.queue(queue)
             if not seen:
@@ -81,7 +78,7 @@ class VolcanoJobReviews:
         except TimeoutError:
             return _warned(*keys)
         except (msgspec.DecodeError, ValueError, RecursionError) as error:
-            return _warned(volcano_job_messages.job_not_read(str(error)))
+            return _warned(workload_messages.job_not_read(str(error)))
         except Exception:  # noqa: BLE001
             _LOG.exception("no word could be said of a Job of Volcano")
             return AdmissionResponse()

@@ -5,9 +5,8 @@ template is judged by how many new pods fit once the old ones are gone. For a De
 judged whether the first of them finds room at all, and for members of a gang whether the empty
 queue has room for its minimum (E5).
 
-One is judged after the other, and others have their answers in between. Its own pods are counted in
-its turn if few are in its namespace, else before it in slices; then pods that change meanwhile may
-be counted as they were.
+One is judged after the other, and others have their answers in between. Its own pods are counted
+before its turn.
 
 Not known here: which waiting pods of others come first (E6), and whether the update of a DaemonSet
 with a surge can begin.
@@ -20,7 +19,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from cardquota.loop.time_slice import Turns
-from cardquota.quota.accounts.account_reader import AccountReader
+from cardquota.quota.accounts.account import AccountReader
 from cardquota.quota.amounts import Amounts, add_amounts
 from cardquota.quota.decisions.audited_card import card_not_steered
 from cardquota.quota.decisions.create_judgement import on_the_way
@@ -30,32 +29,32 @@ from cardquota.quota.decisions.groups.gang_minimum import fault_of_workload
 from cardquota.quota.decisions.holders import holders_text
 from cardquota.quota.decisions.judgement import judge_new
 from cardquota.quota.decisions.outside_volcano import told_of_default
-from cardquota.quota.effect import Effect, effect_of
 from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
 from cardquota.quota.ledger.ledger_reader import LedgerReader
-from cardquota.quota.messages import holder_messages, request_messages, shortfall_messages
-from cardquota.quota.messages.groups import group_messages
-from cardquota.quota.names.meaningless_keys import KEYS_OF_PODS
-from cardquota.quota.pods.card_alias import alias_warning
-from cardquota.quota.pods.indexes.workload_usage import WorkloadUsage
-from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.messages import group_messages, request_messages, shortfall_messages
+from cardquota.quota.own_keys import KEYS_OF_PODS
+from cardquota.quota.pods.pod_facts import PodFacts, alias_warning
 from cardquota.quota.pods.pod_request import PodRequest
-from cardquota.quota.verdict import Outcome, Shortfall, Verdict
+from cardquota.quota.pods.workload_facts import pod_of_template
+from cardquota.quota.pods.workload_usage import WorkloadUsage
+from cardquota.quota.verdict import Effect, Outcome, Shortfall, Verdict, effect_of
 from cardquota.quota.vocabulary import Reason
-from cardquota.quota.workloads.template_pod import pod_of_template
 from cardquota.settings import Settings
 
-from .claims import CardlessClaims, with_claims
-from .controllers import KINDS, is_made_by
-from .group_wait import GroupWaits
-from .large_bodies import is_large, too_large
-from .review import AdmissionResponse, Request
-from .rolling_update import UpdatedDeployment, may_be_gone
-from .scaling.own_pods import Makers, OwnPods, PodCount
-from .silent_waits import deadline_in_queue, foreign_gates, keys_beside_template
-from .unknown_keys import template_key_warnings
-from .visibility_wait import VisibilityWait
-from .workload_objects import ReviewedWorkload, StoredWorkload, pods_of_job
+from .keys import keys_beside_template, template_key_warnings
+from .own_pods import Makers, OwnPods
+from .pod_judge import CardlessClaims, GroupWaits, VisibilityWait, with_claims
+from .pods import foreign_gates
+from .review import AdmissionResponse, Request, is_large, too_large
+from .workload_objects import (
+    KINDS,
+    ReviewedWorkload,
+    StoredWorkload,
+    UpdatedDeployment,
+    is_made_by,
+    may_be_gone,
+    pods_of_job,
+)
 
 _LOG = logging.getLogger(__name__)
 WORKLOADS: Final = (
@@ -146,7 +145,10 @@ class WorkloadReviews:
         gated = self._effect(facts, verdict._replace(outcome=Outcome.FITS)) is Effect.GATE
         if gated and verdict.outcome is not Outcome.UNMANAGED:
             deadline = change.workload.spec.of_pods.active_deadline_seconds
-            words += (*foreign_gates(template.spec), *deadline_in_queue(deadline))
+            words += foreign_gates(template.spec)
+            # That of a pod begins when a kubelet has it.
+            if deadline is not None:
+                words += (request_messages.deadline_in_queue(deadline),)
         if verdict.reason is not Reason.DEVICE_CLAIMED and self._ledger.claims_devices(facts):
             words += (request_messages.claim_not_counted(),)
         return AdmissionResponse(warnings=words)
@@ -163,15 +165,15 @@ class WorkloadReviews:
         if unjudged or self._ledger.account(queue) is None or effect is Effect.ALLOW:
             return verdict.warnings
         # Where nothing is enforced, the existing pods were admitted whether they fit or not.
-        pods = self._own_pods.of(
+        own = await self._own_pods.of(
             queue,
             request.namespace,
             {} if change.new else _makers(request, name),
             None if change.template or effect is Effect.WARN else facts,
         )
-        if not await pods.before_turn():
+        if own is None:
             return verdict.warnings
-        return await self._turns.do(lambda: self._judge(change, facts, verdict, effect, pods))
+        return await self._turns.do(lambda: self._judge(change, facts, verdict, effect, own))
 
     def _judge(
         self,
@@ -179,13 +181,12 @@ class WorkloadReviews:
         facts: PodFacts,
         verdict: Verdict,
         effect: Effect,
-        pods_of_it: PodCount,
+        own: WorkloadUsage,
     ) -> tuple[str, ...]:
         queue, name = verdict.queue, change.workload.metadata.name
         account = self._ledger.account(queue)
         if account is None:
             return verdict.warnings
-        own = pods_of_it.in_turn()
         group = self._group(facts)
         pods = self._ledger.request_of(facts, queue)
         asked = self._asked(change, facts, pods)
@@ -247,7 +248,7 @@ class WorkloadReviews:
             shorts = tuple(self._of_gang(facts, queue, short, together) for short in shorts)
         held = holders_text(self._ledger, facts, queue, shorts)
         text = shortfall_messages.shortfalls(queue, shorts)
-        return holder_messages.shortly_with_held(text, held)
+        return shortfall_messages.shortly_with_held(text, held)
 
     def _of_gang(self, facts: PodFacts, queue: str, short: Shortfall, members: int) -> Shortfall:
         """What all of them lack that one of them lacks."""

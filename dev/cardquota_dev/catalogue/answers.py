@@ -6,12 +6,7 @@ Why something waits, or would be refused, is said with the sentence of its event
 from typing import Final
 
 from cardquota.quota.limits import BODY
-from cardquota.quota.messages import (
-    answer_messages,
-    request_messages,
-    shortfall_messages,
-    standing_messages,
-)
+from cardquota.quota.messages import answer_messages, request_messages, shortfall_messages
 from cardquota.quota.verdict import Shortfall
 from cardquota.quota.vocabulary import QUEUE_REVIEWS
 
@@ -56,7 +51,7 @@ QUESTIONS: Final = (
     ),
     _unanswered(
         "There is no such workload, or none that quotas concern.",
-        say(standing_messages.no_such_workload, "Deployment", "team", "caht", meant="chat"),
+        say(answer_messages.no_such_workload, "Deployment", "team", "caht", meant="chat"),
         "See `kubectl get`; cardquota ignores a pod without a queue and without cards.",
     ),
     _unanswered(
@@ -68,26 +63,26 @@ QUESTIONS: Final = (
 )
 
 STANDINGS: Final = (
-    _stands("A pod is on a node.", say(standing_messages.runs_on, "gpu-7", _HELD)),
-    _stands("A workload, or a group, has all its pods.", say(standing_messages.all_pods_there, 3)),
+    _stands("A pod is on a node.", say(answer_messages.runs_on, "gpu-7", _HELD)),
+    _stands("A workload, or a group, has all its pods.", say(answer_messages.all_pods_there, 3)),
     _stands(
         "Its gate is open, and it has no node.",
-        say(standing_messages.let_through, _HELD),
+        say(answer_messages.let_through, _HELD),
         "See what the scheduler says.",
     ),
     _stands(
         "The same, and it has scheduling gates that others set.",
-        say(standing_messages.let_through, _HELD, ["example.com/data"]),
+        say(answer_messages.let_through, _HELD, ["example.com/data"]),
         "Ask whoever set them.",
     ),
     _stands(
         "Members of a gang have gone.",
-        say(standing_messages.gang_lacks_members, 2, 4),
+        say(answer_messages.gang_lacks_members, 2, 4),
         "See what its controller says.",
     ),
     _stands(
         "A pod waits at its gate, and would fit now.",
-        say(standing_messages.room_now, _QUEUE),
+        say(answer_messages.room_now, _QUEUE),
         "As it says.",
     ),
     _stands(
@@ -103,12 +98,12 @@ STANDINGS: Final = (
     _stands("The same, where nothing is enforced.", constant("NOT_ENFORCED"), "As it says."),
     _stands(
         "A workload lacks pods, and its next one would be admitted now.",
-        say(standing_messages.next_pod_not_refused),
+        say(answer_messages.next_pod_not_refused),
         "Nothing, unless it stays so: it is woken (R5).",
     ),
     _stands(
         "The same; its next pod would wait at the gate.",
-        say(standing_messages.next_pod_not_refused, _SHORT),
+        say(answer_messages.next_pod_not_refused, _SHORT),
         "Nothing, unless it stays so: it is woken (R5).",
     ),
     _stands(
@@ -116,21 +111,21 @@ STANDINGS: Final = (
         constant("TEMPLATE_NOT_KEPT"),
         "See its events.",
     ),
-    _stands("It is being deleted.", say(standing_messages.being_deleted, _HELD)),
-    _stands("A group is over.", say(standing_messages.group_is_over)),
+    _stands("It is being deleted.", say(answer_messages.being_deleted, _HELD)),
+    _stands("A group is over.", say(answer_messages.group_is_over)),
     _stands(
         "A group was enqueued, and its pods are still to come.",
-        say(standing_messages.group_reserved, _HELD),
+        say(answer_messages.group_reserved, _HELD),
         "Create its pods before its time is over (E8).",
     ),
     _stands(
         "A group has no pods yet.",
-        say(standing_messages.group_without_pods),
+        say(answer_messages.group_without_pods),
         "Create its pods.",
     ),
-    _stands("A workload is scaled to zero.", say(standing_messages.wants_no_pods)),
+    _stands("A workload is scaled to zero.", say(answer_messages.wants_no_pods)),
     _stands(
         "A workload has all its pods, and no quota concerns them.",
-        say(standing_messages.pods_not_known),
+        say(answer_messages.pods_not_known),
     ),
 )

@@ -4,9 +4,7 @@ from typing import Final
 
 from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
-from cardquota.quota.messages import request_messages
-from cardquota.quota.messages.groups import gang_messages, group_messages
-from cardquota.quota.messages.queues import queue_messages
+from cardquota.quota.messages import gang_messages, group_messages, queue_messages, request_messages
 from cardquota.quota.vocabulary import Reason
 
 from .entry import POD, Entry, Where, say

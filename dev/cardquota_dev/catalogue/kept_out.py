@@ -2,9 +2,7 @@
 
 from typing import Final
 
-from cardquota.quota.messages import gate_messages, order_messages, request_messages
-from cardquota.quota.messages.groups import gang_messages
-from cardquota.quota.messages.queues import queue_messages
+from cardquota.quota.messages import gang_messages, gate_messages, queue_messages, request_messages
 from cardquota.quota.verdict import Growth
 from cardquota.quota.vocabulary import CPU, MEMORY, Reason
 
@@ -280,7 +278,7 @@ OTHER: Final = (
         when="The queue is `fifo`, and a pod or group before this one lacks room. Both want the "
         "card, or the cpu or memory, that is named. The other one is named if it is in the pod's "
         "own namespace.",
-        says=say(order_messages.behind, _QUEUE, _H200, "research/train-0"),
+        says=say(gate_messages.behind, _QUEUE, _H200, "research/train-0"),
         where=(Where.POD_EVENT, Where.GROUP_CONDITION),
         rule="E6",
         do="Wait; see what that one waits for, if it is yours: `kubectl cardquota explain`.",
@@ -290,9 +288,7 @@ OTHER: Final = (
         when="A pod or group before this one lacks room, and has waited for longer than "
         "`release.starvationWait`. Both want the card, or the cpu or memory, that is named. The "
         "other one is named if it is in the pod's own namespace.",
-        says=say(
-            order_messages.behind, _QUEUE, _H200, "research/train", group=True, waited=1_500.0
-        ),
+        says=say(gate_messages.behind, _QUEUE, _H200, "research/train", group=True, waited=1_500.0),
         where=(Where.POD_EVENT, Where.GROUP_CONDITION),
         rule="E6",
         do="Wait; or ask for a card that is not waited for.",

@@ -2,12 +2,7 @@
 
 from typing import Final
 
-from cardquota.quota.messages import (
-    holder_messages,
-    order_messages,
-    request_messages,
-    shortfall_messages,
-)
+from cardquota.quota.messages import gate_messages, request_messages, shortfall_messages
 from cardquota.quota.verdict import HeldBy, Shortfall
 from cardquota.quota.vocabulary import CPU, MEMORY, Reason
 
@@ -58,7 +53,7 @@ OVER_QUOTA: Final = (
         "then a count, and others as one number. It is true when the text is written: the event "
         "does not change when others hold the card.",
         says=say(
-            holder_messages.with_held,
+            shortfall_messages.with_held,
             say(
                 shortfall_messages.shortfalls,
                 _QUEUE,
@@ -66,7 +61,7 @@ OVER_QUOTA: Final = (
                 constant("ADVICE_WAIT"),
             ),
             say(
-                holder_messages.held_by,
+                shortfall_messages.held_by,
                 [HeldBy(_H200, (("chat", 3), ("tune", 2)), elsewhere=2)],
             ),
         ),
@@ -79,14 +74,14 @@ OVER_QUOTA: Final = (
         when="The same in an event with little room, as where it names many cards: workloads are "
         "counted.",
         says=say(
-            holder_messages.with_held,
+            shortfall_messages.with_held,
             say(
                 shortfall_messages.shortfalls,
                 _QUEUE,
                 [Shortfall(_H200, 1, 9, 8)],
                 constant("ADVICE_WAIT"),
             ),
-            say(holder_messages.held_by, [HeldBy(_H200, (), 3, 6, elsewhere=2)]),
+            say(shortfall_messages.held_by, [HeldBy(_H200, (), 3, 6, elsewhere=2)]),
         ),
         where=(Where.POD_EVENT,),
         rule="section 9",
@@ -97,9 +92,9 @@ OVER_QUOTA: Final = (
         when="The same on a workload or an autoscaler that gets a part. Left out if it would be "
         "too long for a Warning.",
         says=say(
-            holder_messages.shortly_with_held,
+            shortfall_messages.shortly_with_held,
             say(shortfall_messages.shortfalls, _QUEUE, [Shortfall(_H200, 1, 4, 3)]),
-            say(holder_messages.held_by, [HeldBy(_H200, (("chat", 3),))]),
+            say(shortfall_messages.held_by, [HeldBy(_H200, (("chat", 3),))]),
         ),
         where=(Where.WORKLOAD, Where.SCALE_WARNING),
         rule="section 9",
@@ -150,9 +145,9 @@ OVER_QUOTA: Final = (
         when="Behind each sentence that says why a PodGroup waits: its place in the order, and "
         "then who holds what it lacks.",
         says=say(
-            holder_messages.with_held,
-            say(order_messages.waits_in_order, _QUEUE, 2, 14),
-            say(holder_messages.held_by, [HeldBy(_H200, (("chat", 3),), elsewhere=2)]),
+            shortfall_messages.with_held,
+            say(gate_messages.waits_in_order, _QUEUE, 2, 14),
+            say(shortfall_messages.held_by, [HeldBy(_H200, (("chat", 3),), elsewhere=2)]),
         ),
         where=(Where.GROUP_EVENT, Where.GROUP_CONDITION),
         rule="E6; a group counts once, and so do equal pods that wait without one",

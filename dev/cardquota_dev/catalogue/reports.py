@@ -6,14 +6,14 @@ from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import (
     fence_messages,
+    gang_messages,
     gate_messages,
+    queue_messages,
+    queue_write_messages,
     report_messages,
     request_messages,
     shortfall_messages,
 )
-from cardquota.quota.messages.groups import gang_messages
-from cardquota.quota.messages.queues import queue_messages, queue_write_messages
-from cardquota.quota.messages.volcano import volcano_messages
 from cardquota.quota.verdict import Shortfall
 
 from .entry import Entry, Where, constant, say
@@ -520,7 +520,7 @@ NOTES: Final = (
         under=WARNINGS,
         when="With `scheduler: volcano`, a pod with cards that Volcano schedules has no queue, "
         "where none is required.",
-        says=say(volcano_messages.runs_without_quota),
+        says=say(queue_messages.runs_without_quota),
         where=(Where.WARNING, Where.WORKLOAD),
         rule="V5",
         do="Name a queue. `defaultQueue` gives one to all that name none; `requireQueue` refuses "

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from cardquota.quota.messages import scale_messages, shortfall_messages
+from cardquota.quota.messages import shortfall_messages, workload_messages
 from cardquota.quota.verdict import Shortfall
 from cardquota.quota.vocabulary import QUOTA_FREE, SCALE_CUT, Reason
 
@@ -16,7 +16,7 @@ SCALE_REFUSALS: Final = (
     Entry(
         under=Reason.INSUFFICIENT_CARD,
         when="Somebody scales a workload to more replicas than the queue has room for.",
-        says=say(scale_messages.scale_refused, _SEVEN, "Deployment", "chat", 10, 3),
+        says=say(workload_messages.scale_refused, _SEVEN, "Deployment", "chat", 10, 3),
         where=(Where.SCALE, Where.RESCALE),
         rule="R1, R2",
         do="Scale it to the number that fits. An autoscaler asks again by itself.",
@@ -25,7 +25,7 @@ SCALE_REFUSALS: Final = (
         under=Reason.INSUFFICIENT_CARD,
         when="The pods of a workload that is scaled up could never be created.",
         says=say(
-            scale_messages.scale_never_fits,
+            workload_messages.scale_never_fits,
             say(
                 shortfall_messages.shortfalls,
                 _QUEUE,
@@ -45,7 +45,7 @@ SCALE_CUTS: Final = (
     Entry(
         under=SCALE_CUT,
         when="Very many scale-ups of one namespace are asked about at the same moment.",
-        says=say(scale_messages.too_many_at_once, "team"),
+        says=say(workload_messages.too_many_at_once, "team"),
         where=(Where.AGAIN,),
         rule="I5",
         do="Nothing: the client tries again.",
@@ -53,7 +53,7 @@ SCALE_CUTS: Final = (
     Entry(
         under=SCALE_CUT,
         when="An autoscaler asked for more replicas than fit, and got those that fit.",
-        says=say(scale_messages.scale_granted_event, 10, 3, _SEVEN),
+        says=say(workload_messages.scale_granted_event, 10, 3, _SEVEN),
         where=(Where.WORKLOAD_EVENT,),
         rule="R2",
         do="Nothing: it asks again. Raise the quota, or `maxReplicas` to what the quota allows.",
@@ -61,7 +61,7 @@ SCALE_CUTS: Final = (
     Entry(
         under=SCALE_CUT,
         when="The same, to the autoscaler itself; the sentence follows as a second Warning.",
-        says=say(scale_messages.scale_granted, "Deployment", "chat", 10, 3),
+        says=say(workload_messages.scale_granted, "Deployment", "chat", 10, 3),
         where=(Where.SCALE_WARNING,),
         rule="R2",
         do="Nothing.",
@@ -70,7 +70,7 @@ SCALE_CUTS: Final = (
         under=QUOTA_FREE,
         when="Pods of a workload were refused, and there is room for them now. The write of this "
         "condition makes its controller try again at once.",
-        says=say(scale_messages.woken, _QUEUE, 1),
+        says=say(workload_messages.woken, _QUEUE, 1),
         where=(Where.WORKLOAD_CONDITION,),
         rule="R5",
         do="Nothing. If its pods are still missing, see its events.",

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from cardquota.quota.card_memory.memory_shape import SharedUnit
-from cardquota.quota.messages.nodes import binding_messages as b
-from cardquota.quota.messages.nodes import scheduling_messages as m
+from cardquota.quota.cards.memory_shape import SharedUnit
+from cardquota.quota.messages import binding_messages as b
+from cardquota.quota.messages import binding_messages as m
 
 from .entry import Entry, Said, Where, constant, say
 

@@ -4,13 +4,17 @@ In: nothing but the rules of the fields. Out: `QUEUE` and `POD_GROUP`, each a `C
 its schema, columns and names; and the status of a Queue as it is written (`QueueStatusSchema`).
 """
 
-from .condition import QueueCondition
-from .constraint import constrained
-from .custom_resource import CustomResource
-from .podgroup import POD_GROUP, PodGroupSchema
-from .queue import QUEUE, QueueSchema
-from .queue_status import CardStatus, QueueStatusSchema, ResourceStatus, StatusColumns
-from .schema import SchemaError, structural
+from .custom_resource import CustomResource, SchemaError, structural
+from .fields import constrained
+from .podgroup import POD_GROUP
+from .queue import QUEUE
+from .queue_status import (
+    CardStatus,
+    QueueCondition,
+    QueueStatusSchema,
+    ResourceStatus,
+    StatusColumns,
+)
 from .wire import WireModel
 
 __all__ = [
@@ -18,9 +22,7 @@ __all__ = [
     "QUEUE",
     "CardStatus",
     "CustomResource",
-    "PodGroupSchema",
     "QueueCondition",
-    "QueueSchema",
     "QueueStatusSchema",
     "ResourceStatus",
     "SchemaError",

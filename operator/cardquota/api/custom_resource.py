@@ -1,11 +1,20 @@
-"""One custom resource: its model, names and kubectl columns, and the CRD generated from them."""
+"""One custom resource: its model, names and kubectl columns, and the CRD generated from them.
 
+Its schema is structural, the form of OpenAPI that a CRD requires: every node has a type, there are
+no references, and `anyOf` mentions no types. So references are resolved in place, and `X | None`
+becomes an `X` that is not required. Anything else that is not structural is an error here, at
+generation, and not at the API server.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel
 
 from cardquota.quota.vocabulary import API_GROUP, VERSION
 
-from .schema import structural
+from .fields import SERVER_DEFAULT
 from .wire import WireModel
 
 
@@ -37,10 +46,10 @@ class CustomResource:
     kind: str
     model: type[WireModel]
     plural: str
-    short_names: tuple[str, ...]
     scope: Literal["Cluster", "Namespaced"]
-    status_subresource: bool
-    columns: tuple[Column, ...]
+    short_names: tuple[str, ...] = ()
+    status_subresource: bool = False
+    columns: tuple[Column, ...] = ()
     group: str = API_GROUP
     version: str = VERSION
 
@@ -92,3 +101,74 @@ class CustomResource:
             "metadata": {"type": "object"},
         }
         return schema
+
+
+Node = dict[str, Any]
+
+_LEAVES: Final = (
+    *("type", "x-kubernetes-int-or-string", "format", "enum", "minimum", "maximum"),
+    *("minLength", "maxLength", "minItems", "maxItems", "maxProperties", "pattern"),
+    *("x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"),
+    *("x-kubernetes-validations", "required"),
+)
+"""The keywords that are copied, in output order."""
+
+_DROPPED: Final = frozenset({"title", "default", "$defs"})
+_HANDLED: Final = frozenset(
+    {"description", SERVER_DEFAULT, "properties", "items", "additionalProperties"}
+)
+
+
+class SchemaError(Exception):
+    """The model cannot be expressed as a structural schema."""
+
+
+def structural(model: type[BaseModel]) -> Node:
+    """The structural schema of a model. Raises SchemaError."""
+    return structural_of(model.model_json_schema(by_alias=True), model.__name__)
+
+
+def structural_of(raw: Mapping[str, Any], name: str) -> Node:
+    """That of any JSON schema. `name`: for messages. Raises SchemaError."""
+    return _node(raw, raw.get("$defs", {}), name)
+
+
+def _node(raw: Mapping[str, Any], defs: Mapping[str, Any], path: str) -> Node:
+    """One node, with everything below it. `path` is for messages."""
+    flat = _resolved(raw, defs, path)
+    unknown = flat.keys() - set(_LEAVES) - _HANDLED - _DROPPED
+    if unknown:
+        raise SchemaError(f"{path}: {', '.join(sorted(unknown))} cannot be said in a CRD")
+    if "type" not in flat and not flat.get("x-kubernetes-int-or-string"):
+        raise SchemaError(f"{path}: a node without a type")
+
+    node: Node = {}
+    if "description" in flat:
+        node["description"] = " ".join(flat["description"].split())
+    node |= {key: flat[key] for key in _LEAVES if key in flat}
+    if SERVER_DEFAULT in flat:
+        node["default"] = flat[SERVER_DEFAULT]
+    if "properties" in flat:
+        node["properties"] = {
+            name: _node(child, defs, f"{path}.{name}") for name, child in flat["properties"].items()
+        }
+    if "items" in flat:
+        node["items"] = _node(flat["items"], defs, f"{path}[]")
+    if isinstance(flat.get("additionalProperties"), dict):
+        node["additionalProperties"] = _node(flat["additionalProperties"], defs, f"{path}{{}}")
+    return node
+
+
+def _resolved(raw: Mapping[str, Any], defs: Mapping[str, Any], path: str) -> Node:
+    """The node without `$ref` and the null of `X | None`. The outer keywords win."""
+    flat = dict(raw)
+    while "$ref" in flat or "anyOf" in flat:
+        if "$ref" in flat:
+            target = defs[flat.pop("$ref").removeprefix("#/$defs/")]
+        else:
+            options = [option for option in flat.pop("anyOf") if option.get("type") != "null"]
+            if len(options) != 1:
+                raise SchemaError(f"{path}: a union of types is not structural")
+            target = options[0]
+        flat = {**target, **flat}
+    return flat

@@ -6,7 +6,7 @@ nothing and exits 1 if a committed file is not what the models say.
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,8 +14,7 @@ import yaml
 
 from .podgroup import POD_GROUP
 from .queue import QUEUE
-from .reviews.queue_review import QUEUE_REVIEW
-from .reviews.workload_review import WORKLOAD_REVIEW
+from .reviews import QUEUE_REVIEW, WORKLOAD_REVIEW
 from .term import TERM
 
 RESOURCES: Final = (QUEUE, POD_GROUP, QUEUE_REVIEW, WORKLOAD_REVIEW, TERM)
@@ -48,14 +47,20 @@ def rendered() -> dict[str, str]:
     return files
 
 
-def stale(directory: Path) -> list[Path]:
-    """The files in `directory` that are missing or differ from the models."""
-    return [
-        directory / name
-        for name, text in rendered().items()
-        if not (directory / name).is_file()
-        or (directory / name).read_text(encoding="utf-8") != text
-    ]
+def keep(files: Mapping[Path, str], *, check: bool) -> int:
+    """Write those that differ, or with `check` only name them. The exit status."""
+    differing = 0
+    for path, text in files.items():
+        if path.is_file() and path.read_text("utf-8") == text:
+            continue
+        differing = 1
+        if check:
+            sys.stderr.write(f"{path} is not what it is generated from: run make crds\n")
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{path}\n")
+    return differing if check else 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,19 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     parser.add_argument("--directory", type=Path, default=_DIRECTORY, help="default: %(default)s")
     options = parser.parse_args(arguments)
-
-    directory: Path = options.directory
-    differing = stale(directory)
-    if options.check:
-        for path in differing:
-            sys.stderr.write(f"{path} is not what the models say: run make crds\n")
-        return 1 if differing else 0
-
-    directory.mkdir(parents=True, exist_ok=True)
-    for path in differing:
-        path.write_text(rendered()[path.name], encoding="utf-8")
-        sys.stdout.write(f"{path}\n")
-    return 0
+    files = {options.directory / name: text for name, text in rendered().items()}
+    return keep(files, check=options.check)
 
 
 if __name__ == "__main__":

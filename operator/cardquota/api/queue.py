@@ -6,15 +6,10 @@ for field, so objects move between the two without a change.
 
 from typing import Final
 
-from cardquota.quota.vocabulary import API_GROUP, VERSION
-
-from .constraint import constrained, rule
 from .custom_resource import Column, CustomResource
-from .number_field import Int32, Int64
-from .object_meta import ObjectMeta
-from .quantity_field import ResourceList, not_negative
+from .fields import Int32, Int64, ResourceList, constrained, not_negative, rule
 from .queue_status import QueueStatusSchema
-from .wire import WireModel
+from .wire import StoredObject, WireModel
 
 _FLAT: Final = rule(
     "self == '' || self == 'root'",
@@ -116,12 +111,9 @@ class QueueSpecSchema(WireModel):
     devices do not count for card quotas."""
 
 
-class QueueSchema(WireModel):
+class QueueSchema(StoredObject):
     """A tenant's quota: how many of which cards, and how much cpu and memory, its pods may hold."""
 
-    api_version: str = f"{API_GROUP}/{VERSION}"
-    kind: str = "Queue"
-    metadata: ObjectMeta = ObjectMeta()
     spec: QueueSpecSchema = QueueSpecSchema()
     """The settings of the queue. Its card quota is in the annotation volcano.sh/card.quota."""
     status: QueueStatusSchema = QueueStatusSchema()

@@ -42,9 +42,7 @@ TERM: Final = CustomResource(
     kind="Term",
     model=TermSchema,
     plural=TERMS,
-    short_names=(),
     scope="Namespaced",
-    status_subresource=False,
     columns=(
         Column("Term", ".spec.term"),
         Column("Fault", ".status.fault", wide=True),

@@ -1,11 +1,8 @@
-"""The base of all models here: camelCase on the wire, lenient when reading.
+"""The base of all models here: camelCase on the wire.
 
-Reading is lenient on purpose: an object may have been written under another version of the CRD. So
-unknown fields are skipped and only types are checked. What the API server refuses is declared with
-`constraint`, and exists only in the generated schema.
-
-Writing: a field that is `None` is absent on the wire. So a partly filled model makes a server-side
-apply that owns only the fields it sets.
+A field that is `None` is absent there. So a partly filled model makes a server-side apply that owns
+only the fields it sets. What the API server refuses is declared with `constrained`, and exists only
+in the generated schema.
 """
 
 from typing import Any
@@ -28,3 +25,11 @@ class WireModel(BaseModel):
     def to_wire(self) -> dict[str, Any]:
         """The JSON form, without unset fields."""
         return self.model_dump(by_alias=True, exclude_none=True)
+
+
+class StoredObject(WireModel):
+    """A whole object. Of what the API server defines itself only the types are said."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: dict[str, Any] = {}

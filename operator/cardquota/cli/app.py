@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .command_group import CommandGroup
-from .exit_code import EXIT_CODES
-from .output import Output, PlainOutput
+from .output import EXIT_CODES, Output, PlainOutput
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -200,7 +199,7 @@ def cards(
             "is not for a cluster: leave out --kubeconfig and --context", param_hint="-f"
         )
     settings = settings_of(config)
-    from .cards.cards import cards as list_cards
+    from .commands.cards import cards as list_cards
 
     raise typer.Exit(
         list_cards(
@@ -238,12 +237,12 @@ def top(
         raise typer.BadParameter("is for text alone: leave out -o", param_hint="--watch")
     settings = settings_of(config)
     if watch:
-        from .top.watched_top import watch_top
+        from .commands.watched_top import watch_top
 
         raise typer.Exit(
             watch_top(settings.namespace, kubeconfig=kubeconfig, context=context, output=output)
         )
-    from .top.top import top as show_top
+    from .commands.top import top as show_top
 
     raise typer.Exit(show_top(settings, kubeconfig=kubeconfig, context=context, output=output))
 
@@ -268,7 +267,7 @@ def inspect(
     Neither the extender nor the operator needs to run.
     """
     settings = settings_of(config)
-    from .inspect.inspect import inspect as inspect_cards
+    from .commands.inspect import inspect as inspect_cards
 
     raise typer.Exit(
         inspect_cards(
@@ -308,8 +307,8 @@ def check(
     3: something found. 1: failed, or nothing found but not everything could be read.
     """
     settings = settings_of(config)
+    from .arguments import checked_namespace
     from .check.check import check as check_cluster
-    from .named_objects import checked_namespace
 
     checked_namespace(namespace)
     raise typer.Exit(
@@ -346,8 +345,8 @@ def queue(
     The operator answers this, so it must run. You need the right to create
     queuereviews.cardquota.volcano.sh.
     """
-    from .named_objects import checked_name
-    from .queue.queue_command import queue as show_queue
+    from .arguments import checked_name
+    from .commands.queue import queue as show_queue
 
     checked_name(name, of="queue")
     raise typer.Exit(
@@ -395,9 +394,15 @@ def explain(
     The operator answers this, so it must run. You need the right to create
     workloadreviews.cardquota.volcano.sh in the namespace.
     """
-    from .explain.explain_command import explain as explain_workload
-    from .explain.kind_names import KNOWN, named_kind
-    from .named_objects import MissingNameError, checked_name, checked_namespace, quoted
+    from .arguments import (
+        KNOWN,
+        MissingNameError,
+        checked_name,
+        checked_namespace,
+        named_kind,
+        quoted,
+    )
+    from .commands.explain import explain as explain_workload
 
     if not name:
         kind, _, name = kind.partition("/")

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..setting_problem import plain_problem
-from .exit_code import ExitCode
+from .output import ExitCode
 
 _LONGEST: Final = 400
 """Characters of a message: an argument may have any length."""

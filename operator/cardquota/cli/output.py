@@ -1,6 +1,7 @@
-"""The forms in which results are printed."""
+"""The forms in which results are printed, and the codes with which commands end."""
 
-from enum import StrEnum
+from enum import IntEnum, StrEnum
+from typing import Final
 
 
 class Output(StrEnum):
@@ -24,3 +25,27 @@ class PlainOutput(StrEnum):
     TEXT = "text"
     JSON = "json"
     YAML = "yaml"
+
+
+class ExitCode(IntEnum):
+    """How a command has ended."""
+
+    DONE = 0
+    FAILED = 1
+    """Something was asked for and could not be had: a file, an answer of the cluster."""
+    NOT_UNDERSTOOD = 2
+    """The command line or the configuration is wrong, or no cluster is named."""
+    FOUND = 3
+    """`check` has found something."""
+    INTERRUPTED = 130
+    """Ctrl-C."""
+    NOBODY_READS = 141
+    """Whoever read the output has ended, as `head` does. Other programs end so too."""
+
+
+EXIT_CODES: Final = (
+    "Exit codes of all commands: 0 done; 1 failed; 2 wrong command line, configuration, kubeconfig "
+    "or context; 3 check found a problem; 130 interrupted; 141 the program that reads the output "
+    "has ended."
+)
+"""For people."""

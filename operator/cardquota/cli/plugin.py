@@ -25,8 +25,7 @@ from .app import (
     version,
 )
 from .command_group import CommandGroup
-from .exit_code import EXIT_CODES
-from .output import Output, PlainOutput
+from .output import EXIT_CODES, Output, PlainOutput
 
 PROGRAM: Final = "kubectl cardquota"
 plugin = typer.Typer(

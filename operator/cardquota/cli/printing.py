@@ -3,13 +3,14 @@
 import json
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
-from .output import Output
+from ..cluster.api.access import AccessError
+from .output import ExitCode, Output
 
 _UNSAFE: Final = re.compile(
     "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
@@ -73,3 +74,20 @@ def in_one_line(text: str, *, most: int = 1_000) -> str:
     """A text of any origin on one line, safe, and with a bound."""
     short = " ".join(text[: 4 * most].split())
     return _UNSAFE.sub("?", short if len(short) <= most else short[: most - 3] + "...")
+
+
+def table(rows: Sequence[Sequence[str]]) -> Iterator[Text]:
+    """One line per row, each column as wide as its widest cell. The first row is the head.
+
+    Never cut or wrapped. All rows have as many cells as the head.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for i, row in enumerate(rows):
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield Text("   ".join(cells).rstrip(), style="" if i else "bold")
+
+
+def failed(error: Exception) -> int:
+    """Say what is wrong. Returns the exit code."""
+    sys.stderr.write(f"cardquota: {in_one_line(str(error))}\n")
+    return ExitCode.NOT_UNDERSTOOD if isinstance(error, AccessError) else ExitCode.FAILED

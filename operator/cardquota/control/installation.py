@@ -15,9 +15,8 @@ from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.api.client import Client, get_if_there
 from ..cluster.events.event import ObjectReference
 from ..cluster.events.events import EventRecorder
-from ..install.admission_path import admission_path
 from ..install.comparison import differences
-from ..install.manifests import documents
+from ..install.manifests import admission_path, documents
 from ..metrics import Metrics
 from ..quota import vocabulary as v
 from ..quota.messages import report_messages

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..cluster.api.client import Client
 from ..cluster.election.elector import Elector
-from ..cluster.election.handover import Revisions
+from ..cluster.election.lease import Revisions
 from ..cluster.election.takeover import LeadershipLost, settle_and_catch_up
 from ..cluster.watch.reflector import Reflector
 from ..loop.ended import ended

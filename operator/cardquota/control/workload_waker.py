@@ -31,10 +31,10 @@ from ..loop.time_slice import LEADER_SLICE, TimeSlice
 from ..quota import vocabulary as v
 from ..quota.decisions.waking import RefusedWorkload, refused_workload, with_room
 from ..quota.ledger.ledger_reader import LedgerReader
-from ..quota.messages import scale_messages
+from ..quota.messages import workload_messages
 from ..quota.pods.pod_request import PodRequest
+from ..quota.pods.workload_facts import WorkloadFacts
 from ..quota.words import logged
-from ..quota.workloads.workload_facts import WorkloadFacts
 
 _LOG = logging.getLogger(__name__)
 SOON: Final = 0.02
@@ -315,12 +315,8 @@ class WorkloadWaker:
         self._looked[queue] = state
 
     def _made(self, one: _Woken) -> int:
-        """How many pods it has. Where very many are in its namespace, as its status says."""
-        numbers = self._ledger.made_pods.numbers(one.queue, one.namespace)
-        if numbers is not None:
-            return numbers.get(one.maker, 0)
-        facts = self._ledger.workloads.get(one.facts.uid)
-        return facts.present if facts is not None else 0
+        """How many pods it has."""
+        return self._ledger.made_pods.number_of(one.queue, one.namespace, *one.maker)
 
     def _follow(self, uid: str) -> None:
         """See how many pods of a woken workload came. It is done with when its time is over, or
@@ -378,7 +374,7 @@ class WorkloadWaker:
             "type": v.WOKEN_CONDITION,
             "status": "True",
             "reason": v.QUOTA_FREE,
-            "message": scale_messages.woken(one.queue, number),
+            "message": workload_messages.woken(one.queue, number),
             "lastTransitionTime": now,
         }
         group = "batch" if facts.kind == "Job" else "apps"

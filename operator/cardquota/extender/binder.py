@@ -28,10 +28,10 @@ from ..cluster.writes.pod_patch import guard, pod_path, precondition
 from ..cluster.writes.settling import settle_pod
 from ..loop.ended import ended
 from ..quota import vocabulary as v
-from ..quota.card_memory.memory_node import MemoryPod
-from ..quota.card_memory.placement import UNKNOWN, CardPlacement, placement_annotations
+from ..quota.cards.memory_node import MemoryPod
+from ..quota.cards.memory_shape import UNKNOWN, CardPlacement, placement_annotations
 from ..quota.ledger.ledger import Ledger
-from ..quota.messages.nodes import binding_messages as m
+from ..quota.messages import binding_messages as m
 from ..quota.pods.pod_facts import PodFacts, State, memory_of
 from ..quota.scheduling.node_filter import fit_nodes, request_problem
 from ..quota.words import logged

@@ -21,7 +21,7 @@ from ..quota.ledger.groups.group_facts import GroupFacts
 from ..quota.ledger.groups.job_groups import job_of
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.limits import KIB
-from ..quota.objects.volcano_job import WrittenVolcanoJob
+from ..quota.objects.workload import WrittenVolcanoJob
 from ..quota.steps import to_its_end
 from ..quota.words import logged
 

@@ -22,7 +22,7 @@ from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.writes.pod_patch import pod_path
 from ..quota import vocabulary as v
-from ..quota.card_memory.fit_key import UNHEARD, least_key
+from ..quota.cards.memory_node import UNHEARD, least_key
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import PodFacts, State, memory_of
 from ..quota.words import logged

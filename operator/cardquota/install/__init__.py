@@ -4,9 +4,8 @@ In: the settings. Out: `manifests`, the same objects for the same settings, and 
 finds where those in the cluster differ.
 """
 
-from .admission_path import plural
 from .comparison import differences
-from .manifests import documents, render, render_policies, webhook_paths
+from .manifests import documents, plural, render, render_policies, webhook_paths
 from .matching import is_ours, ours_or_may_claim, resource_pattern
 from .rights import Right, in_words
 from .scheduler_configuration import managed_resources, scheduler_text

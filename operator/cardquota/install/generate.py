@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
+from ..api.generate import keep
 from ..settings import Extender, GateSetter, InstallationMode, Settings, Webhook
 from .manifests import documents, render, text
 from .scheduler_configuration import scheduler_text
@@ -43,25 +44,21 @@ _SCHEDULER: Final = f"""\
 """
 
 
-def default_text() -> str:
-    """What the file must contain. The environment is ignored, so it is the same everywhere."""
-    return _HEADER + render(Settings.model_construct())
-
-
 def committed() -> dict[Path, str]:
-    """Every generated file, and what it must contain."""
+    """Every generated file, and what it must contain. The environment is ignored, so it is the same
+    everywhere.
+    """
     gate = Settings.model_construct(webhook=Webhook(gate=GateSetter.POLICY))
     extender = Settings.model_construct(extender=Extender(enabled=True))
-    volcano = _component(
-        VOLCANO, "scheduler: volcano", Settings.model_construct(scheduler="volcano")
-    )
-    audit = _component(AUDIT, "mode: audit", Settings.model_construct(mode=InstallationMode.AUDIT))
-    if "apiVersion" in audit.pop(AUDIT / _ADDITIONS):
+    volcano = Settings.model_construct(scheduler="volcano")
+    audit = Settings.model_construct(mode=InstallationMode.AUDIT)
+    of_audit = _component(AUDIT, "mode: audit", audit)
+    if "apiVersion" in of_audit.pop(AUDIT / _ADDITIONS):
         raise AssertionError("the component audit adds nothing to the base")
     return {
-        COMMITTED: default_text(),
-        **volcano,
-        **audit,
+        COMMITTED: _HEADER + render(Settings.model_construct()),
+        **_component(VOLCANO, "scheduler: volcano", volcano),
+        **of_audit,
         **_component(COMPONENT, "webhook: {gate: policy}", gate),
         **_component(EXTENDER, "extender: {enabled: true}", extender),
         EXTENDER / "scheduler-config.yaml": _SCHEDULER + text([_scheduler_config(extender)]),
@@ -112,16 +109,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Write or compare; 1 if `--check` finds a difference."""
     parser = argparse.ArgumentParser(prog="python -m cardquota.install.generate")
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
-    check = parser.parse_args(arguments).check
-    wrong = 0
-    for path, wanted in committed().items():
-        if not check:
-            path.write_text(wanted)
-        elif not path.is_file() or path.read_text() != wanted:
-            wrong = 1
-            again = "python -m cardquota.install.generate"
-            sys.stderr.write(f"{path} is not what the settings give: run `{again}`\n")
-    return wrong
+    return keep(committed(), check=parser.parse_args(arguments).check)
 
 
 if __name__ == "__main__":

@@ -4,28 +4,38 @@ Pure and deterministic: the same settings give the same bytes. The operator itse
 bundles and paths; after a change of the configuration an administrator renders and applies again.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import yaml
 
-from ..settings import Settings
-from .admission_path import plural
+from ..settings import InstallationMode, Settings
 from .policies.all_policies import policies
 from .policies.gate_setting import gate_is_set_by_policy, gate_mutations
 from .webhook_objects import (
     MUTATE,
     OBSERVE,
     VALIDATE,
-    looks_at_refused,
-    looks_at_volcano_jobs,
     mutating,
     mutating_refused,
     mutating_reviews,
     mutating_scales,
-    refused_name,
     validating,
     validating_volcano_jobs,
 )
+
+_GROUP: Final = "/apis/admissionregistration.k8s.io/v1"
+
+
+def plural(kind: str) -> str:
+    """The resource of a kind, as roles and paths name it."""
+    return f"{kind.lower()}s".replace("policys", "policies")
+
+
+def admission_path(document: Mapping[str, Any]) -> str:
+    """The path of the object that a rendered document describes."""
+    return f"{_GROUP}/{plural(document['kind'])}/{document['metadata']['name']}"
+
 
 _WIDTH = 100
 
@@ -38,7 +48,8 @@ def webhook_paths(settings: Settings) -> dict[str, str]:
     for one in _webhook_documents(settings):
         kind, name = str(one["kind"]), str(one["metadata"]["name"])
         path = MUTATE if kind == "MutatingWebhookConfiguration" else VALIDATE
-        found[f"{plural(kind)}/{name}"] = OBSERVE if name == refused_name(settings) else path
+        refused = name == f"{settings.webhook.name}-refused"
+        found[f"{plural(kind)}/{name}"] = OBSERVE if refused else path
     return found
 
 
@@ -66,9 +77,9 @@ def _webhook_documents(settings: Settings) -> list[dict[str, Any]]:
     webhooks = [mutating_scales(settings), mutating_reviews(settings), validating(settings)]
     if not gate_is_set_by_policy(settings):
         webhooks.insert(0, mutating(settings))
-    if looks_at_refused(settings):
-        webhooks.insert(-1, mutating_refused(settings))
-    if looks_at_volcano_jobs(settings):
+    if settings.scheduler == "volcano":
+        if settings.mode is InstallationMode.ENFORCE:
+            webhooks.insert(-1, mutating_refused(settings))
         webhooks.append(validating_volcano_jobs(settings))
     return webhooks
 

@@ -11,9 +11,9 @@ Two terms, as everywhere in the product:
 
 from typing import Final
 
-from ..quota.cards.device_classes import PREFIX
 from ..quota.cards.vendor_table import VendorTable
 from ..quota.objects.pod import Pod
+from ..quota.pods.claims import PREFIX
 from ..quota.pods.pod_facts import PodFacts, memory_of
 from ..quota.vocabulary import (
     CARD_NAME,

@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 
 from ..quota.vocabulary import API_GROUP, LEASE, REVIEW_GROUP, TERMS
 from ..settings import Settings
-from .admission_path import plural
-from .manifests import documents
+from .manifests import documents, plural
 
 _ADMISSION: Final = "admissionregistration.k8s.io"
 _DEFINITIONS: Final = "apiextensions.k8s.io"

@@ -105,14 +105,7 @@ def mutating_scales(settings: Settings) -> dict[str, Any]:
     gate.
     """
     webhooks = [_scales(settings, of_autoscalers=True), _keys_of_groups(settings)]
-    found = _configuration("MutatingWebhookConfiguration", settings, webhooks)
-    found["metadata"]["name"] = scales_name(settings)
-    return found
-
-
-def scales_name(settings: Settings) -> str:
-    """The name of that configuration."""
-    return f"{settings.webhook.name}-scales"
+    return _configuration("MutatingWebhookConfiguration", settings, webhooks, "-scales")
 
 
 def mutating_reviews(settings: Settings) -> dict[str, Any]:
@@ -135,14 +128,7 @@ def mutating_reviews(settings: Settings) -> dict[str, Any]:
             ("workload-reviews", WORKLOAD_REVIEWS, "Namespaced"),
         )
     ]
-    found = _configuration("MutatingWebhookConfiguration", settings, webhooks)
-    found["metadata"]["name"] = reviews_name(settings)
-    return found
-
-
-def reviews_name(settings: Settings) -> str:
-    """The name of that configuration."""
-    return f"{settings.webhook.name}-reviews"
+    return _configuration("MutatingWebhookConfiguration", settings, webhooks, "-reviews")
 
 
 def mutating_refused(settings: Settings) -> dict[str, Any]:
@@ -175,19 +161,7 @@ def mutating_refused(settings: Settings) -> dict[str, Any]:
     ]
     for webhook in webhooks:
         webhook["timeoutSeconds"] = _OBSERVED_WITHIN
-    found = _configuration("MutatingWebhookConfiguration", settings, webhooks)
-    found["metadata"]["name"] = refused_name(settings)
-    return found
-
-
-def refused_name(settings: Settings) -> str:
-    """The name of that configuration."""
-    return f"{settings.webhook.name}-refused"
-
-
-def looks_at_refused(settings: Settings) -> bool:
-    """Whether there is that configuration."""
-    return settings.scheduler == "volcano" and settings.mode is InstallationMode.ENFORCE
+    return _configuration("MutatingWebhookConfiguration", settings, webhooks, "-refused")
 
 
 def validating_volcano_jobs(settings: Settings) -> dict[str, Any]:
@@ -205,19 +179,7 @@ def validating_volcano_jobs(settings: Settings) -> dict[str, Any]:
         fail=False,
         namespaces=watched(settings),
     )
-    found = _configuration("ValidatingWebhookConfiguration", settings, [webhook])
-    found["metadata"]["name"] = volcano_jobs_name(settings)
-    return found
-
-
-def volcano_jobs_name(settings: Settings) -> str:
-    """The name of that configuration."""
-    return f"{settings.webhook.name}-volcano-jobs"
-
-
-def looks_at_volcano_jobs(settings: Settings) -> bool:
-    """Whether there is that configuration."""
-    return settings.scheduler == "volcano"
+    return _configuration("ValidatingWebhookConfiguration", settings, [webhook], "-volcano-jobs")
 
 
 def validating(settings: Settings) -> dict[str, Any]:
@@ -394,12 +356,14 @@ def _scales(settings: Settings, *, of_autoscalers: bool) -> dict[str, Any]:
     return webhook
 
 
-def _configuration(kind: str, settings: Settings, webhooks: list[dict[str, Any]]) -> dict[str, Any]:
+def _configuration(
+    kind: str, settings: Settings, webhooks: list[dict[str, Any]], suffix: str = ""
+) -> dict[str, Any]:
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": kind,
         "metadata": {
-            "name": settings.webhook.name,
+            "name": f"{settings.webhook.name}{suffix}",
             "labels": {"app.kubernetes.io/name": "cardquota"},
         },
         "webhooks": webhooks,

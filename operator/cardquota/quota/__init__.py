@@ -7,8 +7,20 @@ milli-cores and bytes. The rooms, of which each imports only those below it:
     > cards > objects > words, limits, quantities, messages and the verdict, beside this file
 """
 
-from .amounts import Charge, MutableAmounts, canonical, is_card
-from .effect import EFFECTS, Effect, effect_of, effect_on_create, mode_of
+from .amounts import (
+    LARGEST,
+    Charge,
+    MutableAmounts,
+    QuantityError,
+    canonical,
+    count,
+    cpu_quantity,
+    is_card,
+    memory_quantity,
+    milli,
+    whole,
+)
+from .close_names import LONGEST, MOST_CLOSE, MOST_NAMES
 from .kept_objects import KeptObjects
 from .limits import (
     BODY,
@@ -26,8 +38,15 @@ from .limits import (
     Limit,
     is_object_name,
 )
-from .moments import read_moment, seconds_of, time_text
-from .quantity import LARGEST, QuantityError, count, cpu_quantity, memory_quantity, milli, whole
+from .own_keys import (
+    KEYS_OF_GROUPS,
+    KEYS_OF_NAMESPACES,
+    KEYS_OF_PODS,
+    KEYS_OF_QUEUES,
+    LABELS_OF_NAMESPACES,
+    MOST_COMPARED,
+    KeysOfKind,
+)
 from .sized_cache import SizedCache
 from .stamp import (
     Reservation,
@@ -38,7 +57,16 @@ from .stamp import (
     reservation_text,
 )
 from .steps import Steps, to_its_end
-from .verdict import Outcome, Shortfall, Verdict
+from .verdict import (
+    EFFECTS,
+    Effect,
+    Outcome,
+    Shortfall,
+    Verdict,
+    effect_of,
+    effect_on_create,
+    mode_of,
+)
 from .vocabulary import (
     ALLOCATED,
     API_GROUP,
@@ -99,7 +127,10 @@ from .words import (
     listed,
     logged,
     memory_text,
+    read_moment,
+    seconds_of,
     show,
+    time_text,
 )
 
 __all__ = [
@@ -126,13 +157,22 @@ __all__ = [
     "HANDOVER",
     "IS_MANAGED",
     "JOB_TASKS",
+    "KEYS_OF_GROUPS",
+    "KEYS_OF_NAMESPACES",
+    "KEYS_OF_PODS",
+    "KEYS_OF_QUEUES",
     "KIB",
+    "LABELS_OF_NAMESPACES",
     "LARGEST",
     "LEASE",
+    "LONGEST",
     "MANAGED",
     "MEMORY",
     "MIN_MEMBER",
+    "MOST_CLOSE",
+    "MOST_COMPARED",
     "MOST_LISTED",
+    "MOST_NAMES",
     "NAMESPACE_AUDIT",
     "NAMESPACE_ENFORCED",
     "NAMESPACE_MODE",
@@ -166,6 +206,7 @@ __all__ = [
     "Charge",
     "Effect",
     "KeptObjects",
+    "KeysOfKind",
     "Limit",
     "Mode",
     "MutableAmounts",

@@ -7,9 +7,20 @@ reservation on a pod group is the write-ahead mark of a gang (T2).
 import json
 from typing import Any, Final, NamedTuple
 
-from .amounts import Charge, MutableAmounts, add_amounts, canonical, is_card
+from .amounts import (
+    LARGEST,
+    Charge,
+    MutableAmounts,
+    QuantityError,
+    add_amounts,
+    canonical,
+    cpu_quantity,
+    is_card,
+    memory_quantity,
+    milli,
+    whole,
+)
 from .limits import ALLOCATED_TEXT, RESERVATION_TEXT, RESOURCES
-from .quantity import LARGEST, QuantityError, cpu_quantity, memory_quantity, milli, whole
 from .sized_cache import SizedCache
 from .vocabulary import CPU, MEMORY
 

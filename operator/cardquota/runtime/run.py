@@ -14,36 +14,31 @@ import time
 from collections.abc import Coroutine
 from typing import Any, Final
 
-from cardquota_webhooks.claims import CardlessClaims
 from cardquota_webhooks.pod_groups import PodGroupReviews
+from cardquota_webhooks.pod_judge import CardlessClaims, VisibilityWait
 from cardquota_webhooks.pods import PodReviews
+from cardquota_webhooks.questions import QueueAnswers, WorkloadAnswers
 from cardquota_webhooks.queues import QueueReviews
-from cardquota_webhooks.refused_writes import RefusedWriteReviews
 from cardquota_webhooks.resizes import ResizeReviews
-from cardquota_webhooks.reviews.queue_answers import QueueAnswers
-from cardquota_webhooks.reviews.workload_answers import WorkloadAnswers
-from cardquota_webhooks.scaling.scale_targets import ScaleTargets
-from cardquota_webhooks.scaling.scales import ScaleReviews
-from cardquota_webhooks.server import AdmissionServer
-from cardquota_webhooks.visibility_wait import VisibilityWait
+from cardquota_webhooks.scale_targets import ScaleTargets
+from cardquota_webhooks.scales import ScaleReviews
+from cardquota_webhooks.server import AdmissionServer, RefusedWriteReviews
 from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
 
 from ..cluster.api.access import AccessError
-from ..cluster.api.claim_lookup import ClaimLookup
 from ..cluster.api.client import Client
 from ..cluster.api.find_access import find_access
-from ..cluster.api.pod_lookup import PodLookup
-from ..cluster.api.queue_lookup import QueueLookup
+from ..cluster.api.lookups import ClaimLookup, PodLookup, QueueLookup
 from ..cluster.election.elector import Elector
 from ..cluster.events.event import ObjectReference
 from ..cluster.events.events import EventRecorder
 from ..cluster.serving.http_server import HttpServer
+from ..cluster.watch.catching_up import AT_ONCE, OverdueReads
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.watch.feed import watched_kinds
 from ..cluster.watch.left_out_reads import LeftOutReads
 from ..cluster.watch.optional_reflector import OptionalReflector
-from ..cluster.watch.overdue_reads import AT_ONCE, OverdueReads
 from ..cluster.watch.reflector import Reflector
 from ..control.fence import Fence
 from ..control.installation import InstallationCheck

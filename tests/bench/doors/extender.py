@@ -27,7 +27,7 @@ from cardquota.extender import (
     read_args,
     scores_answer,
 )
-from cardquota.quota.card_memory import CardPlacement, MemoryPod
+from cardquota.quota.cards import CardPlacement, MemoryPod
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.scheduling import BEST, KEPT, NodeRanking, fit_nodes
 

@@ -49,9 +49,8 @@ from cardquota.quota.decisions.fit import borrowing
 from cardquota.quota.decisions.groups import EnqueueVerdict, judge_enqueue
 from cardquota.quota.ledger import Ledger, LedgerReader, PodAssessor, charges
 from cardquota.quota.ledger.groups import GroupFacts, GroupRequest, PodGroupState
-from cardquota.quota.pods import PodFacts, PodRecord
+from cardquota.quota.pods import REPLICA_SET, PodFacts, PodRecord, UpdatePart
 from cardquota.quota.release import release_judge
-from cardquota.quota.workloads import REPLICA_SET, UpdatePart
 
 from . import broken_answers, broken_cards, broken_votes
 from .breaker import Breaker

@@ -4,8 +4,7 @@ import random
 from typing import Any
 
 from cardquota.quota.accounts import AccountReader
-from cardquota.quota.pods import PodRecord
-from cardquota.quota.pods.indexes import HeldCards
+from cardquota.quota.pods import HeldCards, PodRecord
 from cardquota.quota.reports import Waiting, queue_report
 
 from .breaker import Breaker

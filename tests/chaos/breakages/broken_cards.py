@@ -3,8 +3,8 @@
 from typing import Any
 
 from cardquota.extender import BindArgs, Binder, binder
-from cardquota.quota.card_memory import CardMemory, MemoryNode, MemoryPod, MemoryShape, NodeKind
-from cardquota.quota.messages.nodes import binding_messages
+from cardquota.quota.cards import CardMemory, MemoryNode, MemoryPod, MemoryShape, NodeKind
+from cardquota.quota.messages import binding_messages
 from cardquota.quota.pods import PodFacts
 
 from .breaker import Breaker

@@ -8,7 +8,7 @@ import pytest
 from builders import GPU
 from builders.group import GroupBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.messages.groups import group_messages
+from cardquota.quota.messages import group_messages
 from cardquota_dev.testing import eventually
 from integration.asking import MERGE, ApiReply, ask
 from integration.roomy_nodes import T1000, T2000
@@ -18,26 +18,11 @@ APPLY = "application/apply-patch+yaml"
 BAD_REQUESTS = {
     "not JSON": "{T1000: 2}",
     "empty": "",
-    "cut off": '{"T1000": 2',
     "a list": '["T1000"]',
-    "a text": '"T1000"',
-    "a number": "2",
-    "null": "null",
-    "no row": "{}",
     "a fraction": '{"T1000": 1.5}',
-    "a whole float": '{"T1000": 2.0}',
-    "negative": '{"T1000": -1}',
     "zero": '{"T1000": 0}',
-    "a number as text": '{"T1000": "2"}',
-    "a bool": '{"T1000": true}',
-    "a duplicate": '{"T1000": 1, "T1000": 2}',
     "the same choice twice": '{"T1000|T2000": 1, "T1000 | T2000": 2}',
-    "no name": '{"": 1}',
-    "no alternative": '{"T1000|": 1}',
-    "more than 2^53": '{"T1000": 9007199254740993}',
     "uncountable": '{"T1000": 1' + "0" * 30 + "}",
-    "too many digits": '{"T1000": 1' + "0" * 4_500 + "}",
-    "NaN": '{"T1000": NaN}',
     "too many cards": json.dumps({f"C{n}": 1 for n in range(65)}),
     "too long": json.dumps({"T1000": 1}).ljust(6_000),
 }
@@ -233,9 +218,8 @@ def test_a_group_of_another_controller_is_told_at_once_what_is_wrong(team: Team)
     assert team.create(made).warnings == ()  # as Volcano names them
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("many", [1_000, pytest.param(5_000, marks=pytest.mark.long)])
-def test_thousands_of_groups_at_once_are_all_answered(team: Team, many: int) -> None:
+@pytest.mark.long
+def test_thousands_of_groups_at_once_are_all_answered(team: Team) -> None:
     """By 32 clients; every tenth can never start. Each is answered by itself: nothing adds up."""
     team.has_queue({T1000: 3})
     first = team.a_gang("first", 2).requesting({T1000: 3})
@@ -248,5 +232,5 @@ def test_thousands_of_groups_at_once_are_all_answered(team: Team, many: int) -> 
         return reply.ok
 
     with ThreadPoolExecutor(32) as clients:
-        taken = list(clients.map(create, range(many)))
-    assert [number for number, ok in enumerate(taken) if not ok] == list(range(0, many, 10))
+        taken = list(clients.map(create, range(2_000)))
+    assert [number for number, ok in enumerate(taken) if not ok] == list(range(0, 2_000, 10))

@@ -7,7 +7,7 @@ import pytest
 from builders import H200, a_namespace, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.messages.queues import queue_messages
+from cardquota.quota.messages import queue_messages
 from cardquota_dev.testing import Cluster
 from integration.asking import MERGE, ask, metric
 from integration.team import Team, let_through

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -21,7 +21,6 @@ JOBS = "/apis/batch.volcano.sh/v1alpha1"
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 RUNS_ON = {"annotations": {"cardquota.dev/run-seconds": "3600"}}
 GROUP_NAME = "scheduling.k8s.io/group-name"
-MODEL = "nvidia.com/gpu.product"
 H200, H800 = "NVIDIA-H200", "NVIDIA-H800"
 
 
@@ -158,16 +157,6 @@ def command(plane: Cluster, team: str, action: str, target: Object) -> None:
     eventually(lambda: not found(plane, where), "the command is deleted")
 
 
-def narrowed(plane: Cluster, pod: Object, model: str) -> None:
-    """Open the pod's gate and let it run on nodes of one model alone, in one patch."""
-    term = {"matchExpressions": [{"key": MODEL, "operator": "In", "values": [model]}]}
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
-    change = {"spec": {"schedulingGates": None, "affinity": {"nodeAffinity": required}}}
-    meta = pod["metadata"]
-    where = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
-    do(plane, "PATCH", where, change, content_type="application/strategic-merge-patch+json")
-
-
 @pytest.mark.slow
 def test_a_job_runs_and_completes(volcano: Cluster, team: str) -> None:
     job = a_job(volcano, team)
@@ -218,146 +207,6 @@ def test_a_deployment_has_a_group_per_replica_set(volcano: Cluster, team: str) -
     change = {"spec": {"replicas": 0}}
     do(volcano, "PATCH", f"{where}/deployments/web", change, content_type=MERGE)
     eventually(lambda: phases(volcano, team) == ["Inqueue"], "back in the queue")
-
-
-@pytest.mark.slow
-def test_a_gated_pod_is_skipped_and_holds_nothing(volcano: Cluster, team: str, unique: str) -> None:
-    """The job behind it runs, though the queue has room for one job alone."""
-    a_queue(volcano, unique, capability={"cpu": "2"})
-    gates = [{"name": "example.com/wait"}]
-    a_job(volcano, team, name="gated", schedulingGates=gates, metadata=RUNS_ON, queue=unique)
-    eventually(lambda: len(pods_of(volcano, team)) == 2, "the gated pods")
-    a_job(volcano, team, name="free", metadata=RUNS_ON, queue=unique)
-    eventually(lambda: running(volcano, team) == 2, "the free pods run")
-    nodes = {one["metadata"]["name"]: "nodeName" in one["spec"] for one in pods_of(volcano, team)}
-    assert nodes == {
-        "gated-worker-0": False,
-        "gated-worker-1": False,
-        "free-worker-0": True,
-        "free-worker-1": True,
-    }
-    told = eventually(lambda: events_of(volcano, team, "Unschedulable"), "an event")
-    assert any("2 gated" in one["message"] for one in told)
-    eventually(lambda: held(volcano, unique) == "2", "the queue holds what is free")
-    # A third job finds no room: its group stays where it is, and it has no pods.
-    a_job(volcano, team, name="third", queue=unique)
-    eventually(lambda: "Pending" in phases(volcano, team), "a pending group")
-    assert len(pods_of(volcano, team)) == 4
-
-
-@contextmanager
-def refusing(plane: Cluster, team: str) -> Iterator[None]:
-    """A policy that refuses pods of the controllers in a namespace."""
-    user = "system:serviceaccount:batch-system:volcano-controllers"
-    rule = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}
-    policy = {
-        "metadata": {"name": team},
-        "spec": {
-            "matchConstraints": {"resourceRules": [{**rule, "operations": ["CREATE"]}]},
-            "validations": [
-                {"expression": f"request.userInfo.username != '{user}'", "message": "not today"}
-            ],
-        },
-    }
-    only = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": team}}}
-    binding = {
-        "metadata": {"name": team},
-        "spec": {"policyName": team, "validationActions": ["Deny"], "matchResources": only},
-    }
-    where = (
-        (f"{ADMISSION}/validatingadmissionpolicies", policy),
-        (
-            f"{ADMISSION}/validatingadmissionpolicybindings",
-            binding,
-        ),
-    )
-    for path, body in where:
-        do(plane, "POST", path, body)
-    pod = {"metadata": {"name": "probe"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
-    refused: Callable[[], bool] = lambda: (  # noqa: E731
-        not ask(plane, "POST", f"/api/v1/namespaces/{team}/pods?dryRun=All", pod, as_user=user).ok
-    )
-    eventually(refused, "the policy is in force")
-    yield
-    for path, _ in where:
-        do(plane, "DELETE", f"{path}/{team}")
-
-
-@pytest.mark.slow
-def test_refused_pods_end_the_job_after_fifteen_tries(volcano: Cluster, team: str) -> None:
-    with refusing(volcano, team):
-        a_job(volcano, team)
-        eventually(lambda: job_phase(volcano, team) == "Terminated", "the job is terminated")
-    told = events_of(volcano, team, "FailedCreate")
-    assert len(told) == 16, "the first try, and 15 more"
-    assert "not today" in told[0]["message"]
-    assert pods_of(volcano, team) == []
-    eventually(lambda: groups_of(volcano, team) == [], "no group is left")
-
-
-@pytest.mark.slow
-def test_later_pods_of_a_task_inherit_the_failures_of_the_first(
-    volcano: Cluster, team: str, configuration: Path
-) -> None:
-    """Unless the scheduler's configuration says otherwise."""
-    configuration.write_text("tiers: [{plugins: [{name: capacity}]}]\n")
-    gates = [{"name": "example.com/wait"}]
-    a_job(volcano, team, schedulingGates=gates, metadata=RUNS_ON)
-    eventually(lambda: len(pods_of(volcano, team)) == 2, "the gated pods")
-    for pod, model in zip(pods_of(volcano, team), (H200, H800), strict=True):
-        narrowed(volcano, pod, model)
-
-    def misfit() -> bool:
-        told = events_of(volcano, team, "Unschedulable")
-        return any("node affinity" in one["message"] and one["count"] > 3 for one in told)
-
-    eventually(misfit, "several sessions in which one does not fit")
-    assert running(volcano, team) == 0
-    setting = {"name": "allocate", "arguments": {"predicateErrorCacheEnable": False}}
-    stored = {"tiers": [{"plugins": [{"name": "capacity"}]}], "configurations": [setting]}
-    configuration.write_text(json.dumps(stored))
-    eventually(lambda: running(volcano, team) == 2, "both run")
-
-
-def test_a_queue_must_deserve_what_is_guaranteed(volcano: Cluster, unique: str) -> None:
-    guarantee = {"resource": {"cpu": "4"}}
-    for deserved in ({}, {"deserved": {"cpu": "2"}}):
-        body = queue_body(unique, guarantee=guarantee, **deserved)
-        answer = ask(volcano, "POST", f"{GROUP}/queues", body)
-        assert not answer.ok
-        assert "requestBody.spec.deserved.cpu" in answer.message
-    # What is broken of a card quota is nothing to Volcano.
-    a_queue(volcano, unique, guarantee=guarantee, deserved={"cpu": "4"})
-
-
-def test_a_job_must_be_possible(volcano: Cluster, team: str) -> None:
-    spec = {"minAvailable": 3, "tasks": [{"name": "a", "replicas": 2, "template": {}}]}
-    body = {
-        "apiVersion": "batch.volcano.sh/v1alpha1",
-        "kind": "Job",
-        "metadata": {"name": "x"},
-        "spec": spec,
-    }
-    answer = ask(volcano, "POST", f"{JOBS}/namespaces/{team}/jobs", body)
-    assert "minAvailable 3 is more than all 2 replicas" in answer.message
-    body["spec"] = {"tasks": [spec["tasks"][0], spec["tasks"][0]]}  # type: ignore[index]
-    answer = ask(volcano, "POST", f"{JOBS}/namespaces/{team}/jobs", body)
-    assert "two tasks have one name" in answer.message
-
-
-def test_partitions_are_not_simulated_and_that_is_said(volcano: Cluster, team: str) -> None:
-    policy = {"totalPartitions": 1, "partitionSize": 2}
-    task = {"name": "a", "replicas": 2, "template": {"spec": {}}, "partitionPolicy": policy}
-    body = {
-        "apiVersion": "batch.volcano.sh/v1alpha1",
-        "kind": "Job",
-        "metadata": {"name": "x"},
-        "spec": {"tasks": [task]},
-    }
-    answer = ask(volcano, "POST", f"{JOBS}/namespaces/{team}/jobs?dryRun=All", body)
-    assert answer.ok
-    (said,) = answer.warnings
-    assert "does not do partitionPolicy: Volcano starts the members of a partition tog" in said
 
 
 @pytest.mark.slow

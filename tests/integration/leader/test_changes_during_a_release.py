@@ -13,7 +13,7 @@ from integration.team import Team, notes
 
 from .release_walk import ChangeByUser, ReleaseScene, Store, gang, member, walk
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 async def reserved(store: Store) -> bool:
@@ -68,9 +68,6 @@ SCENES: dict[str, Callable[[Team], ReleaseScene]] = {
     ),
     "a member is deleted after the first gate": lambda team: of_three(
         team, ChangeByUser(opening, c_is_deleted, c_is_gone, c_comes)
-    ),
-    "minMember is lowered before the first gate": lambda team: of_three(
-        team, ChangeByUser(reserved, lowered, knows(2)), "c"
     ),
     "minMember is lowered after the first gate": lambda team: of_three(
         team, ChangeByUser(opening, lowered, knows(2)), "c"

@@ -15,13 +15,12 @@ import yaml
 
 from builders import H200
 from cardquota.cli.check import MOST_SHOWN, Finding
-from cardquota.cli.check.installation import TERM_DEFINITION, read_installed
-from cardquota.cli.check.installation.fence_section import fence_section
-from cardquota.cli.check.installation.installation_section import installation_section
+from cardquota.cli.check.installation_section import fence_section, installation_section
+from cardquota.cli.check.installed import TERM_DEFINITION, read_installed
 from cardquota.cluster.api import Client
 from cardquota.cluster.api.find_access import find_access
 from cardquota.install import documents
-from cardquota.install.admission_path import admission_path
+from cardquota.install.manifests import admission_path
 from cardquota.quota import vocabulary as v
 from cardquota.settings import Settings, load
 from cardquota_dev.paths import CHECKOUT

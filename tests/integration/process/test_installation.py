@@ -15,7 +15,7 @@ from cardquota.cluster.api.find_access import find_access
 from cardquota.cluster.events import ObjectReference
 from cardquota.control import EVERY, InstallationCheck
 from cardquota.install import documents
-from cardquota.install.admission_path import admission_path
+from cardquota.install.manifests import admission_path
 from cardquota.metrics import Metrics
 from cardquota.quota import vocabulary as v
 from cardquota.settings import GateSetter, Settings, Webhook

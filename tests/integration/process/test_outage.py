@@ -13,7 +13,7 @@ import yaml
 
 from builders import a_pod
 from cardquota.quota import vocabulary as v
-from cardquota.quota.messages.queues import queue_messages
+from cardquota.quota.messages import queue_messages
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
 from integration.asking import MERGE, ApiReply, Object, ask, metric
 from integration.gate_table import PLENTY, TABLE, born, namespaces

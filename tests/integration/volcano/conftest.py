@@ -1,7 +1,6 @@
 """The plane with the product beside the stand-in for Volcano, whose tests stand in this folder."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import yaml
@@ -18,16 +17,8 @@ ACCOUNTS = tuple(
 )
 
 
-@pytest.fixture(scope="module")
-def scheduler_conf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The configuration of the stand-in's scheduler: not there until a test writes it."""
-    return tmp_path_factory.mktemp("scheduler-conf") / "volcano-scheduler.conf"
-
-
-@pytest.fixture(scope="module")
-def beside_volcano(
-    tmp_path_factory: pytest.TempPathFactory, scheduler_conf: Path
-) -> Iterator[Cluster]:
+@pytest.fixture(scope="session")
+def beside_volcano(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """With Volcano's own definitions, as where it was first."""
     config = tmp_path_factory.mktemp("beside-volcano") / "config.yaml"
     volcano = {"accounts": list(ACCOUNTS), "configuration": f"{NAMESPACE}/{CONFIGURATION}"}
@@ -38,7 +29,6 @@ def beside_volcano(
         config=config,
         crds="volcano",
         volcano=NAMESPACE,
-        volcano_config=scheduler_conf,
         volcano_period=0.2,
         volcano_longest_pause=0.2,
     ) as cluster:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cardquota.api import SchemaError, WireModel, constrained, structural
+from cardquota.api import QueueStatusSchema, SchemaError, WireModel, constrained, structural
 from cardquota.api.generate import RESOURCES
 
 Node = dict[str, Any]
@@ -137,3 +137,11 @@ class Unsayable(WireModel):
 def test_what_is_not_structural_is_refused(model: type[WireModel], text: str) -> None:
     with pytest.raises(SchemaError, match=text):
         structural(model)
+
+
+def test_a_status_that_says_nothing_owns_nothing() -> None:
+    assert QueueStatusSchema().to_wire() == {}
+    assert QueueStatusSchema(state="Open", observed_generation=1).to_wire() == {
+        "state": "Open",
+        "observedGeneration": 1,
+    }

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cardquota.cli.files import read_files, sort_documents
 from cardquota.cli.simulate import Answers, Simulation
+from cardquota.cli.simulate.inventory import sort_documents
+from cardquota.cli.simulate.yaml_files import read_files
 from cardquota.quota.reports.drift import drift
 from cardquota.settings import Settings
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from builders import H200
-from cardquota.cli.exit_code import ExitCode
+from cardquota.cli.output import ExitCode
 from cardquota.cli.plugin import plugin
 
 from .answering_api import NOT_SERVED, Answer, answering

@@ -19,8 +19,7 @@ from builders import H200
 from cardquota import __version__
 from cardquota.cli import printing
 from cardquota.cli.app import app
-from cardquota.cli.exit_code import EXIT_CODES, ExitCode
-from cardquota.cli.output import Output
+from cardquota.cli.output import EXIT_CODES, ExitCode, Output
 from cardquota.cli.plugin import plugin
 
 from .answering_api import Answer, answering

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from cardquota.cli.exit_code import ExitCode
+from cardquota.cli.output import ExitCode
 
 LOADING = """
 import builtins, os, signal, sys

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cardquota.quota import vocabulary as v
-from cardquota.quota.messages import order_messages
+from cardquota.quota.messages import gate_messages
 from cardquota_dev.catalogue.__main__ import COMMITTED, main
 from cardquota_dev.catalogue.entry import Entry, Where
 from cardquota_dev.catalogue.page import ENTRIES, page, unexplained, unsaid
@@ -46,9 +46,9 @@ def test_a_sentence_that_is_missing_is_named(
     def something_new() -> str:
         return "news"
 
-    something_new.__module__ = order_messages.__name__
-    monkeypatch.setattr(order_messages, "something_new", something_new, raising=False)
-    monkeypatch.setattr(order_messages, "ADVICE_NEW", "do it", raising=False)
+    something_new.__module__ = gate_messages.__name__
+    monkeypatch.setattr(gate_messages, "something_new", something_new, raising=False)
+    monkeypatch.setattr(gate_messages, "ADVICE_NEW", "do it", raising=False)
     monkeypatch.setattr(v, "NEW_REASON", "SomethingNew", raising=False)
     assert main(["--check"]) == 1
     said = capsys.readouterr().err

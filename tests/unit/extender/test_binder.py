@@ -12,7 +12,7 @@ from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import BindArgs, Binder
 from cardquota.quota import ALLOCATED, MANAGED
 from cardquota.quota import TERM as TERM_KEY
-from cardquota.quota.card_memory import MemoryNode
+from cardquota.quota.cards import MemoryNode
 from cardquota.quota.ledger import Ledger
 
 from ..control.fakes import TERM, Answer, Call, Script, a_writer, denied, lost, refused, stored

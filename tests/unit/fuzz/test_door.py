@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cardquota.extender import Binder, SchedulerVerbs
-from cardquota.quota.card_memory import CardMemory, MemoryNode
+from cardquota.quota.cards import CardMemory, MemoryNode
 from fuzz.door.run import fuzz_door
 
 

@@ -18,9 +18,8 @@ from fuzz.product import FuzzedProduct
 from fuzz.run import fuzz
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-async def test_nothing_that_is_sent_is_too_much(seed: int) -> None:
-    found = await fuzz(2_500, seed, large=0.0, timed=False)
+async def test_nothing_that_is_sent_is_too_much() -> None:
+    found = await fuzz(2_500, 1, large=0.0, timed=False)
     assert not found.counted, found.text()
     assert found.inputs == 2_500
     # It is not all refused at the first look.
@@ -48,8 +47,7 @@ async def test_an_error_is_found_wherever_it_is(monkeypatch: pytest.MonkeyPatch)
         raise ZeroDivisionError
 
     with monkeypatch.context() as patch:
-        patch.setattr("cardquota_webhooks.visibility_wait.judge_create", broken)
-        patch.setattr("cardquota_webhooks.visibility_wait.judge_create", broken)
+        patch.setattr("cardquota_webhooks.pod_judge.judge_create", broken)
         assert (await fuzz(200, 1, large=0.0, timed=False)).counted["bug"]
     with monkeypatch.context() as patch:
         patch.setattr("cardquota.quota.ledger.ledger.Ledger.group_seen", broken)

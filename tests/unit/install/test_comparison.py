@@ -8,11 +8,9 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-import yaml
 
-from cardquota.install import differences, documents, plural
-from cardquota.settings import Extender, GateSetter, Settings, Webhook
-from cardquota_dev.paths import CHECKOUT
+from cardquota.install import differences, documents
+from cardquota.settings import GateSetter, Settings, Webhook
 
 Object = dict[str, Any]
 RENDERED = {(one["kind"], one["metadata"]["name"]): one for one in documents(Settings())}
@@ -132,23 +130,3 @@ def test_what_changes_no_meaning(wanted: Object, change: Callable[[Object], obje
 )
 def test_what_does(wanted: Object, change: Callable[[Object], object], told: str) -> None:
     assert changed(wanted, change) == [told]
-
-
-def test_the_operator_may_read_all_that_is_rendered() -> None:
-    rules = [
-        rule
-        for document in yaml.safe_load_all((CHECKOUT / "manifests/base/rbac.yaml").read_text())
-        if document["kind"] == "ClusterRole"
-        for rule in document["rules"]
-        if "get" in rule["verbs"] and "resourceNames" in rule
-    ]
-    readable = {
-        (resource, name)
-        for rule in rules
-        for resource in rule["resources"]
-        for name in rule["resourceNames"]
-    }
-    webhook, extender = Webhook(gate=GateSetter.POLICY), Extender(enabled=True)
-    with_all = documents(Settings(webhook=webhook, extender=extender))
-    wanted = {*RENDERED, *((one["kind"], one["metadata"]["name"]) for one in with_all)}
-    assert readable == {(plural(kind), name) for kind, name in wanted}

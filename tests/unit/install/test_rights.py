@@ -1,174 +1,102 @@
-"""The operator's rights, one by one: what stands here is used, and nothing else is granted."""
+"""The rights that the operator is said to need are those that the manifests grant, all of them."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from cardquota.install import documents as rendered
-from cardquota.install import plural
-from cardquota.settings import Extender, GateSetter, Settings, Webhook
+from cardquota.install import Right, in_words
+from cardquota.install.rights import rights
+from cardquota.settings import (
+    Extender,
+    GateSetter,
+    InstallationMode,
+    MetricsServer,
+    Settings,
+    Webhook,
+)
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
+VOLCANO = Settings(scheduler="volcano")
+EXTENDER = Settings(extender=Extender(enabled=True))
 
 
-EVERYWHERE = {
-    # what the ledger is fed with
-    ("", "pods", "", "list watch"),
-    ("", "nodes", "", "list watch"),
-    ("", "namespaces", "", "list watch"),
-    ("scheduling.volcano.sh", "queues", "", "list watch"),
-    ("scheduling.volcano.sh", "podgroups", "", "list watch"),
-    ("scheduling.k8s.io", "priorityclasses", "", "list watch"),
-    # what the API server adds to a workload's pods
-    ("", "limitranges", "", "list watch"),
-    ("node.k8s.io", "runtimeclasses", "", "list watch"),
-    # how many pods a workload wants, and of which kind
-    ("apps", "deployments", "", "list watch"),
-    ("apps", "statefulsets", "", "list watch"),
-    ("apps", "replicasets", "", "list watch"),
-    ("apps", "daemonsets", "", "list watch"),
-    ("batch", "jobs", "", "list watch"),
-    # has a controller whose pods were refused try again
-    ("apps", "replicasets/status", "", "patch"),
-    ("apps", "statefulsets/status", "", "patch"),
-    ("apps", "daemonsets/status", "", "patch"),
-    ("batch", "jobs/status", "", "patch"),
-    # by which resource names devices are claimed that no quota counts
-    ("resource.k8s.io", "deviceclasses", "", "list watch"),
-    # whether the devices of a pod's claims are cards
-    ("resource.k8s.io", "resourceclaims", "", "get"),
-    ("resource.k8s.io", "resourceclaimtemplates", "", "get"),
-    # whether a queue is there that the watch has not told of
-    ("scheduling.volcano.sh", "queues", "", "get"),
-    # gates; settling what became of a patch
-    ("", "pods", "", "get patch"),
-    # reservations and phases
-    ("scheduling.volcano.sh", "podgroups", "", "get patch"),
-    # what people see
-    ("scheduling.volcano.sh", "queues/status", "", "patch"),
-    ("", "events", "", "create patch"),
-    # what the definition of Queues keeps
-    (
-        "apiextensions.k8s.io",
-        "customresourcedefinitions",
-        "queues.scheduling.volcano.sh",
-        "list watch",
-    ),
-    # CA bundles
-    ("admissionregistration.k8s.io", "mutatingwebhookconfigurations", "cardquota", "get patch"),
-    ("admissionregistration.k8s.io", "validatingwebhookconfigurations", "cardquota", "get patch"),
-    (
-        "admissionregistration.k8s.io",
-        "mutatingwebhookconfigurations",
-        "cardquota-scales",
-        "get patch",
-    ),
-    (
-        "admissionregistration.k8s.io",
-        "mutatingwebhookconfigurations",
-        "cardquota-reviews",
-        "get patch",
-    ),
-    # whether the policies are those that were rendered, whoever sets the gate and binds
-    *(
-        ("admissionregistration.k8s.io", plural(one["kind"]), one["metadata"]["name"], "get")
-        for gate in GateSetter
-        for one in rendered(Settings(webhook=Webhook(gate=gate), extender=Extender(enabled=True)))
-        if not one["kind"].endswith("WebhookConfiguration")
-    ),
-}
-IN_ITS_OWN_NAMESPACE = {
-    # a create cannot be restricted by name
-    ("coordination.k8s.io", "leases", "", "create"),
-    ("coordination.k8s.io", "leases", "cardquota", "get patch watch"),
-    # what the policies compare a term with
-    ("cardquota.volcano.sh", "terms", "", "create"),
-    ("cardquota.volcano.sh", "terms", "cardquota", "get patch"),
-    # events about the installation stand on the namespace
-    ("", "namespaces", "cardquota-system", "get"),
-    # whether another scheduler writes phases: it is shown a group of ours
-    ("scheduling.volcano.sh", "podgroups", "", "create"),
-    ("", "secrets", "", "create"),
-    ("", "secrets", "cardquota-webhook", "get patch"),
-}
-WITH_THE_EXTENDER = [
-    # binds; policies say in which term, and what it may carry
-    ("", "pods/binding", "", "create"),
-    # certificates of server and callers
-    ("", "secrets", "cardquota-extender", "get patch"),
-    ("", "secrets", "cardquota-extender-client", "get patch"),
-    # broken cards, in kube-system; a part of a name cannot restrict it
-    ("", "configmaps", "", "list watch"),
-]
-BESIDE_VOLCANO = {
-    ("scheduling.volcano.sh", "queues", "", "patch"),
-    # which cards the pods of a Job will ask for
-    ("batch.volcano.sh", "jobs", "", "get"),
-    (
-        "admissionregistration.k8s.io",
-        "mutatingwebhookconfigurations",
-        "cardquota-refused",
-        "get patch",
-    ),
-    # the CA bundle of the webhook for Volcano's Jobs
-    (
-        "admissionregistration.k8s.io",
-        "validatingwebhookconfigurations",
-        "cardquota-volcano-jobs",
-        "get patch",
-    ),
-}
-
-
-def documents(path: str) -> list[dict[str, Any]]:
+def roles(path: str) -> list[dict[str, Any]]:
+    """And their bindings."""
     return list(yaml.safe_load_all((MANIFESTS / path).read_text()))
 
 
-def granted(path: str, kind: str) -> set[tuple[str, str, str, str]]:
-    """API group, resource, name and verbs of every rule of the only role of this kind."""
-    (role,) = (one for one in documents(path) if one["kind"] == kind)
-    return set(rules(role))
+def granted(*paths: str) -> set[Right]:
+    found = (one for path in paths for one in roles(path) if "rules" in one)
+    return {right for role in found for right in _of_role(role)}
 
 
-def rules(role: dict[str, Any]) -> list[tuple[str, str, str, str]]:
-    return [
-        (group, resource, name, " ".join(sorted(rule["verbs"])))
-        for rule in role["rules"]
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        for name in rule.get("resourceNames", [""])
+def _of_role(role: dict[str, Any]) -> Iterator[Right]:
+    namespace = role["metadata"].get("namespace", "")
+    for rule in role["rules"]:
+        for group in rule["apiGroups"]:
+            for resource in rule["resources"]:
+                for name in rule.get("resourceNames", [""]):
+                    for verb in rule["verbs"]:
+                        yield Right(verb, group, resource, name, namespace)
+
+
+def needed(settings: Settings) -> set[Right]:
+    return set(rights(settings))
+
+
+BASE, BESIDE, BINDS, ASKS = (
+    "base/rbac.yaml",
+    "components/volcano/rbac.yaml",
+    "components/extender/rbac.yaml",
+    "components/metrics-authentication/rbac.yaml",
+)
+GUARDED = Settings(metrics=MetricsServer(authentication=True))
+BY_POLICY = Settings(webhook=Webhook(gate=GateSetter.POLICY))
+
+
+def test_each_is_granted() -> None:
+    assert needed(Settings()) <= granted(BASE)
+    assert needed(BY_POLICY) <= granted(BASE)
+    assert needed(VOLCANO) <= granted(BASE, BESIDE)
+    assert needed(EXTENDER) <= granted(BASE, BINDS)
+    assert needed(GUARDED) <= granted(BASE, ASKS)
+
+
+def test_nothing_else_is_granted() -> None:
+    audit = Settings(mode=InstallationMode.AUDIT, webhook=Webhook(gate=GateSetter.POLICY))
+    every = (Settings(), BY_POLICY, VOLCANO, EXTENDER, GUARDED, audit)
+    assert granted(BASE, BESIDE, BINDS, ASKS) <= set().union(*map(needed, every))
+
+
+def test_a_secret_that_somebody_else_keeps_is_only_read() -> None:
+    given = rights(Settings(webhook=Webhook(certificates="secret")))
+    assert {one.verb for one in given if one.resource == "secrets"} == {"get"}
+
+
+def test_names_are_those_of_the_settings() -> None:
+    found = rights(Settings(namespace="quota", webhook=Webhook(secret="tls")))
+    assert Right("get", "", "secrets", "tls", "quota") in found
+
+
+def test_in_words() -> None:
+    some = [
+        Right("list", "", "pods"),
+        Right("watch", "", "pods"),
+        Right("patch", "", "pods"),
+        Right("get", "coordination.k8s.io", "leases", "cardquota", "cardquota-system"),
     ]
-
-
-def test_the_operators_rights_in_all_namespaces() -> None:
-    assert granted("base/rbac.yaml", "ClusterRole") == EVERYWHERE
-
-
-def test_the_operators_rights_in_its_own_namespace() -> None:
-    assert granted("base/rbac.yaml", "Role") == IN_ITS_OWN_NAMESPACE
-
-
-def test_the_operators_rights_beside_volcano() -> None:
-    """There its numbers stand in an annotation of the Queue; a policy lets it write no other."""
-    assert granted("components/volcano/rbac.yaml", "ClusterRole") == BESIDE_VOLCANO
-
-
-def test_the_operators_rights_with_the_extender() -> None:
-    """Without the component it has none of them: the base works without the extender."""
-    roles = [one for one in documents("components/extender/rbac.yaml") if "rules" in one]
-    assert [rule for role in roles for rule in rules(role)] == WITH_THE_EXTENDER
-    assert [one["metadata"].get("namespace") for one in roles] == [
-        None,
-        "cardquota-system",
-        "kube-system",
+    assert in_words(some) == [
+        "list, watch and patch pods",
+        "get leases.coordination.k8s.io <cardquota> in cardquota-system",
     ]
 
 
 def test_nobody_else_is_given_them() -> None:
     components = ("volcano", "extender", "metrics-authentication")
     for path in ("base/rbac.yaml", *(f"components/{name}/rbac.yaml" for name in components)):
-        bindings = [one for one in documents(path) if one["kind"].endswith("Binding")]
+        bindings = [one for one in roles(path) if one["kind"].endswith("Binding")]
         assert {
             (s["kind"], s["namespace"], s["name"]) for one in bindings for s in one["subjects"]
         } == {("ServiceAccount", "cardquota-system", "cardquota")}
@@ -178,7 +106,7 @@ def test_f4_who_sets_quotas_may_ask_who_holds_them_and_a_tenant_of_his_own_workl
     """The answer about a queue names workloads of all namespaces."""
     may = {
         (role["metadata"]["name"], resource): rule["verbs"]
-        for role in documents("base/roles.yaml")
+        for role in roles("base/roles.yaml")
         for rule in role["rules"]
         if rule["apiGroups"] == ["cardquota.volcano.sh"]
         for resource in rule["resources"]
@@ -193,6 +121,6 @@ def test_no_right_is_given_by_a_star() -> None:
     files = [*MANIFESTS.rglob("*rbac.yaml"), *MANIFESTS.rglob("roles.yaml")]
     assert len(files) > 4
     for file in files:
-        for role in documents(str(file)):
+        for role in roles(str(file)):
             for rule in role.get("rules", ()):
                 assert "*" not in rule["verbs"] + rule["resources"] + rule["apiGroups"]

@@ -12,12 +12,11 @@ from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota import Stamp, to_its_end
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.pods import ChargeState, PodRecord
+from cardquota.quota.pods import ChargeState, PodRecord, UpdatePart
 from cardquota.quota.release import Refusal, queue_order
 from cardquota.quota.release.openings import openings
 from cardquota.quota.reports import Totals, ledger_totals
 from cardquota.quota.reports.drift import drift
-from cardquota.quota.workloads import UpdatePart
 
 XPU, XPU_RESOURCE = "XPU-1", "example.com/xpu"
 A10_MEMORY = "NVIDIA-A10/gpu-mem"
@@ -150,7 +149,7 @@ def state_of(ledger: Ledger) -> dict[str, Any]:
 
 def made(ledger: Ledger) -> dict[tuple[str, str], dict[tuple[str, str], int]]:
     """How many pods each controller has, by queue and namespace; counted anew, and held against
-    what the ledger says, which it keeps up to date from one call to the next.
+    what the ledger says.
     """
     found: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
     for one in ledger.pods.values():
@@ -164,7 +163,8 @@ def made(ledger: Ledger) -> dict[tuple[str, str], dict[tuple[str, str], int]]:
         for key in () if facts.terminating else keys:
             numbers[key] = numbers.get(key, 0) + 1
     for (queue, namespace), numbers in found.items():
-        assert ledger.made_pods.numbers(queue, namespace) == numbers
+        for (kind, name), number in numbers.items():
+            assert ledger.made_pods.number_of(queue, namespace, kind, name) == number
     of_queue: dict[str, set[str]] = {}
     for uid, one in ledger.pods.items():
         of_queue.setdefault(one.queue, set()).add(uid)

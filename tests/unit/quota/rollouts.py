@@ -15,7 +15,7 @@ from cardquota.quota.objects import (
     WorkloadMeta,
     WorkloadSpec,
 )
-from cardquota.quota.workloads.workload_facts import workload_facts
+from cardquota.quota.pods.workload_facts import workload_facts
 
 QUEUE = a_queue("queue").with_quota({H200: 3})
 

@@ -25,15 +25,17 @@ from cardquota_webhooks import (
     CardlessClaims,
     PodGroupReviews,
     PodReviews,
+    QueueAnswers,
     QueueReviews,
     RefusedWriteReviews,
     ResizeReviews,
+    ScaleReviews,
+    ScaleTargets,
     VisibilityWait,
     VolcanoJobReviews,
+    WorkloadAnswers,
     WorkloadReviews,
 )
-from cardquota_webhooks.reviews import QueueAnswers, WorkloadAnswers
-from cardquota_webhooks.scaling import ScaleReviews, ScaleTargets
 
 RESOURCES = {
     PodBody: ("", "v1", "pods"),

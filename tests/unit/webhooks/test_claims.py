@@ -11,9 +11,8 @@ from builders import H200, a_namespace, a_pod, a_queue, a_volcano_job
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.objects import ResourceClaim, Workload
-from cardquota.quota.pods import PodDefaults
-from cardquota.quota.workloads import pod_of
-from cardquota.quota.workloads.workload_facts import workload_facts
+from cardquota.quota.pods import PodDefaults, pod_of
+from cardquota.quota.pods.workload_facts import workload_facts
 from cardquota_webhooks import volcano_jobs
 
 from .endpoint import Endpoint, patched

@@ -7,7 +7,7 @@ import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_queue
 from builders.pod import PodBody
-from cardquota.quota.messages.queues import queue_messages
+from cardquota.quota.messages import queue_messages
 
 from .endpoint import Endpoint
 from .waiting_reviews import until_waiting

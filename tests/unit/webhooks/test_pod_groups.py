@@ -10,7 +10,7 @@ from builders import GPU, H200, H800, a_group, a_namespace, a_pod, a_queue
 from builders.group import GroupBody
 from cardquota.quota import BODY, MIN_MEMBER
 from cardquota.quota import vocabulary as v
-from cardquota.quota.messages.groups import group_messages
+from cardquota.quota.messages import group_messages
 
 from .endpoint import Endpoint, request_of, review_of
 

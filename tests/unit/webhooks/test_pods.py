@@ -19,8 +19,7 @@ from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota import Outcome, Policy
 from cardquota.quota import vocabulary as v
-from cardquota.quota.messages import request_messages
-from cardquota.quota.messages.queues import queue_messages
+from cardquota.quota.messages import queue_messages, request_messages
 
 from .endpoint import UID, Endpoint, patched, request_of
 

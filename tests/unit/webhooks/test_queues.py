@@ -8,7 +8,7 @@ from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions import doubts_about_rows
 from cardquota.quota.ledger import ledger_state
-from cardquota.quota.messages.queues import queue_write_messages
+from cardquota.quota.messages import queue_write_messages
 
 from ..steps import steps_of
 from .endpoint import Endpoint, request_of, review_of

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from builders import H200, a_namespace
-from cardquota.quota.messages.queues import queue_messages
+from cardquota.quota.messages import queue_messages
 
 from .endpoint import Endpoint
 from .workload_review import THREE, own, pod, stored, warned

@@ -3,8 +3,7 @@
 from typing import Final
 
 from cardquota.quota import limits
-from cardquota.quota.messages import request_messages
-from cardquota.quota.messages.groups import group_messages
+from cardquota.quota.messages import group_messages, request_messages
 from cardquota.quota.vocabulary import REQUEST, Reason
 
 from ..entry import Entry, Said, Where, say

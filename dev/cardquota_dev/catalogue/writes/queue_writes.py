@@ -4,8 +4,7 @@ from typing import Final
 
 from cardquota.quota import limits
 from cardquota.quota import vocabulary as v
-from cardquota.quota.messages import report_messages
-from cardquota.quota.messages.queues import queue_write_messages
+from cardquota.quota.messages import queue_write_messages, report_messages
 
 from ..entry import Entry, Said, Where, say
 

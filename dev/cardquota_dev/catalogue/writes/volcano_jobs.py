@@ -3,8 +3,7 @@
 from typing import Final
 
 from cardquota.quota import limits
-from cardquota.quota.messages import request_messages, shortfall_messages
-from cardquota.quota.messages.volcano import volcano_job_messages
+from cardquota.quota.messages import request_messages, shortfall_messages, workload_messages
 from cardquota.quota.verdict import Shortfall
 
 from ..entry import Entry, Said, Where, say
@@ -19,7 +18,7 @@ def _refused(when: str, fault: Said, do: str) -> Entry:
     return Entry(
         under=_UNDER,
         when=when,
-        says=say(volcano_job_messages.job_refused, _JOB, fault),
+        says=say(workload_messages.job_refused, _JOB, fault),
         where=(Where.JOB_WRITE,),
         rule="V4",
         do=do,
@@ -31,13 +30,13 @@ def _warned(when: str, says: Said, do: str) -> Entry:
 
 
 _SHORT: Final = say(shortfall_messages.shortfalls, _QUEUE, [Shortfall(_H200, 4, 6, 3)])
-_MINIMUM: Final = say(volcano_job_messages.minimum_never_fits, 4, _SHORT)
+_MINIMUM: Final = say(workload_messages.minimum_never_fits, 4, _SHORT)
 
 VOLCANO_JOBS: Final = (
     _refused(
         "A Job of Volcano has a task whose pods would be refused, whatever becomes free. The "
         "reason of the refusal is the pod's.",
-        say(volcano_job_messages.task_never_fits, "worker", _SHORT),
+        say(workload_messages.task_never_fits, "worker", _SHORT),
         "What the pod's own sentence says, in the template of the task. Volcano would end such a "
         "Job after 15 refused pods.",
     ),
@@ -49,13 +48,13 @@ VOLCANO_JOBS: Final = (
     ),
     _refused(
         "The pods of a Job of Volcano that start together differ too much.",
-        say(volcano_job_messages.tasks_too_unlike, 80, limits.GANG_KINDS.most),
+        say(workload_messages.tasks_too_unlike, 80, limits.GANG_KINDS.most),
         "Give more tasks the same requests, or let fewer start together.",
     ),
     _warned(
         "A Job of Volcano has more than is read: [the limits](rules.md#limits).",
         say(
-            volcano_job_messages.job_not_looked_at,
+            workload_messages.job_not_looked_at,
             say(request_messages.beyond_limit, limits.JOB_TASKS, 10_000, of="the Job"),
         ),
         "Write fewer tasks, with more replicas each; or see what its pods are told.",
@@ -63,19 +62,19 @@ VOLCANO_JOBS: Final = (
     _warned(
         "A task of a Job of Volcano has a `partitionPolicy`. Its members are let through in any "
         "order, and Volcano may never bind a minimum that spans two partitions.",
-        say(volcano_job_messages.partitions_not_supported, "worker"),
+        say(workload_messages.partitions_not_supported, "worker"),
         "Let all pods of the Job start together (`minAvailable`), or make a Job of each partition.",
     ),
     _warned(
         "A task of a Job of Volcano waits for another one, and all pods are the minimum.",
-        say(volcano_job_messages.dependent_task, "worker", 4),
+        say(workload_messages.dependent_task, "worker", 4),
         "Leave the pods of that task out of `minAvailable`. Until then cards are reserved for it "
         "that it cannot use.",
     ),
     _warned(
         "A Job of Volcano has a shape that cannot be read.",
         say(
-            volcano_job_messages.job_not_read,
+            workload_messages.job_not_read,
             "Expected `object`, got `str` - at `$.spec.tasks[0].template.spec`",
         ),
         "Correct it. The installed definition of Jobs admitted it.",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from cardquota.quota.quantity import QuantityError, milli, whole
+from cardquota.quota.amounts import QuantityError, milli, whole
 
 ANNOTATION: Final = "cardquota.dev/usage"
 """On a pod, or on a namespace for all its pods: `{"cpu": "500m", "requests_per_second": "20"}`."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from cardquota.quota.amounts import cpu_quantity, memory_quantity
 from cardquota.quota.objects.meta import LabelledMeta
-from cardquota.quota.quantity import cpu_quantity, memory_quantity
 
 from .annotation import CPU, MEMORY
 from .apis import CUSTOM_METRICS, RESOURCE_METRICS

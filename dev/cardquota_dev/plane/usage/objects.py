@@ -2,9 +2,8 @@
 
 from msgspec import field
 
-from cardquota.quota.objects.meta import LabelledMeta
+from cardquota.quota.objects.meta import LabelledMeta, Wire
 from cardquota.quota.objects.pod import Resources
-from cardquota.quota.objects.wire import Wire
 
 from .annotation import ANNOTATION
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from cardquota.quota.amounts import Quantity, QuantityError, milli, whole
 from cardquota.quota.objects.pod import Resources
-from cardquota.quota.quantity import Quantity, QuantityError, milli, whole
 
 from .annotation import CPU, MEMORY, StatedUsage
 from .objects import NamedContainer, UsagePod

@@ -1,39 +1,67 @@
 """A ledger of one moment, with all that the operator reads, as far as the user may list it."""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from contextlib import aclosing, suppress
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from ...cluster.api.api_error import ApiError, OutcomeUnknown
+from ...cluster.api.api_error import ApiError
 from ...cluster.api.client import Client
 from ...cluster.api.find_access import find_access
 from ...cluster.watch.change_notifier import ChangeNotifier
 from ...cluster.watch.feed import WatchedKind, watched_kinds
-from ...cluster.watch.listing import Unreadable, list_objects
+from ...cluster.watch.listing import Unreadable
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
-from ...quota.names.meaningless_keys import KEYS_OF_QUEUES
+from ...quota.objects.meta import Meta, Wire
+from ...quota.own_keys import KEYS_OF_NAMESPACES, KEYS_OF_QUEUES, LABELS_OF_NAMESPACES
 from ...quota.words import logged, show
 from ...settings import InstallationMode, Settings
-from .. import sentences
-from ..cluster_error import ClusterError
-from .namespace_keys import Keyed
+from ..reading import ClusterError, listed, no_namespace
 
 PODS: Final = "pods"
 NODES: Final = "nodes"
 QUEUES: Final = "queues"
-JUDGED_BY: Final = frozenset({PODS, NODES, QUEUES, "podgroups", "namespaces"})
+NAMESPACES: Final = "namespaces"
+JUDGED_BY: Final = frozenset({PODS, NODES, QUEUES, "podgroups", NAMESPACES})
 """What decides to whom what is charged: these are read."""
 _NAMESPACED: Final = frozenset({PODS, "podgroups"})
 _MANAGED: Final = {"labelSelector": v.MANAGED}
-_ALL: Final[Mapping[str, str]] = {}
-_decode_keyed: Final = msgspec.json.Decoder(Keyed).decode
+
+
+class _KeyedMeta(Meta):
+    annotations: dict[str, Any] | None = None
+    labels: dict[str, Any] | None = None
+
+
+class _Keyed(Wire):
+    """An object, of which only the keys matter."""
+
+    metadata: _KeyedMeta
+
+
+_decode_keyed: Final = msgspec.json.Decoder(_Keyed).decode
+
+
+class NamespaceKeys(NamedTuple):
+    """What is wrong with the keys of one Namespace. Each key with the one that was meant, or with
+    an empty text. No webhook sees Namespaces, so nobody warns of them when they are written.
+    """
+
+    namespace: str
+    annotations: tuple[tuple[str, str], ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()
+    misplaced: tuple[str, ...] = ()
+    """Keys of ours: a label that is written as an annotation, or the reverse."""
+
+    def __bool__(self) -> bool:
+        """Whether anything is wrong."""
+        return bool(self.annotations or self.labels or self.misplaced)
 
 
 @dataclass(slots=True)
@@ -55,18 +83,21 @@ class CheckedCluster:
     unreadable_kinds: set[str] = field(default_factory=set)
     """Their kinds."""
 
+    def not_known(self, kinds: Collection[str]) -> list[str]:
+        """Those of these kinds of which not all could be listed and read, sorted. Where a namespace
+        is asked for, what is in it is all.
+        """
+        lacking = self.unread.keys() | self.unreadable_kinds
+        if not self.namespace:
+            lacking |= self.partly
+        return sorted(lacking & set(kinds))
+
 
 async def read_cluster(
-    kubeconfig: Path | None,
-    context: str,
-    namespace: str,
-    settings: Settings,
-    *,
-    only: frozenset[str] | None = None,
+    kubeconfig: Path | None, context: str, namespace: str, settings: Settings
 ) -> CheckedCluster:
     """The cluster that the options select, page by page. What may not be listed is left out.
 
-    `only`: read these kinds instead of those that decide.
     Errors: AccessError, ClusterError.
     """
     client = Client(await find_access(kubeconfig, context))
@@ -87,7 +118,7 @@ async def read_cluster(
     try:
         # Pods come last: what decides on them is then known, and none is read twice.
         for kind in sorted(kinds, key=lambda one: one.kind == PODS):
-            if kind.kind in (only or JUDGED_BY):
+            if kind.kind in JUDGED_BY:
                 await _read(client, found, kind)
         while ledger.behind:
             ledger.catch_up()
@@ -99,16 +130,14 @@ async def read_cluster(
 
 async def _read(client: Client, found: CheckedCluster, kind: WatchedKind) -> None:
     """One kind; in a namespace where only that is asked for, or may be read."""
-    paths = [kind.path, *kind.older]
-    inside = _inside(kind.path, found.namespace) if kind.kind in _NAMESPACED else ""
-    if inside:
+    paths, inside = [kind.path, *kind.older], ""
+    if found.namespace and kind.kind in _NAMESPACED:
+        head, _, plural = kind.path.rpartition("/")
+        inside = f"{head}/namespaces/{found.namespace}/{plural}"
         paths.append(inside)
     for path in paths:
         try:
-            if kind.kind == PODS:
-                await _each(client, found, kind, path, _MANAGED)
-            else:
-                await _each(client, found, kind, path)
+            await _each(client, found, kind, path)
         except ClusterError as error:
             cause = error.__cause__
             if not isinstance(cause, ApiError) or not cause.absent:
@@ -116,42 +145,25 @@ async def _read(client: Client, found: CheckedCluster, kind: WatchedKind) -> Non
             found.unread.setdefault(kind.kind, str(cause))
         else:
             found.unread.pop(kind.kind, None)
-            if inside and path == inside:
+            if path == inside:
                 found.partly.add(kind.kind)
             return
 
 
-def _inside(path: str, namespace: str) -> str:
-    """The path of the same kind in a namespace; empty without one."""
-    head, _, kind = path.rpartition("/")
-    return f"{head}/namespaces/{namespace}/{kind}" if namespace else ""
-
-
-async def _each(
-    client: Client,
-    found: CheckedCluster,
-    kind: WatchedKind,
-    path: str,
-    selector: Mapping[str, str] = _ALL,
-) -> None:
+async def _each(client: Client, found: CheckedCluster, kind: WatchedKind, path: str) -> None:
     take: Callable[[Any], None] = kind.sink.take
-    try:
-        look = partial(_note_keys, found) if kind.kind == QUEUES else None
-        every = list_objects(client, path, kind.struct, selector=selector, ahead=True, look=look)
-        async with aclosing(every) as listed:
-            async for one in listed:
-                if isinstance(one, Unreadable):
-                    _leave_out(found, kind.kind, (one.namespace, one.name), one.error)
-                    continue
-                try:
-                    take(one)
-                except (ValueError, TypeError) as error:
-                    meta = one.metadata
-                    _leave_out(found, kind.kind, (meta.namespace, meta.name), str(error))
-    except (ApiError, OutcomeUnknown) as error:
-        raise ClusterError(sentences.not_listed(kind.kind, str(error))) from error
-    except msgspec.MsgspecError as error:
-        raise ClusterError(sentences.not_listed(kind.kind, sentences.NO_LIST)) from error
+    selector = _MANAGED if kind.kind == PODS else {}
+    look = partial(_note_keys, found) if kind.kind == QUEUES else None
+    every = listed(client, path, kind.struct, selector=selector, ahead=True, look=look)
+    async for one in every:
+        if isinstance(one, Unreadable):
+            _leave_out(found, kind.kind, (one.namespace, one.name), one.error)
+            continue
+        try:
+            take(one)
+        except (ValueError, TypeError) as error:
+            meta = one.metadata
+            _leave_out(found, kind.kind, (meta.namespace, meta.name), str(error))
 
 
 def _note_keys(found: CheckedCluster, raw: msgspec.Raw) -> None:
@@ -166,3 +178,47 @@ def _leave_out(found: CheckedCluster, kind: str, names: tuple[str, str], error: 
     name = logged(*filter(None, names)) or "one of them"
     found.unreadable.append(f"{kind}: {name} cannot be read: {show(error)}")
     found.unreadable_kinds.add(kind)
+
+
+async def read_namespace_keys(client: Client, namespace: str) -> list[NamespaceKeys]:
+    """Page by page; of `namespace` alone unless it is empty. Only what is wrong is kept. Empty
+    where the user may not list namespaces: that is said with all else that is not known of them.
+    Errors: ClusterError, also if there is no such namespace.
+    """
+    exists = not namespace
+    selector = {"fieldSelector": f"metadata.name={namespace}"} if namespace else {}
+    found: list[NamespaceKeys] = []
+    try:
+        async for one in listed(client, f"/api/v1/{NAMESPACES}", _Keyed, selector=selector):
+            exists = True
+            if not isinstance(one, Unreadable):
+                meta = one.metadata
+                wrong = wrong_keys(meta.name, meta.annotations or {}, meta.labels or {})
+                found += [wrong] if wrong else []
+    except ClusterError as error:
+        if not isinstance(error.__cause__, ApiError) or not error.__cause__.absent:
+            raise
+        return found
+    if not exists:
+        raise ClusterError(no_namespace(namespace))
+    return found
+
+
+def wrong_keys(
+    namespace: str, annotations: Mapping[str, Any], labels: Mapping[str, Any]
+) -> NamespaceKeys:
+    """Of one Namespace. At most five keys of a kind."""
+    notes = [
+        (key, meant)
+        for key, meant in KEYS_OF_NAMESPACES.meaningless(sorted(annotations))
+        if key != v.NAMESPACE_MODE
+    ]
+    if v.QUEUE_NAME_VOLCANO_JOB in annotations and v.QUEUE_NAME not in annotations:
+        notes.append((v.QUEUE_NAME_VOLCANO_JOB, v.QUEUE_NAME))
+    misplaced: list[str] = []
+    if v.NAMESPACE_MODE in annotations and v.NAMESPACE_MODE not in labels:
+        misplaced.append(v.NAMESPACE_MODE)
+    if v.QUEUE_NAME in labels and v.QUEUE_NAME not in annotations:
+        misplaced.append(v.QUEUE_NAME)
+    found = LABELS_OF_NAMESPACES.meaningless(sorted(labels))
+    return NamespaceKeys(namespace, tuple(notes), tuple(found), tuple(misplaced))

@@ -3,9 +3,9 @@
 In: the objects of files. Out: which pods are admitted, gated or denied, why, and the queues after.
 """
 
-from .answer_lines import lines
 from .answers import Answer, Answers, PodAnswer, WorkloadAnswer
-from .priorities import Priorities
+from .fake_cluster import Priorities
+from .simulate import lines
 from .simulated_nodes import SimulatedNodes, shape_of
 from .simulation import Simulation
 from .workloads import Expansion, expand

@@ -3,6 +3,7 @@
 Time advances by a second with every write, so the order of creation is the order of the files.
 """
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -11,7 +12,16 @@ from msgspec.structs import replace
 from ...quota import vocabulary as v
 from ...quota.ledger.groups.group_facts import group_facts
 from ...quota.ledger.ledger import Ledger
-from ...quota.objects.pod import Gate, Pod, PodAnnotations, PodCondition, PodLabels, PodStatus
+from ...quota.objects.cluster import PriorityClass
+from ...quota.objects.pod import (
+    Gate,
+    Pod,
+    PodAnnotations,
+    PodCondition,
+    PodLabels,
+    PodSpec,
+    PodStatus,
+)
 from ...quota.objects.pod_group import GroupAnnotations, PodGroup
 from ...quota.pods.pod_facts import pod_facts
 from ...quota.stamp import Reservation, Stamp, allocated_text, reservation_text
@@ -116,3 +126,36 @@ def ungated(pod: Pod) -> Pod:
     """The pod without our gate: the webhook removes one that would never open."""
     gates = tuple(gate for gate in pod.spec.scheduling_gates or () if gate.name != v.GATE)
     return replace(pod, spec=replace(pod.spec, scheduling_gates=gates))
+
+
+_BUILT_IN: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+
+
+class Priorities:
+    """The priority classes of the files, and those that every cluster has."""
+
+    def __init__(self, classes: Iterable[PriorityClass]) -> None:
+        self._default = 0
+        self._values = dict(_BUILT_IN)
+        self._missing: dict[str, None] = {}
+        for found in classes:
+            self._values[found.metadata.name] = found.value
+            if found.global_default:
+                self._default = found.value
+
+    def applied(self, spec: PodSpec) -> PodSpec:
+        """The specification with its priority."""
+        name = spec.priority_class_name
+        if not name:
+            return replace(spec, priority=self._default)
+        if name not in self._values:
+            self._missing[name] = None
+        return replace(spec, priority=self._values.get(name, self._default))
+
+    @property
+    def notes(self) -> list[str]:
+        """The priority classes that pods name and that are not there."""
+        return [
+            f"PriorityClass {name} is not in the files: its pods are taken as if they named none"
+            for name in self._missing
+        ]

@@ -8,13 +8,12 @@ between pods, topology, preemption. Nodes are read as the ledger reads them.
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from ...quota.amounts import Charge
+from ...quota.amounts import Charge, QuantityError, milli, whole
 from ...quota.cards.vendor_table import VendorTable
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.node import Node
 from ...quota.objects.pod import PodSpec
 from ...quota.pods.pod_facts import PodFacts
-from ...quota.quantity import QuantityError, milli, whole
 from ...quota.selectors.picking import LabelledNode, picked
 from ...quota.selectors.selector import Selector, decode, encode
 from ...quota.selectors.taints import Tolerations, tolerates, tolerations_of

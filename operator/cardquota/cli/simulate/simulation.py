@@ -22,7 +22,6 @@ from ...quota.decisions.judgement import judge_release, queue_not_named
 from ...quota.decisions.probably_meant import with_group_meant
 from ...quota.decisions.volcano_jobs.job_create import judge_job
 from ...quota.decisions.volcano_jobs.job_pods import has_too_many_tasks
-from ...quota.effect import Effect, effect_of, effect_on_create
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import request_messages, shortfall_messages
@@ -30,10 +29,9 @@ from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.pod import Pod, PodSpec
 from ...quota.objects.pod_group import WrittenPodGroup
 from ...quota.objects.queue import Queue
-from ...quota.objects.volcano_job import WrittenVolcanoJob
-from ...quota.pods.card_alias import alias_warning
+from ...quota.objects.workload import WrittenVolcanoJob
 from ...quota.pods.claims import named_claims, why_no_quota_counts
-from ...quota.pods.pod_facts import PodFacts, pod_facts
+from ...quota.pods.pod_facts import PodFacts, alias_warning, pod_facts
 from ...quota.pods.pod_request import card_devices
 from ...quota.release.openings import openings
 from ...quota.release.refusals import Refusal
@@ -42,15 +40,14 @@ from ...quota.release.release_order import QueueOrder
 from ...quota.reports.queue_report import report
 from ...quota.stamp import Stamp
 from ...quota.steps import to_its_end
-from ...quota.verdict import Verdict
+from ...quota.verdict import Effect, Verdict, effect_of, effect_on_create
 from ...settings import InstallationMode, Settings
-from .. import sentences
-from ..files.inventory import VOLCANO_JOB, Inventory, WrittenWorkload
-from ..files.workload_objects import VolcanoJob
+from ..reading import without_row
 from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
-from .fake_cluster import FakeCluster, gated, ungated
-from .priorities import Priorities
+from .fake_cluster import FakeCluster, Priorities, gated, ungated
+from .inventory import VOLCANO_JOB, Inventory, WrittenWorkload
 from .simulated_nodes import SimulatedNodes, shape_of
+from .workload_objects import VolcanoJob
 from .workloads import expand
 
 _TERM: Final = "simulation"
@@ -188,11 +185,11 @@ class Simulation:
         found = WorkloadAnswer(workload.kind, meta.namespace, meta.name, note=made.note)
         self.answers.workloads.append(found)
         if isinstance(workload.body, VolcanoJob) and not self._accepts_job(workload.body):
-            found.note = sentences.JOB_REFUSED
+            found.note = "the Job is refused, so it has no pods"
             return
         if made.group is not None:
             if not self._accepts_group(made.group, by_controller=True):
-                found.note = sentences.GROUP_REFUSED
+                found.note = "its pod group is refused, so it has no pods"
                 return
             self._cluster.put_group(made.group)
         for pod in made.pods:
@@ -222,7 +219,7 @@ class Simulation:
         claimed = self._leave_out_claims(pod.spec, pod.metadata.namespace)
         facts = pod_facts(pod)
         if facts.namespace in self._settings.unwatched_namespaces:
-            self._unmanaged(pod, answer, sentences.exempt(facts.namespace))
+            self._unmanaged(pod, answer, f"namespace {facts.namespace} is exempt")
             return
         verdict = judge_create(self.ledger, facts, require_queue=self._settings.require_queue)
         mode = self.ledger.mode_in(facts.namespace)
@@ -282,18 +279,20 @@ class Simulation:
         devices = card_devices(facts, self.ledger)
         if mode is v.Mode.OFF or not devices or not (verdict.queue or verdict.text):
             return self._why_unmanaged(facts, verdict, mode, warned=False)
-        return sentences.without_row(devices[0][0])
+        return without_row(devices[0][0])
 
     def _why_unmanaged(
         self, facts: PodFacts, verdict: Verdict, mode: v.Mode, *, warned: bool
     ) -> str:
         if mode is v.Mode.OFF:
-            return sentences.switched_off(facts.namespace)
+            return f"card quotas are off in namespace {facts.namespace}"
         if warned:
             return shortfall_messages.audited(verdict.text)
         if not verdict.queue:
-            return sentences.without_queue(cards=self.ledger.uses_cards(facts))
-        return sentences.AUDITED_FITS if verdict.fits else sentences.AUDITED_WAITS
+            cards = self.ledger.uses_cards(facts)
+            outside = "no queue: counted outside every quota"
+            return outside if cards else "no queue and no card: no quota applies"
+        return f"audit: would {'be admitted' if verdict.fits else 'wait at the gate'}"
 
     def _unmanaged(self, pod: Pod, answer: PodAnswer, why: str) -> None:
         answer.answer, answer.text = Answer.UNMANAGED, why
@@ -368,11 +367,11 @@ class Simulation:
         answer.cards = dict(cards)
         facts = self._facts(uid)
         if facts.foreign_gates:
-            answer.pending = sentences.other_gates(facts.foreign_gates)
+            answer.pending = f"waits at {' and '.join(facts.foreign_gates)}: stays Pending"
             return
         node = facts.node or self._nodes.bind(shape_of(pod.spec, facts, cards))
         if node is None:
-            answer.pending = sentences.NO_ROOM
+            answer.pending = "no node has room: stays Pending"
             return
         answer.node = node
         if not facts.node:

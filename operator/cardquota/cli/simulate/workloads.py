@@ -7,14 +7,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from ...quota.objects.meta import Meta, Owner
-from ...quota.objects.node_affinity import Affinity, Expression, NodeAffinity, NodeSelector, Term
+from ...quota.objects.node import Affinity, Expression, NodeAffinity, NodeSelector, Term
 from ...quota.objects.pod import Pod, PodAnnotations, PodLabels, PodSpec
 from ...quota.objects.pod_group import GroupSpec, WrittenGroupMeta, WrittenPodGroup
 from ...quota.selectors.selector import NODE_NAME
 from ...quota.vocabulary import DEFAULT_QUEUE
-from ..files.inventory import WrittenWorkload
-from ..files.names import generated
-from ..files.workload_objects import BatchJob, CronJob, Replicated, Template, VolcanoJob
+from .inventory import WrittenWorkload
+from .workload_objects import BatchJob, CronJob, Replicated, Template, VolcanoJob, generated
 
 _VOLCANO_BATCH: Final = "batch.volcano.sh/v1alpha1"
 Matching = Callable[[PodSpec], list[str]]

@@ -5,18 +5,15 @@ write did not happen) or `OutcomeUnknown` (it may have). Knows no kinds of objec
 """
 
 from .access import Access, AccessError, TokenFile
-from .api_error import ApiError, OutcomeUnknown, read_failure
+from .api_error import ApiError, OutcomeUnknown, in_words, read_failure
 from .backoff import Backoff
-from .claim_lookup import ClaimLookup
 from .client import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, Client
 from .clock import boottime
-from .connection_error import in_words
 from .find_access import in_cluster
 from .kubeconfig import Shared, from_kubeconfig
-from .line_splitter import LineSplitter
-from .queue_lookup import QueueLookup
+from .lookups import ClaimLookup, QueueLookup
 from .session import open_session
-from .wire import IdentityMeta, decode_identity, revision_of
+from .wire import IdentityMeta, LineSplitter, decode_identity, revision_of
 
 __all__ = [
     "APPLY_PATCH",

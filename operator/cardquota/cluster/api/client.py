@@ -19,8 +19,7 @@ import aiohttp
 import msgspec
 
 from .access import Access, AccessError
-from .api_error import ApiError, OutcomeUnknown, read_failure
-from .connection_error import NO_HEADER, in_words
+from .api_error import NO_HEADER, ApiError, OutcomeUnknown, in_words, read_failure
 from .find_access import find_access
 
 MERGE_PATCH: Final = "application/merge-patch+json"

@@ -4,9 +4,8 @@ In: a client that is used for nothing else. Out: `Elector`, the time that is lef
 hands over to the next, and `settle_and_catch_up`, after which a new leader may decide.
 """
 
-from .elector import Elector
-from .handover import handover_text, read_handover
-from .renewals import Renewals
+from .elector import Elector, Renewals
+from .lease import handover_text, read_handover
 from .takeover import LeadershipLost, RevisionSource, settle_and_catch_up
 from .term_object import StoredTerm, TermObject
 

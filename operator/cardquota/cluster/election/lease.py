@@ -1,14 +1,21 @@
-"""The Lease: the fields that are read, and its three writes, each under its revision."""
+"""The Lease: the fields that are read, its writes under its revision, and a watch for changes."""
 
+import asyncio
+import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
+import aiohttp
 import msgspec
 
 from ...quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, HANDOVER
+from ..api import wire
+from ..api.api_error import ApiError, OutcomeUnknown, in_words
+from ..api.backoff import Backoff
 from ..api.client import Client, get_if_there
+from ..api.wire import LineSplitter
 
 _NO_ADDRESSES: Final[Mapping[str, str]] = {}
 
@@ -140,3 +147,85 @@ class LeaseObject:
 def _now() -> str:
     # MicroTime requires six digits, even if they are zeros.
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+log = logging.getLogger(__name__)
+
+_SECONDS = 300
+"""How long one stream lasts."""
+_SILENCE = 30.0
+"""Seconds of silence after which a stream counts as dead: a held Lease is renewed all the time."""
+
+
+class LeaseWatch:
+    """Follows one Lease.
+
+    Only a hint: it may come late, twice, never, or be outdated when it comes. The waiter reads the
+    Lease itself, and reads it now and then without a hint. Not a reflector: nothing is kept, so
+    nothing must be listed, and a missed event is no loss.
+    """
+
+    def __init__(self, client: Client, namespace: str, name: str) -> None:
+        self._client = client
+        self._path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
+        self._name = name
+
+    async def run(self, freed: Callable[[], None]) -> None:
+        """Call `freed` whenever the Lease was given up or deleted, until cancelled. Also whenever a
+        stream begins, which does not show what happened before.
+        """
+        backoff = Backoff(first=1.0)
+        while True:
+            try:
+                await self._follow(freed, backoff)
+            except (ApiError, OutcomeUnknown) as error:
+                log.debug("watching the Lease: %s", error)
+            except (aiohttp.ClientError, TimeoutError, OSError) as error:
+                log.debug("watching the Lease: stream lost: %s", in_words(error))
+            except msgspec.MsgspecError as error:
+                log.warning("watching the Lease: %s", error)
+            await asyncio.sleep(backoff.next())
+
+    async def _follow(self, freed: Callable[[], None], backoff: Backoff) -> None:
+        # Without a revision: the stream begins with the present Lease.
+        params = {"fieldSelector": f"metadata.name={self._name}", "timeoutSeconds": str(_SECONDS)}
+        splitter = LineSplitter()
+        async with self._client.watch(self._path, params=params, read_timeout=_SILENCE) as response:
+            freed()
+            async for chunk in response.content.iter_any():
+                for line in splitter.feed(chunk):
+                    if _is_free(wire.decode_event(line)):
+                        freed()
+                    backoff.reset()
+
+
+def _is_free(event: wire.WatchEvent) -> bool:
+    if event.type == wire.DELETED:
+        return True
+    if event.type not in (wire.ADDED, wire.MODIFIED):
+        return False
+    return not msgspec.json.decode(event.object, type=Lease).holder
+
+
+Revisions = Mapping[str, int]
+"""What a leader that leaves in order writes on the Lease: by kind, the resourceVersion up to which
+it had seen everything. The write that gives the Lease up puts it there, and the write that takes
+the Lease removes it. So it is always about the last term.
+"""
+
+_DECODE = msgspec.json.Decoder(dict[str, int]).decode
+
+
+def handover_text(revisions: Revisions) -> str:
+    """The value of the annotation."""
+    return msgspec.json.encode(dict(sorted(revisions.items()))).decode()
+
+
+def read_handover(text: str | None) -> Revisions | None:
+    """The inverse. None if we cannot have written the text."""
+    if not text:
+        return None
+    try:
+        return _DECODE(text)
+    except (msgspec.DecodeError, RecursionError):
+        return None

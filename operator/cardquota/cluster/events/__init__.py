@@ -3,8 +3,7 @@
 In: an object, a reason, a sentence. Out: `EventRecorder`, which never blocks and is bounded.
 """
 
-from .event import MESSAGE_BYTES, Event, ObjectReference, cut
-from .event_queue import EventQueue
+from .event import MESSAGE_BYTES, Event, EventQueue, ObjectReference, cut
 from .events import EventRecorder
 
 __all__ = [

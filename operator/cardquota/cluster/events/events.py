@@ -21,8 +21,7 @@ from typing import Final, Literal, NamedTuple
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.backoff import Backoff
 from ..api.client import Client
-from .event import Event, ObjectReference
-from .event_queue import EventQueue
+from .event import Event, EventQueue, ObjectReference
 
 log = logging.getLogger(__name__)
 

@@ -4,19 +4,15 @@ In: a client, a path and a partial struct. Out: `Reflector`, which tells its sin
 changed and deleted, in order for each object, and `watched`: the kinds that feed the ledger.
 """
 
-from .catching_up import CatchingUp
+from .catching_up import AT_ONCE, CatchingUp, OverdueReads
 from .change_notifier import ChangeNotifier
-from .delivery import Delivery
-from .event_reader import BrokenStreamError, EventReader
+from .delivery import Delivery, ObjectIndex
+from .event_reader import BrokenStreamError, EventReader, Progress, ResumePolicy, StreamError
 from .feed import watched_kinds
 from .left_out_reads import LeftOutReads
 from .listing import Unreadable, list_objects
-from .object_index import ObjectIndex
 from .optional_reflector import OptionalReflector
-from .overdue_reads import AT_ONCE, OverdueReads
-from .progress import Progress
 from .reflector import Reflector
-from .resume_policy import ResumePolicy, StreamError
 
 __all__ = [
     "AT_ONCE",

@@ -13,19 +13,14 @@ from ...quota.accounts.queue_facts import queue_facts
 from ...quota.ledger.groups.group_facts import group_facts, namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.nodes.node_facts import node_facts
-from ...quota.objects.config_map import ConfigMap, node_of
-from ...quota.objects.device_class import DeviceClass
-from ...quota.objects.limit_range import LimitRange
-from ...quota.objects.namespace import Namespace
-from ...quota.objects.node import Node
+from ...quota.objects.cluster import DeviceClass, LimitRange, Namespace, PriorityClass, RuntimeClass
+from ...quota.objects.node import ConfigMap, Node, node_of
 from ...quota.objects.pod import Pod
 from ...quota.objects.pod_group import PodGroup
-from ...quota.objects.priority_class import PriorityClass
 from ...quota.objects.queue import Queue
-from ...quota.objects.runtime_class import RuntimeClass
 from ...quota.objects.workload import Workload
 from ...quota.pods.pod_facts import pod_facts
-from ...quota.workloads.workload_facts import KINDS, workload_facts
+from ...quota.pods.workload_facts import KINDS, workload_facts
 from .catching_up import CatchingUp
 from .change_notifier import ChangeNotifier
 from .delivery import Delivery

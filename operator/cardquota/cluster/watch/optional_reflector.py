@@ -13,7 +13,7 @@ from ...loop.time_slice import TimeSlice
 from ..api import wire
 from ..api.api_error import ApiError
 from ..api.backoff import Backoff
-from .object_index import ObjectIndex
+from .delivery import ObjectIndex
 from .reflector import Reflector
 
 log = logging.getLogger(__name__)

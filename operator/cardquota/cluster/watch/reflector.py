@@ -18,18 +18,14 @@ import aiohttp
 
 from ...loop.time_slice import TimeSlice
 from ..api import wire
-from ..api.api_error import ApiError, OutcomeUnknown
+from ..api.api_error import ApiError, OutcomeUnknown, in_words
 from ..api.backoff import Backoff
 from ..api.client import Client, drop
 from ..api.clock import boottime
-from ..api.connection_error import in_words
-from ..api.line_splitter import LineSplitter
-from .delivery import Delivery
-from .event_reader import BrokenStreamError, EventReader
-from .object_index import ObjectIndex
-from .page import read_page
-from .progress import Progress
-from .resume_policy import ResumePolicy, StreamError
+from ..api.wire import LineSplitter
+from .delivery import Delivery, ObjectIndex
+from .event_reader import BrokenStreamError, EventReader, Progress, ResumePolicy, StreamError
+from .listing import read_page
 
 log = logging.getLogger(__name__)
 

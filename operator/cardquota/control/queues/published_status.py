@@ -19,7 +19,7 @@ from ...cluster.api.wire import IdentityMeta
 from ...cluster.watch.delivery import Delivery
 from ...cluster.watch.optional_reflector import OptionalReflector
 from ...quota import vocabulary as v
-from ...quota.accounts.published_rows import LONGEST_TEXT
+from ...quota.accounts.queue_facts import LONGEST_TEXT
 
 PATH: Final = f"/apis/{v.API_GROUP}/{v.VERSION}/queues"
 _ALL_ANNOTATIONS: Final = 262_144

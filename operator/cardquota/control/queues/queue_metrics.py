@@ -7,16 +7,15 @@ from typing import Final
 
 from ...loop.time_slice import TimeSlice, in_slices
 from ...metrics import Metrics
-from ...quota.accounts.account import OUTSIDE
-from ...quota.accounts.account_reader import AccountReader
+from ...quota.accounts.account import OUTSIDE, AccountReader
 from ...quota.amounts import is_card
 from ...quota.ledger.ledger_reader import LedgerReader
-from ...quota.moments import seconds_of
 from ...quota.reports.cluster_report import cards_of, cluster_report_in_steps
 from ...quota.reports.drift import Drift, compare
 from ...quota.reports.queue_report import card_rows, resource_rows
 from ...quota.scheduling.memory_report import unlimited_use
 from ...quota.vocabulary import CPU
+from ...quota.words import seconds_of
 
 _ROUNDS: Final = 3
 _TOTALS: Final = (

@@ -21,9 +21,9 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from ...api.condition import QueueCondition
 from ...api.queue_status import (
     CardStatus,
+    QueueCondition,
     QueueStatusSchema,
     ResourceStatus,
     StatusColumns,
@@ -34,10 +34,10 @@ from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.backoff import Backoff
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import state_is_ours
-from ...quota.moments import read_moment
+from ...quota.amounts import LARGEST
 from ...quota.objects.queue import Queue
-from ...quota.quantity import LARGEST
 from ...quota.reports.queue_report import QueueReport, columns
+from ...quota.words import read_moment
 from .published_status import Published, StatusFields, StatusPlace, Write
 from .queue_views import INTERVAL
 

@@ -11,7 +11,7 @@ from ...quota import vocabulary as v
 from ...quota.amounts import Amount, is_card
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger_reader import LedgerReader
-from ...quota.messages.groups import gang_messages
+from ...quota.messages import gang_messages
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.stamp import Reservation
 from ...quota.words import logged

@@ -16,9 +16,9 @@ from ...metrics import Metrics
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import gate_messages
-from ...quota.moments import time_text
 from ...quota.pods.pod_facts import PodFacts
 from ...quota.stamp import Stamp
+from ...quota.words import time_text
 from .gate import GateOpener, Opened
 from .retries import Retries
 from .slots import NamespaceCircuitBreaker, Slot, Slots

@@ -36,8 +36,7 @@ from ...quota.ledger.groups.group_condition import (
 from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger_reader import LedgerReader
-from ...quota.messages import order_messages
-from ...quota.messages.groups import gang_messages
+from ...quota.messages import gang_messages, gate_messages
 from ...quota.pending.candidate import Candidate
 from ...quota.pods.pod_record import PodRecord
 from ...quota.words import logged
@@ -178,7 +177,7 @@ class GroupConditions:
         if account is None or candidate is None:
             return cut(text)
         number, of = account.pending.place_of(candidate)
-        place = "; " + order_messages.waits_in_order(queue, number, of)
+        place = "; " + gate_messages.waits_in_order(queue, number, of)
         text = cut(text, MESSAGE_BYTES - len(place.encode())) + place
         return with_holders_of(self._ledger, group.key, queue, text, lacks, most=MESSAGE_BYTES)
 

@@ -7,9 +7,14 @@ from ...settings import InstallationMode, Settings
 from ..cel import any_of, same, user_is
 from .admission_policy import AdmissionPolicy, Clause, Rule, joined
 from .binding_policies import binding_term, bindings
-from .claim_policies import resource_claims
 from .gate_policies import born_gated, gate_owner, gate_term
-from .identity_policies import groups_account, lease, queues_account, service_account
+from .identity_policies import (
+    groups_account,
+    lease,
+    queues_account,
+    service_account,
+    workloads_account,
+)
 from .key_policies import (
     GROUPS,
     card_given,
@@ -21,9 +26,7 @@ from .key_policies import (
     reservation_owner,
     reservation_term,
 )
-from .namespace_policies import namespace_mode
-from .question_policies import questions
-from .workload_policies import workloads_account
+from .object_policies import namespace_mode, questions, resource_claims
 
 
 def policies(settings: Settings) -> tuple[AdmissionPolicy, ...]:

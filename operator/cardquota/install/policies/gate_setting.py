@@ -22,8 +22,7 @@ from ...settings import GateSetter, InstallationMode, Settings
 from ..cel import all_of, any_of, gated, literal
 from ..matching import managed, names_a_queue, no_mirror_pod, ours
 from ..namespaces import labelled, watched
-from .admission_policy import PREFIX
-from .mutation import Mutation
+from .admission_policy import PREFIX, Mutation
 
 _SET: Final = "set-gate"
 _GATES: Final = "object.spec.schedulingGates"

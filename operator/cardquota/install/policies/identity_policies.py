@@ -7,6 +7,7 @@
   annotations. Its right to patch pods does not allow running another image.
 - groups-account, queues-account: of pod groups only the reservation; of queues only the numbers
   that an annotation holds beside Volcano. No quota, no minimum, no queue of a group.
+- workloads-account: of the status of a workload only the condition that wakes its controller.
 """
 
 from collections.abc import Iterable
@@ -23,9 +24,10 @@ from ...quota.vocabulary import (
     STATUS,
     TERMS,
     VERSION,
+    WOKEN_CONDITION,
 )
 from ...settings import Settings
-from ..cel import all_of, same, same_but, user_is
+from ..cel import all_of, literal, same, same_but, user_is
 from ..namespaces import own
 from .admission_policy import PREFIX, AdmissionPolicy, Check, Clause, Rule, joined
 from .key_policies import written_by_us
@@ -137,3 +139,52 @@ def _nothing_but(
             ),
         ),
     )
+
+
+_COUNTS: Final = (
+    *("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
+    *("terminatingReplicas", "currentReplicas", "updatedReplicas", "unavailableReplicas"),
+    *("currentRevision", "updateRevision", "collisionCount", "observedGeneration"),
+    *("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady"),
+    *("updatedNumberScheduled", "numberAvailable", "numberUnavailable"),
+    *("active", "succeeded", "failed", "ready", "terminating", "startTime", "completionTime"),
+    *("completedIndexes", "failedIndexes", "uncountedTerminatedPods"),
+)
+"""Every field of the status of the four kinds but the conditions. An API server may know more."""
+_METADATA_OF_WORKLOADS: Final = (
+    "annotations",
+    "labels",
+    "ownerReferences",
+    "finalizers",
+    "generateName",
+)
+
+
+def workloads_account(settings: Settings) -> AdmissionPolicy:
+    """Of a workload the operator changes only its own condition."""
+    foreign = f".status.?conditions.orValue([]).filter(c, c.type != {literal(WOKEN_CONDITION)})"
+    status = (f".status.?{name}" for name in _COUNTS)
+    metadata = (f".metadata.?{name}" for name in _METADATA_OF_WORKLOADS)
+    kept = [".?spec", *metadata, *status, foreign]
+    clause = Clause(
+        "byUs",
+        ("UPDATE",),
+        user_is(settings.service_account_user),
+        checks=(
+            Check(
+                all_of(*(f"dyn(object){path} == dyn(oldObject){path}" for path in kept)),
+                f"cardquota may change only the condition {WOKEN_CONDITION} of a workload; "
+                "this is a fault in cardquota or a misuse of its service account: "
+                "please report it",
+            ),
+        ),
+    )
+    batch = Rule("jobs/status", (), "batch")
+    rule = Rule(
+        "replicasets/status",
+        (),
+        "apps",
+        beside=("statefulsets/status", "daemonsets/status"),
+        elsewhere=(batch,),
+    )
+    return joined("workloads-status", rule, [clause])

@@ -4,12 +4,17 @@ In: amounts to add or take away, and `QueueFacts`. Out: an `Account` with a `Row
 only asks takes an `AccountReader`.
 """
 
-from .account import OUTSIDE, Account
-from .account_reader import AccountReader, Borrowed
-from .ignored_cards import IgnoredCards
-from .published_rows import LONGEST_TEXT
-from .queue_facts import QueueError, QueueFacts, check_queue, doubts_about, not_deserved
-from .unadmitted_pods import UnadmittedPods
+from .account import OUTSIDE, Account, AccountReader, Borrowed, UnadmittedPods
+from .queue_facts import (
+    LONGEST_TEXT,
+    QueueError,
+    QueueFacts,
+    check_queue,
+    doubts_about,
+    not_deserved,
+)
+from .queue_write import IgnoredCards
+from .wildcards import fits, is_pattern
 
 __all__ = [
     "LONGEST_TEXT",
@@ -23,5 +28,7 @@ __all__ = [
     "UnadmittedPods",
     "check_queue",
     "doubts_about",
+    "fits",
+    "is_pattern",
     "not_deserved",
 ]

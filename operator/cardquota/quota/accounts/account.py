@@ -1,15 +1,187 @@
-"""The totals of one queue, per dimension (section 6)."""
+"""The counters of one dimension of a queue (section 6)."""
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final, NamedTuple, Protocol
 
-from ..amounts import NO_AMOUNTS, Amounts, is_card
+from ..amounts import NO_AMOUNTS, Amounts, Charge, MutableAmounts, is_card
 from ..pending.pending_queue import PendingQueue
-from ..pods.charge_state import ChargeState
-from .account_reader import Borrowed, OverQuota
+from ..pods.pod_record import ChargeState
 from .queue_facts import QueueFacts
-from .row import Row
-from .unadmitted_pods import UnadmittedPods
+
+# To ask an enum for a member by name is a call, and totals are asked for with every review.
+_ALLOCATED: Final = ChargeState.ALLOCATED
+_RELEASED: Final = ChargeState.RELEASED
+_GATED_DENY: Final = ChargeState.GATED_DENY
+_GATED_GATE: Final = ChargeState.GATED_GATE
+
+
+class Row:
+    """The counters of one dimension. `elastic` and `offline` are parts of allocated."""
+
+    __slots__ = ("by_charge_state", "elastic", "leaving", "offline", "reserved")
+
+    def __init__(self) -> None:
+        self.by_charge_state = [0, 0, 0, 0]
+        self.reserved = 0
+        self.elastic = 0
+        self.offline = 0
+        """What pods hold whose own policy is Gate, whatever that of the queue is."""
+        self.leaving = 0
+        """The part of `charged` that is free once the pods that are being deleted are gone (T4)."""
+
+    @property
+    def allocated(self) -> int:
+        """Bound and not finished."""
+        return self.by_charge_state[_ALLOCATED]
+
+    @property
+    def inqueue(self) -> int:
+        """Let through but not bound, and what groups still reserve."""
+        return self.by_charge_state[_RELEASED] + self.reserved
+
+    @property
+    def charged(self) -> int:
+        """Allocated and inqueue: what counts against the quota (E2)."""
+        states = self.by_charge_state
+        return states[_ALLOCATED] + states[_RELEASED] + self.reserved
+
+    @property
+    def overcharged(self) -> int:
+        """What must be within the quota: all that is charged, but for reservations as far as they
+        may stand over what is elastic (I1).
+        """
+        return self.charged - min(self.reserved, self.elastic)
+
+    @property
+    def requested(self) -> int:
+        """All that are not finished, gated ones included."""
+        return sum(self.by_charge_state)
+
+    @property
+    def waiting(self) -> int:
+        """Of those at the gate."""
+        states = self.by_charge_state
+        return states[_GATED_DENY] + states[_GATED_GATE]
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is counted here."""
+        parts = self.reserved or self.elastic or self.offline or self.leaving
+        return not (any(self.by_charge_state) or parts)
+
+
+class UnadmittedPods:
+    """Their uids, and what they hold together. Reading the sum costs no step for each pod."""
+
+    __slots__ = ("_charges", "held")
+
+    def __init__(self) -> None:
+        self._charges: dict[str, Charge] = {}
+        self.held: MutableAmounts = {}
+        """By dimension. No zeros."""
+
+    def add(self, uid: str, charge: Charge) -> None:
+        """Add a pod that is not among them."""
+        self._charges[uid] = charge
+        self._count(charge, 1)
+
+    def discard(self, uid: str) -> None:
+        """Remove a pod, if it is among them."""
+        charge = self._charges.pop(uid, None)
+        if charge is not None:
+            self._count(charge, -1)
+
+    def __len__(self) -> int:
+        return len(self._charges)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._charges)
+
+    def _count(self, charge: Charge, sign: int) -> None:
+        for dimension, amount in charge:
+            left = self.held.get(dimension, 0) + sign * amount
+            if left:
+                self.held[dimension] = left
+            else:
+                self.held.pop(dimension, None)
+
+
+class OverQuota(NamedTuple):
+    """A dimension in which more is charged than the queue may hold (Q7)."""
+
+    dimension: str
+    charged: int
+    limit: int
+
+
+class Borrowed(NamedTuple):
+    """A card of which more is charged than the quota, where rolling updates may borrow."""
+
+    card: str
+    amount: int
+    """Cards beyond the quota, as far as they may be borrowed."""
+    lent: int
+    """Cards that may be borrowed."""
+
+
+class AccountReader(Protocol):
+    """An account without all that charges it."""
+
+    @property
+    def name(self) -> str:
+        """The queue's; OUTSIDE for pods outside every queue."""
+
+    @property
+    def facts(self) -> QueueFacts | None:
+        """The Queue; None while there is none of this name."""
+
+    @property
+    def quota(self) -> Amounts:
+        """Cards, the last good one (Q4)."""
+
+    @property
+    def cards(self) -> tuple[str, ...]:
+        """The cards of the quota, sorted."""
+
+    @property
+    def quota_mark(self) -> object:
+        """Another one with every other quota."""
+
+    @property
+    def rows(self) -> Mapping[str, Row]:
+        """The counters of each dimension that has any."""
+
+    @property
+    def changes(self) -> int:
+        """Different whenever a row has changed."""
+
+    @property
+    def unadmitted(self) -> UnadmittedPods:
+        """The pods that hold something though we opened no gate of theirs (I3)."""
+
+    @property
+    def unstamped(self) -> Collection[str]:
+        """Uids of the pods without a stamp of ours: who waits, and who came past us."""
+
+    @property
+    def pending(self) -> PendingQueue:
+        """The pods that wait."""
+
+    def row(self, dimension: str) -> Row:
+        """The counters of a dimension; all zero where nothing was ever charged."""
+
+    def limit(self, dimension: str) -> int | None:
+        """What the queue may hold of a dimension (Q1, Q2); None: not limited."""
+
+    def lent(self, card: str) -> int:
+        """How many of a card rolling updates may borrow beyond the quota (R6)."""
+
+    def borrowed(self) -> list[Borrowed]:
+        """The cards of which some is borrowed (R6)."""
+
+    def over(self) -> Iterator[OverQuota]:
+        """Dimensions that stand above their limit (Q7)."""
+
 
 OUTSIDE: Final = ""
 """The account of pods that use cards outside every queue: no quota, no limit."""

@@ -1,4 +1,6 @@
-"""What is kept of a queue: its quota, limits and rules (Q1-Q6)."""
+"""What the annotation `volcano.sh/card.status` of a queue says: our status, where Volcano's
+definition of Queues has no fields for it.
+"""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -6,27 +8,68 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
+import msgspec
+
 from .. import vocabulary as v
-from ..amounts import Amounts, MutableAmounts, is_card
-from ..cards.card import can_exist
-from ..cards.quota_text import MOST_ROWS, QuotaTextError, read_quota
-from ..cards.surge import NO_SURGE, Surge, read_surge
+from ..amounts import (
+    LARGEST,
+    Amounts,
+    MutableAmounts,
+    Quantity,
+    QuantityError,
+    count,
+    is_card,
+    milli,
+    milli_bytes,
+    whole,
+)
+from ..cards.card import LONGEST_NAME, can_exist
+from ..cards.quota_text import MOST_ROWS, NO_SURGE, QuotaTextError, Surge, read_quota, read_surge
 from ..limits import (
     NAMESPACE_TEXT,
     NAMESPACES,
     NAMESPACES_TEXT,
     PATTERNS,
+    RESOURCE_TEXT,
     Limit,
     size_of,
 )
-from ..messages import report_messages
-from ..messages.queues import queue_write_messages
-from ..names.wildcards import fits, is_pattern
-from ..objects.queue import Queue, QueueAnnotations
-from ..objects.wire import ResourceList
-from ..quantity import LARGEST, Quantity, QuantityError, count, milli, milli_bytes, whole
+from ..messages import queue_write_messages, report_messages
+from ..objects.meta import ResourceList
+from ..objects.queue import Queue, QueueAnnotations, QueueStatus, QueueStatusCard
 from ..words import MOST_LISTED, show
-from .published_rows import own_status
+from .wildcards import fits, is_pattern
+
+LONGEST_TEXT: Final = 98_304
+"""Bytes. With as much for a quota, and that again in what kubectl last applied, an object's
+annotations have room for it."""
+_DECODER: Final = msgspec.json.Decoder(QueueStatus)
+
+
+def own_status(queue: Queue) -> QueueStatus:
+    """What we have published of a queue, wherever that is. Never raises: an annotation that cannot
+    be read says nothing, nor does a row that we cannot have written. What the status says comes
+    first.
+    """
+    if queue.status.cards:
+        return queue.status
+    notes = queue.metadata.annotations
+    text = notes.status if notes is not None else None
+    if not isinstance(text, str) or len(text) > LONGEST_TEXT:
+        return queue.status
+    try:
+        found = _DECODER.decode(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return queue.status
+    found.cards = tuple(filter(_can_be_ours, found.cards or ()))
+    return found
+
+
+def _can_be_ours(row: QueueStatusCard) -> bool:
+    """Whether it is within the bounds that the definition of Queues would keep."""
+    named = len(row.name) <= LONGEST_NAME and len(row.resource or "") <= RESOURCE_TEXT.most
+    return named and 0 <= row.quota <= LARGEST
+
 
 _NONE = QueueAnnotations()
 LARGEST_WEIGHT: Final = 65_535

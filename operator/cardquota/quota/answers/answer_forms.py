@@ -1,84 +1,111 @@
 """What answers are made of, as they stand in JSON.
 
-Needs nothing of what it takes to work them out, so that a program that shows one starts fast.
+Needs nothing of what it takes to work them out, so that a program that shows one starts fast. The
+definitions of QueueReview and WorkloadReview are made from this: `kubectl explain` shows what
+stands under each field.
 """
 
-from ..objects.wire import Wire
+from typing import Annotated
+
+from msgspec import Meta
+
+from ..objects.meta import Wire
+
+Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+"""RFC 3339."""
 
 
 class CardAmount(Wire):
-    """`name`: a card, or a choice of cards as `A|B`."""
+    """A number of cards of one name."""
 
     name: str
+    """The card, or a choice of cards as A|B."""
     amount: int
+    """Number of cards."""
 
 
 class CardRoom(Wire):
-    """All amounts are cards. The first five are those of the queue's status."""
+    """One card of the queue. Numbers are whole cards."""
 
     name: str
+    """Name of the card, as in the quota."""
     quota: int
+    """How many cards the queue may hold."""
     allocated: int
+    """Held by pods that have a node and have not finished."""
     inqueue: int
+    """Held by pods that were let through and have no node yet, or reserved for pod groups."""
     elastic: int
+    """The part of allocated beyond the minimum of the pod groups."""
     requested: int
+    """Requested by all pods that have not finished, including waiting pods."""
     left: int
-    """Of the quota. 0 also where the queue is over it."""
+    """What is left of the quota. 0 if the queue is over it."""
     allocatable: int
-    """What nodes offer now, in use or not."""
+    """What the nodes of the cluster offer, in use or not."""
     free: int
-    """Free on nodes that take pods, less what pods will take that are let through already."""
+    """Free on nodes that accept pods, minus the cards of pods that were let through already."""
     most_on_node: int
-    """The most that one of these nodes has free, once those pods have filled nodes tightly."""
+    """The most that a single one of these nodes has free."""
     fits: int
-    """What would fit now: the smaller of `left` and `free`. 0 if the queue takes nothing new."""
+    """How many would fit now: the smaller of left and free. 0 if the queue takes no new work."""
 
 
 class ResourceRoom(Wire):
-    """Cpu or memory of a queue, as quantities."""
+    """Cpu or memory of the queue, as Kubernetes quantities."""
 
     name: str
+    """cpu or memory."""
     allocated: str
+    """Held by pods that have a node and have not finished."""
     inqueue: str
+    """Held by pods that were let through and have no node yet, or reserved for pod groups."""
     requested: str
+    """Requested by all pods that have not finished, including waiting pods."""
     quota: str | None = None
-    """None: not limited."""
+    """The most that the queue may hold; absent if it is not limited."""
     left: str | None = None
-    """Of the quota; None: not limited."""
+    """What is left of the quota."""
 
 
 class Holder(Wire):
-    """A workload, or a pod group of whose reservation something is left."""
+    """A workload that holds cards, or a pod group with a reservation."""
 
     kind: str
+    """Deployment, Job, ...; Pod for a pod without a controller."""
     namespace: str
+    """Namespace of the object."""
     name: str
+    """Name of the object."""
     pods: int
-    """Those that are let through or bound. 0 of a reservation."""
+    """Number of pods that are let through or have a node; 0 for a reservation."""
     cards: tuple[CardAmount, ...]
-    """Together as many as `allocated` and `inqueue` of the queue."""
+    """Cards that it holds."""
     since: str
-    """When the first of these pods was bound, or else created. Empty of a reservation."""
+    """When the first of these pods got its node, or was created. Empty for a reservation."""
 
 
 class Waiter(Wire):
-    """A pod that goes by itself, or a group."""
+    """A pod that waits, or a group that starts together."""
 
     place: int
-    """In the order of release (E6); 1: the first."""
+    """Its place in the order of release; 1 is the first."""
     kind: str
-    """`Pod`, or `PodGroup`: a gang that starts whole, or a group that waits to be enqueued."""
+    """Pod or PodGroup."""
     namespace: str
+    """Namespace of the object."""
     name: str
+    """Name of the object."""
     pods: int
-    """How many wait: 0 of a group whose pods are still to come."""
+    """Number of pods that wait; 0 for a group whose pods do not exist yet."""
     asks: tuple[CardAmount, ...]
+    """Cards that these pods request together."""
     since: str
-    """When the pod or the group was created."""
+    """When it was created."""
     reason: str
-    """One word, as in events. Empty: it has room, and is not let through yet."""
+    """Why it waits, in one word. Empty if it has room and is not let through yet."""
     message: str
-    """A sentence: why it waits."""
+    """Why it waits, as a sentence."""
 
 
 class QueueAnswer(Wire):
@@ -88,82 +115,99 @@ class QueueAnswer(Wire):
     """
 
     queue: str
+    """Name of the queue."""
     state: str
+    """Open, Closed or Closing."""
     fifo: bool
-    """Whether no pod passes another that waits for the same card."""
-    time: str
-    """Of the answer, RFC 3339."""
+    """Whether no pod passes another one that waits for the same card."""
+    time: Time
+    """When the operator gave this answer."""
     cards: tuple[CardRoom, ...]
+    """One row for each card that has a quota, is held or is requested. If there are more than 100,
+    those that are requested most."""
     more_cards: int
-    """How many others there are, of very many."""
+    """Number of cards that are not listed."""
     resources: tuple[ResourceRoom, ...]
-    """Cpu and memory."""
+    """Cpu and memory of the queue."""
     held_pods: int
-    """Pods that are let through or bound."""
+    """Number of pods that are let through or have a node."""
     holders: tuple[Holder, ...]
-    """Those with the most cards, first."""
+    """Holders of cards, those with the most cards first."""
     more_holders: int
+    """Number of holders that are not listed."""
     waiting_pods: int
+    """Number of pods that wait."""
     waiters: tuple[Waiter, ...]
-    """In the order of release."""
+    """Waiting pods and groups, in the order of release."""
     more_waiters: int
+    """Number of waiting groups and single pods that are not listed."""
     quota_problem: str = ""
-    """Why the stored quota cannot be read, so that an older one is in force (Q4)."""
+    """Why the quota cannot be read. An older quota is in force."""
     refused_writes: int = 0
-    """Only without a name: what this replica has counted since its start (V1)."""
+    """Without a queue name: Bindings and groups of pods that were refused to users who are not in
+    volcano.accounts, as the replica that answers has counted them since its start."""
 
 
 class PodNumbers(Wire):
-    """Its unfinished pods that use cards or a queue."""
+    """Numbers of unfinished pods of the workload that use cards or a queue."""
 
     running: int
-    """On a node."""
+    """Pods that have a node."""
     let_through: int
-    """Their gates are open, and they have no node yet."""
+    """Pods whose gates are open and that have no node yet."""
     waiting: int
-    """At our gate."""
+    """Pods that wait at the gate."""
     lacking: int
-    """That it wants and that do not exist."""
+    """Pods that the workload wants and that do not exist."""
 
 
 class OtherQueue(Wire):
-    """A queue that has room now."""
+    """A queue that has room."""
 
     queue: str
+    """Name of the queue."""
     card: str
+    """The card that the queue has room for."""
     left: int
-    """Of its quota, cards."""
+    """What is left of the quota for this card."""
 
 
 class Explanation(Wire):
     """One workload at about one moment. Guarantees: of bounded size."""
 
     kind: str
+    """Kind of the workload."""
     namespace: str
+    """Namespace of the workload."""
     name: str
-    time: str
-    """Of the answer, RFC 3339."""
+    """Name of the workload."""
+    time: Time
+    """When the operator gave this answer."""
     queue: str
-    """Empty: none."""
+    """Queue of the workload. Empty if it has none."""
     asks: tuple[CardAmount, ...]
-    """What one pod asks for; of a group, and of a gang that starts whole, what all that wait do."""
+    """Cards that one pod requests. For a group that starts together: cards that all its waiting
+    pods request."""
     pods: PodNumbers
+    """Numbers of its pods."""
     state: str
-    """A `WorkloadState`."""
+    """Fits, LetThrough, Waits, Refused, Coming (it lacks pods, and the next one would not be
+    refused) or Ends (it is being deleted, or has finished)."""
     reason: str
-    """As in events; empty where there is none."""
+    """The reason, in one word as in events. Empty if there is none."""
     message: str
-    """A sentence, that of its event where there is one."""
+    """The reason as a sentence: that of its event, if there is one."""
     place: int = 0
-    """In the order of release of its queue; 0: it does not wait there."""
+    """Its place in the order of release of its queue. Absent if it does not wait there."""
     place_of: int = 0
-    """How many wait there."""
+    """How many wait in its queue."""
     holders: tuple[Holder, ...] = ()
-    """Who holds its cards in its own namespace."""
+    """Who holds its cards in the namespace of the workload."""
     more_holders: int = 0
+    """Number of holders in this namespace that are not listed."""
     held_elsewhere: tuple[CardAmount, ...] = ()
-    """What is held in other namespaces, and reserved."""
+    """These cards, as far as they are held in other namespaces or reserved in any namespace."""
     other_cards: tuple[CardAmount, ...] = ()
-    """Other cards of its queue that have room for it: what is left of them."""
+    """Other cards of its queue with room for it, and what is left of each."""
     other_queues: tuple[OtherQueue, ...] = ()
-    """Other queues that its namespace may use and that have room for it."""
+    """Other queues that its namespace may use, with room for it."""

@@ -2,12 +2,11 @@
 
 from typing import NamedTuple
 
+from ..close_names import close_names
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
-from ..names.close_names import close_names
-from ..pods.charge_state import ChargeState
 from ..pods.pod_facts import DEPLOYMENT, POD, PodFacts
-from ..pods.pod_record import PodRecord, SortKey
+from ..pods.pod_record import ChargeState, PodRecord, SortKey
 from ..steps import Steps
 from .answer_forms import PodNumbers
 from .waiting import POD_GROUP

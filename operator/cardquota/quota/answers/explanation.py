@@ -11,24 +11,22 @@ from enum import StrEnum
 from heapq import nsmallest
 from typing import Final, NamedTuple
 
-from ..accounts.account import OUTSIDE
-from ..accounts.account_reader import AccountReader
+from ..accounts.account import OUTSIDE, AccountReader
 from ..amounts import Charge, is_card
 from ..decisions.create_judgement import judge_create
 from ..decisions.groups.enqueue_judgement import judge_enqueue
 from ..decisions.groups.group_judgement import judge_group
 from ..decisions.judgement import why_not_read
-from ..effect import Effect, effect_of
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
-from ..messages import request_messages, standing_messages
-from ..pods.charge_state import ChargeState
+from ..messages import answer_messages, request_messages
 from ..pods.pod_facts import POD
-from ..pods.pod_record import PodRecord
+from ..pods.pod_record import ChargeState, PodRecord
 from ..pods.pod_request import PodRequest, may_run_on
+from ..pods.workload_facts import WorkloadFacts, pod_of
 from ..steps import Steps
+from ..verdict import Effect, effect_of
 from ..vocabulary import GroupPhase, Mode, QueueState, Reason
-from ..workloads.workload_facts import WorkloadFacts, pod_of
 from .answer_forms import CardAmount, Explanation, OtherQueue
 from .asked_workload import AskedPods, AskedWorkload, group_of, pods_of
 from .card_amount import card_amounts, choice_amounts
@@ -191,21 +189,21 @@ def _stands(
         return next_pod
     if first.facts.terminating or ledger.pods.get(first.facts.uid) is not first:
         held = first.charge if first.held else ()
-        text = standing_messages.being_deleted(held)
+        text = answer_messages.being_deleted(held)
         return next_pod or _of_pod(ledger, first, WorkloadState.ENDS, text)
     if first.gated:
         return _waiting(ledger, first)
     if next_pod is not None:
         return next_pod
     if group is not None and group.gang and group.missing > 0:
-        text = standing_messages.gang_lacks_members(group.missing, group.minimum)
+        text = answer_messages.gang_lacks_members(group.missing, group.minimum)
         return _of_pod(ledger, first, WorkloadState.WAITS, text)
     if first.charge_state is not ChargeState.ALLOCATED:
-        text = standing_messages.let_through(first.charge, first.facts.foreign_gates)
+        text = answer_messages.let_through(first.charge, first.facts.foreign_gates)
         return _of_pod(ledger, first, WorkloadState.LET_THROUGH, text)
-    text = standing_messages.runs_on(first.facts.node, first.charge)
+    text = answer_messages.runs_on(first.facts.node, first.charge)
     if pods.running > 1:
-        text = standing_messages.all_pods_there(pods.running)
+        text = answer_messages.all_pods_there(pods.running)
     return _of_pod(ledger, first, WorkloadState.FITS, text)
 
 
@@ -255,8 +253,8 @@ def _next_pod(
     """A workload none of whose pods waits: what would become of its next one, if it lacks any."""
     pod = pod_of(maker, maker.kind, ledger.defaults, maker=maker.name)
     if pod is None and lacking:
-        return _Judged(WorkloadState.COMING, standing_messages.TEMPLATE_NOT_KEPT)
-    wanted = standing_messages.pods_not_known if maker.replicas else standing_messages.wants_no_pods
+        return _Judged(WorkloadState.COMING, answer_messages.TEMPLATE_NOT_KEPT)
+    wanted = answer_messages.pods_not_known if maker.replicas else answer_messages.wants_no_pods
     if pod is None:
         return _Judged(WorkloadState.FITS, wanted())
     queue = ledger.queue_of(pod)
@@ -271,7 +269,7 @@ def _next_pod(
         reason = verdict.reason or ""
         return _Judged(WorkloadState.REFUSED, verdict.text, reason, queue, asks, room)
     waits = verdict.text if effect is Effect.GATE and not verdict.fits else ""
-    text = standing_messages.next_pod_not_refused(waits)
+    text = answer_messages.next_pod_not_refused(waits)
     return _Judged(WorkloadState.COMING, text, "", queue, asks)
 
 
@@ -282,7 +280,7 @@ def _without_pods(ledger: LedgerReader, group: PodGroupState) -> _Judged | None:
         return None
     queue, cards = facts.queue, group.request.cards
     reserved = group.rest_in(queue)
-    why, room = WaitReason("", standing_messages.group_without_pods()), None
+    why, room = WaitReason("", answer_messages.group_without_pods()), None
     asks: tuple[CardAmount, ...] = ()
     if group.asks is not None:
         why = reason_of(judge_enqueue(ledger, facts, group.request).verdict)
@@ -294,9 +292,9 @@ def _without_pods(ledger: LedgerReader, group: PodGroupState) -> _Judged | None:
             resource = ledger.catalog.resource(names[0]) or ""
             room = _AskedRoom(names, resource, 1, number, others)
     elif _is_over(group, reserved):
-        return _Judged(WorkloadState.ENDS, standing_messages.group_is_over(), queue=queue)
+        return _Judged(WorkloadState.ENDS, answer_messages.group_is_over(), queue=queue)
     elif reserved:
-        why = WaitReason("", standing_messages.group_reserved(reserved))
+        why = WaitReason("", answer_messages.group_reserved(reserved))
         asks = card_amounts(reserved)
     elif ledger.mode_in(facts.namespace) is Mode.ENFORCE:
         verdict = judge_group(ledger, facts)

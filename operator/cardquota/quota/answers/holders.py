@@ -5,8 +5,7 @@ from collections.abc import Collection
 from heapq import nsmallest
 from typing import Final, NamedTuple
 
-from ..accounts.account import OUTSIDE
-from ..accounts.account_reader import AccountReader
+from ..accounts.account import OUTSIDE, AccountReader
 from ..amounts import MutableAmounts, is_card
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import kept_name

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from .. import vocabulary as v
-from ..accounts.account_reader import AccountReader
+from ..accounts.account import AccountReader
 from ..decisions.groups.enqueue_judgement import judge_enqueue
 from ..decisions.groups.gang_judgement import judge_gang
 from ..decisions.probably_meant import with_group_meant
@@ -17,7 +17,7 @@ from ..ledger.groups.group_facts import GroupFacts
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import kept_name
-from ..messages import standing_messages
+from ..messages import answer_messages
 from ..pending.first_members import first_members
 from ..pending.release_key import ORDINARY, ReleaseKey, precedence_of
 from ..pods.pod_facts import POD, PodFacts
@@ -161,15 +161,15 @@ def why_waits(ledger: LedgerReader, record: PodRecord) -> WaitReason:
     """
     facts = record.facts
     if record.backed_off:
-        return WaitReason(v.GATE_REFUSED, standing_messages.GATE_HELD_BACK)
+        return WaitReason(v.GATE_REFUSED, answer_messages.GATE_HELD_BACK)
     if ledger.mode_in(facts.namespace) is not v.Mode.ENFORCE and not facts.oversized:
-        return WaitReason("", standing_messages.NOT_ENFORCED)
+        return WaitReason("", answer_messages.NOT_ENFORCED)
     verdict = with_group_meant(ledger, facts, judge_member(ledger, record))
     group = ledger.groups.get(facts.group) if facts.group else None
     account = ledger.account(record.queue)
     if verdict.outcome is Outcome.UNSEEN and verdict.reason is None and group is not None:
         if group.backed_off:
-            return WaitReason(v.GATE_REFUSED, standing_messages.GATE_HELD_BACK)
+            return WaitReason(v.GATE_REFUSED, answer_messages.GATE_HELD_BACK)
         if account is not None and not group.started and not group.being_reserved:
             verdict = _judge_gang(ledger, account, group) or verdict
     return reason_of(verdict)
@@ -188,6 +188,6 @@ def _judge_gang(
 def reason_of(verdict: Verdict) -> WaitReason:
     """What a verdict says to a pod, or group, that waits."""
     if verdict.fits:
-        return WaitReason("", standing_messages.room_now(verdict.queue))
-    text = verdict.text or standing_messages.START_UNDER_WAY
+        return WaitReason("", answer_messages.room_now(verdict.queue))
+    text = verdict.text or answer_messages.START_UNDER_WAY
     return WaitReason(verdict.reason or "", text)

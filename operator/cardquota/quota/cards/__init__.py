@@ -8,16 +8,29 @@ from .card import (
     LONGEST_NAME,
     Card,
     CardNameError,
+    MemoryLabel,
+    MemoryUnit,
     can_exist,
     check_name,
+    gib_of,
+    mib_of,
     model_of,
     read_alternatives,
 )
-from .card_memory import MemoryLabel, MemoryUnit, gib_of, mib_of
 from .catalog import Catalog
 from .discovery import discover
-from .quota_text import MOST_ROWS, QuotaTextError, read_quota, read_request
-from .surge import NO_SURGE, read_surge
+from .memory_node import UNHEARD, MemoryNode, MemoryPod, NodeKind, least_key, reason_of
+from .memory_shape import (
+    UNKNOWN,
+    CardPlacement,
+    MemoryShape,
+    SharedUnit,
+    UnhealthyListError,
+    placement_annotations,
+    read_unhealthy,
+)
+from .quota_text import MOST_ROWS, NO_SURGE, QuotaTextError, read_quota, read_request, read_surge
+from .shared_memory import CardMemory
 from .vendor import Vendor, counts_form, may_count_cards, plain_vendor, vendor_behind
 from .vendor_table import DEFAULT_TABLE, VendorTable
 
@@ -26,12 +39,22 @@ __all__ = [
     "LONGEST_NAME",
     "MOST_ROWS",
     "NO_SURGE",
+    "UNHEARD",
+    "UNKNOWN",
     "Card",
+    "CardMemory",
     "CardNameError",
+    "CardPlacement",
     "Catalog",
     "MemoryLabel",
+    "MemoryNode",
+    "MemoryPod",
+    "MemoryShape",
     "MemoryUnit",
+    "NodeKind",
     "QuotaTextError",
+    "SharedUnit",
+    "UnhealthyListError",
     "Vendor",
     "VendorTable",
     "can_exist",
@@ -39,13 +62,17 @@ __all__ = [
     "counts_form",
     "discover",
     "gib_of",
+    "least_key",
     "may_count_cards",
     "mib_of",
     "model_of",
+    "placement_annotations",
     "plain_vendor",
     "read_alternatives",
     "read_quota",
     "read_request",
     "read_surge",
+    "read_unhealthy",
+    "reason_of",
     "vendor_behind",
 ]

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ..vocabulary import GPU_MEMORY, GPU_PRODUCT
-from .card import Card, Labels, is_memory
-from .card_memory import MemoryLabel, MemoryUnit
+from .card import Card, Labels, MemoryLabel, MemoryUnit, is_memory
 
 PRODUCT: Final = ".product"
 MPS: Final = "mps-"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from .card_memory import MemoryUnit
+from .card import MemoryUnit
 from .vendor import SLICED_TYPE, Shown, Vendor
 
 _WRITTEN: Final = MemoryUnit.WRITTEN

@@ -5,7 +5,7 @@ gate, so a pod may run on another model, for which it is then counted (D8).
 """
 
 from ..ledger.ledger_reader import LedgerReader
-from ..messages.queues import queue_messages
+from ..messages import queue_messages
 from ..pods.pod_facts import PodFacts
 from ..verdict import Verdict
 from ..vocabulary import Mode, Reason

@@ -16,16 +16,15 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from ..accounts.account_reader import AccountReader
+from ..accounts.account import AccountReader
 from ..amounts import NO_AMOUNTS, Amounts, add_amounts
-from ..effect import Effect, effect_of
 from ..ledger.ledger_reader import LedgerReader
 from ..pending.first_members import first_members
 from ..pending.gang import Gang
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
-from ..verdict import Outcome, Verdict
+from ..verdict import Effect, Outcome, Verdict, effect_of
 from .fit.borrowing import lent_now
 from .fit.queue_room import QueueRoom
 from .held_up import held_up_in

@@ -2,11 +2,11 @@
 
 from bisect import bisect_left
 
-from ..accounts.account_reader import AccountReader
+from ..accounts.account import AccountReader
 from ..amounts import NO_AMOUNTS, Amounts, MutableAmounts, add_amounts
 from ..ledger.groups.pod_group_state import PodGroupState
-from ..pods.indexes.workload_usage import WorkloadUsage
 from ..pods.pod_request import PodRequest
+from ..pods.workload_usage import WorkloadUsage
 from .fit.borrowing import MOST_LENT, lent_now
 from .fit.queue_room import QueueRoom
 

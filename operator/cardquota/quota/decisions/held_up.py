@@ -7,7 +7,7 @@ from bisect import bisect_left
 from heapq import nsmallest
 from typing import Final
 
-from ..accounts.account_reader import AccountReader
+from ..accounts.account import AccountReader
 from ..ledger.ledger_reader import LedgerReader
 from ..pending.candidate import PodClass
 from ..pending.release_key import Precedence, ReleaseKey, precedence_of

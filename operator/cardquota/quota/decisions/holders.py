@@ -7,11 +7,11 @@ event or condition is written again for that.
 from collections.abc import Sequence
 from typing import Final
 
-from ..accounts.account_reader import AccountReader
+from ..accounts.account import AccountReader
 from ..amounts import is_card
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
-from ..messages import holder_messages
+from ..messages import shortfall_messages
 from ..pods.pod_facts import PodFacts
 from ..verdict import HeldBy, Outcome, Shortfall, Verdict
 from ..words import MOST_LISTED
@@ -57,10 +57,12 @@ def lacked(verdict: Verdict) -> tuple[str, ...]:
 
 def _with_held(text: str, found: Sequence[HeldBy], most: int | None, *, of_several: bool) -> str:
     for named in _FEWER:
-        held = holder_messages.held_by([one.naming(named) for one in found], of_several=of_several)
+        held = shortfall_messages.held_by(
+            [one.naming(named) for one in found], of_several=of_several
+        )
         if not held:
             return text
-        longer = holder_messages.with_held(text, held)
+        longer = shortfall_messages.with_held(text, held)
         if most is None or len(longer.encode(errors="replace")) <= most:
             return longer
     return text
@@ -74,7 +76,7 @@ def holders_text(
     """
     lacks = [short.dimension for short in shorts]
     found = _holders(ledger, facts.namespace, facts.group, queue, lacks)
-    return holder_messages.held_by(found, of_several=len(shorts) > 1)
+    return shortfall_messages.held_by(found, of_several=len(shorts) > 1)
 
 
 def _holders(

@@ -7,14 +7,11 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
-from ..accounts.account import OUTSIDE
-from ..accounts.account_reader import AccountReader
+from ..accounts.account import OUTSIDE, AccountReader
 from ..amounts import NO_AMOUNTS, Amounts, is_card
 from ..kept_objects import KeptObjects, LeftOut
 from ..ledger.ledger_reader import LedgerReader
-from ..messages import gate_messages, request_messages
-from ..messages.groups import gang_messages
-from ..messages.queues import queue_messages
+from ..messages import gang_messages, gate_messages, queue_messages, request_messages
 from ..pods.pod_facts import PodFacts, State, memory_of
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import CardChoice, PodRequest, card_devices

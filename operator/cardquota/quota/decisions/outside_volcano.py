@@ -1,7 +1,7 @@
 """What is said of a pod with cards and no queue that Volcano schedules (V5). Pure."""
 
 from ..ledger.ledger_reader import LedgerReader
-from ..messages.volcano import volcano_messages
+from ..messages import queue_messages
 from ..pods.pod_facts import PodFacts
 from ..verdict import Outcome, Verdict
 from ..vocabulary import VOLCANO_SCHEDULER, Mode
@@ -22,4 +22,4 @@ def told_of_default(
         or ledger.mode_in(facts.namespace) is Mode.OFF
     ):
         return verdict
-    return verdict._replace(warnings=(volcano_messages.runs_without_quota(),))
+    return verdict._replace(warnings=(queue_messages.runs_without_quota(),))

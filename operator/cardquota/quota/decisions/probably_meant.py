@@ -1,8 +1,8 @@
 """Which queue or pod group was probably meant, where there is none of the name that was written."""
 
+from ..close_names import close_names
 from ..ledger.ledger_reader import LedgerReader
-from ..messages.queues import queue_messages
-from ..names.close_names import close_names
+from ..messages import queue_messages
 from ..pods.pod_facts import PodFacts
 from ..verdict import Verdict
 from ..vocabulary import QueueState, Reason

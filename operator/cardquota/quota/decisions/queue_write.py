@@ -11,9 +11,9 @@ from typing import Final
 
 from ..amounts import Amounts
 from ..cards.card import can_exist
+from ..close_names import close_names
 from ..ledger.ledger_reader import LedgerReader
-from ..messages.queues import queue_write_messages
-from ..names.close_names import close_names
+from ..messages import queue_write_messages
 from ..words import MOST_LISTED
 
 _NOTHING: Final[Amounts] = {}

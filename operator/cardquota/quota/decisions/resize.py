@@ -10,10 +10,9 @@ always admitted.
 
 from collections.abc import Sequence
 
-from ..accounts.account import OUTSIDE
-from ..accounts.account_reader import AccountReader
+from ..accounts.account import OUTSIDE, AccountReader
 from ..ledger.ledger_reader import LedgerReader
-from ..messages.queues.queue_messages import closed_to_growth, gone_for_growth, no_growth_admitted
+from ..messages.queue_messages import closed_to_growth, gone_for_growth, no_growth_admitted
 from ..messages.request_messages import invalid_request, unreadable
 from ..messages.shortfall_messages import ADVICE_RESIZE, advice_never, shortfalls
 from ..pods.pod_facts import PodFacts, State

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import SortKey
-from ..workloads.workload_facts import WorkloadFacts, pod_of, template_of
+from ..pods.workload_facts import WorkloadFacts, pod_of, template_of
 from .create_judgement import ToCome, number_admitted
 
 

@@ -5,13 +5,12 @@ To change a pod is to uncharge it, change it, and charge it.
 
 from ..accounts.account import Account
 from ..amounts import canonical, is_card
-from ..card_memory.memory_node import MemoryPod
-from ..pods.charge_state import ChargeState
+from ..cards.memory_node import MemoryPod
+from ..pods.live_holdings import part_of
 from ..pods.pod_facts import State
-from ..pods.pod_record import PodRecord
+from ..pods.pod_record import ChargeState, PodRecord
 from ..pods.pod_request import CardChoice, card_devices
 from ..vocabulary import GPU_MEMORY, Mode
-from ..workloads.live_holdings import part_of
 from .groups.pod_group_state import PodGroupState
 from .ledger_state import LedgerState
 from .pod_assessor import PodAssessor

@@ -29,9 +29,8 @@ from ..cards.vendor_table import VendorTable
 from ..kept_objects import LeftOut
 from ..messages import report_messages, request_messages
 from ..nodes.node_facts import NodeFacts
-from ..pods.kept_pod import kept_once_bound, without_texts
 from ..pods.pod_facts import PodFacts, State
-from ..pods.pod_record import PodRecord
+from ..pods.pod_record import PodRecord, kept_once_bound, without_texts
 from ..vocabulary import GPU_MEMORY, Mode
 from .charges import Charges
 from .groups.group_facts import GroupFacts, NamespaceFacts

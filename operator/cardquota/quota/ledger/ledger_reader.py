@@ -4,27 +4,26 @@ from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
-from ..accounts.account_reader import AccountReader
+from ..accounts.account import AccountReader
 from ..amounts import Charge
-from ..card_memory.card_memory import CardMemory
 from ..cards.card import Card
 from ..cards.catalog import Catalog
+from ..cards.shared_memory import CardMemory
 from ..cards.vendor import Vendor
 from ..cards.vendor_table import VendorTable
 from ..kept_objects import KeptObjects
 from ..nodes.node_cache import NodeCache
-from ..pods.indexes.held_cards import HeldCards
-from ..pods.indexes.pods_by_controller import PodsByController
-from ..pods.indexes.queue_users import QueueUsers
+from ..pods.live_holdings import LiveHoldings
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
+from ..pods.pods_by_controller import PodsByController
+from ..pods.queue_users import HeldCards, QueueUsers
 from ..pods.reading import Reading
+from ..pods.workload_cache import WorkloadCache
 from ..shares.shares import Shares
 from ..vocabulary import Mode, Policy
-from ..workloads.live_holdings import LiveHoldings
-from ..workloads.workload_cache import WorkloadCache
 from .groups.group_facts import NamespaceFacts
 from .groups.job_groups import JobGroups
 from .groups.pod_group_state import PodGroupState

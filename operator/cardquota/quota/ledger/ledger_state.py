@@ -4,17 +4,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from sys import maxsize
 from typing import Final
 
-from ..accounts.account import OUTSIDE, Account
-from ..accounts.account_reader import AccountReader
-from ..amounts import Amounts, Charge, canonical
-from ..card_memory.card_memory import CardMemory
+from ..accounts.account import OUTSIDE, Account, AccountReader
+from ..accounts.quota_totals import QuotaTotals
+from ..amounts import LARGEST, Amounts, Charge, canonical
 from ..cards.card import Card
 from ..cards.catalog import Catalog
-from ..cards.device_classes import DeviceClasses
-from ..cards.quota_totals import QuotaTotals
+from ..cards.shared_memory import CardMemory
 from ..cards.vendor import Vendor, vendor_behind
 from ..cards.vendor_table import VendorTable
-from ..effect import mode_of
 from ..kept_objects import KeptObjects
 from ..limits import (
     IDLE_GROUPS,
@@ -27,19 +24,21 @@ from ..limits import (
     Limit,
 )
 from ..nodes.node_cache import NodeCache
-from ..pods.indexes.held_cards import HeldCards
-from ..pods.indexes.pods_by_controller import PodsByController
-from ..pods.indexes.queue_users import QueueUsers
-from ..pods.indexes.unstamped_pod_index import UnstampedPodIndex
-from ..pods.kept_pod import kept_size
+from ..pods.claims import DeviceClasses
+from ..pods.live_holdings import LiveHoldings, UpdatePart
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
-from ..pods.pod_record import PodRecord, SortKey
+from ..pods.pod_record import PodRecord, SortKey, kept_size
 from ..pods.pod_request import PodRequest, card_devices
+from ..pods.pods_by_controller import PodsByController
+from ..pods.queue_users import HeldCards, QueueUsers
 from ..pods.reading import Reading, Readings
-from ..quantity import LARGEST
+from ..pods.unstamped_pod_index import UnstampedPodIndex
+from ..pods.workload_cache import WorkloadCache
+from ..pods.workload_facts import KINDS, WorkloadFacts
 from ..shares.shares import Shares
 from ..stamp import Reservation
+from ..verdict import mode_of
 from ..vocabulary import (
     CPU,
     GPU_MEMORY,
@@ -50,9 +49,6 @@ from ..vocabulary import (
     Policy,
     QueueState,
 )
-from ..workloads.live_holdings import LiveHoldings, UpdatePart
-from ..workloads.workload_cache import WorkloadCache
-from ..workloads.workload_facts import KINDS, WorkloadFacts
 from .dirty_set import DirtySet
 from .groups.group_facts import NamespaceFacts
 from .groups.job_groups import JobGroups

@@ -6,9 +6,8 @@ from dataclasses import replace
 from ..accounts.account import OUTSIDE
 from ..amounts import Amounts, Charge, MutableAmounts
 from ..cards.card import is_memory, model_of
-from ..pods.charge_state import ChargeState
 from ..pods.pod_facts import PodFacts, State
-from ..pods.pod_record import PodRecord
+from ..pods.pod_record import ChargeState, PodRecord
 from ..pods.pod_request import PodRequest, card_devices
 from ..stamp import Stamp
 from ..vocabulary import Mode, Policy

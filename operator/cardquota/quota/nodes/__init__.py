@@ -5,10 +5,9 @@ totals, the cards on nodes that a selector picks, and free cards.
 """
 
 from .free_cards import FreeCards
-from .node_cache import NodeCache
+from .node_cache import NodeCache, RememberedCards
 from .node_facts import NodeFacts
 from .node_selection import NodeSelection
-from .remembered_cards import RememberedCards
 
 __all__ = [
     "FreeCards",

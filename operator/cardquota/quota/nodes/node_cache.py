@@ -1,4 +1,4 @@
-"""What the ledger holds of nodes: their cards, the totals, and the pods that wait for a node."""
+"""Which card each node offers under which resource name, or last offered (D8)."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from ..amounts import Amounts, MutableAmounts
 from ..cards.card import Card, model_of
 from ..cards.catalog import Catalog
-from ..cards.node_problems import NodeProblems, some_of
+from ..cards.discovery import NodeProblems, some_of
 from ..limits import KIB
 from ..pods.pod_facts import PodFacts
 from ..selectors.selector import decode
@@ -16,7 +16,34 @@ from .free_cards import FreeCards
 from .node_facts import NodeFacts, label_of
 from .node_selection import NodeSelection
 from .node_totals import NodeTotals
-from .remembered_cards import RememberedCards
+
+_NONE: Final[Mapping[str, str]] = {}
+
+
+class RememberedCards:
+    """By node and resource name."""
+
+    def __init__(self) -> None:
+        self._by_node: dict[str, dict[str, str]] = {}
+
+    def put(self, node: str, resource: str, card: str) -> None:
+        """A node offers this card, and no other one by the same resource name."""
+        self._by_node.setdefault(node, {})[resource] = card
+
+    def forget(self, node: str, resource: str) -> None:
+        """Nothing is known any more of what a node offers by a resource name."""
+        cards = self._by_node.get(node, {})
+        if cards.pop(resource, None) is not None and not cards:
+            del self._by_node[node]
+
+    def forget_node(self, node: str) -> None:
+        """The same for all resource names."""
+        self._by_node.pop(node, None)
+
+    def on(self, node: str) -> Mapping[str, str]:
+        """By resource name: the cards of a node."""
+        return self._by_node.get(node, _NONE)
+
 
 Choice = Mapping[str, list[str]]
 """By card: those of the picked nodes that have it."""

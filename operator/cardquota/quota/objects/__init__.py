@@ -5,22 +5,21 @@ decoding a pod costs microseconds. They live only as long as one event. `pod_fac
 `queue_facts` and `group_facts` hold what is kept.
 """
 
-from .config_map import ConfigMap
-from .device_class import DeviceClass
-from .limit_range import LimitRange, LimitRangeItem, LimitRangeSpec
-from .meta import Meta, Owner
-from .namespace import Namespace
-from .node import Node
-from .node_affinity import Expression, Term
+from .cluster import (
+    DeviceClass,
+    LimitRange,
+    LimitRangeItem,
+    LimitRangeSpec,
+    Namespace,
+    PriorityClass,
+    ResourceClaim,
+    RuntimeClass,
+)
+from .meta import Meta, Owner, ResourceList, Wire
+from .node import ConfigMap, Expression, Node, Taint, Term, Toleration
 from .pod import Container, LargePod, Pod, PodAnnotations, PodMeta, PodSpec, Resources
 from .pod_group import PodGroup, WrittenPodGroup
-from .priority_class import PriorityClass
 from .queue import Guarantee, Queue, QueueSpec
-from .resource_claim import ResourceClaim
-from .runtime_class import RuntimeClass
-from .taints import Taint, Toleration
-from .volcano_job import WrittenVolcanoJob
-from .wire import ResourceList, Wire
 from .workload import (
     LargeWorkload,
     PodTemplate,
@@ -28,6 +27,7 @@ from .workload import (
     WorkloadAnnotations,
     WorkloadMeta,
     WorkloadSpec,
+    WrittenVolcanoJob,
 )
 
 __all__ = [

@@ -8,10 +8,8 @@ from msgspec.structs import asdict
 
 from .. import vocabulary as v
 from ..limits import BODY
-from .meta import Meta, Owner
-from .node_affinity import Affinity
-from .taints import Toleration
-from .wire import ResourceList, Wire
+from .meta import Meta, Owner, ResourceList, Wire
+from .node import Affinity, Toleration
 
 
 class PodAnnotations(Wire):

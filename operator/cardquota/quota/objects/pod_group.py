@@ -8,8 +8,7 @@ from msgspec.structs import asdict
 
 from .. import vocabulary as v
 from ..limits import BODY
-from .meta import Meta, Owner
-from .wire import ResourceList, Wire
+from .meta import Meta, Owner, ResourceList, Wire
 
 
 class GroupAnnotations(Wire):

@@ -5,8 +5,7 @@ from typing import Any
 from msgspec import field
 
 from .. import vocabulary as v
-from .meta import Meta
-from .wire import ResourceList, Wire
+from .meta import Meta, ResourceList, Wire
 
 
 class QueueAnnotations(Wire):

@@ -3,15 +3,15 @@
 Read as far as it says how many pods are wanted, how many exist, and what each asks for.
 """
 
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Raw, field
 from msgspec.json import Decoder
 
 from ..limits import BODY
-from .meta import Meta, Owner
+from .meta import Meta, Owner, Wire
 from .pod import PodMeta, PodSpec
-from .wire import Wire
+from .pod_group import GroupAnnotations
 
 
 class PodTemplate(Wire):
@@ -100,3 +100,37 @@ class _WithoutTemplate(Wire):
 
 _WHOLE: Final = Decoder(Workload)
 _WITHOUT_TEMPLATE: Final = Decoder(_WithoutTemplate)
+
+
+class WrittenTask(Wire):
+    """A task of a Job that is being written."""
+
+    name: str = ""
+    replicas: int | None = None
+    min_available: int | None = None
+    partition_policy: Any = None
+    """Members are scheduled by partition, which is not supported. Its content does not matter."""
+    depends_on: Any = None
+    """Tasks whose pods come first."""
+    template: PodTemplate = field(default_factory=PodTemplate)
+
+
+class WrittenJobSpec(Wire):
+    """Specification of a Job that is being written."""
+
+    tasks: tuple[WrittenTask, ...] | None = None
+    queue: str | None = None
+    min_available: int | None = None
+
+
+class WrittenJobMeta(Meta):
+    """Metadata of a Job. Its annotations are copied to its pod group when that is made."""
+
+    annotations: GroupAnnotations | None = None
+
+
+class WrittenVolcanoJob(Wire):
+    """A Job that is being written."""
+
+    metadata: WrittenJobMeta
+    spec: WrittenJobSpec = field(default_factory=WrittenJobSpec)

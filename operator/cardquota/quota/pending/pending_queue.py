@@ -12,8 +12,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from itertools import islice
 from typing import Final, NamedTuple
 
-from ..pods.charge_state import ChargeState
-from ..pods.pod_record import PodRecord, SortKey
+from ..pods.pod_record import ChargeState, PodRecord, SortKey
 from ..vocabulary import Reason
 from .borrowers import Borrowers
 from .candidate import Candidate, InadmissibleClass, PodClass, Shortage

@@ -4,19 +4,24 @@ In: a pod from the API server. Out: `PodFacts` (read once, bounded), `PodRequest
 use and how many, for a given quota), `PodRecord` (what the ledger holds of it).
 """
 
-from .card_alias import alias_warning, card_problem, card_text
-from .charge_state import ChargeState
-from .oversized_pod import oversized_totals
+from .live_holdings import REPLICA_SET, UpdatePart
 from .pod_defaults import PodDefaults
-from .pod_facts import PodFacts, State
-from .pod_record import PodRecord, SortKey
+from .pod_facts import PodFacts, State, alias_warning, card_problem, card_text
+from .pod_record import ChargeState, PodRecord, SortKey
 from .pod_request import CardChoice, InvalidRequest, PodRequest, invalid_request
-from .pod_total import PodTotals, pod_totals
+from .pod_total import PodTotals, oversized_totals, pod_totals
+from .queue_users import CardHolders, HeldCards
 from .reading import Reading, Readings, read
+from .workload_cache import WorkloadCache
+from .workload_facts import WorkloadFacts, pod_of
+from .workload_usage import WorkloadUsage
 
 __all__ = [
+    "REPLICA_SET",
     "CardChoice",
+    "CardHolders",
     "ChargeState",
+    "HeldCards",
     "InvalidRequest",
     "PodDefaults",
     "PodFacts",
@@ -27,11 +32,16 @@ __all__ = [
     "Readings",
     "SortKey",
     "State",
+    "UpdatePart",
+    "WorkloadCache",
+    "WorkloadFacts",
+    "WorkloadUsage",
     "alias_warning",
     "card_problem",
     "card_text",
     "invalid_request",
     "oversized_totals",
+    "pod_of",
     "pod_totals",
     "read",
 ]

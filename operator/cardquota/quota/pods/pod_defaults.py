@@ -19,11 +19,10 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from ..objects.limit_range import LimitRange, LimitRangeItem
+from ..amounts import Quantity, QuantityError
+from ..objects.cluster import LimitRange, LimitRangeItem, RuntimeClass
+from ..objects.meta import ResourceList
 from ..objects.pod import Container, PodSpec, Resources
-from ..objects.runtime_class import RuntimeClass
-from ..objects.wire import ResourceList
-from ..quantity import Quantity, QuantityError
 from ..vocabulary import COMPUTE_RESOURCES, CPU, MEMORY
 from .pod_limits import excess_of_containers
 from .pod_total import pod_totals

@@ -1,7 +1,7 @@
-"""What is kept of a pod: a small flat record, strings interned, no raw object (T1, P1, P6, P8).
+"""The annotation that names a card, and its alias (section 2).
 
-Facts are what the pod itself says. The ledger decides what follows from them together with queues,
-nodes and groups: its queue, its cards, its charge.
+The alias is read if the annotation is missing, with a warning. If the two disagree the pod is
+refused: we cannot tell which of them was meant.
 """
 
 from collections.abc import Hashable
@@ -11,25 +11,47 @@ from sys import intern
 from typing import Final, TypeVar, cast
 
 from .. import vocabulary as v
-from ..amounts import Devices
-from ..card_memory.placement import CardPlacement, read_placement
-from ..cards.device_classes import claims_devices
+from ..amounts import Devices, QuantityError
+from ..cards.memory_shape import CardPlacement, read_placement
 from ..limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
-from ..messages import request_messages
-from ..messages.groups import group_messages
-from ..moments import seconds_of
+from ..messages import group_messages, request_messages
 from ..objects.meta import Owner
 from ..objects.pod import Pod, PodAnnotations, PodMeta, PodSpec
-from ..quantity import QuantityError
 from ..selectors.selector import Selector, encode
 from ..selectors.taints import Tolerations, tolerations_of
 from ..sized_cache import SizedCache
 from ..stamp import Stamp, read_allocated
-from .card_alias import card_problem, card_text
-from .oversized_pod import oversized_totals
+from ..words import seconds_of
+from .claims import claims_devices
 from .pod_limits import excess, long_name
-from .pod_total import PodTotals, pod_totals
-from .resized import with_status
+from .pod_total import PodTotals, oversized_totals, pod_totals, with_status
+
+
+def card_text(notes: PodAnnotations) -> str | None:
+    """The card text of a pod, under either key."""
+    text = notes.card_name if notes.card_name is not None else notes.card_alias
+    return None if text is None else intern(text)
+
+
+def card_problem(notes: PodAnnotations) -> str:
+    """The conflict between the two annotations; empty if there is none."""
+    if not _disagree(notes):
+        return ""
+    name, alias = notes.card_name or "", notes.card_alias or ""
+    return request_messages.disagree(v.CARD_NAME, name, v.CARD_NAME_ALIAS, alias)
+
+
+def alias_warning(notes: PodAnnotations | None) -> tuple[str, ...]:
+    """A warning if the alias is set and does not conflict with the annotation."""
+    if notes is None or notes.card_alias is None or _disagree(notes):
+        return ()
+    return (request_messages.alias_used(),)
+
+
+def _disagree(notes: PodAnnotations) -> bool:
+    name, alias = notes.card_name, notes.card_alias
+    return name is not None and alias is not None and name != alias
+
 
 _SUCCEEDED = "Succeeded"
 _FAILED = "Failed"

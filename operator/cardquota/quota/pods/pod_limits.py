@@ -11,7 +11,7 @@ from .. import limits
 from ..amounts import Devices
 from ..limits import Limit, size_of
 from ..objects.meta import Owner
-from ..objects.node_affinity import Expression, NodeAffinity, Term
+from ..objects.node import Expression, NodeAffinity, Term
 from ..objects.pod import Container, LargePod, Pod, PodAnnotations, PodSpec
 
 _SHORT: Final = 2 * limits.ALTERNATIVES.most

@@ -20,11 +20,10 @@ from ..cards.card import (
 )
 from ..cards.catalog import Catalog
 from ..cards.vendor import Vendor, counts_form, may_count_cards, resource_by_name
+from ..close_names import close_names
 from ..messages import request_messages, shortfall_messages
-from ..selectors.selector import Selector, decode
-from ..selectors.selector_text import requirements
+from ..selectors.selector import Selector, decode, requirements
 from ..vocabulary import CPU, GPU_MEMORY, MEMORY, Reason
-from .card_meant import card_meant
 from .pod_facts import PodFacts, memory_of
 
 
@@ -405,3 +404,35 @@ def _excluded(
 
 def _invalid(text: str) -> InvalidRequest:
     return InvalidRequest(Reason.INVALID_CARD, text)
+
+
+class CardNodes(Protocol):
+    """What is known of nodes."""
+
+    def has(self, card: str) -> bool:
+        """Whether some node has the card."""
+
+
+class CardsThere(Protocol):
+    """What is known of cards."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """The kinds of cards."""
+
+    @property
+    def nodes(self) -> CardNodes:
+        """What is known of nodes."""
+
+
+def card_meant(written: str, known: CardsThere, *, resource: str = "") -> str:
+    """The closest card that a node has; empty if none is close. `resource`: the resource name that
+    must count it, if that is known.
+    """
+    catalog = known.catalog
+    there = [
+        name
+        for name in catalog.names
+        if known.nodes.has(name) and (not resource or catalog.resource(name) == resource)
+    ]
+    return next(iter(close_names(written, there, cards=True)), "")

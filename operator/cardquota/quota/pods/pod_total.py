@@ -14,14 +14,16 @@ Costs in proportion to the text, each entry once.
 What a pod that is being resized still holds, only its status says: see `resized`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Final, NamedTuple
 
-from ..amounts import Devices
-from ..limits import KIB
-from ..objects.pod import Container, PodSpec, Resources
-from ..objects.wire import ResourceList
-from ..quantity import Quantity, QuantityError, count, milli, milli_bytes
+from msgspec.structs import replace
+
+from ..amounts import Devices, Quantity, QuantityError, count, milli, milli_bytes
+from ..limits import KIB, RESOURCES
+from ..objects.meta import ResourceList
+from ..objects.pod import Container, PodSpec, PodStatus, Resources, ResourcesOnNode
 from ..sized_cache import SizedCache
 from ..vocabulary import COMPUTE_RESOURCES, CPU, MEMORY
 from ..words import show
@@ -174,3 +176,122 @@ def _pod_level(level: Resources, asked: Iterable[str]) -> Iterable[tuple[str, in
             yield name, _read(name, requests[name])
         elif name in limits and name not in asked:
             yield name, _read(name, limits[name])
+
+
+_MOST_CONTAINERS: Final = 1_024
+"""Containers whose cpu and memory are read."""
+_MOST_DEVICES: Final = 1_024
+"""Device entries above zero that are read."""
+
+
+def oversized_totals(spec: PodSpec) -> PodTotals:
+    """The totals of a pod of any size, of at most as many different devices as other pods may have.
+
+    Devices are read of all containers, but no more entries than a node has devices: each entry
+    above zero takes one, so a pod with more can run nowhere. Raises QuantityError.
+    """
+    cut = _Cut()
+    found = pod_totals(
+        PodSpec(
+            containers=cut.containers(spec.containers or ()),
+            init_containers=cut.containers(spec.init_containers or ()),
+            overhead=cut.amounts(spec.overhead),
+            resources=cut.resources(spec.resources),
+        )
+    )
+    return found._replace(devices=found.devices[: RESOURCES.most])
+
+
+class _Cut:
+    """Cuts off what may not be read, container by container."""
+
+    def __init__(self) -> None:
+        self._containers = _MOST_CONTAINERS
+        self._devices = _MOST_DEVICES
+
+    def containers(self, found: Iterable[Container]) -> tuple[Container, ...]:
+        """The containers that ask for something that is read."""
+        kept = []
+        for one in found:
+            if self._containers <= 0 and self._devices <= 0:
+                break
+            resources = self.resources(one.resources)
+            if resources is not None:
+                kept.append(Container(resources=resources, restart_policy=one.restart_policy))
+        return tuple(kept)
+
+    def resources(self, found: Resources | None) -> Resources | None:
+        """None if nothing is left."""
+        if found is None or not (found.limits or found.requests):
+            return None
+        self._containers -= 1
+        limits, requests = self.amounts(found.limits), self.amounts(found.requests)
+        return Resources(limits=limits, requests=requests) if limits or requests else None
+
+    def amounts(self, found: ResourceList | None) -> ResourceList:
+        """Cpu and memory of the first containers, and devices up to their bound."""
+        if not found:
+            return {}
+        kept: ResourceList = {}
+        if self._containers >= 0:
+            kept.update((name, found[name]) for name in COMPUTE_RESOURCES if name in found)
+        devices = (one for one in found.items() if "/" in one[0] and one[1] not in ("0", 0))
+        read = list(islice(devices, self._devices))
+        kept.update(read)
+        self._devices -= len(read)
+        return kept
+
+
+_READ: Final = {CPU: milli, MEMORY: milli_bytes}
+_Statuses = Mapping[str, ResourcesOnNode]
+
+
+def with_status(spec: PodSpec, status: PodStatus, *, asked: bool) -> PodSpec:
+    """The specification with what the pod holds; the same object if that is what it asks for.
+
+    `asked`: whether what it asks for counts, too, where its node says what it has. Raises
+    QuantityError.
+    """
+    every = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
+    found = {one.name: one for one in every if one.resources is not None}
+    own = spec.resources
+    if not found and (status.resources is None or own is None):
+        return spec
+    changes: dict[str, object] = {}
+    for name in ("containers", "init_containers"):
+        before: tuple[Container, ...] = getattr(spec, name) or ()
+        after = tuple(_containers(before, found, asked=asked, sidecars=name != "containers"))
+        if any(new is not old for new, old in zip(after, before, strict=True)):
+            changes[name] = after
+    if own is not None and own.requests and _held(own, status, asked=asked) is not own:
+        changes["resources"] = _held(own, status, asked=asked)
+    return replace(spec, **changes) if changes else spec
+
+
+def _containers(
+    containers: Iterable[Container], found: _Statuses, *, asked: bool, sidecars: bool
+) -> Iterator[Container]:
+    for one in containers:
+        status = found.get(one.name)
+        if status is None or (sidecars and one.restart_policy != SIDECAR):
+            yield one
+            continue
+        before = one.resources or Resources()
+        after = _held(before, status, asked=asked)
+        yield one if after is before else replace(one, resources=after)
+
+
+def _held(spec: Resources, status: ResourcesOnNode, *, asked: bool) -> Resources:
+    """The same object if nothing differs."""
+    done = (status.resources.requests if status.resources else None) or _NOTHING
+    kept = status.allocated_resources or _NOTHING
+    wanted = {**(spec.limits or _NOTHING), **(spec.requests or _NOTHING)}
+    changed: ResourceList = {}
+    for name, read in _READ.items():
+        on_node: list[Quantity] = [of[name] for of in (kept, done) if name in of]
+        if not on_node or all(amount == wanted.get(name) for amount in on_node):
+            continue
+        if asked and name in wanted:
+            on_node.append(wanted[name])
+        changed[name] = max(on_node, key=read)
+    return replace(spec, requests={**(spec.requests or _NOTHING), **changed}) if changed else spec

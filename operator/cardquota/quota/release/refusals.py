@@ -10,7 +10,7 @@ from typing import Final
 from ..accounts.account import Account
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger import Ledger
-from ..messages import order_messages
+from ..messages import gate_messages
 from ..pending.candidate import Candidate
 from ..pending.pending_notices import Behind, Words
 from ..pods.pod_record import PodRecord
@@ -64,7 +64,7 @@ def _of_those_behind(
     """Names the one before them only to those of its namespace, whose users may see it."""
     for named in (False, True):
         name = f"{behind.namespace}/{behind.name}" if named else None
-        text = order_messages.behind(
+        text = gate_messages.behind(
             account.name, behind.dimension, name, group=behind.group, waited=behind.waited
         )
         verdict = Verdict(Outcome.WAITS, account.name, Reason.BEHIND, text)

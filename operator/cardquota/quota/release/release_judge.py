@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
-from ..accounts.account_reader import AccountReader
+from ..accounts.account import AccountReader
 from ..amounts import Charge, MutableAmounts, canonical, is_card
 from ..decisions.fit.borrowing import MOST_LENT, with_borrowing
 from ..decisions.fit.queue_room import QueueRoom
@@ -16,7 +16,7 @@ from ..decisions.judgement import judge, judge_presence, judge_release
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import GANG_KINDS
-from ..messages.groups import gang_messages
+from ..messages import gang_messages
 from ..pending.candidate import BesideElastic, Candidate, Needs, NeverClosed, PodClass, Room
 from ..pending.first_members import first_members
 from ..pods.pod_record import PodRecord, SortKey

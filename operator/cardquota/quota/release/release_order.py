@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from ..accounts.account_reader import AccountReader
+from ..accounts.account import AccountReader
 from ..ledger.ledger_reader import LedgerReader
 
 _SLACK: Final = 64

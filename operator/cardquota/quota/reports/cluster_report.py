@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ..accounts.account import OUTSIDE
-from ..accounts.account_reader import AccountReader
-from ..accounts.row import Row
+from ..accounts.account import OUTSIDE, AccountReader, Row
 from ..amounts import is_card
 from ..ledger.ledger_reader import LedgerReader
 from ..steps import Steps, to_its_end

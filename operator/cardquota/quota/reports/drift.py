@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ..accounts.account_reader import AccountReader
+from ..accounts.account import AccountReader
 from ..ledger.groups.pod_group_state import bound_key
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_record import PodRecord

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from ..accounts.account_reader import AccountReader, Borrowed, OverQuota
+from ..accounts.account import AccountReader, Borrowed, OverQuota
+from ..amounts import cpu_quantity, memory_quantity
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import report_messages
-from ..moments import read_moment
-from ..quantity import cpu_quantity, memory_quantity
 from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, Condition, QueueState
-from ..words import amount_text, amount_texts, first_of, show
+from ..words import amount_text, amount_texts, first_of, read_moment, show
 from .cluster_report import cards_of, offline_of
 
 MOST_COLUMNS = 3

@@ -12,7 +12,7 @@ from typing import Final
 
 from ..amounts import Charge
 from ..ledger.groups.pod_group_state import BoundKey
-from ..pods.charge_state import ChargeState
+from ..pods.pod_record import ChargeState
 from ..stamp import Reservation
 from ..steps import Steps
 

@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from ..card_memory.card_memory import CardMemory
-from ..card_memory.fit_key import UNHEARD, least_key, reason_of
-from ..card_memory.memory_node import MemoryNode, NodeKind
+from ..cards.memory_node import UNHEARD, MemoryNode, NodeKind, least_key, reason_of
+from ..cards.shared_memory import CardMemory
 from ..ledger.ledger_reader import LedgerReader
-from ..messages.nodes import scheduling_messages as m
+from ..messages import binding_messages as m
 from ..pods.pod_facts import PodFacts, memory_of
 from ..vocabulary import GPU_MEMORY, Mode
 

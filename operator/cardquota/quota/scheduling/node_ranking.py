@@ -23,8 +23,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from ..card_memory.card_memory import NodeRank
 from ..cards.card import CardNameError, read_alternatives
+from ..cards.shared_memory import NodeRank
 from ..kept_by_node import KeptByNode
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import KIB

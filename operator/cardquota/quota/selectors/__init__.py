@@ -4,11 +4,9 @@ In: the spec of a pod, labels and taints. Out: `Selector`, which tells which car
 be narrowed to some of them, `Tolerations`, and which of many nodes a selector picks.
 """
 
-from .card_requirement import CardRequirement
-from .memory_affinity import memory_asked_for
-from .number_comparison import bound_of, compares, whole_number
+from .card_requirement import CardRequirement, bound_of, compares, whole_number
 from .picking import LabelledNode, picked
-from .selector import HOST_NAME, NODE_NAME, Selector, decode, encode
+from .selector import HOST_NAME, NODE_NAME, Selector, decode, encode, memory_asked_for
 from .taints import PodToleration, Tolerance, taints_of, tolerates, tolerations_of
 
 __all__ = [

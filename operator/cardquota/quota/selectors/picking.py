@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..objects.node_affinity import Expression, Term
-from .number_comparison import bound_of, whole_number
+from ..objects.node import Expression, Term
+from .card_requirement import bound_of, whole_number
 from .selector import NODE_NAME, Selector
 
 _number = lru_cache(maxsize=8_192)(whole_number)  # of labels, which have at most 63 characters

@@ -1,20 +1,42 @@
-"""What a pod's node selector and required node affinity say about cards (P3, P5).
+"""Node affinity for the label with a card's memory, which tells shares of one product apart (P5).
 
-For a card, only the card's labels are checked; of every other label we assume that some node fits.
-Which existing nodes it picks says `picking`. When the gate opens, affinity may only
-become narrower, never wider: Kubernetes allows nothing else.
+A label that is a whole number of MiB is selected by a range, `Gt` and `Lt`: exactly the values that
+round to the GiB in the card's name. A label with a unit is selected by the values that nodes have
+shown.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 import msgspec
 
-from ..cards.card import Card
-from ..objects.node_affinity import Expression, Term
+from ..cards.card import Card, MemoryLabel, MemoryUnit
+from ..objects.node import Expression, Term
 from ..objects.pod import PodSpec
+from ..words import first_of, listed, show
 from .card_requirement import CardRequirement
-from .memory_affinity import memory_asked_for
+
+
+def memory_asked_for(memories: Sequence[MemoryLabel | None]) -> tuple[Expression, ...]:
+    """The requirements of a node that has one of these cards. Empty if they cannot be expressed.
+
+    For shares of several sizes, every size between them is allowed too: all requirements of a term
+    must hold, and a gated pod must not get more terms than it had.
+    """
+    known = [memory for memory in memories if memory is not None]
+    if len(known) < len(memories) or len({(memory.key, memory.unit) for memory in known}) != 1:
+        return ()
+    key = known[0].key
+    if known[0].unit is MemoryUnit.WRITTEN:
+        values = dict.fromkeys(value for memory in known for value in memory.values)
+        all_shown = all(memory.values for memory in known)
+        return (Expression(key=key, operator="In", values=tuple(values)),) if all_shown else ()
+    least, most = min(one.least for one in known), max(one.most for one in known)
+    return (
+        Expression(key=key, operator="Gt", values=(str(least - 1),)),
+        Expression(key=key, operator="Lt", values=(str(most + 1),)),
+    )
+
 
 NODE_SELECTOR_IN: Final = "In"
 NODE_SELECTOR_NOT_IN: Final = "NotIn"
@@ -180,3 +202,49 @@ def encode(selector: Selector) -> bytes:
 def decode(encoded: bytes) -> Selector:
     """The inverse of `encode`."""
     return _DECODER.decode(encoded) if encoded else _NOTHING
+
+
+def requirements(selector: Selector, keys: Collection[str]) -> str:
+    """The requirements of labels with these keys; empty if there are none.
+
+    `zone a; gpu not in X or gpu > 5`: the node selector and the affinity must both hold, and of the
+    affinity one term. At most five terms, then a count. If one of the terms requires nothing of
+    these labels, neither does the affinity.
+    """
+    parts = [_among(key, (value,)) for key, value in selector.labels if key in keys]
+    terms = [_term(term, keys) for term in selector.terms or () if not _is_empty(term)]
+    if terms and all(terms):
+        parts.append(first_of(list(dict.fromkeys(terms)), " or "))
+    return "; ".join(parts)
+
+
+def _term(term: Term, keys: Collection[str]) -> str:
+    found = [_requirement(one) for one in term.match_expressions or () if one.key in keys]
+    return first_of(found, " and ")
+
+
+def _is_empty(term: Term) -> bool:
+    """An empty term selects no node, so beside other terms it does not matter."""
+    return not term.match_expressions and not term.match_fields
+
+
+def _requirement(expression: Expression) -> str:
+    key, values = expression.key, expression.values or ()
+    match expression.operator:
+        case "In":
+            return _among(key, values)
+        case "NotIn":
+            return f"{show(key)} not in {listed(values)}"
+        case "Exists":
+            return f"{show(key)} exists"
+        case "DoesNotExist":
+            return f"{show(key)} does not exist"
+        case "Gt":
+            return f"{show(key)} > {listed(values)}"
+        case "Lt":
+            return f"{show(key)} < {listed(values)}"
+    return f"{show(key)} {show(expression.operator)} {listed(values)}"
+
+
+def _among(key: str, values: tuple[str, ...]) -> str:
+    return f"{show(key)} {listed(values, ' or ')}"

@@ -6,9 +6,9 @@ Equal ones share one object: clusters have few kinds of either.
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from ..objects.taints import Taint, Toleration
+from ..objects.node import Taint, Toleration
 from ..sized_cache import SizedCache
-from .number_comparison import compares
+from .card_requirement import compares
 
 _KEEP_AWAY: Final = ("NoSchedule", "NoExecute")
 """The third effect, PreferNoSchedule, keeps no pod away."""

@@ -8,9 +8,9 @@ shown; and by what is asked now, not rounded, by which queues are ordered (E6).
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from ..accounts.account_reader import AccountReader
+from ..accounts.account import AccountReader
+from ..accounts.quota_totals import QuotaTotals
 from ..amounts import Amounts
-from ..cards.quota_totals import QuotaTotals
 from ..nodes.node_cache import NodeCache
 from ..steps import Steps
 from .deserved_by_weight import deserved_by_weight

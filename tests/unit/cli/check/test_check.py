@@ -9,33 +9,21 @@ from typer.testing import CliRunner
 
 from builders import H200
 from cardquota.cli.app import app
-from cardquota.cli.check import CheckSection, Finding, FindingKind, lines, show_sections, timeless
+from cardquota.cli.check import MOST_SHOWN, CheckSection, Finding, FindingKind, lines, show_sections
+from cardquota.cli.check.section import bounded_section
 from cardquota.cli.output import Output
 from cardquota.cli.plugin import plugin
 
 ONE = Finding(
-    finding=FindingKind.REFUSED,
-    kind="Pod",
-    namespace="team",
-    name="web",
+    FindingKind.REFUSED,
+    *("Pod", "team", "web"),
+    "VolcanoNotKnown",
+    "it is not known; name it",
+    "name it",
     queue="research",
     cards={H200: 2},
-    since=60,
-    age=600,
-    reason="VolcanoNotKnown",
-    what="may not be bound",
-    why="it is not known; name it",
-    advice="name it",
 )
-UNKNOWN_AGE = replace(
-    ONE,
-    kind="Job",
-    queue=None,
-    cards={},
-    since=None,
-    age=None,
-    reason="",
-)
+BARE = replace(ONE, kind="Job", queue=None, cards={}, reason="")
 
 
 def shown(*sections: CheckSection) -> list[str]:
@@ -43,9 +31,9 @@ def shown(*sections: CheckSection) -> list[str]:
 
 
 def test_a_table_and_why() -> None:
-    assert shown(CheckSection("refused", [ONE, replace(UNKNOWN_AGE, why="no")])) == [
+    assert shown(CheckSection("refused", [ONE, replace(BARE, why="no")])) == [
         "FINDING   OBJECT         QUEUE      CARDS           FOR",
-        "refused   Pod team/web   research   NVIDIA-H200 2   10 min",
+        "refused   Pod team/web   research   NVIDIA-H200 2   -",
         "refused   Job team/web   -          -               -",
         "",
         "refused: Pod team/web: it is not known; name it",
@@ -79,10 +67,10 @@ def test_names_as_long_as_allowed_are_cut_for_people() -> None:
     assert max(map(len, shown(CheckSection("past", [long])))) < 600
 
 
-def test_what_is_so_now_has_no_age_and_is_named_once() -> None:
-    about = ("Queue", "", "q")
-    odd = timeless(FindingKind.QUEUE, about, "A", "no node has it", "correct it", what="wrong")
-    over = timeless(FindingKind.QUEUE, about, "B", "Queue <q> holds 4", "free some", what="wrong")
+def test_an_object_is_named_once() -> None:
+    about = (FindingKind.QUEUE, "Queue", "", "q")
+    odd = Finding(*about, "A", "no node has it", "correct it")
+    over = Finding(*about, "B", "Queue <q> holds 4", "free some")
     assert shown(CheckSection("queues", [odd, over])) == [
         "FINDING   OBJECT    QUEUE   CARDS   FOR",
         "queue     Queue q   -       -       -",
@@ -109,7 +97,7 @@ def test_nothing_and_notes(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_fields_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
-    section = CheckSection("past", [ONE, UNKNOWN_AGE], ["a note"], complete=False)
+    section = CheckSection("past", [ONE, BARE], ["a note"], complete=False)
     assert show_sections([section], Output.JSON) == 3
     found = json.loads(capsys.readouterr().out)
     first, second = found["sections"][0].pop("findings")
@@ -121,14 +109,34 @@ def test_the_fields_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
         "name": "web",
         "queue": "research",
         "cards": {H200: 2},
-        "since": "1970-01-01T00:01:00Z",
-        "ageSeconds": 600,
+        "since": None,
+        "ageSeconds": None,
         "reason": "VolcanoNotKnown",
-        "message": "may not be bound: it is not known; name it",
+        "message": "not installed correctly: it is not known; name it",
         "advice": "name it",
     }
     nothing = {key for key, value in second.items() if value is None}
     assert nothing == {"queue", "since", "ageSeconds", "reason"}
+
+
+@pytest.mark.parametrize(
+    ("why", "said"),
+    [
+        ("it came past", "it came past; end it"),
+        ("did you mean x?", "did you mean x? end it"),
+        ("it is old: end it", "it is old: end it"),
+    ],
+)
+def test_what_to_do_is_said_once_and_as_a_sentence(why: str, said: str) -> None:
+    assert replace(ONE, why=why, advice="end it").why_and_advice == said
+
+
+def test_however_much_is_wrong_a_section_stays_short() -> None:
+    many = [replace(ONE, name=str(number), reason="A") for number in range(1_000)]
+    section = bounded_section("nodes", [*many, replace(ONE, reason="B")], ["first"])
+    assert [one.reason for one in section.findings] == ["A"] * MOST_SHOWN + ["B"]
+    assert section.notes == ["first", f"{1_000 - MOST_SHOWN} findings more of A"]
+    assert section.complete
 
 
 def test_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,8 +10,8 @@ import pytest
 from builders import H200, Body, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.cli.check import CheckSection, read_cluster
-from cardquota.cli.check.past_section import past_section
-from cardquota.cli.cluster_error import ClusterError
+from cardquota.cli.check.usage_sections import past_section
+from cardquota.cli.reading import ClusterError
 from cardquota.quota import vocabulary as v
 from cardquota.settings import Settings
 

@@ -4,7 +4,7 @@ from builders import H200, H800, Body, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.cli.check import PAUSE, CheckedCluster, Difference, differences, lasting_differences
-from cardquota.cli.check.drift_section import drift_section
+from cardquota.cli.check.usage_sections import drift_section
 
 
 def saying(allocated: int, card: str = H200) -> QueueBody:

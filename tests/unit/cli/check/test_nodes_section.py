@@ -2,7 +2,7 @@
 
 from builders import H200, a_ledger, a_node
 from cardquota.cli.check import CheckedCluster
-from cardquota.cli.check.nodes_section import nodes_section
+from cardquota.cli.check.cards_sections import nodes_section
 from cardquota.quota import vocabulary as v
 
 

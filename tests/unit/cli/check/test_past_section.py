@@ -3,7 +3,7 @@
 from builders import H200, a_ledger, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.cli.check import CheckedCluster
-from cardquota.cli.check.past_section import past_section
+from cardquota.cli.check.usage_sections import past_section
 from cardquota.quota import vocabulary as v
 
 NODE, QUEUE = a_node("n").with_cards(H200, 8), a_queue("q").with_quota({H200: 8})

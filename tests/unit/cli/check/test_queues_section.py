@@ -2,7 +2,7 @@
 
 from builders import H200, H800, Body, a_ledger, a_node, a_pod, a_queue
 from cardquota.cli.check import CheckedCluster, CheckSection
-from cardquota.cli.check.queues_section import queues_section
+from cardquota.cli.check.cards_sections import queues_section
 from cardquota.quota import vocabulary as v
 
 NODE = a_node("n").with_cards(H200, 8)

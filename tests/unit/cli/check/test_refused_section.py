@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from builders import a_ledger
 from cardquota.cli.check import CheckSection
-from cardquota.cli.check.refused_section import refused_section
+from cardquota.cli.check.usage_sections import refused_section
 from cardquota.cluster.api import Client
 from cardquota.cluster.api.find_access import find_access
 from cardquota.quota import to_its_end

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from cardquota.cli.files import read_files, sort_documents
 from cardquota.cli.simulate import Answer, Answers, Simulation, WorkloadAnswer
+from cardquota.cli.simulate.inventory import sort_documents
+from cardquota.cli.simulate.yaml_files import read_files
 from cardquota.quota.reports import columns
 from cardquota.settings import InstallationMode, Settings
 

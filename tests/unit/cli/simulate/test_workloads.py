@@ -2,8 +2,9 @@
 
 import pytest
 
-from cardquota.cli.files import Document, WrittenWorkload, sort_documents
 from cardquota.cli.simulate import Expansion, expand
+from cardquota.cli.simulate.inventory import WrittenWorkload, sort_documents
+from cardquota.cli.simulate.yaml_files import Document
 from cardquota.quota.objects import PodSpec
 from cardquota.quota.selectors import Selector
 

@@ -1,7 +1,7 @@
 """Q2: card resources in a queue's specification are no quota."""
 
 from cardquota.quota.accounts import IgnoredCards
-from cardquota.quota.accounts.ignored_cards import ignored_cards
+from cardquota.quota.accounts.queue_write import ignored_cards
 from cardquota.quota.objects import Guarantee, QueueSpec
 
 GPU = "nvidia.com/gpu"

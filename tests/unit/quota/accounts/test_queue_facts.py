@@ -6,7 +6,7 @@ from builders import GPU, H200, H800, a_ledger, a_node, a_queue, see
 from builders.queue import QueueBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts import QueueError, check_queue, doubts_about, not_deserved
-from cardquota.quota.messages.queues import queue_write_messages
+from cardquota.quota.messages import queue_write_messages
 
 
 def test_q2_cards_come_from_the_annotation_cpu_and_memory_from_the_spec() -> None:

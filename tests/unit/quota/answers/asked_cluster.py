@@ -11,7 +11,7 @@ from cardquota.quota import to_its_end
 from cardquota.quota.answers import QueueAnswer, queue_answer
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects import Workload
-from cardquota.quota.workloads.workload_facts import workload_facts
+from cardquota.quota.pods.workload_facts import workload_facts
 
 NOON = "2026-01-02T12:00:00Z"
 

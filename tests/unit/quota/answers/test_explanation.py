@@ -16,8 +16,8 @@ from cardquota.quota.answers import (
 )
 from cardquota.quota.answers.asked_workload import AT_A_TIME
 from cardquota.quota.ledger import Ledger, ledger_state
-from cardquota.quota.messages import standing_messages
-from cardquota.quota.pods.indexes import pods_by_controller
+from cardquota.quota.messages import answer_messages
+from cardquota.quota.pods import pods_by_controller
 
 from .asked_cluster import NOON, a_cluster, holding, of_deployment, see_workload, waiting
 
@@ -73,7 +73,7 @@ def test_f4_nobody_of_another_namespace_is_named() -> None:
 def test_f5_a_pod_on_a_node_fits() -> None:
     found = explained(a_cluster(holding("h", 2)), "Pod", "h")
     assert (found.state, found.reason, found.place) == (WorkloadState.FITS, "", 0)
-    assert found.message == standing_messages.runs_on("h200-a", [(H200, 2)])
+    assert found.message == answer_messages.runs_on("h200-a", [(H200, 2)])
     assert [(one.name, one.amount) for one in found.asks] == [(H200, 2)]
     assert found.other_queues == ()
 
@@ -115,9 +115,9 @@ def test_f5_who_waits_for_a_group_is_told_which_was_probably_meant() -> None:
 def test_f5_a_pod_that_is_let_through_waits_for_a_node_or_at_a_gate_of_others() -> None:
     found = explained(a_cluster(let_through()), "Pod", "p")
     assert found.state == WorkloadState.LET_THROUGH
-    assert found.message == standing_messages.let_through([(H200, 1)])
+    assert found.message == answer_messages.let_through([(H200, 1)])
     found = explained(a_cluster(let_through("p", 1, "example.com/wait")), "Pod", "p")
-    assert found.message == standing_messages.let_through([(H200, 1)], ["example.com/wait"])
+    assert found.message == answer_messages.let_through([(H200, 1)], ["example.com/wait"])
 
 
 def test_f5_a_pod_in_no_queue_is_held_by_none() -> None:
@@ -138,7 +138,7 @@ def test_f6_in_a_fifo_queue_only_a_card_for_which_nobody_waits_is_named() -> Non
 def test_f5_a_pod_that_is_being_deleted() -> None:
     ledger = a_cluster(waiting("w").terminating(), quota=0)
     found = explained(ledger, "Pod", "w")
-    assert found.message == standing_messages.being_deleted()
+    assert found.message == answer_messages.being_deleted()
     assert (found.state, found.place) == (WorkloadState.ENDS, 0)
 
 
@@ -192,12 +192,12 @@ def test_f5_a_group_that_runs_and_one_that_is_empty() -> None:
     found = explained(ledger, "PodGroup", "runs")
     assert (found.state, found.message) == (
         WorkloadState.FITS,
-        standing_messages.all_pods_there(2),
+        answer_messages.all_pods_there(2),
     )
     found = explained(ledger, "PodGroup", "idle")
     assert (found.state, found.message) == (
         WorkloadState.WAITS,
-        standing_messages.group_without_pods(),
+        answer_messages.group_without_pods(),
     )
     see(ledger, a_group("kept").in_queue("queue").of(2).asking({H200: 2}))
     see(
@@ -205,7 +205,7 @@ def test_f5_a_group_that_runs_and_one_that_is_empty() -> None:
         a_group("kept").in_queue("queue").of(2).asking({H200: 2}).enqueued("queue", {H200: 2}),
     )
     found = explained(ledger, "PodGroup", "kept")
-    assert found.message == standing_messages.group_reserved([(H200, 2)])
+    assert found.message == answer_messages.group_reserved([(H200, 2)])
     assert [(one.name, one.amount) for one in found.asks] == [(H200, 2)]
 
 
@@ -279,7 +279,7 @@ def test_f5_a_workload_that_lacks_pods_is_told_of_its_next_one() -> None:
     see(ledger, a_queue().with_quota({H200: 9}))
     found = explained(ledger, "Deployment", "chat")
     assert found.state == WorkloadState.COMING
-    assert found.message == standing_messages.next_pod_not_refused()
+    assert found.message == answer_messages.next_pod_not_refused()
 
 
 def test_f5_a_rolling_update_that_is_refused_does_not_fit() -> None:
@@ -301,10 +301,10 @@ def test_f5_a_workload_whose_template_is_too_large_to_be_kept() -> None:
     found = explained(ledger, "StatefulSet", "db")
     assert (found.state, found.message) == (
         WorkloadState.COMING,
-        standing_messages.TEMPLATE_NOT_KEPT,
+        answer_messages.TEMPLATE_NOT_KEPT,
     )
     see_workload(ledger, "StatefulSet", "db", wants=0, template=False)
-    assert explained(ledger, "StatefulSet", "db").message == standing_messages.wants_no_pods()
+    assert explained(ledger, "StatefulSet", "db").message == answer_messages.wants_no_pods()
 
 
 def test_f5_a_workload_that_wants_no_pods_waits_for_nothing() -> None:
@@ -313,7 +313,7 @@ def test_f5_a_workload_that_wants_no_pods_waits_for_nothing() -> None:
     found = explained(ledger, "StatefulSet", "db")
     assert (found.state, found.message) == (
         WorkloadState.FITS,
-        standing_messages.wants_no_pods(),
+        answer_messages.wants_no_pods(),
     )
     assert (found.queue, [one.amount for one in found.asks]) == ("queue", [1])
 
@@ -524,7 +524,7 @@ def test_f5_half_a_gang_does_not_fit() -> None:
     ledger = a_cluster(a_group("gang").in_queue("queue").of(4), *members)
     found = explained(ledger, "PodGroup", "gang")
     assert found.state == WorkloadState.WAITS
-    assert found.message == standing_messages.gang_lacks_members(2, 4)
+    assert found.message == answer_messages.gang_lacks_members(2, 4)
     assert explained(ledger, "Pod", "m0").state == WorkloadState.FITS
     see(ledger, a_group("gang").in_queue("queue").of(2))
     assert explained(ledger, "PodGroup", "gang").state == WorkloadState.FITS
@@ -535,7 +535,7 @@ def test_f5_what_is_being_deleted_does_not_fit() -> None:
     for name in ("h", "p"):
         found = explained(ledger, "Pod", name)
         assert (found.state, found.reason) == (WorkloadState.ENDS, "")
-        assert found.message == standing_messages.being_deleted([(H200, 1)])
+        assert found.message == answer_messages.being_deleted([(H200, 1)])
 
 
 def test_f5_of_a_workload_one_that_stays_is_told_of() -> None:
@@ -559,7 +559,7 @@ def test_f5_a_group_whose_pods_have_ended_waits_for_nothing() -> None:
     for name in ("done", "ran"):
         found = explained(ledger, "PodGroup", name)
         assert (found.state, found.reason, found.place) == (WorkloadState.ENDS, "", 0)
-        assert found.message == standing_messages.group_is_over()
+        assert found.message == answer_messages.group_is_over()
 
 
 def test_f5_a_job_of_volcano_that_is_over() -> None:
@@ -579,7 +579,7 @@ def test_f5_a_group_without_pods_in_a_queue_that_takes_nothing() -> None:
         found = explained(ledger, "PodGroup", name)
         assert (found.state, found.reason) == (WorkloadState.WAITS, reason)
     see(ledger, a_namespace("team").in_mode("audit"))
-    assert told(ledger, "lost", "PodGroup") == standing_messages.group_without_pods()
+    assert told(ledger, "lost", "PodGroup") == answer_messages.group_without_pods()
 
 
 def test_f5_a_group_that_asks_for_more_than_there_is_beside_volcano() -> None:
@@ -587,7 +587,7 @@ def test_f5_a_group_that_asks_for_more_than_there_is_beside_volcano() -> None:
     ledger = a_cluster(group, quota=4, enqueues=False)
     assert explained(ledger, "PodGroup", "gang").reason == v.Reason.INSUFFICIENT_CARD
     see(ledger, group.asking({H200: 3}))
-    assert told(ledger, "gang", "PodGroup") == standing_messages.group_without_pods()
+    assert told(ledger, "gang", "PodGroup") == answer_messages.group_without_pods()
 
 
 # --- what would become of the next pod --------------------------------------------------------
@@ -597,7 +597,7 @@ def test_f5_a_workload_whose_pods_use_no_cards_is_not_said_to_want_none() -> Non
     ledger = a_cluster()
     see_workload(ledger, "StatefulSet", "db", wants=3, present=3)
     found = explained(ledger, "StatefulSet", "db")
-    assert (found.state, found.message) == (WorkloadState.FITS, standing_messages.pods_not_known())
+    assert (found.state, found.message) == (WorkloadState.FITS, answer_messages.pods_not_known())
 
 
 def test_f5_the_next_pod_would_wait_at_the_gate() -> None:

@@ -3,10 +3,9 @@
 import pytest
 
 from builders import a_group
-from cardquota.quota import to_its_end
+from cardquota.quota import close_names, to_its_end
 from cardquota.quota.answers import AskedWorkload, workload_meant
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.names import close_names
 
 from .asked_cluster import a_cluster, holding, of_deployment, see_workload, waiting
 

@@ -7,8 +7,8 @@ import pytest
 from builders import GPU, H200, Body, a_node, a_pod
 from cardquota.quota import LARGEST
 from cardquota.quota import vocabulary as v
-from cardquota.quota.card_memory import UNHEARD, MemoryNode, least_key, reason_of
-from cardquota.quota.card_memory.fit_key import fit_key
+from cardquota.quota.cards import UNHEARD, MemoryNode, least_key, reason_of
+from cardquota.quota.cards.memory_node import fit_key
 from cardquota.quota.scheduling import why_no_memory
 
 from .test_card_memory import world

@@ -4,7 +4,7 @@ import pytest
 
 from builders import a_node
 from cardquota.quota import vocabulary as v
-from cardquota.quota.card_memory import MemoryShape, SharedUnit, UnhealthyListError, read_unhealthy
+from cardquota.quota.cards import MemoryShape, SharedUnit, UnhealthyListError, read_unhealthy
 
 
 def shape(**amounts: object) -> MemoryShape | None:

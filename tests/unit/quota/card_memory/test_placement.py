@@ -1,7 +1,7 @@
 """The annotations by which the device plugin learns of the card."""
 
 from builders import a_pod
-from cardquota.quota.card_memory import CardPlacement, placement_annotations
+from cardquota.quota.cards import CardPlacement, placement_annotations
 
 
 def test_b5_what_is_written_is_what_is_read() -> None:

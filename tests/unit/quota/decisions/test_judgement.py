@@ -39,9 +39,13 @@ from cardquota.quota.decisions import (
 )
 from cardquota.quota.decisions.groups import judge_gang
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.messages import gate_messages, request_messages, shortfall_messages
-from cardquota.quota.messages.groups import gang_messages
-from cardquota.quota.messages.queues import queue_messages
+from cardquota.quota.messages import (
+    gang_messages,
+    gate_messages,
+    queue_messages,
+    request_messages,
+    shortfall_messages,
+)
 
 QUEUE = a_queue("cr-queue1").with_quota({H200: 3, H800: 2})
 WAIT = "wait until some of it is free, or ask the queue's owner for a higher quota"

@@ -6,13 +6,12 @@ from builders import H200, a_namespace, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.quota import Verdict
 from cardquota.quota.decisions import judge_create, told_of_default
-from cardquota.quota.messages.queues import queue_messages
-from cardquota.quota.messages.volcano import volcano_messages
+from cardquota.quota.messages import queue_messages
 
 from ..red_queue import RED, a_cluster
 
 CARDS = a_pod().asking_for(2)
-SAYS = volcano_messages.runs_without_quota()
+SAYS = queue_messages.runs_without_quota()
 
 
 def told(pod: PodBody, scheduler: str = "volcano", mode: str | None = None) -> Verdict:

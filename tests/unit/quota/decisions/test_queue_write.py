@@ -2,7 +2,7 @@
 
 from builders import CARDS, H200, H800, a_ledger, a_node, a_pod, a_queue
 from cardquota.quota.decisions import Suggestions, doubts_about_rows, known_card_meant
-from cardquota.quota.messages.queues import queue_write_messages as m
+from cardquota.quota.messages import queue_write_messages as m
 
 from ...steps import steps_of
 

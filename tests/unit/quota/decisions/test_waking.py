@@ -14,7 +14,7 @@ from cardquota.quota.objects import (
     WorkloadMeta,
     WorkloadSpec,
 )
-from cardquota.quota.workloads.workload_facts import workload_facts
+from cardquota.quota.pods.workload_facts import workload_facts
 
 
 def pod(cards: int = 1, card: str = H200) -> PodBody:

@@ -12,25 +12,24 @@ from cardquota.quota import Shortfall, messages
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions.fit.over_quota import over_quota
 from cardquota.quota.messages import (
+    gang_messages,
     gate_messages,
-    holder_messages,
-    order_messages,
+    queue_messages,
+    queue_write_messages,
     report_messages,
     request_messages,
     shortfall_messages,
 )
-from cardquota.quota.messages.groups import gang_messages
-from cardquota.quota.messages.queues import queue_messages, queue_write_messages
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         (
-            order_messages.waits_in_order("red", 2, 14),
+            gate_messages.waits_in_order("red", 2, 14),
             "number <2> of <14> that wait in Queue <red>",
         ),
-        (order_messages.waits_in_order("red", 0, 1_000), "more than <1000> wait in Queue <red>"),
+        (gate_messages.waits_in_order("red", 0, 1_000), "more than <1000> wait in Queue <red>"),
         (
             report_messages.condition_over(v.Condition.QUOTA_VALID),
             "quota and limits can be read again",
@@ -374,13 +373,13 @@ def test_what_becomes_of_a_gang_is_told_with_its_numbers() -> None:
 
 
 def test_who_holds_what_comes_last() -> None:
-    assert holder_messages.with_held("full; wait", "held by a 1") == "full; wait; held by a 1"
-    assert holder_messages.with_held("full; wait", "") == "full; wait"
+    assert shortfall_messages.with_held("full; wait", "held by a 1") == "full; wait; held by a 1"
+    assert shortfall_messages.with_held("full; wait", "") == "full; wait"
 
 
 def test_a_warning_has_who_holds_what_only_if_it_is_short() -> None:
     """Kubernetes cuts a Warning at 256 characters; audit mode adds some of its own."""
     short, long = "full", "full" * 50
-    assert holder_messages.shortly_with_held(short, "held by a 1") == "full; held by a 1"
-    assert holder_messages.shortly_with_held(long, "held by " + "a" * 40) == long
+    assert shortfall_messages.shortly_with_held(short, "held by a 1") == "full; held by a 1"
+    assert shortfall_messages.shortly_with_held(long, "held by " + "a" * 40) == long
     assert len(shortfall_messages.audited("x" * 220)) <= 256

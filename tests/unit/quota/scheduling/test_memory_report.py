@@ -2,7 +2,7 @@
 
 from builders import GPU, H200, a_ledger, a_node, a_pod
 from cardquota.quota import to_its_end
-from cardquota.quota.card_memory import CardPlacement, MemoryPod
+from cardquota.quota.cards import CardPlacement, MemoryPod
 from cardquota.quota.scheduling import (
     MemoryNodeRow,
     MemoryPodRow,

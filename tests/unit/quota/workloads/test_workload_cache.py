@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from cardquota.quota import KeptObjects, limits
-from cardquota.quota.workloads import WorkloadCache, WorkloadFacts
+from cardquota.quota.pods import WorkloadCache, WorkloadFacts
 
 
 def workload(

@@ -18,9 +18,8 @@ from cardquota.quota.objects import (
     Meta,
     Workload,
 )
-from cardquota.quota.pods import PodDefaults
-from cardquota.quota.workloads import WorkloadFacts, pod_of
-from cardquota.quota.workloads.workload_facts import workload_facts
+from cardquota.quota.pods import PodDefaults, WorkloadFacts, pod_of
+from cardquota.quota.pods.workload_facts import workload_facts
 
 POD = a_pod().in_queue("red").naming(H200).asking_for(2)
 

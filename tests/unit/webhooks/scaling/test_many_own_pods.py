@@ -6,9 +6,8 @@ import pytest
 
 from builders import H200
 from cardquota.loop import time_slice
-from cardquota.quota.pods.indexes import pods_by_controller as made_pods
-from cardquota_webhooks import AdmissionResponse, WorkloadReviews, decode
-from cardquota_webhooks.scaling import own_pods
+from cardquota.quota.pods import pods_by_controller as made_pods
+from cardquota_webhooks import AdmissionResponse, WorkloadReviews, decode, own_pods
 
 from ..endpoint import Endpoint, review_of
 from ..workload_review import THREE, asked, own, pod, running, stored, warned
@@ -20,8 +19,6 @@ QUEUE = THREE.with_quota({H200: MANY})
 
 @pytest.fixture(autouse=True)
 def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (own_pods, made_pods):
-        monkeypatch.setattr(module, "FEW", MANY // 2)
     monkeypatch.setattr(made_pods, "AT_A_TIME", 2)
     monkeypatch.setattr(time_slice, "SLICE", 0.0)
 
@@ -67,12 +64,6 @@ async def test_pods_of_others_beside_it_hold_up_nobody_either() -> None:
         (task,) = reviewed(endpoint, replicas=1)
         assert await others_turns(task) >= MANY // 2
     assert "its pod does not fit" in (await task).warnings[0]
-
-
-async def test_few_are_counted_at_once() -> None:
-    async with Endpoint(QUEUE, *own(MANY // 2)) as endpoint:
-        (task,) = reviewed(endpoint)
-        assert await others_turns(task) < MANY // 10
 
 
 async def test_of_several_at_once_one_is_counted_after_the_other() -> None:

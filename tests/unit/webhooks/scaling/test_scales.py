@@ -10,8 +10,7 @@ from builders import H200, H800, a_group, a_namespace, a_pod, a_queue
 from cardquota.quota import TEMPLATE_TEXT
 from cardquota.quota import vocabulary as v
 from cardquota.quota.objects import Pod
-from cardquota_webhooks import decode
-from cardquota_webhooks.scaling import scales
+from cardquota_webhooks import decode, scales
 
 from ..endpoint import Endpoint, request_of, review_of
 from ..workload_review import THREE, made, own, own_gated, pod, running

@@ -8,14 +8,14 @@ borrowed: it is what is charged beyond the quota, and given back with the old po
 
 from typing import Final
 
-from ...accounts.account_reader import AccountReader
+from ...accounts.account import AccountReader
 from ...amounts import NO_AMOUNTS, Amounts, Charge, is_card
 from ...ledger.ledger_reader import LedgerReader
 from ...messages.shortfall_messages import advice_rollout
+from ...pods.live_holdings import DAEMON_SET, REPLICA_SET, UpdatePart, part_of
 from ...pods.pod_facts import PodFacts
+from ...pods.workload_facts import WorkloadFacts
 from ...verdict import Outcome, Shortfall, Verdict
-from ...workloads.live_holdings import DAEMON_SET, REPLICA_SET, UpdatePart, part_of
-from ...workloads.workload_facts import WorkloadFacts
 from .over_quota import over_quota
 from .queue_room import QueueRoom
 

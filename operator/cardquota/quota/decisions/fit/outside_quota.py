@@ -5,10 +5,10 @@ them was probably meant.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...accounts.account_reader import AccountReader
+from ...accounts.account import AccountReader
+from ...close_names import close_names
 from ...ledger.ledger_reader import LedgerReader
 from ...messages import shortfall_messages
-from ...names.close_names import close_names
 from ...verdict import Shortfall
 
 

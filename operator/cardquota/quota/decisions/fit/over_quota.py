@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ...accounts.account_reader import AccountReader
+from ...accounts.account import AccountReader
 from ...amounts import is_card
 from ...messages import shortfall_messages
 from ...verdict import Outcome, Shortfall, Verdict

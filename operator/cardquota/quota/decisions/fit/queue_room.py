@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ...accounts.account_reader import AccountReader
+from ...accounts.account import AccountReader
 from ...amounts import NO_AMOUNTS, Amounts, Charge, MutableAmounts, add_amounts
 from ...ledger.groups.pod_group_state import PodGroupState
 from ...pods.pod_request import PodRequest

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from ...accounts.account import Account
-from ...accounts.account_reader import AccountReader
+from ...accounts.account import Account, AccountReader
 from ...amounts import NO_AMOUNTS, Charge, MutableAmounts, add_amounts, canonical
 from ...ledger.groups.group_facts import GroupFacts
 from ...ledger.groups.group_request import AskedCards, GroupRequest

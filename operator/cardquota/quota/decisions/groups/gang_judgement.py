@@ -7,14 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
-from ...accounts.account import Account
-from ...accounts.account_reader import AccountReader
+from ...accounts.account import Account, AccountReader
 from ...amounts import NO_AMOUNTS, Charge, MutableAmounts, add_amounts, is_card
 from ...ledger.groups.pod_group_state import PodGroupState
 from ...ledger.ledger_reader import LedgerReader
 from ...limits import GANG_KINDS
-from ...messages import request_messages
-from ...messages.groups import gang_messages
+from ...messages import gang_messages, request_messages
 from ...pods.pod_record import PodRecord
 from ...verdict import Outcome, Shortfall, Verdict
 from ...vocabulary import Reason

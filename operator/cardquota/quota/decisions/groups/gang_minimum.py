@@ -9,7 +9,7 @@ questions to the ledger: nothing is charged here.
 from itertools import islice
 from typing import Final, NamedTuple
 
-from ...accounts.account_reader import AccountReader
+from ...accounts.account import AccountReader
 from ...ledger.groups.pod_group_state import PodGroupState
 from ...ledger.ledger_reader import LedgerReader
 from ...pods.pod_request import CardChoice, PodRequest

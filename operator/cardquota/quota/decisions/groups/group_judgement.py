@@ -7,17 +7,15 @@ charged here. Costs by the alternatives that the group names, which have a bound
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from ...accounts.account_reader import AccountReader
+from ...accounts.account import AccountReader
 from ...amounts import Amounts
 from ...cards.card import can_exist, is_memory, model_of
 from ...cards.vendor import PARTITIONS, counts_form
 from ...ledger.groups.group_facts import GroupFacts
 from ...ledger.groups.group_request import AskedCards, GroupRequest
 from ...ledger.ledger_reader import LedgerReader
-from ...messages import request_messages
-from ...messages.groups import group_messages
-from ...messages.queues import queue_messages
-from ...pods.card_meant import card_meant
+from ...messages import group_messages, queue_messages, request_messages
+from ...pods.pod_request import card_meant
 from ...verdict import Outcome, Shortfall, Verdict
 from ...vocabulary import REQUEST, Mode, QueueState, Reason
 from ...words import MOST_LISTED

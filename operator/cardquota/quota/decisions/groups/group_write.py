@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
+from ...amounts import QuantityError, whole
 from ...kept_objects import TooMuch
 from ...ledger.groups.group_facts import GroupFacts, group_facts
 from ...ledger.groups.group_minimum import minimum_problem
@@ -18,11 +19,9 @@ from ...ledger.groups.kept_group import kept_group_size
 from ...ledger.groups.made_for_pods import queue_said
 from ...ledger.ledger_reader import LedgerReader
 from ...limits import RESOURCES
-from ...messages import request_messages
-from ...messages.groups import group_messages
+from ...messages import group_messages, request_messages
+from ...objects.meta import ResourceList
 from ...objects.pod_group import WrittenPodGroup
-from ...objects.wire import ResourceList
-from ...quantity import QuantityError, whole
 from ...verdict import Outcome, Verdict
 from ...vocabulary import Reason
 from .gang_minimum import fault_of_members

@@ -8,17 +8,15 @@ A question to the ledger, in steps, between which it may change: nothing is char
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...effect import is_for_good
 from ...ledger.ledger_reader import LedgerReader
 from ...limits import GANG_KINDS
-from ...messages import request_messages
-from ...messages.volcano import volcano_job_messages
+from ...messages import request_messages, workload_messages
 from ...objects.pod_group import GroupSpec, WrittenGroupMeta, WrittenPodGroup
-from ...objects.volcano_job import WrittenVolcanoJob
+from ...objects.workload import WrittenVolcanoJob
 from ...pods.pod_facts import PodFacts
 from ...pods.pod_request import PodRequest
 from ...steps import Steps
-from ...verdict import Outcome, Verdict
+from ...verdict import Outcome, Verdict, is_for_good
 from ...vocabulary import Reason
 from ..groups.group_write import judge_group_write
 from ..judgement import judge_new
@@ -48,7 +46,7 @@ def judge_job(ledger: LedgerReader, job: WrittenVolcanoJob, *, namespace: str) -
     for task, sure in zip(pods.tasks, start.sure, strict=True):
         verdict = _judge_pod(ledger, task.facts, pods.queue)
         if is_for_good(verdict):
-            text = volcano_job_messages.task_never_fits(task.name, verdict.text)
+            text = workload_messages.task_never_fits(task.name, verdict.text)
             return _refused(pods, verdict.reason, text)
         if verdict.outcome in (Outcome.FITS, Outcome.WAITS):
             request = ledger.request_of(task.facts, verdict.queue)
@@ -62,19 +60,19 @@ def judge_job(ledger: LedgerReader, job: WrittenVolcanoJob, *, namespace: str) -
     if asked is not None:
         return _refused(pods, asked.reason, asked.text)
     if sum(bool(kind.sure) for kind in kinds.values()) > GANG_KINDS.most:
-        text = volcano_job_messages.tasks_too_unlike(start.number, GANG_KINDS.most)
+        text = workload_messages.tasks_too_unlike(start.number, GANG_KINDS.most)
         return _refused(pods, Reason.INVALID_CARD, text)
     account, more = ledger.account(pods.queue), start.more if all_known else 0
     never = minimum_fault(ledger, account, kinds.values(), more) if account is not None else None
     if never is not None:
-        text = volcano_job_messages.minimum_never_fits(start.number, never.text)
+        text = workload_messages.minimum_never_fits(start.number, never.text)
         return _refused(pods, never.reason, text)
     return JobVerdict(warnings=tuple(_never_started(job, pods)))
 
 
 def _refused(pods: JobPods, reason: Reason | None, text: str) -> JobVerdict:
     name = f"{pods.namespace}/{pods.name}"
-    return JobVerdict(reason, volcano_job_messages.job_refused(name, text))
+    return JobVerdict(reason, workload_messages.job_refused(name, text))
 
 
 def _judge_pod(ledger: LedgerReader, facts: PodFacts, queue: str) -> Verdict:
@@ -101,7 +99,7 @@ def _never_started(job: WrittenVolcanoJob, pods: JobPods) -> Iterator[str]:
     tasks = job.spec.tasks or ()
     divided = next((task for task in tasks if task.partition_policy), None)
     if divided is not None:
-        yield volcano_job_messages.partitions_not_supported(divided.name)
+        yield workload_messages.partitions_not_supported(divided.name)
     later = next((task for task in tasks if task.depends_on), None)
     if later is not None and starting(pods).number == pods.number:
-        yield volcano_job_messages.dependent_task(later.name, pods.number)
+        yield workload_messages.dependent_task(later.name, pods.number)

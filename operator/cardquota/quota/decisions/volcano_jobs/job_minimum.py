@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import NamedTuple
 
-from ...accounts.account_reader import AccountReader
+from ...accounts.account import AccountReader
 from ...ledger.ledger_reader import LedgerReader
 from ...pods.pod_request import PodRequest
 from ...verdict import Shortfall, Verdict

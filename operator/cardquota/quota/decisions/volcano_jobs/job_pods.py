@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from ...ledger.ledger_reader import LedgerReader
 from ...limits import JOB_TASKS, MOST_MEMBERS
 from ...objects.pod import PodAnnotations
-from ...objects.volcano_job import WrittenJobMeta, WrittenTask, WrittenVolcanoJob
+from ...objects.workload import WrittenJobMeta, WrittenTask, WrittenVolcanoJob
 from ...pods.pod_facts import PodFacts
+from ...pods.workload_facts import pod_of_template
 from ...steps import Steps
 from ...vocabulary import DEFAULT_QUEUE
-from ...workloads.template_pod import pod_of_template
 
 _JOB: Final = "Job"
 _VERSION: Final = "batch.volcano.sh/v1alpha1"

@@ -5,7 +5,7 @@ from collections import Counter
 from ...ledger.groups.group_facts import GroupFacts
 from ...ledger.groups.group_request import AskedCards
 from ...ledger.ledger_reader import LedgerReader
-from ...objects.volcano_job import WrittenVolcanoJob
+from ...objects.workload import WrittenVolcanoJob
 from ...steps import Steps
 from ..groups.enqueue_vote import EnqueueRequest
 from .job_minimum import starting

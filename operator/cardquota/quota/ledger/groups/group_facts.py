@@ -7,7 +7,7 @@ from typing import Final
 
 from ... import vocabulary as v
 from ...limits import GROUP_CARDS_TEXT, MOST_MEMBERS, kept_name
-from ...objects.namespace import Namespace
+from ...objects.cluster import Namespace
 from ...objects.pod_group import GroupAnnotations, GroupColumns, GroupSpec, PodGroup
 from ...stamp import Reservation, read_reservation
 from .group_condition import (

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from ...limits import MIN_MEMBER, TASKS
-from ...messages import request_messages
-from ...messages.groups import group_messages
+from ...messages import group_messages, request_messages
 
 
 def minimum_problem(min_member: int | None, by_task: Mapping[str, int] | None) -> str:

@@ -6,11 +6,10 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Final, NamedTuple
 
-from ...amounts import Amount
+from ...amounts import Amount, QuantityError, milli, whole
 from ...cards.quota_text import QuotaTextError, read_request
 from ...limits import REQUEST_CARDS, REQUEST_TEXT, RESOURCE_TEXT, RESOURCES, size_of
-from ...objects.wire import ResourceList
-from ...quantity import QuantityError, milli, whole
+from ...objects.meta import ResourceList
 from ...sized_cache import SizedCache
 from ...vocabulary import CPU, MEMORY, REQUEST
 from ...words import show

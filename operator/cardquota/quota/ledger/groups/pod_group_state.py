@@ -6,13 +6,12 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, cast
 
 from ...accounts.account import Account
-from ...amounts import Charge, canonical
+from ...amounts import LARGEST, Charge, canonical
 from ...pending.gang import GangQueue
 from ...pending.readiness import Readiness
 from ...pods.pod_facts import PodFacts
 from ...pods.pod_record import PodRecord, SortKey
 from ...pods.pod_request import CardChoice
-from ...quantity import LARGEST
 from ...stamp import Reservation
 from ...vocabulary import GroupPhase
 from .group_facts import GroupFacts

@@ -10,7 +10,7 @@ from builders.group import GroupBody
 from cardquota.quota import Outcome, Reason, Verdict
 from cardquota.quota.decisions.groups import judge_group_write
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.messages.groups import group_messages
+from cardquota.quota.messages import group_messages
 from unit.steps import steps_of
 
 MIG = "nvidia.com/mig-1g.18gb"

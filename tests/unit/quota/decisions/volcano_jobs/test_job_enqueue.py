@@ -8,7 +8,7 @@ from cardquota.quota import to_its_end
 from cardquota.quota.decisions.groups import EnqueueRequest
 from cardquota.quota.decisions.volcano_jobs import request_of_job
 from cardquota.quota.ledger.groups import GroupRequest, job_of
-from cardquota.quota.messages.groups import gang_messages
+from cardquota.quota.messages import gang_messages
 
 from .written_jobs import PLAIN, RED, a_job, a_template, a_world
 

@@ -1,6 +1,6 @@
 """Sentences about Jobs of Volcano, as far as no judgement writes them (V4)."""
 
-from cardquota.quota.messages.volcano import volcano_job_messages as m
+from cardquota.quota.messages import workload_messages as m
 
 
 def test_v4_of_what_cannot_be_read_nothing_is_said_but_why() -> None:

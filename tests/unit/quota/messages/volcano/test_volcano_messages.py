@@ -1,7 +1,6 @@
 """V2, V5: what is said about Volcano names the numbers and what to do."""
 
-from cardquota.quota.messages.queues import queue_write_messages
-from cardquota.quota.messages.volcano import volcano_messages
+from cardquota.quota.messages import queue_messages, queue_write_messages
 
 
 def test_v2_the_amounts_that_are_lacking_are_named() -> None:
@@ -23,7 +22,7 @@ def test_q2_card_resources_in_a_specification_are_named_with_what_to_do() -> Non
 
 
 def test_v5_what_a_pod_without_a_queue_runs_as_and_who_counts_it() -> None:
-    assert volcano_messages.runs_without_quota() == (
+    assert queue_messages.runs_without_quota() == (
         "no queue: Volcano runs it in <default>, and no quota counts it; "
         "add scheduling.volcano.sh/queue-name"
     )

@@ -1,0 +1,345 @@
+"""The sections `installation` and `fence`: whether all is there, as the settings ask for it, and
+somebody leads; and whether the API server compares decisions with the current term. Pure.
+
+The operator compares webhooks and policies too, and says the same of them; here it need not run.
+Its rights are asked for one by one of the API server, for its account: that is the truth whichever
+roles, bindings and authorizers say it, under whatever names.
+
+Of the fence what is stored can be read: definition, policies, bindings, Term and Lease. What an API
+server makes of it is not stored: the leader tries that, and writes what it finds on the Term.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final
+
+import yaml
+
+from ... import __version__
+from ...control.queues.published_status import NAME, kept_of
+from ...install.comparison import differences
+from ...install.rights import in_words
+from ...quota import vocabulary as v
+from ...quota.messages import report_messages
+from ...quota.words import counted, first_of, show
+from ...settings import Settings
+from ..leader import is_renewed, why_nobody_leads
+from ..reading import Answer, NotRead, inner
+from .certificate_findings import (
+    bundle_findings,
+    certificate_findings,
+    fault,
+    secrets_with_certificates,
+)
+from .installed import TERM_DEFINITION, Installed, is_of_fence
+from .section import INSTALLATION, CheckSection, Finding, bounded_section
+
+_NO_LEADER: Final = "NoLeader"
+_SEE_THE_OPERATOR: Final = "see whether the operator's pods run, and what their log says"
+_VERSION_LABEL: Final = "app.kubernetes.io/version"
+_VERSION: Final = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})([.+-].{0,100})?")
+_MOST_CONTAINERS: Final = 100
+_LONGEST_CONFIGURATION: Final = 64 * 1024
+"""Characters of a configuration of Volcano's scheduler. Honest ones have two thousand."""
+_MOST_ACTIONS: Final = 1_000
+
+
+def installation_section(
+    installed: Installed, settings: Settings, now: float, unknown: Sequence[str] = ()
+) -> CheckSection:
+    """`now`: seconds since 1970. It is complete without Secrets: whoever may read those has the
+    operator's keys, which nobody needs for this.
+
+    `unknown`: why `settings` may not be the operator's. Then nothing is advised by them: in audit
+    mode the objects of the default settings would enforce.
+    """
+    findings = list(_of_installation(installed, settings, now, known=not unknown))
+    not_read = [*unknown, *_not_read(installed)]
+    notes = [*not_read, *_of_operator_outside(installed, settings, now)]
+    notes += (
+        f"{one.why}: it is not known when its certificate ends"
+        for one in installed.certificates.values()
+        if isinstance(one, NotRead)
+    )
+    return bounded_section(INSTALLATION, findings, notes, complete=not not_read)
+
+
+def nobody_decides(section: CheckSection) -> bool:
+    """Whether it has found that nobody leads."""
+    return any(one.reason == _NO_LEADER for one in section.findings)
+
+
+def _of_installation(
+    installed: Installed, settings: Settings, now: float, *, known: bool
+) -> Iterator[Finding]:
+    namespace = settings.namespace
+    yield from lease_findings(installed.leases, namespace, now)
+    definitions = {k: one for k, one in installed.definitions.items() if not is_of_fence(k)}
+    yield from definition_findings(definitions, standalone=settings.scheduler == "standalone")
+    yield from _of_admission(installed, settings, now, known=known, fence=False)
+    yield from _of_volcano(installed, settings)
+    missing = installed.missing_rights
+    if missing and not isinstance(missing, NotRead):
+        about = ("ServiceAccount", namespace, settings.service_account)
+        rights = first_of([show(one, most=300) for one in in_words(missing)], "; ", most=12)
+        advice = "apply the roles and bindings of manifests/ (rbac.yaml)"
+        yield fault(about, "RightsMissing", f"the operator may not {rights}", advice)
+    for secret in secrets_with_certificates(settings):
+        certificate = installed.certificates.get(secret.name)
+        if not isinstance(certificate, NotRead):
+            yield from certificate_findings(certificate, secret, namespace, now)
+    if isinstance(installed.deployment, Mapping):
+        yield from deployment_findings(installed.deployment, namespace, __version__)
+    elif installed.deployment is None and not _may_be_led(installed, now):
+        about = ("Deployment", namespace, v.DEPLOYMENT)
+        why = f"there is no Deployment <{show(f'{namespace}/{v.DEPLOYMENT}')}>"
+        yield fault(about, "DeploymentMissing", why, "apply manifests/base")
+
+
+def fence_section(
+    installed: Installed, settings: Settings, now: float, *, known: bool = True
+) -> CheckSection:
+    """`now`: seconds since 1970. `known`: whether `settings` are the operator's. What may not be
+    read of definitions and policies is said in the section `installation`.
+    """
+    notes = [one.why for one in (installed.term, installed.term_lease) if isinstance(one, NotRead)]
+    findings = _of_fence(installed, settings, now, known=known)
+    return bounded_section("fence", findings, notes[:1], complete=not notes)
+
+
+def _of_fence(
+    installed: Installed, settings: Settings, now: float, *, known: bool
+) -> Iterator[Finding]:
+    definition = installed.definitions.get(TERM_DEFINITION)
+    yield from definition_findings({TERM_DEFINITION: definition}, standalone=True)
+    yield from _of_admission(installed, settings, now, known=known, fence=True)
+    term, where = installed.term, f"Term <{show(f'{settings.namespace}/{v.LEASE}')}>"
+    about = (v.TERM_KIND, settings.namespace, v.LEASE)
+    comes = "the leader writes it within seconds: if it stays so, see what its log says"
+    if isinstance(term, NotRead) or definition is None:
+        return
+    if term is None:
+        why = f"there is no {where}: no decision is compared with the current term"
+        yield fault(about, "TermMissing", why, comes)
+        return
+    named, said = inner(term, "spec", "term"), inner(term, "status", "fault")
+    holder = inner(installed.term_lease, "spec", "holderIdentity")
+    if holder and named != holder:
+        why = (
+            f"{where} names {show(str(named))}, and the Lease is held by {show(str(holder))}, "
+            "which decides nothing until it is named"
+        )
+        yield fault(about, "TermDiffers", why, comes)
+    if said:
+        yield fault(about, v.FENCE_FAULT, str(said), _SEE_THE_OPERATOR)
+
+
+def lease_findings(leases: Sequence[Answer], namespace: str, now: float) -> Iterator[Finding]:
+    """Whether somebody leads, by the Lease. At most one. What may not be read is none."""
+    why, _ = why_nobody_leads(leases, namespace, now)
+    if why:
+        yield fault(("Lease", namespace, v.LEASE), _NO_LEADER, why, _SEE_THE_OPERATOR)
+
+
+def definition_findings(
+    definitions: Mapping[str, Answer], *, standalone: bool
+) -> Iterator[Finding]:
+    """`definitions`: by name. Beside Volcano those of Queues and PodGroups are its own; standalone
+    ours must be there, which keep the numbers that the operator writes. Those of questions and of
+    the Term are always ours: without them nobody can ask the operator, and it decides nothing.
+    """
+    for name, found in definitions.items():
+        plural, _, group = name.partition(".")
+        ours = group == v.REVIEW_GROUP
+        version = v.REVIEW_VERSION if ours else v.VERSION
+        advice = "apply crds/" if standalone else "apply the definitions of your Volcano"
+        if plural == v.TERMS:
+            advice = "apply crds/"
+        elif ours:
+            file = f"crds/{group}_{plural}.yaml"
+            advice = f"apply {file}: `kubectl cardquota queue` and `explain` need it"
+        about, what = ("CustomResourceDefinition", "", name), f"CustomResourceDefinition <{name}>"
+        if isinstance(found, NotRead):
+            continue
+        if found is None:
+            yield fault(about, "DefinitionMissing", f"{what} is missing", advice)
+            continue
+        versions = inner(found, "spec", "versions")
+        versions = versions if isinstance(versions, list) else []
+        served = [one for one in versions if inner(one, "name") == version]
+        if not served or inner(served[0], "served") is not True:
+            yield fault(about, "DefinitionNotServed", f"{what} does not serve {version}", advice)
+        elif standalone and name == NAME and kept_of(inner(served[0], "schema")) is None:
+            why = (
+                f"{what} does not keep the numbers that the operator writes into status.cards: it "
+                "is Volcano's, or of an old release"
+            )
+            advice = "apply crds/, or write `scheduler: volcano` beside Volcano"
+            yield fault(about, "DefinitionNotOurs", why, advice)
+
+
+def _of_admission(
+    installed: Installed, settings: Settings, now: float, *, known: bool, fence: bool
+) -> Iterator[Finding]:
+    """Which webhook configurations, policies and bindings are not as the settings ask for. What may
+    not be read is none. `known`: whether `settings` are the operator's. If not, only what is
+    missing is said.
+    """
+    for wanted, found in installed.admission:
+        kind, name = str(wanted["kind"]), str(wanted["metadata"]["name"])
+        if isinstance(found, NotRead) or is_of_fence(name) is not fence:
+            continue
+        differs = differences(wanted, found)
+        if differs and (known or found is None):
+            why = report_messages.installation_fault(kind, name, differs)
+            advice = "apply the output of `cardquota manifests`"
+            yield fault((kind, "", name), v.INSTALLATION_DIFFERS, why, advice)
+        if found is not None and "webhooks" in wanted:
+            yield from bundle_findings({**found, "kind": kind}, settings, now)
+
+
+def _of_volcano(installed: Installed, settings: Settings) -> Iterator[Finding]:
+    """Whether Volcano's scheduler tries all pods of a task, though one fits nowhere (V7), and
+    whether the namespaces of its accounts exist.
+    """
+    found = installed.volcano_scheduler
+    if settings.scheduler == "volcano" and not isinstance(found, NotRead):
+        namespace, _, name = settings.volcano.configuration.partition("/")
+        about = ("ConfigMap", namespace, name)
+        data = inner(found, "data") or {}
+        texts = [text for text in data.values() if isinstance(text, str)]
+        if found is None:
+            why = "the configuration of Volcano's scheduler is not there"
+            advice = "name its ConfigMap in the setting volcano.configuration"
+            yield fault(about, "ConfigurationMissing", why, advice)
+        elif not any(map(_has_no_predicate_cache, texts)):
+            why = (
+                "Volcano does not try the other pods of a Job's task once one of them fits no "
+                "node, though they may go to nodes with another card"
+            )
+            advice = (
+                "set predicateErrorCacheEnable: false for allocate, as in manifests/components/"
+                "volcano/volcano-scheduler.conf"
+            )
+            yield fault(about, "PredicateCacheOn", why, advice)
+    for name, there in installed.volcano_namespaces.items():
+        if there is None:
+            why = (
+                "volcano.accounts names accounts in this namespace, and it does not exist: whoever "
+                "may create it may say what pods are charged"
+            )
+            advice = (
+                "name the accounts of your Volcano alone in volcano.accounts, and apply the output "
+                "of `cardquota manifests`"
+            )
+            yield fault(("Namespace", "", name), "AccountsMissing", why, advice)
+
+
+def _has_no_predicate_cache(text: str) -> bool:
+    """Whether by this configuration `allocate` also tries a pod that another pod of its task was
+    like: it says `predicateErrorCacheEnable: false`.
+    """
+    try:
+        found = yaml.safe_load(text) if len(text) <= _LONGEST_CONFIGURATION else None
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return False
+    actions = inner(found, "configurations")
+    for one in islice(actions, _MOST_ACTIONS) if isinstance(actions, list) else ():
+        if inner(one, "name") == "allocate":
+            said = inner(one, "arguments", "predicateErrorCacheEnable")
+            return str(said).lower() == "false"
+    return False
+
+
+def deployment_findings(
+    deployment: Mapping[str, Any], namespace: str, own_version: str
+) -> Iterator[Finding]:
+    """Whether the operator's replicas are ready, and of the command's version, `own_version`. Patch
+    levels go together; a tag that is no version says nothing, as a digest or `latest`.
+    """
+    about = ("Deployment", namespace, v.DEPLOYMENT)
+    where = f"Deployment <{show(f'{namespace}/{v.DEPLOYMENT}')}>"
+    replicas = inner(deployment, "spec", "replicas")
+    wanted = replicas if type(replicas) is int else 1
+    there = inner(deployment, "status", "readyReplicas")
+    ready = there if type(there) is int else 0
+    if ready < wanted or not wanted:
+        why = f"{where} has {ready} of {counted(wanted, 'replica')} ready"
+        advice = "describe its pods, and read /readyz, to see why the others are not ready"
+        yield fault(about, "ReplicasNotReady", why, advice)
+    running = running_version(deployment)
+    if running and _level(running) != _level(own_version):
+        why = f"{where} runs {show(running)}, this command is {own_version}"
+        advice = "install the command of the operator's version, or upgrade the operator"
+        yield fault(about, "VersionDiffers", why, advice)
+
+
+def running_version(deployment: Mapping[str, Any]) -> str:
+    """By the label, or else by the image's tag; empty if neither says a version."""
+    label = inner(deployment, "metadata", "labels", _VERSION_LABEL)
+    for text in (label, _tag(deployment)):
+        if isinstance(text, str) and _VERSION.fullmatch(text):
+            return text
+    return ""
+
+
+def _tag(deployment: Mapping[str, Any]) -> str:
+    containers = inner(deployment, "spec", "template", "spec", "containers")
+    for one in containers[:_MOST_CONTAINERS] if isinstance(containers, list) else ():
+        image = inner(one, "image")
+        if inner(one, "name") == v.DEPLOYMENT and isinstance(image, str):
+            return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
+    return ""
+
+
+def _level(version: str) -> tuple[str, str] | None:
+    found = _VERSION.fullmatch(version)
+    return (found[1], found[2]) if found is not None else None
+
+
+def _not_read(installed: Installed) -> Iterator[str]:
+    """What of it is missing, but for Secrets. One line for each kind: who may not read one object
+    of a kind may most often read none.
+    """
+    answers = [
+        *(("CustomResourceDefinition", one) for one in installed.definitions.values()),
+        *((str(wanted["kind"]), found) for wanted, found in installed.admission),
+        *(("Lease", one) for one in installed.leases),
+    ]
+    by_kind: dict[str, dict[str, None]] = {}
+    for kind, one in answers:
+        if isinstance(one, NotRead):
+            by_kind.setdefault(kind, {})[one.why] = None
+    for kind, (first, *others) in by_kind.items():
+        same = f" (the same for {len(others)} more of kind {kind})"
+        yield f"{first}{same if others else ''}"
+    volcanos: Iterable[Answer] = installed.volcano_namespaces.values()
+    for one in (installed.deployment, installed.volcano_scheduler, *volcanos):
+        if isinstance(one, NotRead):
+            yield one.why
+    if isinstance(installed.missing_rights, NotRead):
+        why = installed.missing_rights.why
+        yield f"{why}: it is not known whether the operator has its rights"
+
+
+def _may_be_led(installed: Installed, now: float) -> bool:
+    """Whether somebody leads, or the Lease may not be read: then the operator may well run outside
+    the cluster.
+    """
+    return isinstance(installed.leases[-1], NotRead) or is_renewed(installed.leases, now)
+
+
+def _of_operator_outside(installed: Installed, settings: Settings, now: float) -> Iterator[str]:
+    if installed.deployment is None and _may_be_led(installed, now):
+        where = f"Deployment <{show(settings.namespace)}/{show(v.DEPLOYMENT)}>"
+        or_not = "" if is_renewed(installed.leases, now) else ", or not at all"
+        yield (
+            f"there is no {where}: the operator runs outside the cluster, or under another name"
+            f"{or_not}; its version and number of replicas are not known"
+        )
+    if installed.url:
+        yield (
+            f"webhooks call the operator at {show(installed.url, most=200)}, not through a "
+            "Service; to compare this address, name the operator's configuration with --config"
+        )

@@ -1,0 +1,1 @@
+"""The commands that only read, a file each, apart from `check` and `simulate`."""

@@ -1,0 +1,127 @@
+"""`kubectl cardquota explain KIND NAME`: how a workload stands, and where else it would fit.
+
+In: the operator's answer. Out: lines for people, or data for programs.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from rich.text import Text
+
+from ...cluster.api.access import AccessError
+from ...cluster.api.client import Client
+from ...cluster.api.find_access import find_access
+from ...quota.answers.answer_forms import Explanation, Holder
+from ...quota.vocabulary import WORKLOAD_REVIEWS
+from ...quota.words import counted, first_of, show
+from ..arguments import NamedKind
+from ..ask import NoAnswerError, ago, amounts_text, ask
+from ..output import Output
+from ..printing import failed, print_data, print_lines
+
+_LONGEST: Final = 1_000
+"""Characters of a sentence. What the operator writes is shorter."""
+_STATES: Final = {
+    "Fits": "does not wait",
+    "Ends": "is being deleted, or over",
+    "LetThrough": "is let through, and has no node yet",
+    "Waits": "waits",
+    "Refused": "lacks pods: the next one would be refused",
+    "Coming": "lacks pods: the next one would not be refused",
+}
+
+
+def explain(
+    kind: NamedKind,
+    name: str,
+    *,
+    namespace: str,
+    kubeconfig: Path | None,
+    context: str,
+    output: Output,
+) -> int:
+    """The exit code: 0 if it was explained, 1 if it could not be, 2 if no cluster was found.
+
+    `namespace`: empty: that of the context.
+    """
+    spec = {"kind": kind.kind, "name": name}
+    if kind.api_version:
+        spec["apiVersion"] = kind.api_version
+    try:
+        found = asyncio.run(_answer(spec, namespace, kubeconfig, context))
+    except (AccessError, NoAnswerError) as error:
+        return failed(error)
+    if output.is_data:
+        print_data(msgspec.to_builtins(found), output)
+    else:
+        print_lines(explain_lines(found))
+    return 0
+
+
+async def _answer(
+    spec: dict[str, str], namespace: str, kubeconfig: Path | None, context: str
+) -> Explanation:
+    access = await find_access(kubeconfig, context)
+    client = Client(access)
+    within = f"/namespaces/{namespace or access.namespace}"
+    try:
+        return await ask(
+            client, Explanation, "WorkloadReview", WORKLOAD_REVIEWS, spec, within=within
+        )
+    finally:
+        await client.close()
+
+
+def explain_lines(found: Explanation) -> Iterator[Text]:
+    """How it stands; its queue, cards and place; who holds them; where else it would fit."""
+    what = f"{show(found.kind)} {show(found.namespace)}/{show(found.name)}"
+    yield Text(f"{what}: {_STATES.get(found.state, show(found.state))}", style="bold")
+    rows = list(_rows(found))
+    width = max(len(name) for name, _ in rows)
+    for name, text in rows:
+        yield Text(f"  {name.ljust(width)}  {text}")
+
+
+def _rows(found: Explanation) -> Iterator[tuple[str, str]]:
+    yield "why", show(found.message, most=_LONGEST)
+    yield "queue", show(found.queue) or "none, so no quota holds it"
+    if found.asks:
+        yield "asks for", amounts_text(found.asks)
+    yield "pods", _pods(found)
+    if found.place:
+        yield "place", f"{found.place} of {found.place_of} that wait in the queue"
+    for one in found.holders:
+        yield "held by", _holder(one, found.time)
+    if found.more_holders:
+        yield "held by", f"{found.more_holders} more in this namespace"
+    if found.held_elsewhere:
+        amounts = amounts_text(found.held_elsewhere)
+        yield "held elsewhere", f"{amounts} (other namespaces, and reservations)"
+    if found.other_cards:
+        cards = [f"{show(one.name)} ({one.amount} left)" for one in found.other_cards]
+        yield "would fit", f"with another card of the queue: {first_of(cards, ', ')}"
+    if found.other_queues:
+        queues = [
+            f"{show(one.queue)} ({one.left} of {show(one.card)} left)" for one in found.other_queues
+        ]
+        yield "would fit", f"in another queue: {first_of(queues, ', ')}"
+
+
+def _pods(found: Explanation) -> str:
+    numbers = found.pods
+    parts = [f"{numbers.running} on nodes"]
+    if numbers.let_through:
+        parts.append(f"{numbers.let_through} let through and without a node")
+    parts.append(f"{numbers.waiting} at the gate")
+    if numbers.lacking:
+        parts.append(f"{numbers.lacking} missing")
+    return ", ".join(parts)
+
+
+def _holder(one: Holder, now: str) -> str:
+    pods = counted(one.pods, "pod")
+    cards = amounts_text(one.cards)
+    return f"{show(one.kind)}/{show(one.name)}: {cards} ({pods}, for {ago(one.since, now)})"

@@ -1,0 +1,162 @@
+"""The content of the files as typed objects: first the cluster, then the workloads.
+
+If an object appears twice, the last one is used, at the place of the first, as if it had been
+applied twice.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeVar, cast
+
+import msgspec
+
+from ...quota.objects.cluster import (
+    DeviceClass,
+    LimitRange,
+    Namespace,
+    PriorityClass,
+    ResourceClaim,
+    RuntimeClass,
+)
+from ...quota.objects.node import Node
+from ...quota.objects.pod import Pod
+from ...quota.objects.pod_group import WrittenPodGroup
+from ...quota.objects.queue import Queue
+from ...quota.pods.claims import NamedClaim
+from ...quota.vocabulary import API_GROUP, DEFAULT_QUEUE
+from .workload_objects import BatchJob, CronJob, Replicated, VolcanoJob, generated
+from .yaml_files import Document, YamlFileError
+
+VOLCANO_JOB: Final = "Volcano Job"
+"""The name of a Job of Volcano's API group here, as opposed to a Job of Kubernetes."""
+DEFAULT_NAMESPACE: Final = "default"
+
+Body = Pod | Replicated | BatchJob | CronJob | VolcanoJob
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenWorkload:
+    """An object that makes pods, or a single pod."""
+
+    kind: str
+    body: Body
+
+
+@dataclass(slots=True)
+class Inventory:
+    """All objects of the files by kind, and what was left out."""
+
+    priority_classes: list[PriorityClass] = field(default_factory=list)
+    runtime_classes: list[RuntimeClass] = field(default_factory=list)
+    limit_ranges: list[LimitRange] = field(default_factory=list)
+    device_classes: list[DeviceClass] = field(default_factory=list)
+    claims: dict[tuple[str, NamedClaim], ResourceClaim] = field(default_factory=dict)
+    """By namespace. Templates of claims too."""
+    nodes: list[Node] = field(default_factory=list)
+    namespaces: list[Namespace] = field(default_factory=list)
+    queues: list[Queue] = field(default_factory=list)
+    workloads: list[WrittenWorkload | WrittenPodGroup] = field(default_factory=list)
+    """In the order of the files. What a pod group asks for is reserved at its place among them."""
+    notes: list[str] = field(default_factory=list)
+
+
+_UNQUOTED: Final = re.compile(r"Expected `str[^,]*, got `(bool|int|float)`")
+"""YAML reads `off` as false and `1` as a number where the API server expects a string."""
+_CLUSTER_SCOPED: Final = frozenset(
+    {"PriorityClass", "RuntimeClass", "DeviceClass", "Node", "Namespace", "Queue"}
+)
+_TYPES: Final[dict[tuple[str, str], type[msgspec.Struct]]] = {
+    ("scheduling.k8s.io", "PriorityClass"): PriorityClass,
+    ("node.k8s.io", "RuntimeClass"): RuntimeClass,
+    ("resource.k8s.io", "DeviceClass"): DeviceClass,
+    ("resource.k8s.io", "ResourceClaim"): ResourceClaim,
+    ("resource.k8s.io", "ResourceClaimTemplate"): ResourceClaim,
+    ("", "LimitRange"): LimitRange,
+    ("", "Node"): Node,
+    ("", "Namespace"): Namespace,
+    (API_GROUP, "Queue"): Queue,
+    (API_GROUP, "PodGroup"): WrittenPodGroup,
+    ("", "Pod"): Pod,
+    ("apps", "Deployment"): Replicated,
+    ("apps", "ReplicaSet"): Replicated,
+    ("apps", "StatefulSet"): Replicated,
+    ("apps", "DaemonSet"): Replicated,
+    ("batch", "Job"): BatchJob,
+    ("batch", "CronJob"): CronJob,
+    ("batch.volcano.sh", "Job"): VolcanoJob,
+}
+
+
+class _Key(NamedTuple):
+    group: str
+    kind: str
+    namespace: str
+    """Empty for a cluster-scoped object."""
+    name: str
+
+
+def sort_documents(documents: Iterable[Document]) -> Inventory:
+    """Read each object with the struct of its kind. Raises YamlFileError."""
+    found: dict[_Key, msgspec.Struct] = {}
+    inventory = Inventory()
+    for document in documents:
+        struct = _TYPES.get((document.group, document.kind))
+        if struct is None:
+            inventory.notes.append(f"{document.where}: {document.title} is skipped: not simulated")
+            continue
+        key, body = _read(document, struct, len(found))
+        if key in found:
+            inventory.notes.append(
+                f"{document.where}: {document.title} again: it replaces the one before"
+            )
+        found[key] = body
+    for key, body in found.items():
+        _put(inventory, VOLCANO_JOB if key.group == "batch.volcano.sh" else key.kind, body)
+    return inventory
+
+
+def _read(
+    document: Document, struct: type[msgspec.Struct], number: int
+) -> tuple[_Key, msgspec.Struct]:
+    try:
+        body = msgspec.convert(document.body, struct)
+    except (msgspec.ValidationError, RecursionError) as error:
+        advice = " (put it in quotes)" if _UNQUOTED.search(str(error)) else ""
+        problem = f"{document.title} cannot be read: {error}{advice}"
+        raise YamlFileError(f"{document.where}: {problem}") from None
+    meta = cast("Pod", body).metadata  # all of these kinds have metadata
+    if not meta.name and not meta.generate_name:
+        raise YamlFileError(f"{document.where}: {document.kind} has no metadata.name")
+    meta.name = meta.name or meta.generate_name + generated(meta.generate_name, number)
+    meta.resource_version = "0"  # a value from a file has no meaning here
+    scoped = document.kind not in _CLUSTER_SCOPED
+    meta.namespace = (meta.namespace or DEFAULT_NAMESPACE) if scoped else ""
+    return _Key(document.group, document.kind, meta.namespace, meta.name), body
+
+
+def _put(inventory: Inventory, kind: str, body: msgspec.Struct) -> None:
+    match body:
+        case PriorityClass():
+            inventory.priority_classes.append(body)
+        case RuntimeClass():
+            inventory.runtime_classes.append(body)
+        case LimitRange():
+            inventory.limit_ranges.append(body)
+        case DeviceClass():
+            inventory.device_classes.append(body)
+        case ResourceClaim():
+            named = NamedClaim(kind, body.metadata.name)
+            inventory.claims[body.metadata.namespace, named] = body
+        case Node():
+            inventory.nodes.append(body)
+        case Namespace():
+            inventory.namespaces.append(body)
+        case Queue():
+            inventory.queues.append(body)
+        case WrittenPodGroup():
+            body.spec.queue = body.spec.queue or DEFAULT_QUEUE
+            inventory.workloads.append(body)
+        case _:
+            inventory.workloads.append(WrittenWorkload(kind, cast("Body", body)))

@@ -1,0 +1,227 @@
+"""The memory of all shared cards: every node, every pod that holds some of it, event by event.
+
+Guarantees
+- It follows each event at once, and equals a recount of the same pods and nodes.
+- What is decided and not seen yet counts (`assume`), until it is seen, or taken back.
+- A pod is never lost: not while its node is not known, is deleted, or comes back under its name
+  with other cards.
+
+Not guaranteed: it has no clock and does no I/O, and only one event loop touches it.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from ..kept_by_node import KeptByNode
+from .memory_node import MemoryNode, MemoryPod, fit_key
+from .memory_shape import MemoryShape, UnhealthyListError, read_unhealthy
+
+NodeRank = tuple[int, list[int], int, bool]
+"""Of one node: the most that one pod can get; what is free of its cards, sorted; how many tenths
+are held; whether any of it is. A plain tuple: thousands are read for every pod."""
+_Odd = tuple[int, bool, tuple[str, ...], str]
+"""What is not as it should be of one node: memory of unknown cards, whether it is mixed, what of
+its cards cannot be read, and what of the list of broken ones."""
+_EVEN: Final[_Odd] = (0, False, (), "")
+
+
+class CardMemory:
+    """By node name. Amounts in the node's unit."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, MemoryNode] = {}
+        """By name: those that are there, or that pods are on. Only to be read by others."""
+        self.ranks: dict[str, NodeRank] = {}
+        """By node that pods by memory may come to: what decides which of them is best."""
+        self.fit_keys: dict[str, int] = {}
+        """By node: `fit_key`, that is whether pods by memory fit, and why they do not."""
+        self.open_to_cards: set[str] = set()
+        """Nodes that pods by card may come to."""
+        self.kept = KeptByNode()
+        """What others keep that follows from `ranks`."""
+        self._assumed: dict[str, tuple[str, bool]] = {}
+        """By uid: the node that the pod is being bound to, and whether by memory."""
+        self._lists: dict[str, str] = {}
+        """By node: the list of broken cards that its ConfigMap has."""
+        self._good: dict[str, frozenset[int]] = {}
+        """By node: the last list of a ConfigMap that could be read."""
+        self._good_annotation: dict[str, frozenset[int]] = {}
+        """The same of the node's annotation."""
+        self._bad: dict[str, str] = {}
+        """By node: why the list of its ConfigMap cannot be read."""
+        self._odd: dict[str, _Odd] = {}
+        """Of the nodes that are not as they should be."""
+        self._to_tell: dict[str, None] = {}
+        """Nodes of which something may have to be told."""
+
+    def get(self, node: str) -> MemoryNode | None:
+        """A node that is there, or that pods are on."""
+        return self.nodes.get(node)
+
+    def is_known(self, node: str) -> bool:
+        """Whether the node is there."""
+        found = self.nodes.get(node)
+        return found is not None and found.known
+
+    # --- what the watches tell ----
+
+    def node_seen(self, name: str, shape: MemoryShape | None, whole: frozenset[str]) -> None:
+        """A node was added or changed. `whole`: resources of cards that it offers by card."""
+        node = self._node(name)
+        known, node.known = node.known, True
+        if known and (node.shape, node.whole) == (shape, whole):
+            return
+        node.whole = whole
+        if shape is None:
+            self._good_annotation.pop(name, None)
+        elif shape.unhealthy is not None:
+            self._good_annotation[name] = frozenset(shape.unhealthy)
+        self._reshape(name, node, shape)
+
+    def node_gone(self, name: str) -> None:
+        """A node was deleted. Pods on it hold what they hold until they are gone."""
+        node = self.nodes.get(name)
+        if node is None:
+            return
+        node.known, node.whole = False, frozenset()
+        self._good_annotation.pop(name, None)
+        self._reshape(name, node, None)
+
+    def unhealthy_seen(self, node: str, text: str) -> None:
+        """The ConfigMap of a node's broken cards was added or changed."""
+        self._lists[node] = text
+        self._refresh_broken(node)
+
+    def unhealthy_gone(self, node: str) -> None:
+        """That ConfigMap was deleted: no card is broken any more by it."""
+        for kept in (self._lists, self._good, self._bad):
+            kept.pop(node, None)
+        self._refresh_broken(node)
+
+    def hold(self, node: str, uid: str, pod: MemoryPod) -> None:
+        """A pod that asks for memory is bound to a node."""
+        self.forget(uid)
+        found = self._node(node)
+        found.put(uid, pod)
+        self._moved(node, found)
+
+    def release(self, node: str, uid: str) -> None:
+        """The inverse of `hold`."""
+        found = self.nodes.get(node)
+        if found is not None:
+            found.drop(uid)
+            self._moved(node, found)
+
+    def hold_cards(self, node: str, sign: int) -> None:
+        """A pod that holds cards is bound to a node (1), or no longer (-1)."""
+        found = self._node(node)
+        found.whole_held += sign
+        if not found.whole_held or found.whole_held == sign:
+            found.refresh()
+        self._moved(node, found)
+
+    # --- what is decided, and was not seen yet ----
+
+    def assume(self, node: str, uid: str, pod: MemoryPod) -> None:
+        """A pod by memory is being bound. It counts from now on."""
+        self.forget(uid)
+        self._assumed[uid] = node, True
+        found = self._node(node)
+        found.put(uid, pod._replace(assumed=True))
+        self._moved(node, found)
+
+    def assume_cards(self, node: str, uid: str) -> None:
+        """A pod by card is being bound. Its node is by-card from now on."""
+        self.forget(uid)
+        self._assumed[uid] = node, False
+        self.hold_cards(node, 1)
+
+    def forget(self, uid: str) -> None:
+        """What was assumed of a pod does not count any more: it was seen, or cannot land."""
+        node, by_memory = self._assumed.pop(uid, ("", False))
+        if not node:
+            return
+        if by_memory:
+            self.release(node, uid)
+        else:
+            self.hold_cards(node, -1)
+
+    @property
+    def assumed(self) -> Mapping[str, tuple[str, bool]]:
+        """By uid: the node that a pod is being bound to, and whether by memory."""
+        return self._assumed
+
+    # --- what is told ----
+
+    def problems(self, name: str) -> list[str]:
+        """What of a node's card memory cannot be read."""
+        node = self.nodes.get(name)
+        shape = node.shape if node is not None else None
+        found = list(shape.problems) if shape is not None else []
+        return [*found, self._bad[name]] if name in self._bad else found
+
+    def unknown_pods(self, name: str) -> list[MemoryPod]:
+        """Pods on a node of which nobody knows the card, by name."""
+        node = self.nodes.get(name)
+        if node is None or not node.unknown:
+            return []
+        pods = [pod for uid, pod in node.pods.items() if node.card_of(uid) < 0]
+        return sorted(pods, key=lambda pod: (pod.namespace, pod.name))
+
+    def take_untold(self) -> str | None:
+        """A node of which something may have changed that is told to people; None if none."""
+        return self._to_tell.popitem()[0] if self._to_tell else None
+
+    def tell_all(self) -> None:
+        """Have every node looked at that is not as it should be, as when a term begins."""
+        self._to_tell.update(dict.fromkeys(self._odd))
+
+    def forget_untold(self) -> None:
+        """Nobody is told by us: another replica leads."""
+        self._to_tell.clear()
+
+    # --- what more than one of them does ----
+
+    def _node(self, name: str) -> MemoryNode:
+        found = self.nodes.get(name)
+        if found is None:
+            found = self.nodes[name] = MemoryNode()
+        return found
+
+    def _refresh_broken(self, name: str) -> None:
+        node = self.nodes.get(name)
+        if node is not None:
+            self._reshape(name, node, node.shape)
+
+    def _reshape(self, name: str, node: MemoryNode, shape: MemoryShape | None) -> None:
+        """A list of broken cards is read anew with the cards, since it may name one too many."""
+        text = self._lists.get(name)
+        self._bad.pop(name, None)
+        if text is not None and shape is not None:
+            try:
+                self._good[name] = frozenset(read_unhealthy(text, len(shape.sizes)))
+            except UnhealthyListError as error:
+                self._bad[name] = str(error)
+        broken = self._good.get(name, frozenset()) | self._good_annotation.get(name, frozenset())
+        node.reshape(shape, broken)
+        self._moved(name, node)
+
+    def _moved(self, name: str, node: MemoryNode) -> None:
+        """Put the node right in what is asked with every pod."""
+        if node.takes_memory:
+            self.ranks[name] = node.best, node.in_order, node.fullness, node.held > 0
+        else:
+            self.ranks.pop(name, None)
+        self.kept.drop(name)
+        self.fit_keys[name] = fit_key(node)
+        by_card = node.known and node.takes_cards
+        (self.open_to_cards.add if by_card else self.open_to_cards.discard)(name)
+        wrong = node.shape.problems if node.shape is not None else ()
+        odd = node.unknown, node.mixed, wrong, self._bad.get(name, "")
+        if odd != self._odd.get(name, _EVEN):
+            self._to_tell[name] = None
+            self._odd[name] = odd
+            if odd == _EVEN:
+                del self._odd[name]
+        if node.unused:
+            del self.nodes[name], self.fit_keys[name]

@@ -1,1 +1,0 @@
-"""Pod groups and gangs, in sentences."""

@@ -1,1 +1,0 @@
-"""Volcano beside us and its Jobs, in sentences."""

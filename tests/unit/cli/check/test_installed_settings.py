@@ -1,0 +1,215 @@
+"""With which settings an installation is compared: its own, wherever they stand."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cardquota.cli.check.installed_settings import InstalledSettings, read_installed_settings
+from cardquota.cluster.api import Client
+from cardquota.settings import InstallationMode, Settings
+
+from .test_installed import DEPLOYMENT, FORBIDDEN, ApiServer, client, server
+
+__all__ = ["client", "server"]  # fixtures
+
+BASE = Path(__file__).parents[4] / "manifests" / "base"
+MAPS = "/api/v1/namespaces/cardquota-system/configmaps/"
+
+
+def deployment(**container: Any) -> dict[str, Any]:
+    """That of the base, with something else in its container."""
+    found: dict[str, Any] = yaml.safe_load((BASE / "deployment.yaml").read_text())
+    found["spec"]["template"]["spec"]["containers"][0].update(container)
+    return found
+
+
+def config_map(text: str, key: str = "config.yaml") -> tuple[int, str]:
+    return 200, json.dumps({"data": {key: text}})
+
+
+async def read(client: Client) -> InstalledSettings:
+    return await read_installed_settings(client, Settings())
+
+
+def install(server: ApiServer, deployment: dict[str, Any], **maps: tuple[int, str]) -> None:
+    server.answers = {DEPLOYMENT: [(200, json.dumps(deployment))]}
+    server.answers |= {MAPS + name.replace("_", "-"): [found] for name, found in maps.items()}
+
+
+async def test_the_file_that_the_arguments_name(client: Client, server: ApiServer) -> None:
+    install(server, deployment(), cardquota=config_map("{mode: audit, reservationTimeout: 7}"))
+    settings, notes = await read(client)
+    assert (settings.mode, settings.reservation_timeout, notes) == (InstallationMode.AUDIT, 7, ())
+
+
+@pytest.mark.parametrize(
+    ("container", "volume"),
+    [
+        (
+            {
+                "args": ["run", "--config=/c/a.yaml"],
+                "volumeMounts": [{"name": "config", "mountPath": "/c"}],
+            },
+            {
+                "name": "config",
+                "configMap": {"name": "other", "items": [{"key": "k", "path": "a.yaml"}]},
+            },
+        ),
+        (
+            {
+                "command": ["cardquota", "run"],
+                "args": ["--config", "/c/d/a.yaml"],
+                "volumeMounts": [
+                    {"name": "x", "mountPath": "/c"},
+                    {"name": "config", "mountPath": "/c/d"},
+                ],
+            },
+            {
+                "name": "config",
+                "projected": {
+                    "sources": [
+                        {"configMap": {"name": "other", "items": [{"key": "k", "path": "a.yaml"}]}}
+                    ]
+                },
+            },
+        ),
+        (
+            {
+                "args": ["run", "--config", "/c/a.yaml"],
+                "volumeMounts": [{"name": "config", "mountPath": "/c/a.yaml", "subPath": "k"}],
+            },
+            {"name": "config", "configMap": {"name": "other"}},
+        ),
+    ],
+)
+async def test_wherever_the_file_is_mounted(
+    client: Client, server: ApiServer, container: dict[str, Any], volume: dict[str, Any]
+) -> None:
+    found = deployment(**container)
+    found["spec"]["template"]["spec"]["volumes"] = [volume]
+    install(server, found, other=config_map("mode: audit", "k"))
+    settings, notes = await read(client)
+    assert (settings.mode, notes) == (InstallationMode.AUDIT, ())
+
+
+async def test_the_environment_overrides_the_file(client: Client, server: ApiServer) -> None:
+    env = [
+        {"name": "CARDQUOTA_MODE", "value": "audit"},
+        {
+            "name": "CARDQUOTA_DEFAULT_QUEUE",
+            "valueFrom": {"configMapKeyRef": {"name": "more", "key": "queue"}},
+        },
+        {"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+    ]
+    found = deployment(env=env, envFrom=[{"configMapRef": {"name": "all"}}])
+    install(
+        server,
+        found,
+        cardquota=config_map("{mode: enforce, defaultQueue: file}"),
+        more=config_map("from-a-map", "queue"),
+        all=(
+            200,
+            json.dumps({"data": {"CARDQUOTA_MODE": "enforce", "CARDQUOTA_REQUIRE_QUEUE": "true"}}),
+        ),
+    )
+    settings, notes = await read(client)
+    assert (settings.mode, settings.default_queue) == (InstallationMode.AUDIT, "from-a-map")
+    assert settings.require_queue
+    assert notes == ()
+
+
+SECRET = {"secretKeyRef": {"name": "s", "key": "k"}}
+
+
+@pytest.mark.parametrize(
+    ("container", "note"),
+    [
+        ({"env": [{"name": "CARDQUOTA_VOLCANO__ENQUEUE__PATH_SECRET", "valueFrom": SECRET}]}, ""),
+        ({"env": [{"name": "CARDQUOTA_MODE", "valueFrom": SECRET}]}, "CARDQUOTA_MODE"),
+        ({"env": [{"name": "CARDQUOTA_VENDORS", "value": "oops"}]}, "vendors"),
+        ({"envFrom": [{"secretRef": {"name": "all"}}]}, "envFrom"),
+        ({"envFrom": [{"configMapRef": {"name": "all"}, "prefix": "CARD"}]}, "envFrom"),
+    ],
+)
+async def test_what_cannot_be_read_is_said_unless_nothing_depends_on_it(
+    client: Client, server: ApiServer, container: dict[str, Any], note: str
+) -> None:
+    install(server, deployment(**container), cardquota=config_map("mode: audit"))
+    settings, notes = await read(client)
+    assert len(notes) == bool(note)
+    assert all(note in one for one in notes)
+    assert settings.mode is not InstallationMode.AUDIT or "oops" not in str(container)
+
+
+async def test_ones_own_environment_comes_first(
+    client: Client, server: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(server, deployment(), cardquota=config_map("mode: audit"))
+    monkeypatch.setenv("CARDQUOTA_MODE", "enforce")
+    assert (await read(client)).settings.mode is InstallationMode.ENFORCE
+
+
+async def test_without_a_deployment_the_config_map_of_the_base(
+    client: Client, server: ApiServer
+) -> None:
+    server.answers = {MAPS + "cardquota": [config_map("mode: audit")]}
+    settings, notes = await read(client)
+    assert (settings.mode, notes) == (InstallationMode.AUDIT, ())
+
+
+@pytest.mark.parametrize(
+    ("answers", "why"),
+    [
+        ({}, "there is no Deployment and no ConfigMap <cardquota>"),
+        ({DEPLOYMENT: [FORBIDDEN]}, "you may not read the operator's Deployment"),
+        (
+            {DEPLOYMENT: [(200, json.dumps(deployment()))], MAPS + "cardquota": [FORBIDDEN]},
+            "you may not read ConfigMap <cardquota-system/cardquota>",
+        ),
+        (
+            {
+                DEPLOYMENT: [(200, json.dumps(deployment()))],
+                MAPS + "cardquota": [config_map("mode: odd")],
+            },
+            "ConfigMap cardquota-system/cardquota, config.yaml: mode",
+        ),
+        (
+            {DEPLOYMENT: [(200, json.dumps(deployment()))], MAPS + "cardquota": [config_map("[1")]},
+            "while parsing",
+        ),
+        (
+            {
+                DEPLOYMENT: [(200, json.dumps(deployment()))],
+                MAPS + "cardquota": [config_map("- 1")],
+            },
+            "must hold a mapping",
+        ),
+        (
+            {
+                DEPLOYMENT: [
+                    (
+                        200,
+                        json.dumps(
+                            deployment(
+                                env=[{"name": "CARDQUOTA_MODE", "valueFrom": {"secretKeyRef": {}}}]
+                            )
+                        ),
+                    )
+                ],
+                MAPS + "cardquota": [config_map("{}")],
+            },
+            "the values of CARDQUOTA_MODE stand elsewhere",
+        ),
+    ],
+)
+async def test_what_is_not_known_is_said(
+    client: Client, server: ApiServer, answers: dict[str, Any], why: str
+) -> None:
+    server.answers = answers
+    settings, (note,) = await read(client)
+    assert why in note
+    assert "--config" in note
+    assert settings.mode is InstallationMode.ENFORCE

@@ -1,0 +1,192 @@
+"""D1-D9, Q3, Q4, P4: the list of cards is what the operator counts, and says what it does not."""
+
+from builders import GPU, H200, H200_MIG, H800, H800_MPS, SHARED, Body, a_node, a_queue
+from builders.node import NodeBody
+from builders.queue import QueueBody
+from cardquota.cli.commands.card_list import CardCount, CardLine, CardList
+from cardquota.quota.cards import DEFAULT_TABLE, Vendor, VendorTable
+
+MIG = "nvidia.com/mig-1g.18gb"
+
+
+def counted(*things: Body) -> CardCount:
+    count = CardCount(DEFAULT_TABLE)
+    for thing in things:
+        if isinstance(thing, NodeBody):
+            count.take_node(thing.wire())
+        elif isinstance(thing, QueueBody):
+            count.take_queue(thing.wire())
+    return count
+
+
+def listed(*things: Body) -> CardList:
+    return counted(*things).listed()
+
+
+def problems(found: CardList) -> list[tuple[str, str]]:
+    return [(entry["node"], entry["problem"]) for entry in found.not_counted]
+
+
+def line(name: str, resource: str | None, allocatable: int, nodes: int = 1) -> CardLine:
+    """Of a cluster without quotas."""
+    return CardLine(name, resource, allocatable, nodes, 0, 0, 0)
+
+
+def test_d5_whole_cards_slices_and_shares_of_one_node_count_for_themselves() -> None:
+    node = a_node().sharing(H800, 8, "81559").offering(4, GPU).with_slices("1g.18gb", 3)
+    assert listed(node).cards == [
+        line(H800, GPU, 4),
+        line(f"{H800}/mig-1g.18gb-mixed", MIG, 3),
+        line(H800_MPS, SHARED, 8),
+    ]
+
+
+def test_cards_of_all_nodes_and_quotas_of_all_queues_are_added() -> None:
+    """Q3: a quota of 0 is a row, but promises nothing."""
+    found = listed(
+        a_node("a").with_cards(H200, 8),
+        a_node("b").with_cards(H200, 4),
+        a_node("c").with_cards(H200, 0),
+        a_node("cpu"),
+        a_queue("x").with_quota({H200: 10}),
+        a_queue("y").with_quota({H200: 5}),
+        a_queue("z").with_quota({H200: 0}),
+    )
+    assert found.cards == [CardLine(H200, GPU, 12, 2, 15, 2, 3, queue_names=("x", "y"))]
+    assert (found.nodes, found.queues) == (4, 3)
+
+
+def test_d7_of_two_nodes_that_disagree_the_first_counts() -> None:
+    found = listed(
+        a_node("b").with_cards(H200, 8), a_node("a").with_cards(H200, 4, "other.example/gpu")
+    )
+    assert found.cards == [line(H200, GPU, 8)]
+    assert problems(found) == [
+        ("a", f"card <{H200}> is counted as {GPU} on other nodes, but as other.example/gpu here")
+    ]
+
+
+def test_d9_bad_labels_hurt_nobody_else_and_are_told() -> None:
+    found = listed(
+        a_node("good").with_cards(H200, 8),
+        a_node("empty").with_cards("", 8),
+        a_node("text").sharing(H800, 8, "lots"),
+        a_node("zero").sharing(H800, 8, "81559", replicas="0"),
+        a_node("nameless").offering(8),
+    )
+    assert found.cards == [line(H200, GPU, 8)]
+    assert problems(found) == [
+        ("empty", f"label {GPU}.product: a card name is empty"),
+        ("nameless", f"{GPU} is offered, but no label says of which product ({GPU}.product)"),
+        ("text", f"label {GPU}.memory: <lots> is not a number above zero"),
+        ("zero", f"label {GPU}.replicas: <0> is not a number above one"),
+    ]
+
+
+def test_all_problems_of_a_node_are_told_and_the_rest_of_it_counts() -> None:
+    node = a_node().sharing(H800, 8, "81559", replicas="x").offering("1.5", GPU)
+    found = listed(node.with_slices("1g.18gb", 3))
+    assert found.cards == [line(f"{H800}/mig-1g.18gb-mixed", MIG, 3)]
+    assert problems(found) == [
+        ("node", f"allocatable {GPU}: <1.5> is not a whole number"),
+        ("node", f"label {GPU}.replicas: <x> is not a number above one"),
+    ]
+
+
+def test_d1_the_label_count_says_nothing() -> None:
+    assert listed(a_node().with_cards(H200, 8).labelled(f"{GPU}.count", "many")).cards == [
+        line(H200, GPU, 8)
+    ]
+
+
+def test_amounts_beyond_what_a_float_holds_are_exact() -> None:
+    found = listed(*(a_node(name).with_cards(H200, str(2**62 + 1)) for name in "abc"))
+    assert found.cards[0].allocatable == 3 * 2**62 + 3
+
+
+def test_d6_a_card_that_the_plain_rule_alone_knows_is_told() -> None:
+    """Whether a node shows it or a queue's status recorded it; parts of it too."""
+    xpu = "new.example/xpu"
+    found = listed(
+        a_node("a").with_cards(H200, 8).with_slices("1g.18gb", 1),
+        a_node("b").with_cards("X1", 8, xpu).offering(1, "new.example/mig-1g.5gb"),
+        a_queue("x").with_quota({"X2": 2, H800: 1, "Typo": 1}).having_reported("X2", 2, xpu),
+    )
+    told = [(entry["card"], entry["resource"]) for entry in found.without_row]
+    assert told == [("X1", xpu), ("X1/mig-1g.5gb-mixed", "new.example/mig-1g.5gb"), ("X2", xpu)]
+    problem = found.without_row[0]["problem"]
+    assert problem.startswith(f"{xpu} is in no vendor row")
+    assert "add a row to `vendors`" in problem
+    assert "`cardquota manifests`" in problem
+
+
+def test_d6_a_row_of_the_configuration_is_a_row() -> None:
+    count = CardCount(VendorTable([Vendor("New", "new.example", "xpu")]))
+    count.take_node(a_node("b").with_cards("X1", 8, "new.example/xpu").wire())
+    assert [card.name for card in count.listed().cards] == ["X1"]
+    assert count.listed().without_row == []
+
+
+def test_p4_a_card_that_no_node_has_is_listed_by_its_quota() -> None:
+    """Its resource is the one that a status recorded, if any."""
+    found = listed(
+        a_node().with_cards(H200, 8),
+        a_queue().with_quota({H800: 2, "NVIDIA-H2000": 1}).having_reported(H800, 2, GPU),
+    )
+    assert found.cards == [
+        line(H200, GPU, 8),
+        CardLine("NVIDIA-H2000", None, 0, 0, 1, 1, 1, queue_names=("queue",)),
+        CardLine(H800, GPU, 0, 0, 2, 1, 2, queue_names=("queue",)),
+    ]
+
+
+def test_a_card_that_its_nodes_show_and_do_not_offer_is_listed() -> None:
+    """As while a device plugin is down, or where all cards of a node are cut into slices."""
+    found = listed(a_node().with_cards(H200, 0).with_slices("1g.18gb", 7))
+    assert found.cards == [line(H200, GPU, 0, nodes=0), line(H200_MIG, MIG, 7)]
+
+
+def test_q4_an_unreadable_quota_is_told_and_the_last_good_one_counts() -> None:
+    found = listed(
+        a_queue("b").with_quota_text("[1]").having_reported(H200, 3, GPU),
+        a_queue("a").with_quota_text('{"NVIDIA-H200": 1.5}'),
+        a_queue("c").with_quota({H200: 1}),
+    )
+    assert found.cards == [CardLine(H200, GPU, 0, 0, 4, 2, 4, queue_names=("b", "c"))]
+    after = "; the last good quota stays in force until it is corrected"
+    never = "; there is no earlier one: all cards are 0 until it is corrected"
+    cannot = "annotation volcano.sh/card.quota cannot be read: "
+    assert [(found["queue"], found["problem"]) for found in found.unreadable_quotas] == [
+        ("a", f"{cannot}the amount of <{H200}> is 1.5, not a whole number{never}"),
+        ("b", f"{cannot}it is a list, not a JSON object{after}"),
+    ]
+
+
+def test_objects_that_are_none_are_told_and_hurt_nobody_else() -> None:
+    count = counted(
+        a_node("odd").with_cards(H200, 8).put("x", "metadata", "resourceVersion"),
+        a_queue("odd").with_quota({H200: 1}).put("x", "metadata", "resourceVersion"),
+        a_node("good").with_cards(H200, 8),
+        a_queue("good").with_quota({H200: 1}),
+    )
+    count.leave_out_node("odder", "no object")
+    count.leave_out_queue("odder", "no object")
+    found = count.listed()
+    assert found.cards == [CardLine(H200, GPU, 8, 1, 1, 1, 0, queue_names=("good",))]
+    assert (found.nodes, found.queues) == (3, 3)
+    assert [node for node, _ in problems(found)] == ["odd", "odder"]
+    assert problems(found)[1][1] == "the node cannot be read: no object"
+    assert [found["queue"] for found in found.unreadable_quotas] == ["odd", "odder"]
+    assert found.unreadable_quotas[1]["problem"] == "the queue cannot be read: no object"
+
+
+def test_without_queues_nothing_is_said_of_quotas() -> None:
+    count = counted(a_node().with_cards(H200, 8))
+    count.queues_readable = False
+    found = count.listed()
+    assert found.cards == [CardLine(H200, GPU, 8, 1, None, None, None, None, None, None)]
+    assert found.queues is None
+
+
+def test_a_cluster_of_nothing_has_no_cards() -> None:
+    assert listed() == CardList(nodes=0, queues=0)

@@ -1,0 +1,121 @@
+"""What an API server may answer that the control plane of the tests never does, by one of a few
+lines.
+"""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from builders import GPU, H200, a_namespace, a_node, a_queue
+from cardquota.cli.commands.cards import from_cluster
+from cardquota.cli.reading import ClusterError
+from cardquota.quota.cards import DEFAULT_TABLE
+
+from ..answering_api import NOT_SERVED, Answer, answering
+
+NODES = "/api/v1/nodes"
+QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
+NAMESPACES = "/api/v1/namespaces"
+CLASSES = "/apis/resource.k8s.io/v1beta1/deviceclasses"
+"""As an API server says it of a kind that is not defined."""
+
+
+def a_list(*bodies: object) -> Answer:
+    return 200, json.dumps({"metadata": {"resourceVersion": "1"}, "items": bodies})
+
+
+ONE_NODE = a_list(a_node().with_cards(H200, 8).body)
+
+
+@pytest.fixture
+def answers() -> dict[str, Answer]:
+    """By path; what is not here is not served."""
+    return {}
+
+
+@pytest.fixture
+async def kubeconfig(answers: Mapping[str, Answer], tmp_path: Path) -> AsyncIterator[Path]:
+    async with answering(answers, tmp_path) as path:
+        yield path
+
+
+async def test_a_cluster_without_the_definition_of_queue_has_cards(
+    answers: dict[str, Answer], kubeconfig: Path
+) -> None:
+    answers[NODES] = ONE_NODE
+    found = await from_cluster(kubeconfig, "", DEFAULT_TABLE)
+    assert [(card.name, card.allocatable, card.quota) for card in found.cards] == [(H200, 8, None)]
+    assert found.notes == ["the cluster has no definition of Queue: no quotas are shown"]
+
+
+async def test_objects_that_are_none_keep_no_other_away(
+    answers: dict[str, Answer], kubeconfig: Path
+) -> None:
+    odd = {"metadata": {"name": "odd", "labels": 7, "annotations": 7}}
+    answers[NODES] = a_list(odd, 7, a_node().with_cards(H200, 8).body)
+    answers[QUEUES] = a_list(odd, a_queue().with_quota({H200: 1}).body)
+    found = await from_cluster(kubeconfig, "", DEFAULT_TABLE)
+    assert [(card.name, card.allocatable, card.quota) for card in found.cards] == [(H200, 8, 1)]
+    assert [entry["node"] for entry in found.not_counted] == ["", "odd"]
+    assert [entry["queue"] for entry in found.unreadable_quotas] == ["odd"]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "queues", "text"),
+    [
+        (NOT_SERVED, ONE_NODE, "cannot list nodes: 404: 404 page not found"),
+        ((401, "{}"), ONE_NODE, "cannot list nodes: 401: "),
+        ((200, "<html>Sign in</html>"), ONE_NODE, "cannot list nodes: the answer is not a list"),
+        ((500, "etcd is away"), ONE_NODE, "cannot list nodes: .*500 : etcd is away"),
+        (ONE_NODE, (500, "etcd is away"), "cannot list queues: .*500 : etcd is away"),
+        (ONE_NODE, (200, "[]"), "cannot list queues: the answer is not a list"),
+    ],
+)
+async def test_half_an_answer_is_none(
+    answers: dict[str, Answer], kubeconfig: Path, nodes: Answer, queues: Answer, text: str
+) -> None:
+    """Quotas that are there and cannot be had just now are no quotas of zero."""
+    answers.update({NODES: nodes, QUEUES: queues})
+    with pytest.raises(ClusterError, match=text):
+        await from_cluster(kubeconfig, "", DEFAULT_TABLE)
+
+
+def a_class(name: str, resource: str | None = None) -> object:
+    return {"metadata": {"name": name}, "spec": {"extendedResourceName": resource}}
+
+
+async def test_what_is_claimed_and_which_labels_mean_nothing(
+    answers: dict[str, Answer], kubeconfig: Path
+) -> None:
+    """By the newest version of DeviceClasses that is served. What is a card is no claim (P7)."""
+    answers[NODES] = ONE_NODE
+    answers[NAMESPACES] = a_list(*(a_namespace(m).in_mode(m).body for m in ("on", "enforced")))
+    answers[CLASSES] = a_list(a_class("npu", "example.com/npu"), a_class("gpu", GPU), 7)
+    found = await from_cluster(kubeconfig, "", DEFAULT_TABLE)
+    assert [
+        (entry["device_class"], entry["problem"].partition(";")[0]) for entry in found.claimed
+    ] == [
+        ("gpu", "no quota counts devices asked for as deviceclass.resource.kubernetes.io/gpu"),
+        (
+            "npu",
+            (
+                "no quota counts devices asked for as deviceclass.resource.kubernetes.io/npu or "
+                "example.com/npu"
+            ),
+        ),
+    ]
+    assert [entry["namespace"] for entry in found.unknown_modes] == ["on"]
+    assert "is <on>, an unknown value" in found.unknown_modes[0]["problem"]
+
+
+async def test_who_may_not_list_those_has_the_cards_all_the_same(
+    answers: dict[str, Answer], kubeconfig: Path
+) -> None:
+    answers.update({NODES: ONE_NODE, QUEUES: a_list(), NAMESPACES: (403, "{}")})
+    answers[CLASSES] = (200, "<html>Sign in</html>")
+    found = await from_cluster(kubeconfig, "", DEFAULT_TABLE)
+    assert [card.name for card in found.cards] == [H200]
+    (no_list,) = found.notes
+    assert no_list.startswith("cannot list deviceclasses: the answer is not a list")

@@ -1,0 +1,256 @@
+"""What all questions have in common: how they are asked, and when they are not answered."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+from prometheus_client import Counter as Metric
+
+from cardquota.api.reviews import DEFAULT_LIMIT, LARGEST_LIMIT, LONGEST_KIND
+from cardquota.loop.time_slice import in_slices
+from cardquota.quota.accounts.account import OUTSIDE
+from cardquota.quota.answers.answer_forms import Explanation, QueueAnswer
+from cardquota.quota.answers.asked_workload import AskedWorkload, workload_meant
+from cardquota.quota.answers.explanation import explain
+from cardquota.quota.answers.queue_answer import outside_answer, queue_answer
+from cardquota.quota.decisions.probably_meant import any_queue_meant
+from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.limits import is_object_name
+from cardquota.quota.messages import answer_messages, gate_messages
+from cardquota.quota.objects.meta import Wire
+from cardquota.quota.steps import Steps
+from cardquota.quota.words import time_text
+from cardquota.settings import Settings
+
+from .review import (
+    AdmissionResponse,
+    Request,
+    ReviewError,
+    deny,
+    json_patch,
+    too_large_together,
+    try_again,
+)
+
+T = TypeVar("T")
+MOST_WAITING: Final = 32
+"""Questions of one kind that are answered or wait. Who comes then asks again later."""
+MOST_OF_ONE: Final = 4
+"""Those of them of one asker: the rest is for others."""
+
+
+class Questions:
+    """Answers one question at a time, in slices: many questions take turns with all other work, and
+    never hold more than one answer in memory (I5).
+    """
+
+    def __init__(
+        self, known: Callable[[], bool], clock: Callable[[], float], timeout_seconds: float
+    ) -> None:
+        """`known`: whether the cluster was read, recently enough for an answer. `clock`: seconds,
+        monotonic. `timeout_seconds`: how long the API server waits for an answer.
+        """
+        self._known = known
+        self._clock = clock
+        self._longest_wait = timeout_seconds / 2
+        self._turn = asyncio.Lock()
+        self._asked = Counter[str]()
+        """By asker: the questions that are answered or wait."""
+
+    def refused(self, request: Request, asker: str) -> AdmissionResponse | None:
+        """Why it is not answered, whatever is asked; None if it is. `asker`: the namespace or the
+        user whose questions must not keep those of others waiting.
+        """
+        if request.operation != "CREATE" or not request.dry_run:
+            return deny(answer_messages.send_as_dry_run(request.resource.resource))
+        too_large = too_large_together(request.object)
+        if too_large:
+            return deny(answer_messages.question_refused(request.resource.resource, too_large))
+        if not self._known():
+            return try_again(gate_messages.not_read_lately())
+        if self._asked.get(asker, 0) >= MOST_OF_ONE or self._asked.total() >= MOST_WAITING:
+            return try_again(answer_messages.too_many_questions())
+        return None
+
+    async def answered(
+        self, asker: str, steps: Steps[T], respond: Callable[[T], AdmissionResponse]
+    ) -> AdmissionResponse:
+        """The response to the result, once it is its turn. Who has waited for half of the time that
+        the API server does asks again: the rest may not be enough, or nobody waits any more.
+        """
+        since = self._clock()
+        self._asked[asker] += 1
+        try:
+            async with self._turn:
+                if self._clock() - since > self._longest_wait:
+                    return try_again(answer_messages.too_many_questions())
+                return respond(await in_slices(steps))
+        finally:
+            self._asked[asker] -= 1
+            if not self._asked[asker]:
+                del self._asked[asker]
+
+
+def with_status(answer: Wire) -> AdmissionResponse:
+    """The object is returned with this answer."""
+    return AdmissionResponse(patch=json_patch({"op": "add", "path": "/status", "value": answer}))
+
+
+def read_question(decoder: msgspec.json.Decoder[T], request: Request) -> T:
+    """Raises ReviewError."""
+    try:
+        found = decoder.decode(request.object)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        what = request.resource.resource
+        raise ReviewError(f"the request's object is none of {what}: {error}") from None
+    request.drop_objects()
+    return found
+
+
+class _QueueSpec(Wire):
+    queue: str
+    limit: int | None = None
+
+
+class _QueueQuestion(Wire):
+    spec: _QueueSpec
+
+
+_OF_QUEUE: Final = msgspec.json.Decoder(_QueueQuestion)
+
+
+class QueueAnswers:
+    """Whoever may create QueueReviews learns the names of workloads in all namespaces."""
+
+    def __init__(
+        self,
+        ledger: LedgerReader,
+        settings: Settings,
+        known: Callable[[], bool],
+        wall_clock: Callable[[], float],
+        clock: Callable[[], float],
+        refused_writes: Metric,
+    ) -> None:
+        """`known`: whether the cluster was read, recently enough. `wall_clock`: since 1970, s.
+        `clock`: seconds, monotonic. `refused_writes`: told without a queue's name (V1).
+        """
+        self._ledger = ledger
+        self._questions = Questions(known, clock, settings.webhook.timeout_seconds)
+        self._wall_clock = wall_clock
+        self._refused_writes = refused_writes
+
+    async def answer(self, request: Request) -> AdmissionResponse:
+        """Add the answer, or refuse what is no question, or asks about no queue."""
+        refused = self._questions.refused(request, request.user_info.username)
+        if refused is not None:
+            return refused
+        spec = read_question(_OF_QUEUE, request).spec
+        if spec.queue != OUTSIDE and not is_object_name(spec.queue):
+            return _no_queue(spec.queue)
+        steps = self._answer(spec)
+
+        def respond(found: QueueAnswer | None) -> AdmissionResponse:
+            if found is not None:
+                return with_status(found)
+            return _no_queue(spec.queue, any_queue_meant(self._ledger, spec.queue))
+
+        return await self._questions.answered(request.user_info.username, steps, respond)
+
+    def _answer(self, spec: _QueueSpec) -> Steps[QueueAnswer | None]:
+        """About a queue; without a name, about what is used outside every queue."""
+        wanted = DEFAULT_LIMIT if spec.limit is None else spec.limit
+        limit, time = max(0, min(wanted, LARGEST_LIMIT)), time_text(int(self._wall_clock()))
+        if spec.queue == OUTSIDE:
+            found = yield from outside_answer(self._ledger, limit=limit, time=time)
+            return replace(found, refused_writes=_total(self._refused_writes))
+        return (yield from queue_answer(self._ledger, spec.queue, limit=limit, time=time))
+
+
+def _total(counter: Metric) -> int:
+    """Of all of its labels."""
+    samples = (one for family in counter.collect() for one in family.samples)
+    return int(sum(one.value for one in samples if one.name.endswith("_total")))
+
+
+def _no_queue(name: str, meant: str = "") -> AdmissionResponse:
+    text = answer_messages.no_such_queue(name, meant=meant)
+    return deny(text, code=HTTPStatus.NOT_FOUND, reason="NotFound")
+
+
+_KIND: Final = re.compile(rf"[A-Za-z][A-Za-z0-9]{{0,{LONGEST_KIND - 1}}}", re.ASCII)
+_VOLCANOS: Final = "batch.volcano.sh/"
+
+
+class _WorkloadSpec(Wire):
+    kind: str
+    name: str
+    api_version: str | None = None
+
+
+class _WorkloadQuestion(Wire):
+    spec: _WorkloadSpec
+
+
+_OF_WORKLOAD: Final = msgspec.json.Decoder(_WorkloadQuestion)
+
+
+class WorkloadAnswers:
+    """Whoever may create WorkloadReviews in a namespace learns the names of workloads there; of
+    others numbers, and of other queues those that the namespace may use.
+    """
+
+    def __init__(
+        self,
+        ledger: LedgerReader,
+        settings: Settings,
+        known: Callable[[], bool],
+        wall_clock: Callable[[], float],
+        clock: Callable[[], float],
+    ) -> None:
+        """`known`: whether the cluster was read, recently enough. `wall_clock`: since 1970, s.
+        `clock`: seconds, monotonic.
+        """
+        self._ledger = ledger
+        self._require_queue = settings.require_queue
+        self._questions = Questions(known, clock, settings.webhook.timeout_seconds)
+        self._wall_clock = wall_clock
+
+    async def answer(self, request: Request) -> AdmissionResponse:
+        """Add the answer, or refuse what is no question, or asks about nothing of ours."""
+        refused = self._questions.refused(request, request.namespace)
+        if refused is not None:
+            return refused
+        spec = read_question(_OF_WORKLOAD, request).spec
+
+        asked = AskedWorkload(spec.kind, request.namespace, spec.name, _of_volcano(spec))
+        if not _KIND.fullmatch(spec.kind) or not is_object_name(spec.name):
+            return _not_known(asked)
+        steps = self._answer_or_meant(asked)
+
+        def respond(found: Explanation | str) -> AdmissionResponse:
+            return _not_known(asked, found) if isinstance(found, str) else with_status(found)
+
+        return await self._questions.answered(request.namespace, steps, respond)
+
+    def _answer_or_meant(self, asked: AskedWorkload) -> Steps[Explanation | str]:
+        """The answer; where nothing of this name concerns us, the name that was probably meant."""
+        time = time_text(int(self._wall_clock()))
+        steps = explain(self._ledger, asked, time, require_queue=self._require_queue)
+        found = yield from steps
+        if found is not None:
+            return found
+        return (yield from workload_meant(self._ledger, asked))
+
+
+def _not_known(asked: AskedWorkload, meant: str = "") -> AdmissionResponse:
+    text = answer_messages.no_such_workload(asked.kind, asked.namespace, asked.name, meant=meant)
+    return deny(text, code=HTTPStatus.NOT_FOUND, reason="NotFound")
+
+
+def _of_volcano(spec: _WorkloadSpec) -> bool | None:
+    return None if not spec.api_version else spec.api_version.startswith(_VOLCANOS)

@@ -1,0 +1,271 @@
+"""Reviews of `*/scale`: how many replicas fit. People are refused what does not fit; autoscalers
+get the part that fits, and are refused once nothing more does.
+
+It is advice from the present view, given early: each pod gets its own answer. Where pods would wait
+at the gate (policy Gate), and where nothing is enforced, it is a warning. Pods that are being
+deleted hold their cards, and count. Nothing is said of an object whose pods are not known, nor of
+a Scale that cannot be read.
+
+One review for each scale-up: the mutating one of autoscalers, which alone may change the number,
+and the validating one of all others.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import msgspec
+
+from cardquota.cluster.events.event import ObjectReference
+from cardquota.loop.time_slice import Turns
+from cardquota.quota import vocabulary as v
+from cardquota.quota.accounts.account import AccountReader
+from cardquota.quota.amounts import Amounts
+from cardquota.quota.decisions.create_judgement import judge_create, on_the_way
+from cardquota.quota.decisions.fit.queue_room import QueueRoom
+from cardquota.quota.decisions.holders import holders_text
+from cardquota.quota.decisions.judgement import judge_new
+from cardquota.quota.ledger.ledger_reader import LedgerReader
+from cardquota.quota.messages import shortfall_messages, workload_messages
+from cardquota.quota.pods.pod_facts import PodFacts
+from cardquota.quota.pods.workload_usage import WorkloadUsage
+from cardquota.quota.verdict import Effect, Outcome, Verdict, effect_of
+from cardquota.settings import Settings
+
+from .own_pods import OwnPods
+from .pod_judge import VisibilityWait
+from .review import AdmissionResponse, Request, deny, is_large, json_patch, try_again
+from .scale_targets import Scale, ScaleTarget, ScaleTargets
+
+SCALE: Final = "scale"
+"""The subresource."""
+MOST_WAITING: Final = 64
+"""Reviews of one namespace that may wait for their turn. Others are to try again."""
+_DECODER: Final = msgspec.json.Decoder(Scale)
+_OLD: Final[msgspec.json.Decoder[Scale | None]] = msgspec.json.Decoder(Scale | None)
+_JUDGED: Final = (Outcome.FITS, Outcome.WAITS)
+
+
+Cut = Callable[[ObjectReference, str, str], None]
+"""Called with a workload whose autoscaler got a part, what is to be said, and its topic."""
+
+
+class _Asks(NamedTuple):
+    """What is asked for."""
+
+    asked: int
+    before: int
+    """Replicas that it wants until now."""
+    kept: int | None
+    """Replicas that hold their quota already; None: its pods tell."""
+    grants: bool
+    """Whether a part may be granted."""
+    dry_run: bool
+
+
+class _Room(NamedTuple):
+    """What a workload may have."""
+
+    fits: int
+    """Replicas."""
+    kept: int
+    """Replicas that hold their quota already."""
+    extra: Amounts
+    """What all of the replicas that fit take, and other pods on their way."""
+    way: Amounts
+    """What other pods on their way take."""
+
+
+class ScaleReviews:
+    """Answers reviews of scale-ups from the ledger's view, on any replica. It charges nothing."""
+
+    def __init__(
+        self,
+        ledger: LedgerReader,
+        settings: Settings,
+        visibility: VisibilityWait,
+        targets: ScaleTargets,
+        cut: Cut,
+        known: Callable[[], bool],
+    ) -> None:
+        """`cut`: writes an event. `known`: whether the cluster was read, and what is known of it is
+        not old.
+        """
+        self._ledger = ledger
+        self._autoscalers = frozenset(settings.scale.autoscalers)
+        self._require_queue = settings.require_queue
+        self._visibility = visibility
+        self._targets = targets
+        self._cut = cut
+        self._known = known
+        self._own_pods = OwnPods(ledger)
+        self._turns = Turns[AdmissionResponse]()
+        self._waiting = Counter[str]()
+        """By namespace."""
+
+    async def mutate(self, request: Request) -> AdmissionResponse:
+        """The answer to autoscalers."""
+        return await self._answer(request, grants=True)
+
+    async def validate(self, request: Request) -> AdmissionResponse:
+        """The answer to all others, who get what they asked for or nothing."""
+        return await self._answer(request, grants=False)
+
+    async def _answer(self, request: Request, *, grants: bool) -> AdmissionResponse:
+        if not self._known() or is_large(request):
+            return AdmissionResponse()
+        try:
+            scale, before = _read(request)
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            return AdmissionResponse()  # of an API that we do not know
+        request.drop_objects()
+        if scale.replicas <= before.replicas:
+            return AdmissionResponse()
+        target = await self._targets.find(request, before if before.metadata.uid else scale)
+        if target is None:
+            return AdmissionResponse()
+        if self._waiting[target.namespace] >= MOST_WAITING:
+            return try_again(workload_messages.too_many_at_once(target.namespace))
+        self._waiting[target.namespace] += 1
+        try:
+            verdict = await self._visibility.judge(target.pod)
+            own = await self._own_pods.of(verdict.queue, target.namespace, target.makers or {})
+            asks = _Asks(
+                asked=scale.replicas,
+                before=before.replicas,
+                kept=min(before.replicas, before.present) if target.makers is None else None,
+                grants=grants and request.user_info.username in self._autoscalers,
+                dry_run=bool(request.dry_run),
+            )
+            return await self._turns.do(lambda: self._judge(target, verdict, asks, own))
+        finally:
+            self._waiting[target.namespace] -= 1
+            if not self._waiting[target.namespace]:
+                del self._waiting[target.namespace]
+
+    def _judged_as_created(self, target: ScaleTarget) -> Verdict:
+        return judge_create(self._ledger, target.pod, require_queue=self._require_queue)
+
+    def _judge(
+        self, target: ScaleTarget, verdict: Verdict, asks: _Asks, own: WorkloadUsage | None
+    ) -> AdmissionResponse:
+        if verdict.outcome is not Outcome.UNSEEN:
+            verdict = self._judged_as_created(target)  # much may have changed since
+        if verdict.outcome is Outcome.NEVER:
+            text = workload_messages.scale_never_fits(verdict.text, target.what, target.name)
+            return self._answer_by(self._effect(target, verdict), verdict, text, ())
+        account = self._ledger.account(verdict.queue)
+        if verdict.outcome not in _JUDGED or account is None or own is None:
+            return AdmissionResponse(warnings=verdict.warnings)
+        effect = self._effect(target, verdict._replace(outcome=Outcome.WAITS))
+        if effect is Effect.ALLOW:
+            return AdmissionResponse(warnings=verdict.warnings)
+        kept = own.holding if asks.kept is None else asks.kept
+        room = self._room(target, account, asks.asked, kept, own)
+        grants = asks.grants and effect is Effect.DENY
+        partly = grants and room.fits > asks.before
+        if room.fits >= asks.asked:
+            return AdmissionResponse(warnings=verdict.warnings)
+        why, held = self._why(target, account.name, asks.asked, room)
+        told = shortfall_messages.shortly_with_held(why, held)
+        if partly:
+            return self._grant(target, asks, room.fits, told)
+        text = workload_messages.scale_refused(why, target.what, target.name, asks.asked, room.fits)
+        text = shortfall_messages.with_held(text, held)
+        parts = self._partly_fits(target, effect, asks.asked, room.fits, told)
+        return self._answer_by(effect, verdict, text, parts)
+
+    def _effect(self, target: ScaleTarget, verdict: Verdict) -> Effect:
+        policy = self._ledger.policy_of(target.pod, verdict.queue)
+        return effect_of(verdict.outcome, policy, self._ledger.mode_in(target.namespace))
+
+    def _answer_by(
+        self, effect: Effect, verdict: Verdict, text: str, instead: tuple[str, ...]
+    ) -> AdmissionResponse:
+        """A refusal with this text; where nothing is refused, the warnings `instead`."""
+        match effect:
+            case Effect.DENY:
+                return deny(text, reason=verdict.reason or v.Reason.INSUFFICIENT_CARD)
+            case Effect.WARN:
+                said = instead or (text,)
+                return AdmissionResponse(warnings=tuple(map(shortfall_messages.audited, said)))
+        return AdmissionResponse(warnings=instead)
+
+    @staticmethod
+    def _partly_fits(
+        target: ScaleTarget, effect: Effect, asked: int, fits: int, why: str
+    ) -> tuple[str, ...]:
+        """The warnings where nothing is refused."""
+        if effect is Effect.WARN:
+            return (shortfall_messages.partly_audited(target.name, asked, fits), why)
+        return (shortfall_messages.partly_fits(target.name, asked, fits, waits=True), why)
+
+    def _room(
+        self,
+        target: ScaleTarget,
+        account: AccountReader,
+        asked: int,
+        kept: int,
+        own: WorkloadUsage,
+    ) -> _Room:
+        """How many replicas it may have."""
+        facts = target.pod
+        way = on_the_way(self._ledger, account, but=own.waiting)
+        group = self._ledger.groups.get(facts.group) if facts.group else None
+        missing = max(0, group.missing) if group is not None and group.gang else 0
+        pods, room = self._ledger.request_of(facts, account.name), QueueRoom(account, group, way)
+        number = room.take(pods, max(1, asked - kept, missing))
+        # If the minimum of a gang has no room, none of its pods starts.
+        fits = kept if number < missing else kept + number
+        return _Room(min(asked, fits), kept, room.extra, way)
+
+    def _why(self, target: ScaleTarget, queue: str, asked: int, room: _Room) -> tuple[str, str]:
+        """The sentence for all replicas that it lacks, and who holds what these ask for. Where each
+        may get another card, that for the next one.
+        """
+        facts, more = target.pod, asked - room.kept
+        request = self._ledger.request_of(facts, queue)
+        if len(request.cards) < 2 and more > 1:
+            devices = tuple((resource, amount * more) for resource, amount in facts.devices)
+            all_of_them = replace(
+                facts, devices=devices, cpu=facts.cpu * more, memory=facts.memory * more
+            )
+            found = self._judged(all_of_them, room.way)
+            if found.shortfalls:
+                return self._sentences(facts, queue, found)
+        return self._sentences(facts, queue, self._judged(facts, room.extra, may_borrow=False))
+
+    def _sentences(self, facts: PodFacts, queue: str, found: Verdict) -> tuple[str, str]:
+        shorts = found.shortfalls
+        text = shortfall_messages.shortfalls(queue, shorts) or found.text
+        return text, holders_text(self._ledger, facts, queue, shorts)
+
+    def _judged(self, facts: PodFacts, extra: Amounts, *, may_borrow: bool = True) -> Verdict:
+        return judge_new(
+            self._ledger,
+            facts,
+            require_queue=self._require_queue,
+            extra=extra,
+            may_borrow=may_borrow,
+        )
+
+    def _grant(self, target: ScaleTarget, asks: _Asks, fits: int, why: str) -> AdmissionResponse:
+        """A part of what an autoscaler asked for."""
+        asked = asks.asked
+        if not asks.dry_run:
+            about = ObjectReference(
+                target.what, target.api_version, target.namespace, target.name, target.uid
+            )
+            text = workload_messages.scale_granted_event(asked, fits, why)
+            self._cut(about, text, f"{fits}/{asked}")
+        told = workload_messages.scale_granted(target.what, target.name, asked, fits)
+        return AdmissionResponse(
+            patch=json_patch({"op": "replace", "path": "/spec/replicas", "value": fits}),
+            warnings=(told, why),
+        )
+
+
+def _read(request: Request) -> tuple[Scale, Scale]:
+    """The Scale, and what it was before. Raises ValueError for what cannot be read."""
+    return _DECODER.decode(request.object), _OLD.decode(request.old_object) or Scale()
