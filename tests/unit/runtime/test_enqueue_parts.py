@@ -93,16 +93,6 @@ async def test_it_listens_with_the_certificate_and_on_loopback_without() -> None
         await served.stop()
 
 
-async def test_without_a_plain_port_nothing_listens_there() -> None:
-    (secure,) = free_ports(1)
-    served = parts(secure, None)
-    await served.start(server_context(SERVER.cert_pem, SERVER.key_pem))
-    try:
-        assert [len(server.addresses) for server in served._servers] == [1, 0]  # noqa: SLF001
-    finally:
-        await served.stop()
-
-
 async def test_another_replica_is_asked_by_our_ca() -> None:
     (secure,) = free_ports(1)
     leader = parts(secure, None)

@@ -106,16 +106,6 @@ async def test_with_all_slots_taken_it_waits_and_does_not_turn_in_circles(
         await until(lambda: len(leader.opened) == 20)
 
 
-async def test_thousands_of_groups_are_kept_some_at_a_time() -> None:
-    groups = [a_group(f"g{n}").in_queue("queue").of(1) for n in range(500)]
-    async with leading(*groups, in_flight=8, phases=True) as leader:
-        most, before = 0, len(asyncio.all_tasks())
-        while len(leader.script.patches) < 500:
-            most = max(most, len(asyncio.all_tasks()))
-            await asyncio.sleep(0)
-        assert most - before <= 8
-
-
 async def test_a_group_that_changes_while_it_is_kept_is_kept_again() -> None:
     group = a_group().in_queue("queue").of(1)
     async with leading(a_queue(), group, phases=True) as leader:

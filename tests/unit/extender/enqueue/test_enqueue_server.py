@@ -148,13 +148,6 @@ async def test_who_only_says_that_he_leads_is_not_believed() -> None:
         await call.close()
 
 
-async def test_a_leader_that_cannot_answer_permits_nothing() -> None:
-    async with serving(FixedVotes(None)) as address:
-        call = leader(address)
-        assert await call.ask(EnqueueAsk("team", "train")) is Vote.REJECT
-        await call.close()
-
-
 async def test_a_leader_that_gives_no_answer_is_not_asked_again_at_once() -> None:
     """A node that is gone costs each question its whole time-out, and Volcano asks thousands."""
     now, calls = [100.0], []

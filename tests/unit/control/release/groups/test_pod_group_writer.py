@@ -166,22 +166,6 @@ async def test_who_does_not_let_a_reservation_be_taken_away_is_told_of(
     assert heard == said
 
 
-async def test_who_does_not_let_a_phase_be_written_is_not_told_of() -> None:
-    """Nothing is held by it."""
-    heard: list[str] = []
-    writer, script = a_writer_over(world(GANG, runs("a"), runs("b")), denied(403))
-    assert not await writer.update(KEY, objected=heard.append)
-    assert len(script.calls) == 1
-    assert heard == []
-
-
-async def test_a_group_that_nobody_has_seen_is_left_alone() -> None:
-    writer, script = a_writer_over(a_world(member("a").gated()))
-    assert await writer.update(KEY)
-    assert await writer.update("team/unknown")
-    assert script.calls == []
-
-
 def reserved(ledger: Ledger) -> tuple[GroupFacts, Reservation]:
     """The ledger has charged it, and it is to be written."""
     facts = ledger.groups[KEY].facts

@@ -251,16 +251,6 @@ async def test_what_is_stale_comes_again_and_what_is_refused_is_tried_again(
     assert await term.writes.update(KEY) is done
 
 
-async def test_a_group_that_is_gone_is_forgotten() -> None:
-    term = ConditionTerm(with_conditions(THEIRS), waits("a"), waits("b"), answers=(stored(500),))
-    term.told()
-    await term.update()
-    term.ledger.group_gone(KEY)
-    assert await term.update() == []
-    assert term.writes._written == {}  # noqa: SLF001 - nothing is kept of it
-    assert await term.writes.update("team/nowhere")
-
-
 async def test_whose_reason_this_term_does_not_know_yet_keeps_what_stands_there() -> None:
     term = ConditionTerm(with_conditions(CLOSED), waits("a"), waits("b"))
     assert await term.update() == []

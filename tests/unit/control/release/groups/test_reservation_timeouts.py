@@ -65,16 +65,6 @@ def test_another_reservation_gets_a_time_of_its_own() -> None:
     assert (len(timers.seconds), timers.cancelled) == (2, 1)
 
 
-def test_one_that_ended_in_time_is_forgotten() -> None:
-    ledger, timeouts, timers, _ = stage()
-    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
-    look(timeouts, ledger)
-    ledger.group_gone(KEY)
-    look(timeouts, ledger)
-    assert (len(timeouts), timers.cancelled) == (0, 1)
-    assert not timeouts.over(KEY)
-
-
 def test_of_which_nothing_started_it_is_over_at_once_and_nobody_is_told_twice() -> None:
     ledger, timeouts, timers, expired = stage()
     see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))

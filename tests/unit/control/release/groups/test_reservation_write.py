@@ -257,13 +257,6 @@ async def test_what_is_removed_is_not_removed_again_before_that_is_seen() -> Non
     assert await writer.update(KEY)
 
 
-@pytest.mark.parametrize("answer", [b"<html>", b'{"metadata": {"resourceVersion": "five"}}'])
-async def test_an_answer_that_cannot_be_read_is_one(answer: Answer) -> None:
-    _, _, writer, script = beside_volcano(NOTED.reserving("queue", {H200: 2}), answer)
-    assert not await writer.update(KEY)  # it is tried again
-    assert len(script.calls) == 1
-
-
 async def test_a_removal_that_landed_without_an_answer_is_not_repeated() -> None:
     removed = NOTED.reserving("queue", {H200: 2})
     _, store, writer, script = beside_volcano(removed, PatchedGroup.answer_lost)
