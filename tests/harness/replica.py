@@ -32,6 +32,7 @@ from cardquota_webhooks import (
     QueueAnswers,
     QueueReviews,
     ResizeReviews,
+    Reviewer,
     ScaleReviews,
     ScaleTargets,
     VisibilityWait,
@@ -149,37 +150,21 @@ class Replica:
         visibility = VisibilityWait(
             self.ledger, self.settings, self.notifier, _no_queue, longest=0.0
         )
-        pods = PodReviews(self.ledger, self.settings, visibility, claims, lambda: True)
-        targets = ScaleTargets(self.ledger, _no_pod)
-        return AdmissionServer(
-            pods,
-            ResizeReviews(self.ledger, lambda: True),
-            QueueReviews(self.ledger),
-            PodGroupReviews(self.ledger, self.settings, visibility, lambda: True),
-            WorkloadReviews(self.ledger, self.settings, visibility, claims),
-            ScaleReviews(
-                self.ledger,
-                self.settings,
-                visibility,
-                targets,
-                lambda _, __, ___: None,
-                lambda: True,
-            ),
-            self.metrics,
-            audit=False,
-            volcano_jobs=VolcanoJobReviews(self.ledger, visibility, claims, lambda: True),
-            queue_answers=QueueAnswers(
-                self.ledger,
-                self.settings,
-                lambda: True,
-                lambda: 0.0,
-                self._loop.time,
-                self.metrics.refused_writes,
-            ),
-            workload_answers=WorkloadAnswers(
-                self.ledger, self.settings, lambda: True, lambda: 0.0, self._loop.time
-            ),
-        )
+        ledger, settings, refused = self.ledger, self.settings, self.metrics.refused_writes
+        known, wall_clock, clock = (lambda: True), (lambda: 0.0), self._loop.time
+        targets = ScaleTargets(ledger, _no_pod)
+        reviewers: list[Reviewer] = [
+            PodReviews(ledger, settings, visibility, claims, known),
+            ResizeReviews(ledger, known),
+            QueueReviews(ledger),
+            PodGroupReviews(ledger, settings, visibility, known),
+            WorkloadReviews(ledger, settings, visibility, claims),
+            ScaleReviews(ledger, settings, visibility, targets, lambda _, __, ___: None, known),
+            VolcanoJobReviews(ledger, visibility, claims, known),
+            QueueAnswers(ledger, settings, known, wall_clock, clock, refused),
+            WorkloadAnswers(ledger, settings, known, wall_clock, clock),
+        ]
+        return AdmissionServer(reviewers, self.metrics, audit=False)
 
 
 class _Posted:

@@ -6,16 +6,16 @@ within a bounded time: allowed, changed (a gate), warned or denied with the numb
 
 from .keys import key_warnings, task_key_warnings, template_key_warnings
 from .pod_groups import PodGroupReviews
-from .pod_judge import MOST_WAITING, CardlessClaims, GroupWaits, VisibilityWait
+from .pod_judge import MOST_WAITING, CardlessClaims, VisibilityWait
 from .pods import PodReviews
 from .questions import Questions, QueueAnswers, WorkloadAnswers
 from .queues import QueueReviews
 from .resizes import ResizeReviews
-from .review import AdmissionResponse, GroupResource, Request, decode, encode
+from .review import AdmissionResponse, GroupResource, Request, Reviewer, decode
 from .scale_targets import ScaleTargets
 from .scales import ScaleReviews
-from .server import LARGEST_BODY, AdmissionServer, RefusedWriteReviews
-from .volcano_jobs import VolcanoJobReviews
+from .server import LARGEST_BODY, AdmissionServer
+from .volcano_jobs import RefusedWriteReviews, VolcanoJobReviews
 from .workload_objects import KINDS
 from .workloads import WORKLOADS, WorkloadReviews
 
@@ -28,7 +28,6 @@ __all__ = [
     "AdmissionServer",
     "CardlessClaims",
     "GroupResource",
-    "GroupWaits",
     "PodGroupReviews",
     "PodReviews",
     "Questions",
@@ -37,6 +36,7 @@ __all__ = [
     "RefusedWriteReviews",
     "Request",
     "ResizeReviews",
+    "Reviewer",
     "ScaleReviews",
     "ScaleTargets",
     "VisibilityWait",
@@ -44,7 +44,6 @@ __all__ = [
     "WorkloadAnswers",
     "WorkloadReviews",
     "decode",
-    "encode",
     "key_warnings",
     "task_key_warnings",
     "template_key_warnings",

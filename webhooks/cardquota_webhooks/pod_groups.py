@@ -16,15 +16,25 @@ from cardquota.quota.messages import request_messages, shortfall_messages
 from cardquota.quota.objects.pod_group import WrittenPodGroup
 from cardquota.quota.own_keys import KEYS_OF_GROUPS
 from cardquota.quota.verdict import Effect, Outcome, Verdict, effect_of
-from cardquota.quota.vocabulary import DEFAULT_QUEUE, OURS_ON_GROUPS, Mode, Policy, Reason
+from cardquota.quota.vocabulary import (
+    API_GROUP,
+    DEFAULT_QUEUE,
+    OURS_ON_GROUPS,
+    Mode,
+    Policy,
+    Reason,
+)
 from cardquota.settings import Settings
 
 from .keys import annotations_of, dropping, keeping, key_warnings
 from .pod_judge import VisibilityWait
 from .review import (
+    MUTATE,
+    VALIDATE,
     AdmissionResponse,
     Request,
     ReviewError,
+    Routes,
     answer_to_large,
     deny,
     is_large,
@@ -51,6 +61,14 @@ class PodGroupReviews:
         self._default_queue = DEFAULT_QUEUE if settings.scheduler == "volcano" else ""
         self._visibility = visibility
         self._known = known
+
+    @property
+    def routes(self) -> Routes:
+        """Which reviews it answers."""
+        return {
+            (MUTATE, API_GROUP, "podgroups"): self.mutate,
+            (VALIDATE, API_GROUP, "podgroups"): self.validate,
+        }
 
     async def mutate(self, request: Request) -> AdmissionResponse:
         """Take our keys off a new group; put back those that a replaced one lacks (I3)."""

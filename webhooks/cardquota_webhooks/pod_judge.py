@@ -1,4 +1,11 @@
-"""Waits a moment for new objects to be seen before anything is refused because they are missing."""
+"""What pods are judged by before they are created: what was seen of their objects, and claims.
+
+Whoever applies several objects together wrote the others a moment ago. So a review waits a moment
+for them before anything is refused because they are missing.
+
+Claims of devices are let by that are no cards (P7). A claim, or its template, is read where a pod
+would be refused for it. What is made of that name later the policy `resource-claims` judges.
+"""
 
 from collections.abc import Awaitable, Callable, Collection
 from typing import Final
@@ -24,8 +31,12 @@ _PART: Final = 1 / 4
 """Of the API server's patience, at most: a review may wait for a group, a namespace and a queue."""
 
 
+MOST_WAITING: Final = 16
+"""Reviews that wait for groups at once: each asks at every change whether its group is there."""
+
+
 class VisibilityWait:
-    """Whoever applies several objects together wrote the others a moment ago.
+    """Waits for objects to be seen, and judges pods then.
 
     Guarantees: a review waits at most a second for each object, and less than the API server waits
     for all of them. It does not wait for a queue that does not exist. Not guaranteed: that the
@@ -50,10 +61,11 @@ class VisibilityWait:
         self._exists = exists
         usual = min(LONGEST, settings.webhook.timeout_seconds * _PART)
         self._longest = usual if longest is None else longest
+        self._for_groups = 0
 
     async def until(self, condition: Callable[[], bool]) -> bool:
         """Whether it holds, now or within the time."""
-        return await self._notifier.wait_for(condition, self._longest)
+        return condition() or await self._notifier.wait_for(condition, self._longest)
 
     async def namespace(self, name: str) -> bool:
         """Whether the namespace was seen."""
@@ -64,6 +76,18 @@ class VisibilityWait:
         if not self._has(name) and await self._exists(name) is False:
             return False
         return await self.until(lambda: self._has(name)) or None
+
+    async def group_of(self, facts: PodFacts) -> None:
+        """Wait until the group of these pods was seen, or the time is over. At most 16 reviews wait
+        so at once; all others are answered by what is known.
+        """
+        if not facts.group or self._has_group(facts) or self._for_groups >= MOST_WAITING:
+            return
+        self._for_groups += 1
+        try:
+            await self.until(lambda: self._has_group(facts))
+        finally:
+            self._for_groups -= 1
 
     async def judge(self, facts: PodFacts) -> Verdict:
         """The verdict as at create, once the pod's namespace and queue were seen, or the time is
@@ -99,6 +123,10 @@ class VisibilityWait:
     def _has(self, queue: str) -> bool:
         account = self._ledger.account(queue)
         return account is not None and account.facts is not None
+
+    def _has_group(self, facts: PodFacts) -> bool:
+        group = self._ledger.groups.get(facts.group)
+        return group is not None and group.facts is not None
 
     def _verdict(self, facts: PodFacts) -> Verdict:
         return judge_create(self._ledger, facts, require_queue=self._require_queue)
@@ -151,32 +179,3 @@ def with_claims(verdict: Verdict, why: str) -> Verdict:
     if not why or verdict.reason is not Reason.DEVICE_CLAIMED:
         return verdict
     return verdict._replace(text=request_messages.with_claim(verdict.text, why))
-
-
-MOST_WAITING: Final = 16
-"""Reviews that wait at once: each asks at every change whether its group is there."""
-
-
-class GroupWaits:
-    """At most 16 reviews wait at once; all others are answered by what is known. Not guaranteed:
-    that the group is there then.
-    """
-
-    def __init__(self, ledger: LedgerReader, visibility: VisibilityWait) -> None:
-        self._ledger = ledger
-        self._visibility = visibility
-        self._waiting = 0
-
-    async def for_group_of(self, facts: PodFacts) -> None:
-        """Wait until the group of these pods was seen, or the time is over."""
-        if not facts.group or self._is_seen(facts) or self._waiting >= MOST_WAITING:
-            return
-        self._waiting += 1
-        try:
-            await self._visibility.until(lambda: self._is_seen(facts))
-        finally:
-            self._waiting -= 1
-
-    def _is_seen(self, facts: PodFacts) -> bool:
-        group = self._ledger.groups.get(facts.group)
-        return group is not None and group.facts is not None

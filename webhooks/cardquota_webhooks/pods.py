@@ -20,26 +20,27 @@ from cardquota.install.matching import is_ours, known_to_policies
 from cardquota.install.policies.gate_setting import gate_policy_is_missing
 from cardquota.install.policies.key_policies import written_at_release
 from cardquota.quota import vocabulary as v
-from cardquota.quota.decisions.audited_card import card_not_steered
 from cardquota.quota.decisions.holders import with_holders
 from cardquota.quota.decisions.judgement import queue_not_named
-from cardquota.quota.decisions.outside_volcano import told_of_default
+from cardquota.quota.decisions.unenforced import card_not_steered, told_of_default
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import GATES
 from cardquota.quota.messages import queue_messages, request_messages, shortfall_messages
 from cardquota.quota.objects.pod import Pod, PodAnnotations, PodSpec
 from cardquota.quota.own_keys import KEYS_OF_PODS
-from cardquota.quota.pods.claims import claims_devices
-from cardquota.quota.pods.pod_facts import PodFacts, State, alias_warning, pod_facts
+from cardquota.quota.pods.pod_facts import PodFacts, State, alias_warning, claims_devices, pod_facts
 from cardquota.quota.verdict import Effect, Outcome, Verdict, effect_on_create
 from cardquota.settings import Settings
 
 from .keys import Steps, annotations_of, dropping, key_warnings
 from .pod_judge import CardlessClaims, VisibilityWait, with_claims
 from .review import (
+    MUTATE,
+    VALIDATE,
     AdmissionResponse,
     Request,
     ReviewError,
+    Routes,
     answer_to_large_pod,
     deny,
     json_patch,
@@ -80,6 +81,11 @@ class PodReviews:
         self._claims = claims
         self._synced = synced
         self._late = late
+
+    @property
+    def routes(self) -> Routes:
+        """Which reviews it answers."""
+        return {(MUTATE, "", "pods"): self.mutate, (VALIDATE, "", "pods"): self.validate}
 
     async def mutate(self, request: Request) -> AdmissionResponse:
         """Refuse, or add the gate (or remove one that would never open)."""

@@ -1,4 +1,8 @@
-"""What all questions have in common: how they are asked, and when they are not answered."""
+"""Questions about one queue or one workload, which the answer to their review answers.
+
+In: the create of an object that nobody stores, as a dry run. Out: a patch that adds the answer to
+it. A pure function of the request and the ledger's view, on any replica.
+"""
 
 import asyncio
 import re
@@ -24,13 +28,16 @@ from cardquota.quota.limits import is_object_name
 from cardquota.quota.messages import answer_messages, gate_messages
 from cardquota.quota.objects.meta import Wire
 from cardquota.quota.steps import Steps
+from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP, WORKLOAD_REVIEWS
 from cardquota.quota.words import time_text
 from cardquota.settings import Settings
 
 from .review import (
+    MUTATE,
     AdmissionResponse,
     Request,
     ReviewError,
+    Routes,
     deny,
     json_patch,
     too_large_together,
@@ -144,6 +151,11 @@ class QueueAnswers:
         self._wall_clock = wall_clock
         self._refused_writes = refused_writes
 
+    @property
+    def routes(self) -> Routes:
+        """Which reviews it answers."""
+        return {(MUTATE, REVIEW_GROUP, QUEUE_REVIEWS): self.answer}
+
     async def answer(self, request: Request) -> AdmissionResponse:
         """Add the answer, or refuse what is no question, or asks about no queue."""
         refused = self._questions.refused(request, request.user_info.username)
@@ -219,6 +231,11 @@ class WorkloadAnswers:
         self._require_queue = settings.require_queue
         self._questions = Questions(known, clock, settings.webhook.timeout_seconds)
         self._wall_clock = wall_clock
+
+    @property
+    def routes(self) -> Routes:
+        """Which reviews it answers."""
+        return {(MUTATE, REVIEW_GROUP, WORKLOAD_REVIEWS): self.answer}
 
     async def answer(self, request: Request) -> AdmissionResponse:
         """Add the answer, or refuse what is no question, or asks about nothing of ours."""

@@ -7,25 +7,33 @@ from itertools import chain, islice
 
 import msgspec
 
-from cardquota.quota.accounts.queue_facts import (
-    QueueError,
+from cardquota.quota.accounts.queue_facts import QueueError, queue_facts, written_quota
+from cardquota.quota.accounts.queue_write import (
     check_queue,
     doubts_about,
+    ignored_cards,
     not_deserved,
-    queue_facts,
-    written_quota,
 )
-from cardquota.quota.accounts.queue_write import ignored_cards
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.queue_write import Suggestions, doubts_about_rows
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import queue_write_messages, report_messages
 from cardquota.quota.objects.queue import Queue
 from cardquota.quota.own_keys import KEYS_OF_QUEUES
+from cardquota.quota.vocabulary import API_GROUP
 from cardquota.quota.words import MOST_LISTED
 
 from .keys import key_warnings
-from .review import AdmissionResponse, Request, ReviewError, deny, too_large, too_large_together
+from .review import (
+    VALIDATE,
+    AdmissionResponse,
+    Request,
+    ReviewError,
+    Routes,
+    deny,
+    too_large,
+    too_large_together,
+)
 
 _DECODER = msgspec.json.Decoder(Queue)
 
@@ -46,6 +54,11 @@ class QueueReviews:
         self._ledger = ledger
         self._beside_volcano = beside_volcano
         self._known = known
+
+    @property
+    def routes(self) -> Routes:
+        """Which reviews it answers."""
+        return {(VALIDATE, API_GROUP, "queues"): self.validate}
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """Refuse a queue that cannot be used, or a deletion while it is used."""

@@ -16,7 +16,16 @@ from cardquota.quota.pods.pod_facts import PodFacts, pod_facts
 from cardquota.quota.verdict import Effect, effect_of
 from cardquota.quota.vocabulary import Mode, Policy
 
-from .review import AdmissionResponse, Request, ReviewError, answer_to_large, deny, try_again
+from .review import (
+    VALIDATE,
+    AdmissionResponse,
+    Request,
+    ReviewError,
+    Routes,
+    answer_to_large,
+    deny,
+    try_again,
+)
 
 _DECODER = msgspec.json.Decoder(Pod)
 
@@ -28,6 +37,11 @@ class ResizeReviews:
         """`known`: whether the cluster was read, recently enough for a refusal."""
         self._ledger = ledger
         self._known = known
+
+    @property
+    def routes(self) -> Routes:
+        """Which reviews it answers."""
+        return {(VALIDATE, "", "pods/resize"): self.validate}
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """Refuse growth beyond what the queue may hold. A pod that does not grow is admitted."""

@@ -5,9 +5,9 @@ says what is wrong.
 """
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -92,6 +92,27 @@ class AdmissionResponse(NamedTuple):
     text: str = ""
     retry_after: int = 0
     """Seconds after which the client should retry by itself."""
+
+
+Review = Callable[[Request], Awaitable[AdmissionResponse]]
+Routes = Mapping[tuple[str, str, str], Review]
+"""What answers a review: by path, API group, and resource with its subresource."""
+MUTATE: Final = "/mutate"
+VALIDATE: Final = "/validate"
+OBSERVE: Final = "/observe"
+"""The path of what is refused by others than us."""
+SCALE: Final = "scale"
+"""The subresource of how many replicas there shall be."""
+ANY: Final = "*"
+"""In place of an API group: for whatever has this subresource."""
+
+
+class Reviewer(Protocol):
+    """Answers reviews of one kind of object."""
+
+    @property
+    def routes(self) -> Routes:
+        """Which reviews it answers."""
 
 
 def json_patch(*operations: Mapping[str, object]) -> str:

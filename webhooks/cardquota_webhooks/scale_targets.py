@@ -1,4 +1,8 @@
-"""What is read of a Scale: how many replicas a scalable object shall have, and has."""
+"""What is read of a Scale, and what it scales: which pods it will make, and what makes them.
+
+Deployments, StatefulSets and ReplicaSets are watched. Of any other object it is known by the
+workloads that it owns, or else by one of its pods, which the selector of its Scale finds.
+"""
 
 from collections.abc import Awaitable, Callable
 from functools import partial

@@ -23,9 +23,9 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts.account import AccountReader
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.create_judgement import judge_create, on_the_way
-from cardquota.quota.decisions.fit.queue_room import QueueRoom
 from cardquota.quota.decisions.holders import holders_text
 from cardquota.quota.decisions.judgement import judge_new
+from cardquota.quota.decisions.queue_room import QueueRoom
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import shortfall_messages, workload_messages
 from cardquota.quota.pods.pod_facts import PodFacts
@@ -35,11 +35,21 @@ from cardquota.settings import Settings
 
 from .own_pods import OwnPods
 from .pod_judge import VisibilityWait
-from .review import AdmissionResponse, Request, deny, is_large, json_patch, try_again
+from .review import (
+    ANY,
+    MUTATE,
+    SCALE,
+    VALIDATE,
+    AdmissionResponse,
+    Request,
+    Routes,
+    deny,
+    is_large,
+    json_patch,
+    try_again,
+)
 from .scale_targets import Scale, ScaleTarget, ScaleTargets
 
-SCALE: Final = "scale"
-"""The subresource."""
 MOST_WAITING: Final = 64
 """Reviews of one namespace that may wait for their turn. Others are to try again."""
 _DECODER: Final = msgspec.json.Decoder(Scale)
@@ -103,6 +113,11 @@ class ScaleReviews:
         self._turns = Turns[AdmissionResponse]()
         self._waiting = Counter[str]()
         """By namespace."""
+
+    @property
+    def routes(self) -> Routes:
+        """Which reviews it answers."""
+        return {(MUTATE, ANY, SCALE): self.mutate, (VALIDATE, ANY, SCALE): self.validate}
 
     async def mutate(self, request: Request) -> AdmissionResponse:
         """The answer to autoscalers."""

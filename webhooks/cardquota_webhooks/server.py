@@ -1,17 +1,17 @@
-"""Counts Bindings, and groups of pods, that the policies refuse to whoever is not named as Volcano
-(V1). The answer is always yes: the policies decide. The API server asks us only about what they
-refuse, before it asks them.
+"""The HTTPS server of the admission webhooks: `/mutate` and `/validate`, and `/observe` for what
+is refused by others than us.
+
+Every body gets an AdmissionReview or a 4xx. An internal error is logged, and the answer is "try
+again".
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from http import HTTPStatus
 from time import perf_counter
 from typing import Final
-
-from prometheus_client import Counter
 
 from cardquota.cluster.serving.http_call import (
     TEXT,
@@ -23,41 +23,23 @@ from cardquota.cluster.serving.http_call import (
 from cardquota.cluster.serving.http_server import HttpServer
 from cardquota.metrics import Metrics
 from cardquota.quota.messages import shortfall_messages
-from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP, WORKLOAD_REVIEWS, RefusedWrite
+from cardquota.quota.vocabulary import QUEUE_REVIEWS, REVIEW_GROUP, WORKLOAD_REVIEWS
 
-from .pod_groups import PodGroupReviews
-from .pods import PodReviews
-from .questions import QueueAnswers, WorkloadAnswers
-from .queues import QueueReviews
-from .resizes import ResizeReviews
-from .review import AdmissionResponse, Request, ReviewError, decode, deny, encode, try_again
-from .scales import SCALE, ScaleReviews
-from .volcano_jobs import JOBS, VolcanoJobReviews
-from .workloads import WORKLOADS, WorkloadReviews
-
-BINDINGS: Final = (("", "pods/binding"), ("", "bindings"))
-
-
-class RefusedWriteReviews:
-    """One for each, but for dry runs."""
-
-    def __init__(self, counter: Counter) -> None:
-        """`counter`: with the label `what`."""
-        self._by_kind = {what: counter.labels(what.value) for what in RefusedWrite}
-
-    async def binding(self, request: Request) -> AdmissionResponse:
-        """A Binding that repeats annotations of the pod."""
-        return self._count(RefusedWrite.BINDING, request)
-
-    async def group(self, request: Request) -> AdmissionResponse:
-        """A pod that is given a group when it is past its gate."""
-        return self._count(RefusedWrite.GROUP, request)
-
-    def _count(self, what: RefusedWrite, request: Request) -> AdmissionResponse:
-        if not request.dry_run:
-            self._by_kind[what].inc()
-        return AdmissionResponse()
-
+from .review import (
+    ANY,
+    OBSERVE,
+    SCALE,
+    AdmissionResponse,
+    Request,
+    Review,
+    Reviewer,
+    ReviewError,
+    Routes,
+    decode,
+    deny,
+    encode,
+    try_again,
+)
 
 LARGEST_BODY: Final = 8 * 1024 * 1024
 """Bytes. The API server accepts objects of 3 MiB, and a review may contain two. What is larger than
@@ -67,24 +49,10 @@ CONNECTIONS: Final = 512
 which it has under way."""
 
 _LOG = logging.getLogger(__name__)
-OBSERVE: Final = "/observe"
-_PODS: Final = ("", "pods")
-_RESIZES: Final = ("", "pods/resize")
-_QUEUES: Final = ("scheduling.volcano.sh", "queues")
-_POD_GROUPS: Final = ("scheduling.volcano.sh", "podgroups")
 QUESTIONS: Final = (QUEUE_REVIEWS, WORKLOAD_REVIEWS)
 """The resources of which nothing is stored: their review is the answer."""
 _LONGEST_NAME: Final = 253
 """Characters of a resource's name that answers repeat."""
-_KNOWN: Final = frozenset(
-    {
-        *("pods", "pods/resize", "queues", "podgroups", SCALE),
-        *QUESTIONS,
-        *(name for _, name in (*WORKLOADS, *BINDINGS)),
-    }
-)
-
-Review = Callable[[Request], Awaitable[AdmissionResponse]]
 
 
 class AdmissionServer:
@@ -94,52 +62,16 @@ class AdmissionServer:
     whatever the failure policy says. Questions are, which nobody else could answer.
     """
 
-    def __init__(
-        self,
-        pods: PodReviews,
-        resizes: ResizeReviews,
-        queues: QueueReviews,
-        pod_groups: PodGroupReviews,
-        workloads: WorkloadReviews,
-        scales: ScaleReviews,
-        metrics: Metrics,
-        *,
-        audit: bool,
-        refused: RefusedWriteReviews | None = None,
-        volcano_jobs: VolcanoJobReviews | None = None,
-        queue_answers: QueueAnswers | None = None,
-        workload_answers: WorkloadAnswers | None = None,
-    ) -> None:
-        """`refused`: counts what others are refused, if anybody does. `volcano_jobs`: of
-        Jobs of Volcano, beside it. `queue_answers`, `workload_answers`: to questions.
-        """
+    def __init__(self, reviewers: Iterable[Reviewer], metrics: Metrics, *, audit: bool) -> None:
         self._tally = metrics.reviews
         self._audit = audit
         self._asked_at = perf_counter()
         self._refused = metrics.refused_request
         self._http: HttpServer | None = None
-        validators: dict[tuple[str, str], Review] = {
-            _PODS: pods.validate,
-            _RESIZES: resizes.validate,
-            _QUEUES: queues.validate,
-            _POD_GROUPS: pod_groups.validate,
-        }
-        validators.update(dict.fromkeys(WORKLOADS, workloads.validate))
-        if volcano_jobs is not None:
-            validators[JOBS] = volcano_jobs.validate
-        self._routes: dict[str, dict[tuple[str, str], Review]] = {
-            "/mutate": {_PODS: pods.mutate, _POD_GROUPS: pod_groups.mutate},
-            "/validate": validators,
-        }
-        if queue_answers is not None:
-            self._routes["/mutate"][REVIEW_GROUP, QUEUE_REVIEWS] = queue_answers.answer
-        if workload_answers is not None:
-            self._routes["/mutate"][REVIEW_GROUP, WORKLOAD_REVIEWS] = workload_answers.answer
-        if refused is not None:
-            self._routes[OBSERVE] = {_PODS: refused.group}
-            self._routes[OBSERVE].update(dict.fromkeys(BINDINGS, refused.binding))
-        self._scales: dict[str, Review] = {"/mutate": scales.mutate, "/validate": scales.validate}
-        """Reviews of the scale subresource of whatever kind, by path."""
+        self._routes: Routes = {key: one for each in reviewers for key, one in each.routes.items()}
+        self._paths = tuple(dict.fromkeys(path for path, _, _ in self._routes))
+        self._known = frozenset(resource for _, _, resource in self._routes)
+        """Resources by whose names reviews are counted."""
 
     def http_for(self, knows: Callable[[str], bool]) -> HttpServer:
         """A server that does not listen yet.
@@ -181,9 +113,8 @@ class AdmissionServer:
         """
         began = self._asked_at = perf_counter()
         path = call.path
-        routes = self._routes.get(path)
-        if routes is None:
-            there = " and ".join(self._routes)
+        if path not in self._paths:
+            there = " and ".join(self._paths)
             return _refuse(HTTPStatus.NOT_FOUND, f"nothing is here; reviews are at {there}")
         if call.method != "POST":
             return _refuse(HTTPStatus.METHOD_NOT_ALLOWED, "an AdmissionReview is to be posted")
@@ -198,11 +129,11 @@ class AdmissionServer:
         except ReviewError as error:
             self._tally.add("unknown", "malformed", perf_counter() - began)
             return _refuse(HTTPStatus.BAD_REQUEST, str(error))
-        scaled = request.sub_resource == SCALE and path in self._scales
+        review = self._routes.get((path, request.resource.group, request.what))
+        scaled = request.sub_resource == SCALE and (path, ANY, SCALE) in self._routes
+        if scaled:
+            review = self._routes[path, ANY, SCALE]
         kind = SCALE if scaled else request.what
-        review = (
-            self._scales[path] if scaled else routes.get((request.resource.group, request.what))
-        )
         answer = await self._answer(review, request)
         if path == OBSERVE and not answer.allowed:
             answer = AdmissionResponse()  # whatever came, or went wrong: others decide there
@@ -211,7 +142,7 @@ class AdmissionServer:
         seconds = perf_counter() - began
         changed = "cut" if scaled else "answer" if kind in QUESTIONS else ""
         decision = _decision(answer, "gate" if answer.gated else changed)
-        self._tally.add(kind if kind in _KNOWN else "other", decision, seconds)
+        self._tally.add(kind if kind in self._known else "other", decision, seconds)
         return HttpAnswer(HTTPStatus.OK, encode(request.uid, answer))
 
     async def _answer(self, review: Review | None, request: Request) -> AdmissionResponse:

@@ -11,20 +11,21 @@ from collections.abc import Callable
 from typing import Final
 
 import msgspec
+from prometheus_client import Counter
 
 from cardquota.loop.time_slice import in_slices
-from cardquota.quota.decisions.volcano_jobs.job_create import judge_job
-from cardquota.quota.decisions.volcano_jobs.job_pods import has_too_many_tasks
+from cardquota.quota.decisions.groups.job_create import judge_job
+from cardquota.quota.decisions.groups.job_pods import has_too_many_tasks
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import JOB_TASKS
 from cardquota.quota.messages import request_messages, shortfall_messages, workload_messages
 from cardquota.quota.objects.workload import WrittenVolcanoJob
 from cardquota.quota.own_keys import KEYS_OF_GROUPS, KEYS_OF_PODS
-from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode
+from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode, RefusedWrite
 
 from .keys import key_warnings, task_key_warnings
 from .pod_judge import CardlessClaims, VisibilityWait
-from .review import AdmissionResponse, Request, deny, too_large
+from .review import OBSERVE, VALIDATE, AdmissionResponse, Request, Routes, deny, too_large
 
 _LOG = logging.getLogger(__name__)
 JOBS: Final = ("batch.volcano.sh", "jobs")
@@ -48,6 +49,11 @@ class VolcanoJobReviews:
         self._visibility = visibility
         self._claims = claims
         self._known = known
+
+    @property
+    def routes(self) -> Routes:
+        """Which reviews it answers."""
+        return {(VALIDATE, *JOBS): self.validate}
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """Refuse what could never run."""
@@ -91,3 +97,36 @@ class VolcanoJobReviews:
 
 def _warned(*texts: str) -> AdmissionResponse:
     return AdmissionResponse(warnings=texts)
+
+
+BINDINGS: Final = (("", "pods/binding"), ("", "bindings"))
+
+
+class RefusedWriteReviews:
+    """Counts Bindings, and groups of pods, that the policies refuse to whoever is not named as
+    Volcano (V1), but for dry runs. The answer is always yes: the policies decide. The API server
+    asks us only about what they refuse, before it asks them.
+    """
+
+    def __init__(self, counter: Counter) -> None:
+        """`counter`: with the label `what`."""
+        self._by_kind = {what: counter.labels(what.value) for what in RefusedWrite}
+
+    @property
+    def routes(self) -> Routes:
+        """Which reviews it answers."""
+        bindings = dict.fromkeys(((OBSERVE, *one) for one in BINDINGS), self.binding)
+        return {(OBSERVE, "", "pods"): self.group, **bindings}
+
+    async def binding(self, request: Request) -> AdmissionResponse:
+        """A Binding that repeats annotations of the pod."""
+        return self._count(RefusedWrite.BINDING, request)
+
+    async def group(self, request: Request) -> AdmissionResponse:
+        """A pod that is given a group when it is past its gate."""
+        return self._count(RefusedWrite.GROUP, request)
+
+    def _count(self, what: RefusedWrite, request: Request) -> AdmissionResponse:
+        if not request.dry_run:
+            self._by_kind[what].inc()
+        return AdmissionResponse()

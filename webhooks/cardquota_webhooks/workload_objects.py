@@ -1,4 +1,6 @@
-"""What is read of a workload: its pod template, and how many pods it wants at once."""
+"""What is read of a workload: its template, how many pods it wants, how it replaces them, and who
+makes them.
+"""
 
 import re
 from typing import Final

@@ -21,14 +21,13 @@ import msgspec
 from cardquota.loop.time_slice import Turns
 from cardquota.quota.accounts.account import AccountReader
 from cardquota.quota.amounts import Amounts, add_amounts
-from cardquota.quota.decisions.audited_card import card_not_steered
+from cardquota.quota.decisions.borrowing import must_go_first
 from cardquota.quota.decisions.create_judgement import on_the_way
-from cardquota.quota.decisions.first_step import must_go_first
-from cardquota.quota.decisions.fit.queue_room import QueueRoom
 from cardquota.quota.decisions.groups.gang_minimum import fault_of_workload
 from cardquota.quota.decisions.holders import holders_text
 from cardquota.quota.decisions.judgement import judge_new
-from cardquota.quota.decisions.outside_volcano import told_of_default
+from cardquota.quota.decisions.queue_room import QueueRoom
+from cardquota.quota.decisions.unenforced import card_not_steered, told_of_default
 from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import group_messages, request_messages, shortfall_messages
@@ -43,9 +42,9 @@ from cardquota.settings import Settings
 
 from .keys import keys_beside_template, template_key_warnings
 from .own_pods import Makers, OwnPods
-from .pod_judge import CardlessClaims, GroupWaits, VisibilityWait, with_claims
+from .pod_judge import CardlessClaims, VisibilityWait, with_claims
 from .pods import foreign_gates
-from .review import AdmissionResponse, Request, is_large, too_large
+from .review import VALIDATE, AdmissionResponse, Request, Routes, is_large, too_large
 from .workload_objects import (
     KINDS,
     ReviewedWorkload,
@@ -102,10 +101,14 @@ class WorkloadReviews:
         self._claims = claims
         self._require_queue = settings.require_queue
         self._beside_volcano = settings.scheduler == "volcano"
-        self._group_wait = GroupWaits(ledger, visibility)
         self._visibility = visibility
         self._own_pods = OwnPods(ledger)
         self._turns = Turns[tuple[str, ...]]()
+
+    @property
+    def routes(self) -> Routes:
+        """Which reviews it answers."""
+        return {(VALIDATE, group, resource): self.validate for group, resource in WORKLOADS}
 
     async def validate(self, request: Request) -> AdmissionResponse:
         """Always allowed. A Warning says how many of the pods fit, and why not more.
@@ -132,7 +135,7 @@ class WorkloadReviews:
         kind = KINDS.get(request.resource.resource, "")
         facts = pod_of_template(template, request.namespace, kind, self._ledger.defaults)
         if request.operation == "CREATE":
-            await self._group_wait.for_group_of(facts)
+            await self._visibility.group_of(facts)
         verdict = with_claims(await self._visibility.judge(facts), claimed)
         if self._beside_volcano:
             scheduler = template.spec.scheduler_name

@@ -21,6 +21,9 @@ from .enqueue_wire import (
 )
 from .job_requests import JobRequests
 from .leader_client import NOT_AGAIN, LeaderCall, LeaderClient, LeaderVotes
+from .node_filter import NodeFit, fit_nodes, why_no_memory
+from .node_ranking import BEST, KEPT, NodeRanking, NodeScore
+from .preemption import victims_by_node
 from .server import LARGEST_BODY, ExtenderServer
 from .verbs import SchedulerVerbs
 from .waker import Waker
@@ -42,7 +45,9 @@ from .wire import (
 )
 
 __all__ = [
+    "BEST",
     "ENQUEUE_PATH",
+    "KEPT",
     "LARGEST_ASK",
     "LARGEST_BODY",
     "MOST_ASK_ELEMENTS",
@@ -64,6 +69,9 @@ __all__ = [
     "LeaderClient",
     "LeaderVotes",
     "MetaVictims",
+    "NodeFit",
+    "NodeRanking",
+    "NodeScore",
     "SchedulerVerbs",
     "WaitBudget",
     "Waker",
@@ -71,6 +79,7 @@ __all__ = [
     "bind_call",
     "enqueue_call",
     "filter_answer",
+    "fit_nodes",
     "read_args",
     "read_binding",
     "read_enqueue_ask",
@@ -79,5 +88,7 @@ __all__ = [
     "read_vote",
     "scores_answer",
     "victims_answer",
+    "victims_by_node",
     "vote_answer",
+    "why_no_memory",
 ]

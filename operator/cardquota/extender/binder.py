@@ -33,8 +33,8 @@ from ..quota.cards.memory_shape import UNKNOWN, CardPlacement, placement_annotat
 from ..quota.ledger.ledger import Ledger
 from ..quota.messages import binding_messages as m
 from ..quota.pods.pod_facts import PodFacts, State, memory_of
-from ..quota.scheduling.node_filter import fit_nodes, request_problem
 from ..quota.words import logged
+from .node_filter import fit_nodes, request_problem
 from .wire import BindArgs
 
 _LOG = logging.getLogger(__name__)

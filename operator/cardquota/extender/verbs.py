@@ -14,11 +14,11 @@ from ..cluster.watch.change_notifier import ChangeNotifier
 from ..loop.time_slice import TimeSlice, in_slices
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import pod_facts
-from ..quota.scheduling.memory_report import memory_report, node_row
-from ..quota.scheduling.node_filter import fit_nodes
-from ..quota.scheduling.node_ranking import NodeRanking, NodeScore
-from ..quota.scheduling.preemption import victims_by_node
+from ..quota.reports.memory_report import memory_report, node_row
 from .leader_client import LeaderCall
+from .node_filter import fit_nodes
+from .node_ranking import NodeRanking, NodeScore
+from .preemption import victims_by_node
 from .waker import Waker
 from .wire import BindArgs, ExtenderArgs, FilterResult, MetaVictims, PreemptionArgs
 

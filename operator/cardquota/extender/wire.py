@@ -14,8 +14,8 @@ from msgspec import Raw
 
 from ..quota.limits import BODY
 from ..quota.objects.pod import Pod
-from ..quota.scheduling.node_ranking import NodeScore
 from ..quota.words import show
+from .node_ranking import NodeScore
 
 T = TypeVar("T")
 _NULL: Final = b"null"

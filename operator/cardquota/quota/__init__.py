@@ -3,8 +3,9 @@
 Nothing in this package imports anything else of ours. Amounts are whole numbers everywhere: cards,
 milli-cores and bytes. The rooms, of which each imports only those below it:
 
-    release, reports > decisions > ledger > pending > nodes > pods > selectors
-    > cards > objects > words, limits, quantities, messages and the verdict, beside this file
+    answers > release, reports > decisions > ledger > accounts > pending > nodes > pods
+    > selectors > cards > objects > words, limits, amounts, messages and the verdict, beside this
+    file
 """
 
 from .amounts import (
@@ -21,7 +22,7 @@ from .amounts import (
     whole,
 )
 from .close_names import LONGEST, MOST_CLOSE, MOST_NAMES
-from .kept_objects import KeptObjects
+from .kept_objects import KeptObjects, SizedCache
 from .limits import (
     BODY,
     CONTAINERS,
@@ -47,7 +48,6 @@ from .own_keys import (
     MOST_COMPARED,
     KeysOfKind,
 )
-from .sized_cache import SizedCache
 from .stamp import (
     Reservation,
     Stamp,
@@ -118,7 +118,6 @@ from .vocabulary import (
     Reason,
 )
 from .words import (
-    MOST_LISTED,
     amount_text,
     cores_text,
     counted,
@@ -171,7 +170,6 @@ __all__ = [
     "MIN_MEMBER",
     "MOST_CLOSE",
     "MOST_COMPARED",
-    "MOST_LISTED",
     "MOST_NAMES",
     "NAMESPACE_AUDIT",
     "NAMESPACE_ENFORCED",

@@ -68,13 +68,6 @@ OWNERS: Final = Limit("owner references", 16)
 OWNER_TEXT: Final = Limit("the kind and name of a controller", 2 * LONGEST_OBJECT_NAME, sized=True)
 """Both are kept."""
 
-OF_PODS: Final = (
-    *(CARD_TEXT, ALTERNATIVES, QUEUE_TEXT, GROUP_TEXT),
-    *(CONTAINERS, RESOURCE_ENTRIES, RESOURCES, RESOURCE_TEXT),
-    *(TERMS, EXPRESSIONS, COMPARISONS, VALUES, SELECTOR_TEXT),
-    *(TOLERATIONS, TOLERATION_TEXT, GATES, GATE_TEXT, OWNERS, OWNER_TEXT),
-)
-
 # --- any object: beyond it nothing of it is decoded but who it is and what it holds -------------
 BODY: Final = Limit("the object", 512 * KIB, sized=True)
 """Its JSON, in a review and in a watch. etcd stores pods in a shorter form, so it accepts some that
@@ -95,8 +88,6 @@ IDLE_GROUPS_OF_ONE: Final = Limit(
 QUEUES: Final = Limit("the queues", 64 * MIB, sized=True)
 """5,000 usual ones with 6 rows each. A queue beyond it has the quota that it had before."""
 
-OF_ALL: Final = (WAITING_PODS, WAITING_PODS_OF_ONE, IDLE_GROUPS, IDLE_GROUPS_OF_ONE, QUEUES)
-
 # --- queues: refused at write; if stored all the same, the queue is open to no namespace ------
 NAMESPACES_TEXT: Final = Limit(f"annotation {v.NAMESPACES}", 64 * KIB, sized=True)
 """The same as for a quota."""
@@ -106,8 +97,6 @@ NAMESPACE_TEXT: Final = Limit(f"an entry of annotation {v.NAMESPACES}", 128, siz
 """Twice the length of a namespace's name. Only `*` or `[` could make a longer entry match one."""
 PATTERNS: Final = Limit(f"entries with wildcards in annotation {v.NAMESPACES}", 100)
 """Each is compared with a pod's namespace."""
-
-OF_QUEUES: Final = (NAMESPACES_TEXT, NAMESPACES, NAMESPACE_TEXT, PATTERNS)
 
 # --- what only the operator writes: a longer one is none of ours -----------------------------
 ALLOCATED_TEXT: Final = Limit(f"annotation {v.ALLOCATED}", 32 * KIB, sized=True)
@@ -119,13 +108,6 @@ TERM_TEXT: Final = Limit(f"annotation {v.TERM}", KIB, sized=True)
 
 GROUP_CARDS_TEXT: Final = Limit("status.columns.cards of a pod group", KIB, sized=True)
 """Three choices of two cards, each name cut after 80 characters."""
-
-OF_OURS: Final = (
-    ALLOCATED_TEXT,
-    RESERVATION_TEXT,
-    TERM_TEXT,
-    GROUP_CARDS_TEXT,
-)
 
 # --- workloads: a longer template is not kept, so scaling such a workload is not judged ---------
 TEMPLATE_TEXT: Final = Limit("what is read of a workload's pod template", 8 * KIB, sized=True)
@@ -140,8 +122,6 @@ WORKLOADS_OF_ONE: Final = Limit("those of one namespace", 16 * MIB, sized=True)
 BORROWERS: Final = Limit("ReplicaSets of a queue whose pods wait and may borrow", 1_000)
 """Of one queue that lends cards. Pods of others wait for the quota."""
 
-OF_WORKLOADS: Final = (TEMPLATE_TEXT, WORKLOADS, WORKLOADS_OF_ONE, BORROWERS)
-
 # --- nodes: their cards are not counted, and that is reported (D9) -----------------------------
 NODE_LABELS: Final = Limit("labels", 1_000)
 """All are kept: pods may pick nodes by any of them."""
@@ -150,14 +130,10 @@ NODE_TAINTS: Final = Limit("taints", 250)
 NODE_RESOURCES: Final = Limit("resource names in its allocatable", 1_000)
 """Each may be a card."""
 
-OF_NODES: Final = (NODE_LABELS, NODE_TAINTS, NODE_RESOURCES)
-
 # --- gangs: beyond it none of the gang is let through, and an event says so --------------------
 GANG_KINDS: Final = Limit("different requests", 16)
 """Of the members that start together. Each is judged, and all of them without a pause. Charts have
 a handful: a launcher, workers, a head."""
-
-OF_GANGS: Final = (GANG_KINDS,)
 
 # --- what a pod group says that it will ask for: beyond one of these it cannot be read -----------
 REQUEST_TEXT: Final = Limit(f"annotation {v.REQUEST}", 5 * KIB, sized=True)
@@ -171,13 +147,9 @@ MIN_MEMBER: Final = Limit("pods that start together (spec.minMember)", 10_000)
 TASKS: Final = Limit("tasks in spec.minTaskMember", 64)
 """Each is added up when the group is written. Jobs have a handful."""
 
-OF_GROUPS: Final = (REQUEST_TEXT, REQUEST_CARDS, MIN_MEMBER, TASKS)
-
 # --- Jobs of Volcano: one with more is admitted unread, and told; its pods get their own answers --
 JOB_TASKS: Final = Limit("tasks", 64)
 """The same as of a pod group. The pods of each are judged when the Job is created."""
-
-OF_VOLCANO_JOBS: Final = (JOB_TASKS,)
 
 MOST_MEMBERS: Final = 2**31 - 1
 """The largest `minMember` that the API server accepts for a pod group. More is read as this."""

@@ -20,8 +20,8 @@ from .amounts import (
     milli,
     whole,
 )
+from .kept_objects import SizedCache
 from .limits import ALLOCATED_TEXT, RESERVATION_TEXT, RESOURCES
-from .sized_cache import SizedCache
 from .vocabulary import CPU, MEMORY
 
 

@@ -1,4 +1,7 @@
-"""The answer of the ledger to one question. Its text is the message, everywhere."""
+"""The answer of the ledger to one question, and what admission does after it.
+
+Its text is the message, everywhere. One table has the effect of each verdict, policy and mode.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +12,7 @@ from .vocabulary import NAMESPACE_AUDIT, NAMESPACE_OFF, Mode, Policy, Reason
 
 
 class Outcome(StrEnum):
-    """The kind of answer. `effect` says what admission does with it."""
+    """The kind of answer. `EFFECTS` says what admission does with it."""
 
     FITS = "fits"
     WAITS = "waits"

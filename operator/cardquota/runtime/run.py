@@ -20,10 +20,11 @@ from cardquota_webhooks.pods import PodReviews
 from cardquota_webhooks.questions import QueueAnswers, WorkloadAnswers
 from cardquota_webhooks.queues import QueueReviews
 from cardquota_webhooks.resizes import ResizeReviews
+from cardquota_webhooks.review import Reviewer
 from cardquota_webhooks.scale_targets import ScaleTargets
 from cardquota_webhooks.scales import ScaleReviews
-from cardquota_webhooks.server import AdmissionServer, RefusedWriteReviews
-from cardquota_webhooks.volcano_jobs import VolcanoJobReviews
+from cardquota_webhooks.server import AdmissionServer
+from cardquota_webhooks.volcano_jobs import RefusedWriteReviews, VolcanoJobReviews
 from cardquota_webhooks.workloads import WorkloadReviews
 
 from ..cluster.api.access import AccessError
@@ -365,40 +366,30 @@ class Operator:
         exists = QueueLookup(self._client).exists
         visibility = VisibilityWait(self._ledger, self._settings, self._notifier, exists)
         claims = CardlessClaims(self._ledger, self._settings, ClaimLookup(self._client).classes)
-        pods = PodReviews(self._ledger, self._settings, visibility, claims, synced, late=late)
-        targets = ScaleTargets(self._ledger, PodLookup(self._client).one)
-        beside_volcano = self._settings.scheduler == "volcano"
-        jobs = VolcanoJobReviews(self._ledger, visibility, claims, known)
-        return AdmissionServer(
-            pods,
-            ResizeReviews(self._ledger, known),
-            QueueReviews(self._ledger, beside_volcano=beside_volcano, known=known),
-            PodGroupReviews(self._ledger, self._settings, visibility, known),
-            WorkloadReviews(self._ledger, self._settings, visibility, claims),
+        ledger, settings, refused = self._ledger, self._settings, self._metrics.refused_writes
+        beside_volcano = settings.scheduler == "volcano"
+        reviewers: list[Reviewer] = [
+            PodReviews(ledger, settings, visibility, claims, synced, late=late),
+            ResizeReviews(ledger, known),
+            QueueReviews(ledger, beside_volcano=beside_volcano, known=known),
+            PodGroupReviews(ledger, settings, visibility, known),
+            WorkloadReviews(ledger, settings, visibility, claims),
             ScaleReviews(
-                self._ledger,
-                self._settings,
+                ledger,
+                settings,
                 visibility,
-                targets,
+                ScaleTargets(ledger, PodLookup(self._client).one),
                 self._scale_cut,
                 lambda: synced() and not any(one.late for one in self._reflectors),
             ),
-            self._metrics,
-            audit=self._settings.mode is InstallationMode.AUDIT,
-            refused=RefusedWriteReviews(self._metrics.refused_writes),
-            volcano_jobs=jobs if beside_volcano else None,
-            queue_answers=QueueAnswers(
-                self._ledger,
-                self._settings,
-                known,
-                time.time,
-                time.monotonic,
-                self._metrics.refused_writes,
-            ),
-            workload_answers=WorkloadAnswers(
-                self._ledger, self._settings, known, time.time, time.monotonic
-            ),
-        )
+            RefusedWriteReviews(refused),
+            QueueAnswers(ledger, settings, known, time.time, time.monotonic, refused),
+            WorkloadAnswers(ledger, settings, known, time.time, time.monotonic),
+        ]
+        if beside_volcano:
+            reviewers.append(VolcanoJobReviews(ledger, visibility, claims, known))
+        audit = settings.mode is InstallationMode.AUDIT
+        return AdmissionServer(reviewers, self._metrics, audit=audit)
 
     def _scale_cut(self, about: ObjectReference, text: str, topic: str) -> None:
         self._events.record(about, type="Warning", reason=SCALE_CUT, message=text, topic=topic)

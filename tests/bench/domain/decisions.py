@@ -11,7 +11,7 @@ from builders.pod import PodBody
 from cardquota.quota import Stamp, is_card
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import Refusal, Starvation, queue_order
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 
 from ..figure import Report, median
 

@@ -20,16 +20,19 @@ from builders import H200, a_ledger, a_node, a_pod
 from builders.pod import PodBody
 from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import (
+    BEST,
+    KEPT,
     LeaderCall,
     LeaderClient,
+    NodeRanking,
     SchedulerVerbs,
     filter_answer,
+    fit_nodes,
     read_args,
     scores_answer,
 )
 from cardquota.quota.cards import CardPlacement, MemoryPod
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.scheduling import BEST, KEPT, NodeRanking, fit_nodes
 
 from ..figure import Figure, Report, median
 

@@ -32,6 +32,7 @@ from cardquota_webhooks import (
     PodReviews,
     QueueReviews,
     ResizeReviews,
+    Reviewer,
     ScaleReviews,
     ScaleTargets,
     VisibilityWait,
@@ -97,21 +98,16 @@ async def _main(port: int, certificate: bytes, key: bytes) -> None:
     settings, metrics, held = Settings(), Metrics(), ledger()
     visibility = VisibilityWait(held, settings, ChangeNotifier(), no_queue)
     claims = CardlessClaims(held, settings, no_claim)
-    pods = PodReviews(held, settings, visibility, claims, lambda: True)
-    targets = ScaleTargets(held, no_pod)
-    workloads = WorkloadReviews(held, settings, visibility, claims)
-    scales = ScaleReviews(
-        held,
-        settings,
-        visibility,
-        targets,
-        lambda _, __, ___: None,
-        lambda: True,
-    )
-    resizes = ResizeReviews(held, lambda: True)
-    groups = PodGroupReviews(held, settings, visibility, lambda: True)
-    queues = QueueReviews(held)
-    server = AdmissionServer(pods, resizes, queues, groups, workloads, scales, metrics, audit=False)
+    known, targets = (lambda: True), ScaleTargets(held, no_pod)
+    reviewers: list[Reviewer] = [
+        PodReviews(held, settings, visibility, claims, known),
+        ResizeReviews(held, known),
+        QueueReviews(held),
+        PodGroupReviews(held, settings, visibility, known),
+        WorkloadReviews(held, settings, visibility, claims),
+        ScaleReviews(held, settings, visibility, targets, lambda _, __, ___: None, known),
+    ]
+    server = AdmissionServer(reviewers, metrics, audit=False)
     tls = server_context(certificate, key)
     http = server.http_for(lambda _: True)
     await http.start("127.0.0.1", port, tls)

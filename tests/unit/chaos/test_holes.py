@@ -12,7 +12,7 @@ from builders.pod import PodBody
 from cardquota.quota import SURGE, Policy
 from cardquota.quota.decisions import judge_create
 from cardquota.quota.release import Opening
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports import report
 from chaos.breakages.breaker import Breaker
 from chaos.breakages.broken import BREAKAGES

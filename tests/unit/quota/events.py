@@ -14,7 +14,7 @@ from cardquota.quota import Stamp, to_its_end
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import ChargeState, PodRecord, UpdatePart
 from cardquota.quota.release import Refusal, queue_order
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports import Totals, ledger_totals
 from cardquota.quota.reports.drift import drift
 

@@ -10,7 +10,7 @@ from cardquota.quota.ledger.groups import PodGroupState
 from cardquota.quota.pending import PendingQueue
 from cardquota.quota.pods import ChargeState
 from cardquota.quota.release import Opening
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 
 
 def sums_of(ledger: Ledger) -> dict[tuple[str, str], Sums]:

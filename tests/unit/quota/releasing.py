@@ -7,7 +7,7 @@ from builders.pod import PodBody
 from cardquota.quota import Stamp
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import Refusal, Starvation
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 
 QUEUE = a_queue("red").with_quota({H200: 3, H800: 3})
 FIVE = QUEUE.with_quota({H200: 5})

@@ -9,7 +9,6 @@ from cardquota.quota import (
     Policy,
     Reason,
     Verdict,
-    effect_of,
     effect_on_create,
 )
 
@@ -31,20 +30,6 @@ def test_it_waits_for_what_can_be_changed_and_is_refused_the_rest(reason: Reason
     assert found is (Effect.GATE if reason in CHANGEABLE else Effect.DENY)
     other = effect_on_create(never(reason), Policy.GATE, Mode.ENFORCE, of_volcano_job=False)
     assert other is Effect.DENY
-
-
-@pytest.mark.parametrize("outcome", [one for one in Outcome if one is not Outcome.NEVER])
-@pytest.mark.parametrize("mode", list(Mode))
-def test_all_else_is_as_for_everybody(outcome: Outcome, mode: Mode) -> None:
-    verdict = Verdict(outcome, "queue")
-    found = effect_on_create(verdict, Policy.GATE, mode, of_volcano_job=True)
-    assert found is effect_of(outcome, Policy.GATE, mode)
-
-
-def test_where_nothing_is_enforced_it_is_warned_as_everybody() -> None:
-    verdict = never(Reason.QUEUE_NOT_OPEN)
-    assert effect_on_create(verdict, Policy.GATE, Mode.AUDIT, of_volcano_job=True) is Effect.WARN
-    assert effect_on_create(verdict, Policy.GATE, Mode.OFF, of_volcano_job=True) is Effect.ALLOW
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from cardquota_webhooks import (
     QueueReviews,
     RefusedWriteReviews,
     ResizeReviews,
+    Reviewer,
     ScaleReviews,
     ScaleTargets,
     VisibilityWait,
@@ -127,67 +128,39 @@ class Endpoint:
         visibility = self.visibility = VisibilityWait(
             self.ledger, self.settings, self.notifier, self.exists, longest=unseen_wait
         )
-        pods = self.pods = PodReviews(
-            self.ledger,
-            self.settings,
+        ledger, settings, refused = self.ledger, self.settings, self.metrics.refused_writes
+        known, clock = (lambda: self.synced and not self.late), (lambda: self.now)
+        self.pods = PodReviews(
+            ledger,
+            settings,
             visibility,
             self.claims,
             lambda: self.synced,
             late=lambda: self.late,
         )
-        resizes = ResizeReviews(self.ledger, lambda: self.synced and not self.late)
-        queues = QueueReviews(self.ledger, known=lambda: self.synced and not self.late)
-        targets = ScaleTargets(self.ledger, self.pod)
-        workloads = WorkloadReviews(self.ledger, self.settings, visibility, self.claims)
         self.events: list[tuple[ObjectReference, str]] = []
         """Of autoscalers that got a part."""
-        scales = self.scales = ScaleReviews(
-            self.ledger,
-            self.settings,
+        self.scales = ScaleReviews(
+            ledger,
+            settings,
             visibility,
-            targets,
+            ScaleTargets(ledger, self.pod),
             lambda about, text, _: self.events.append((about, text)),
-            lambda: self.synced and not self.late,
+            known,
         )
-        groups = PodGroupReviews(
-            self.ledger,
-            self.settings,
-            visibility,
-            lambda: self.synced and not self.late,
-        )
-        jobs = VolcanoJobReviews(
-            self.ledger,
-            visibility,
-            self.claims,
-            lambda: self.synced and not self.late,
-        )
-        self.server = AdmissionServer(
-            pods,
-            resizes,
-            queues,
-            groups,
-            workloads,
-            scales,
-            self.metrics,
-            audit=audit,
-            refused=RefusedWriteReviews(self.metrics.refused_writes),
-            volcano_jobs=jobs,
-            queue_answers=QueueAnswers(
-                self.ledger,
-                self.settings,
-                lambda: self.synced and not self.late,
-                lambda: NOW,
-                lambda: self.now,
-                self.metrics.refused_writes,
-            ),
-            workload_answers=WorkloadAnswers(
-                self.ledger,
-                self.settings,
-                lambda: self.synced and not self.late,
-                lambda: NOW,
-                lambda: self.now,
-            ),
-        )
+        reviewers: list[Reviewer] = [
+            self.pods,
+            ResizeReviews(ledger, known),
+            QueueReviews(ledger, known=known),
+            PodGroupReviews(ledger, settings, visibility, known),
+            WorkloadReviews(ledger, settings, visibility, self.claims),
+            self.scales,
+            RefusedWriteReviews(refused),
+            VolcanoJobReviews(ledger, visibility, self.claims, known),
+            QueueAnswers(ledger, settings, known, lambda: NOW, clock, refused),
+            WorkloadAnswers(ledger, settings, known, lambda: NOW, clock),
+        ]
+        self.server = AdmissionServer(reviewers, self.metrics, audit=audit)
 
     async def exists(self, queue: str) -> bool | None:
         self.asked.append(queue)

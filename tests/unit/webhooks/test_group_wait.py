@@ -8,7 +8,7 @@ from builders import H200, a_group, a_ledger, a_pod, see
 from cardquota.cluster.watch import ChangeNotifier
 from cardquota.quota.ledger import Ledger
 from cardquota.settings import Settings, Webhook
-from cardquota_webhooks import MOST_WAITING, GroupWaits, VisibilityWait
+from cardquota_webhooks import MOST_WAITING, VisibilityWait
 
 from .waiting_reviews import until_waiting
 
@@ -30,17 +30,17 @@ def visibility(
 
 async def test_sixteen_wait_at_once_and_others_are_answered_by_what_is_known() -> None:
     ledger, notifier = a_ledger(), ChangeNotifier()
-    group = GroupWaits(ledger, visibility(ledger, notifier, longest=AGES))
+    group = visibility(ledger, notifier, longest=AGES)
     async with asyncio.TaskGroup() as tasks:
-        all_of_them = [tasks.create_task(group.for_group_of(MEMBER)) for _ in range(MOST_WAITING)]
+        all_of_them = [tasks.create_task(group.group_of(MEMBER)) for _ in range(MOST_WAITING)]
         await until_waiting(notifier, MOST_WAITING)
-        await group.for_group_of(MEMBER)
+        await group.group_of(MEMBER)
         assert not any(task.done() for task in all_of_them)
         see(ledger, a_group("gang"))
         notifier.notify()
     later = a_pod().in_queue("queue").in_group("later").facts()
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(group.for_group_of(later))
+        tasks.create_task(group.group_of(later))
         await until_waiting(notifier)
         see(ledger, a_group("later"))
         notifier.notify()
@@ -48,9 +48,9 @@ async def test_sixteen_wait_at_once_and_others_are_answered_by_what_is_known() -
 
 async def test_nobody_waits_for_a_group_that_is_there_or_that_is_not_named() -> None:
     ledger = a_ledger(a_group("gang"))
-    group = GroupWaits(ledger, visibility(ledger, ChangeNotifier(), longest=AGES))
-    await group.for_group_of(MEMBER)
-    await group.for_group_of(a_pod().facts())
+    group = visibility(ledger, ChangeNotifier(), longest=AGES)
+    await group.group_of(MEMBER)
+    await group.group_of(a_pod().facts())
 
 
 @pytest.mark.fake_clock

@@ -62,14 +62,6 @@ async def test_a_refusal_names_who_holds_the_card() -> None:
             )
 
 
-async def test_a_managed_pod_is_born_gated() -> None:
-    async with Endpoint(THREE) as endpoint:
-        said = await endpoint.mutate(pod())
-        assert said.allowed
-        assert patched(pod().body, said.patch) == [v.GATE]
-        assert endpoint.counted("pods", "gate") == 1
-
-
 async def test_foreign_gates_stay() -> None:
     async with Endpoint(THREE) as endpoint:
         theirs = pod().put([{"name": OTHER}], "spec", "schedulingGates")
@@ -131,14 +123,6 @@ async def test_what_uses_cards_without_a_queue_is_labelled(asked: PodBody) -> No
         assert (await endpoint.mutate(asked)).patch == []
 
 
-@pytest.mark.parametrize("others", [(), (OTHER,)])
-async def test_a_gate_that_nobody_would_open_is_taken_away(others: tuple[str, ...]) -> None:
-    """Written by a user on a pod without a queue."""
-    async with Endpoint() as endpoint:
-        stray = a_pod().asking_for(1).gated(*others)
-        assert patched(stray.body, (await endpoint.mutate(stray)).patch) == list(others)
-
-
 async def test_to_take_the_gate_away_costs_the_same_however_many_others_there_are() -> None:
     async with Endpoint(a_namespace("team").in_mode("off")) as endpoint:
         others = [f"other.io/{n}" for n in range(10_000)]
@@ -154,21 +138,6 @@ async def test_a_gate_that_stands_there_twice_is_taken_away_twice_and_no_more_of
         assert patched(stray.body, (await endpoint.mutate(stray)).patch) == [OTHER]
         without_end = a_pod().asking_for(1).managed().gated(*[v.GATE] * 100)
         assert (await endpoint.mutate(without_end)).patch == []
-
-
-async def test_reviews_remember_nothing() -> None:
-    """A mutating review is a pure function: asked ten times it says the same."""
-    async with Endpoint(THREE) as endpoint:
-        answers = [await endpoint.mutate(pod(3)) for _ in range(10)]
-        assert all(said == answers[0] for said in answers)
-        assert endpoint.ledger.pods == {}
-
-
-async def test_generated_names_need_no_care() -> None:
-    async with Endpoint(THREE) as endpoint:
-        nameless = pod().put(None, "metadata", "name").put("p-", "metadata", "generateName")
-        request = {**request_of(pod()), "name": "", "object": nameless.body}
-        assert (await endpoint.review("/mutate", request)).allowed
 
 
 @pytest.mark.parametrize("path", ["/mutate", "/validate"])
@@ -236,18 +205,6 @@ async def test_from_verdict_to_effect(outcome: Outcome, policy: Policy, audited:
         assert await effect(endpoint, thing) == expected
 
 
-async def test_in_audit_the_validating_review_refuses_nothing_either() -> None:
-    async with Endpoint(THREE, mode="audit") as endpoint:
-        assert (await endpoint.validate(pod(5))).allowed
-        assert (await endpoint.validate(pod(1))).allowed
-
-
-async def test_a_gate_in_audit_is_taken_away() -> None:
-    """Nobody would open it for a reason of ours."""
-    async with Endpoint(THREE, mode="audit") as endpoint:
-        assert patched(pod().gated().body, (await endpoint.mutate(pod().gated())).patch) == []
-
-
 @pytest.mark.parametrize(
     ("policy", "by", "expected"),
     [
@@ -296,20 +253,6 @@ async def test_claims_of_pods_that_have_nothing_else_to_do_with_cards_are_named(
         assert said.allowed
         assert said.warnings[-1] == request_messages.claim_not_counted()
         assert [w.startswith("audit: ") for w in said.warnings[:-1]] == [True] * (label != "audit")
-
-
-async def test_a_required_queue() -> None:
-    """`requireQueue`: everywhere, whatever the namespace says."""
-    async with Endpoint(requireQueue=True) as endpoint:
-        said = await endpoint.mutate(a_pod().asking_for(1))
-        assert said.reason == v.Reason.QUEUE_NOT_FOUND
-        assert (await endpoint.mutate(a_pod())).allowed
-
-
-async def test_the_default_queue_of_the_settings() -> None:
-    async with Endpoint(THREE, defaultQueue="queue") as endpoint:
-        assert await effect(endpoint, a_pod().asking_for(1)) == GATED
-        assert await effect(endpoint, a_pod()) == ADMITTED
 
 
 async def test_v5_beside_volcano_a_pod_without_a_queue_is_told_who_counts_it() -> None:
@@ -528,15 +471,6 @@ async def test_before_the_first_sync_audit_lets_everybody_by(path: str, thing: P
 # --- words ----------------------------------------------------------------------------------
 
 
-async def test_the_alias_is_named_with_the_key_to_write() -> None:
-    async with Endpoint(THREE) as endpoint:
-        old = a_pod().in_queue("queue").asking_for(1).annotated(v.CARD_NAME_ALIAS, H200)
-        said = await endpoint.mutate(old)
-        assert said.warnings == [
-            f"annotation {v.CARD_NAME_ALIAS} is an old name; write {v.CARD_NAME} instead"
-        ]
-
-
 async def test_an_alias_that_says_the_same_is_warned_of_and_one_that_does_not_is_refused() -> None:
     async with Endpoint(THREE) as endpoint:
         old = a_pod().in_queue("queue").asking_for(1).annotated(v.CARD_NAME_ALIAS, H200)
@@ -650,14 +584,6 @@ async def test_e5_what_an_administrator_can_change_ends_no_job_of_volcano(
             assert other.text in said.warnings[0] or said.warnings[0] in other.text
 
 
-async def test_e5_a_queue_that_denies_lets_them_wait_too() -> None:
-    queue = THREE.with_policy("Deny")
-    async with Endpoint(queue, running("a", 3)) as endpoint:
-        assert (await endpoint.mutate(of_volcano())).allowed
-        refused = await endpoint.mutate(pod().owned_by("Job"))
-        assert (refused.allowed, refused.reason) == (False, "InsufficientCardQuota")
-
-
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [
@@ -738,10 +664,3 @@ async def test_i3_of_a_pod_that_is_none_of_ours_the_label_is_taken_off_too() -> 
             assert not notes - {v.QUEUE_NAME, v.CARD_NAME}
             assert not label
             assert patched(body.body, said.patch) == []
-
-
-async def test_i3_nothing_is_said_of_a_pod_without_them() -> None:
-    async with Endpoint(THREE) as endpoint:
-        said = await endpoint.mutate(pod().annotated("volcano.sh/card.allocation", "x"))
-        assert not [one for one in said.warnings if one.startswith("left out")]
-        assert left_of(pod(), said.patch)[0] == {v.QUEUE_NAME, v.CARD_NAME}

@@ -24,25 +24,6 @@ async def test_only_the_validating_review_is_for_queues(path: str) -> None:
         assert said.code == 400
 
 
-@pytest.mark.parametrize(
-    "queue",
-    [
-        GOOD,
-        a_queue(),
-        a_queue().with_quota({}),
-        GOOD.put("root", "spec", "parent"),
-        GOOD.put("", "spec", "parent"),
-        GOOD.with_policy("Gate").open_to("team-a", "team-*").closed(),
-        GOOD.limited_to(cpu="4500m", memory="9Gi"),
-    ],
-)
-async def test_a_queue_that_can_be_used(queue: QueueBody) -> None:
-    async with Endpoint() as endpoint:
-        said = await endpoint.validate(queue)
-        assert said.allowed
-        assert said.warnings == []
-
-
 async def test_q2_card_resources_in_the_specification_are_spoken_of() -> None:
     """Whoever comes from Volcano's plugin `capacity` has written his quota there."""
     spec = {"capability": {"cpu": "8", GPU: "4"}, "deserved": {GPU: 4}}
@@ -110,32 +91,6 @@ async def test_a_queue_that_cannot_be_used(queue: QueueBody, words: str) -> None
     ("users", "words"),
     [
         ([a_pod("a").in_queue("queue").gated()], "1 pod and 0 pod groups (team/a)"),
-        (
-            [a_pod("a").in_queue("queue").stamped("queue", {H200: 1}).on_node("h200-a")],
-            "1 pod and 0 pod groups (team/a)",
-        ),
-        ([a_group().in_queue("queue").of(2)], "0 pods and 1 pod group (team/gang)"),
-        (
-            [a_group().in_queue("queue").of(2)]
-            + [a_pod(f"p{n}").in_group("gang").gated() for n in range(2)],
-            "2 pods and 1 pod group (team/p0, team/p1, team/gang)",
-        ),
-    ],
-)
-async def test_a_queue_in_use_is_not_deleted(users: list[QueueBody], words: str) -> None:
-    """Q8: the refusal counts them, and says what to do."""
-    async with Endpoint(GOOD, *users) as endpoint:
-        said = await endpoint.validate(GOOD, operation="DELETE", object=None, oldObject=GOOD.body)
-        assert not said.allowed
-        assert f"Queue <queue> is in use by {words}; close it" in said.text
-        other = await endpoint.validate(a_queue("other"), operation="DELETE", object=None)
-        assert other.allowed
-
-
-@pytest.mark.parametrize(
-    ("users", "words"),
-    [
-        ([a_pod("a").in_queue("queue").gated()], "1 pod and 0 pod groups (team/a)"),
         ([a_group().in_queue("queue").of(2)], "0 pods and 1 pod group (team/gang)"),
     ],
 )
@@ -183,25 +138,6 @@ async def test_a_text_that_is_no_unicode_is_an_error_of_the_sender() -> None:
 # --- typing errors, and what the cluster has: told, never refused ------------------------------
 
 
-@pytest.mark.parametrize(
-    ("card", "meant"),
-    [
-        ("NVIDIA-H20O", H200),
-        ("nvidia-h200", H200),
-        ("H200", H200),
-        ("NVIDIA-H800-SXM", "NVIDIA-H800"),
-        ("nvidia-geforce-rtx-4090_d", "NVIDIA-GeForce-RTX-4090-D"),
-    ],
-)
-async def test_p4_a_row_of_a_card_that_no_node_has_names_the_nearest_one(
-    card: str, meant: str
-) -> None:
-    async with Endpoint() as endpoint:
-        said = await endpoint.validate(a_queue().with_quota({card: 3}))
-        assert said.allowed
-        assert said.warnings == [f"no node has card <{card}>; did you mean <{meant}>?"]
-
-
 async def test_p4_a_pool_at_zero_is_spoken_of_without_a_guess() -> None:
     """Nothing is near, or the card is known: its nodes are gone."""
     gone = a_node("b300").with_cards("NVIDIA-B300", 8)
@@ -225,13 +161,6 @@ async def test_d9_a_card_that_can_be_nowhere_has_a_nearest_one_too() -> None:
         (said,) = (await endpoint.validate(a_queue().with_quota({"NVIDIA H200": 3}))).warnings
         assert said == queue_write_messages.row_impossible("NVIDIA H200", meant=H200)
         assert said.endswith(f"; did you mean <{H200}>?")
-
-
-async def test_q3_a_row_above_the_cluster_says_what_that_has() -> None:
-    async with Endpoint() as endpoint:
-        said = await endpoint.validate(a_queue().with_quota({H200: 300}))
-        assert said.warnings == [f"quota <300> of <{H200}> is more than the cluster has: <8>"]
-        assert (await endpoint.validate(a_queue().with_quota({H200: 8}))).warnings == []
 
 
 HOLDS_FIVE = [

@@ -8,7 +8,7 @@ from builders import H200, H800
 from builders.pod import PodBody
 
 from .endpoint import Endpoint
-from .workload_review import THREE, made, own, own_gated, pod, running, stored, warned
+from .workload_review import THREE, own, own_gated, pod, running, stored, warned
 
 RESTARTED = pod().annotated("kubectl.kubernetes.io/restartedAt", "now")
 
@@ -96,19 +96,6 @@ async def test_pods_that_never_came_are_unavailable_already(policy: str) -> None
 async def test_an_update_that_has_room_begins() -> None:
     async with Endpoint(THREE.with_quota({H200: 4}), *own(3)) as endpoint:
         assert await warned(endpoint, "deployments", RESTARTED, stored(pod()), replicas=3) == []
-
-
-async def test_a_pod_that_is_being_deleted_makes_room() -> None:
-    """Until it is gone its card is held (section 6); then the surge has it."""
-    going = made(running("going")).terminating()
-    async with Endpoint(THREE, *own(2), going) as endpoint:
-        assert await warned(endpoint, "deployments", RESTARTED, stored(pod()), replicas=2) == []
-
-
-async def test_fewer_replicas_make_room() -> None:
-    """What is scaled down goes first."""
-    async with Endpoint(THREE, *own(3)) as endpoint:
-        assert await warned(endpoint, "deployments", RESTARTED, stored(pod()), replicas=2) == []
 
 
 @pytest.mark.parametrize("more", [{"paused": True, "replicas": 3}, {"replicas": 0}])

@@ -51,25 +51,6 @@ async def test_pods_of_alternatives_give_back_what_is_charged_of_each() -> None:
         assert "1 of 2" in (await warned(endpoint, "statefulsets", pod(2), old, replicas=2))[0]
 
 
-async def test_pods_of_another_queue_give_nothing_back() -> None:
-    old = stored(pod().in_queue("other"), replicas=3)
-    async with Endpoint(THREE, running("a", 3)) as endpoint:
-        how_many, _ = await warned(endpoint, "deployments", pod(), old, replicas=3)
-        assert "0 of 3 pods fit" in how_many
-
-
-async def test_pods_of_others_are_nobodys_own() -> None:
-    """Of another controller, of another Deployment whose name begins alike, or of none."""
-    others = [
-        running("a"),
-        running("b").owned_by("ReplicaSet", name="web-api-7c5f8bd9c"),
-        running("c").owned_by("StatefulSet", name="web-7c5f8bd9c"),
-    ]
-    async with Endpoint(THREE, *others) as endpoint:
-        old = stored(pod())
-        assert "does not fit" in (await warned(endpoint, "deployments", pod(), old, replicas=1))[0]
-
-
 async def test_a_pod_that_waits_at_the_gate_does_not_fit_already() -> None:
     """A Job counts it as active."""
     old = stored(pod(), "jobs", active=5, ready=3)
@@ -91,16 +72,6 @@ async def test_what_is_let_through_holds_its_quota_before_it_is_ready(
             assert await warned(endpoint, resource, pod(), old, **{size: asked}) == []
         how_many, why = await warned(endpoint, resource, pod(), old, **{size: 5})
         assert how_many == "web: 3 of 5 pods fit the quota now, 2 wait at the gate"
-        assert "requested <1>, total would be <4>, but capability is <3>" in why
-
-
-async def test_gated_pods_do_not_fit_because_the_policy_becomes_deny() -> None:
-    """E2: gated Deny pods count at create, but only as many get through as there is room for."""
-    old = stored(pod(), replicas=5)
-    there = [*own(3), *own_gated(2)]
-    async with Endpoint(THREE.with_policy("Deny"), *there) as endpoint:
-        how_many, why = await warned(endpoint, "deployments", pod(), old, replicas=7)
-        assert how_many == ("web: 3 of 7 pods fit the quota now, 4 are refused until there is room")
         assert "requested <1>, total would be <4>, but capability is <3>" in why
 
 

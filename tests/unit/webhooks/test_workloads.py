@@ -37,13 +37,6 @@ async def test_a_queue_that_was_created_a_moment_ago_is_waited_for() -> None:
         assert "3 of 4 pods fit" in how_many
 
 
-async def test_what_others_hold_does_not_fit() -> None:
-    async with Endpoint(THREE, running("other", 2)) as endpoint:
-        how_many, why = await warned(endpoint, "deployments", pod(), replicas=3)
-        assert "1 of 3 pods fit" in how_many
-        assert "total would be <4>" in why
-
-
 async def test_the_warning_says_who_holds_what_it_lacks_if_that_is_short_enough() -> None:
     """Kubernetes cuts a Warning at 256 characters."""
     for number, told in ((1, f"; held by {'a' * 60}0 1"), (2, "")):
@@ -65,13 +58,6 @@ async def test_each_alternative_has_its_own_room() -> None:
         assert f"<{H800}> quota: requested <1>, total would be <2>, but capability is <1>" in why
 
 
-async def test_cpu_may_be_what_is_short() -> None:
-    async with Endpoint(THREE.limited_to(cpu="2")) as endpoint:
-        how_many, why = await warned(endpoint, "deployments", pod().with_cpu("1500m"), replicas=3)
-        assert "1 of 3 pods fit" in how_many
-        assert "<cpu> quota: requested <1.5>, total would be <3>, but capability is <2>" in why
-
-
 async def test_pods_of_jobs_wait() -> None:
     async with Endpoint(THREE) as endpoint:
         for resource in ("jobs", "cronjobs"):
@@ -90,29 +76,10 @@ async def test_what_can_never_fit_is_said_wherever_it_is_written(resource: str) 
         assert "is not known" in text
 
 
-@pytest.mark.parametrize("replicas", [0, None])
-async def test_no_replicas_no_words(replicas: int | None) -> None:
-    """Absent means one."""
-    async with Endpoint(THREE) as endpoint:
-        assert await warned(endpoint, "deployments", pod(), replicas=replicas) == []
-
-
 async def test_many_replicas_cost_nothing() -> None:
     async with Endpoint(THREE) as endpoint:
         how_many, _ = await warned(endpoint, "deployments", pod(), replicas=2**31 - 1)
         assert how_many.startswith("web: 3 of 2147483647 pods fit")
-
-
-@pytest.mark.parametrize("resource", sorted(GROUPS))
-async def test_section_2_an_alias_in_the_template_is_named_as_on_a_pod(resource: str) -> None:
-    old = a_pod().asking_for(1).annotated(v.CARD_NAME_ALIAS, H200)
-    word = request_messages.alias_used()
-    async with Endpoint(THREE) as endpoint:
-        assert await warned(endpoint, resource, old.in_queue("queue")) == [word]
-        assert word in await warned(endpoint, resource, old)
-        assert await warned(endpoint, resource, old.in_queue("queue").naming(H200)) == [word]
-        (refused,) = await warned(endpoint, resource, old.in_queue("queue").naming(H800))
-        assert "disagree" in refused
 
 
 async def test_of_pods_that_do_not_fit_the_alias_is_named_last() -> None:
@@ -184,15 +151,6 @@ async def test_what_cannot_be_read_is_admitted_without_a_word(
         assert caplog.records == []
 
 
-@pytest.mark.parametrize("version", ["abc", "", "9" * 5_000])
-async def test_the_version_of_a_template_means_nothing(version: str) -> None:
-    async with Endpoint(THREE) as endpoint:
-        (text,) = await warned(
-            endpoint, "deployments", pod(5).put(version, "metadata", "resourceVersion")
-        )
-        assert "requested <5>, total would be <5>, but capability is <3>" in text
-
-
 async def test_a_bug_is_logged_and_refuses_nothing(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -201,12 +159,6 @@ async def test_a_bug_is_logged_and_refuses_nothing(
         said = await reviewed(endpoint, {"metadata": {"name": "w"}})
         assert (said.allowed, said.warnings) == (True, [])
         assert "no word could be said of one of deployments" in caplog.text
-
-
-async def test_a_required_queue_is_spoken_of() -> None:
-    async with Endpoint(THREE, requireQueue=True) as endpoint:
-        (text,) = await warned(endpoint, "deployments", a_pod().asking_for(1))
-        assert "names no queue" in text
 
 
 async def test_v5_beside_volcano_pods_without_a_queue_are_spoken_of() -> None:

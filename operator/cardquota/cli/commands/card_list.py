@@ -20,7 +20,7 @@ from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.cluster import DeviceClass, Namespace
 from ...quota.objects.node import Node
 from ...quota.objects.queue import Queue
-from ...quota.pods.claims import PREFIX
+from ...quota.pods.pod_facts import DEVICE_CLASS_PREFIX
 from ...quota.vocabulary import GPU_MEMORY
 from ..reading import without_row
 
@@ -160,7 +160,7 @@ class CardCount:
     def _claimed(self) -> Iterator[Problem]:
         """Leaves out a class's resource name that also counts a card: it counts as that card."""
         for name, resource in sorted(self._classes.items()):
-            resources = [PREFIX + name]
+            resources = [DEVICE_CLASS_PREFIX + name]
             if resource and not self._ledger.counts(resource):
                 resources.append(resource)
             problem = (

@@ -12,16 +12,17 @@ import msgspec
 from ...install.matching import is_ours, known_to_policies
 from ...install.policies.gate_setting import gate_is_set_by_policy
 from ...quota import vocabulary as v
-from ...quota.accounts.queue_facts import QueueError, check_queue, queue_facts
+from ...quota.accounts.queue_facts import QueueError, queue_facts
+from ...quota.accounts.queue_write import check_queue
 from ...quota.amounts import is_card
-from ...quota.decisions.audited_card import card_not_steered
 from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.groups.group_write import judge_group_write
+from ...quota.decisions.groups.job_create import judge_job
+from ...quota.decisions.groups.job_pods import has_too_many_tasks
 from ...quota.decisions.holders import with_holders
 from ...quota.decisions.judgement import judge_release, queue_not_named
 from ...quota.decisions.probably_meant import with_group_meant
-from ...quota.decisions.volcano_jobs.job_create import judge_job
-from ...quota.decisions.volcano_jobs.job_pods import has_too_many_tasks
+from ...quota.decisions.unenforced import card_not_steered
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import request_messages, shortfall_messages
@@ -33,7 +34,7 @@ from ...quota.objects.workload import WrittenVolcanoJob
 from ...quota.pods.claims import named_claims, why_no_quota_counts
 from ...quota.pods.pod_facts import PodFacts, alias_warning, pod_facts
 from ...quota.pods.pod_request import card_devices
-from ...quota.release.openings import openings
+from ...quota.release.cycle import openings
 from ...quota.release.refusals import Refusal
 from ...quota.release.release_judge import Opening
 from ...quota.release.release_order import QueueOrder

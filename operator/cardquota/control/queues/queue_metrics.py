@@ -12,8 +12,8 @@ from ...quota.amounts import is_card
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.reports.cluster_report import cards_of, cluster_report_in_steps
 from ...quota.reports.drift import Drift, compare
+from ...quota.reports.memory_report import unlimited_use
 from ...quota.reports.queue_report import card_rows, resource_rows
-from ...quota.scheduling.memory_report import unlimited_use
 from ...quota.vocabulary import CPU
 from ...quota.words import seconds_of
 

@@ -5,15 +5,8 @@ only asks takes an `AccountReader`.
 """
 
 from .account import OUTSIDE, Account, AccountReader, Borrowed, UnadmittedPods
-from .queue_facts import (
-    LONGEST_TEXT,
-    QueueError,
-    QueueFacts,
-    check_queue,
-    doubts_about,
-    not_deserved,
-)
-from .queue_write import IgnoredCards
+from .queue_facts import LONGEST_TEXT, QueueError, QueueFacts
+from .queue_write import IgnoredCards, check_queue, doubts_about, not_deserved
 from .wildcards import fits, is_pattern
 
 __all__ = [

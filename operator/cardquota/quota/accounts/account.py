@@ -1,7 +1,7 @@
-"""The counters of one dimension of a queue (section 6)."""
+"""The totals of one queue, per dimension (section 6)."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
 
 from ..amounts import NO_AMOUNTS, Amounts, Charge, MutableAmounts, is_card
 from ..pending.pending_queue import PendingQueue
@@ -124,124 +124,65 @@ class Borrowed(NamedTuple):
     """Cards that may be borrowed."""
 
 
-class AccountReader(Protocol):
-    """An account without all that charges it."""
-
-    @property
-    def name(self) -> str:
-        """The queue's; OUTSIDE for pods outside every queue."""
-
-    @property
-    def facts(self) -> QueueFacts | None:
-        """The Queue; None while there is none of this name."""
-
-    @property
-    def quota(self) -> Amounts:
-        """Cards, the last good one (Q4)."""
-
-    @property
-    def cards(self) -> tuple[str, ...]:
-        """The cards of the quota, sorted."""
-
-    @property
-    def quota_mark(self) -> object:
-        """Another one with every other quota."""
-
-    @property
-    def rows(self) -> Mapping[str, Row]:
-        """The counters of each dimension that has any."""
-
-    @property
-    def changes(self) -> int:
-        """Different whenever a row has changed."""
-
-    @property
-    def unadmitted(self) -> UnadmittedPods:
-        """The pods that hold something though we opened no gate of theirs (I3)."""
-
-    @property
-    def unstamped(self) -> Collection[str]:
-        """Uids of the pods without a stamp of ours: who waits, and who came past us."""
-
-    @property
-    def pending(self) -> PendingQueue:
-        """The pods that wait."""
-
-    def row(self, dimension: str) -> Row:
-        """The counters of a dimension; all zero where nothing was ever charged."""
-
-    def limit(self, dimension: str) -> int | None:
-        """What the queue may hold of a dimension (Q1, Q2); None: not limited."""
-
-    def lent(self, card: str) -> int:
-        """How many of a card rolling updates may borrow beyond the quota (R6)."""
-
-    def borrowed(self) -> list[Borrowed]:
-        """The cards of which some is borrowed (R6)."""
-
-    def over(self) -> Iterator[OverQuota]:
-        """Dimensions that stand above their limit (Q7)."""
-
-
 OUTSIDE: Final = ""
 """The account of pods that use cards outside every queue: no quota, no limit."""
 
 _NOTHING: Final = Row()
 
 
-class Account:
-    """One queue's rows, its limits, its pending queue, and the pods that no stamp of ours charges.
-
-    It exists while the queue does or while anything is charged to its name.
-    """
+class AccountReader:
+    """An account without all that charges it."""
 
     __slots__ = (
         "_quota",
+        "_rows",
         "cards",
         "changes",
         "facts",
         "name",
         "pending",
         "quota_mark",
-        "rows",
         "unadmitted",
         "unstamped",
     )
 
     def __init__(self, name: str) -> None:
         self.name = name
+        """The queue's; OUTSIDE for pods outside every queue."""
         self.facts: QueueFacts | None = None
+        """The Queue; None while there is none of this name."""
         self._quota: Amounts = NO_AMOUNTS
+        self._rows: dict[str, Row] = {}
         self.cards: tuple[str, ...] = ()
         """The cards of the quota, sorted."""
         self.quota_mark = object()
         """Another object whenever the quota is another."""
-        self.rows: dict[str, Row] = {}
         self.changes = 0
         """Changes whenever a row does."""
         self.unstamped: set[str] = set()
         """Uids of the pods without a stamp of ours that are charged here, or name this queue: that
-        may still change."""
+        may still change. Who waits, and who came past us."""
         self.unadmitted = UnadmittedPods()
         """Pods that are let through or bound although we did not open their gate (I3).
 
         Pods that audit mode admitted passed by design. They are not among these, now or later.
         """
         self.pending = PendingQueue(name)
+        """The pods that wait."""
 
     @property
     def quota(self) -> Amounts:
         """Cards, the last good one (Q4)."""
         return self._quota
 
-    @quota.setter
-    def quota(self, quota: Amounts) -> None:
-        self._quota, self.cards = quota, tuple(sorted(quota))
-        self.quota_mark = object()
+    @property
+    def rows(self) -> Mapping[str, Row]:
+        """The counters of each dimension that has any."""
+        return self._rows
 
     def row(self, dimension: str) -> Row:
         """The counters of a dimension, to read; all zero where nothing was ever charged."""
-        return self.rows.get(dimension, _NOTHING)
+        return self._rows.get(dimension, _NOTHING)
 
     def limit(self, dimension: str) -> int | None:
         """What the queue may hold of a dimension (Q1, Q2); None: not limited."""
@@ -255,6 +196,60 @@ class Account:
         """How many of a card rolling updates may borrow beyond the quota (R6)."""
         surge = self.facts.surge if self.facts else None
         return surge.of(card) if surge and card in self._quota else 0
+
+    def over(self) -> Iterator[OverQuota]:
+        """Dimensions that stand above their limit (Q7), and above what may be borrowed (R6).
+
+        A dimension that is above its limit only since groups are enqueued over what is elastic (E1)
+        is not named.
+        """
+        above = self._above_limit(self._overcharged())
+        return (one for one in above if one.charged - one.limit > self.lent(one.dimension))
+
+    def borrowed(self) -> list[Borrowed]:
+        """The cards of which some is borrowed (R6)."""
+        if self.facts is None or not self.facts.surge:
+            return []
+        lent = [one for one in self._overcharged() if self.lent(one[0])]
+        above = self._above_limit(lent)
+        return [Borrowed(d, min(n - limit, self.lent(d)), self.lent(d)) for d, n, limit in above]
+
+    def _overcharged(self) -> list[tuple[str, int]]:
+        # Most rows may be of names that users made up, without a charge.
+        return sorted((name, n) for name, row in self._rows.items() if (n := row.overcharged))
+
+    def overcommitted(self, dimensions: Iterable[str]) -> bool:
+        """Whether more is charged of one of these than is allowed, what is reserved included."""
+        charged = ((d, self.row(d).charged) for d in dimensions)
+        return bool(self._above_limit(charged))
+
+    @property
+    def unused(self) -> bool:
+        """Whether neither a queue nor a charge of this name is left."""
+        return not (self.facts or self._rows or self.unstamped or self.pending.groups)
+
+    def _above_limit(self, charged: Iterable[tuple[str, int]]) -> list[OverQuota]:
+        """Of dimensions and what is charged of them, those that are above their limit."""
+        found = []
+        for dimension, amount in charged:
+            limit = self.limit(dimension)
+            if limit is not None and amount > limit:
+                found.append(OverQuota(dimension, amount, limit))
+        return found
+
+
+class Account(AccountReader):
+    """One queue's rows, its limits, its pending queue, and the pods that no stamp of ours charges.
+
+    It exists while the queue does or while anything is charged to its name.
+    """
+
+    __slots__ = ()
+
+    def set_quota(self, quota: Amounts) -> None:
+        """Another quota is in force: cards, the last good one (Q4)."""
+        self._quota, self.cards = quota, tuple(sorted(quota))
+        self.quota_mark = object()
 
     def add(self, dimension: str, charge_state: ChargeState, amount: int) -> None:
         """Add to the amount in one charge state. A row without amounts is dropped."""
@@ -286,53 +281,13 @@ class Account:
         row.leaving += amount
         self._drop_if_empty(dimension, row)
 
-    def over(self) -> Iterator[OverQuota]:
-        """Dimensions that stand above their limit (Q7), and above what may be borrowed (R6).
-
-        A dimension that is above its limit only since groups are enqueued over what is elastic (E1)
-        is not named.
-        """
-        above = self._above_limit(self._overcharged())
-        return (one for one in above if one.charged - one.limit > self.lent(one.dimension))
-
-    def borrowed(self) -> list[Borrowed]:
-        """The cards of which some is borrowed (R6)."""
-        if self.facts is None or not self.facts.surge:
-            return []
-        lent = [one for one in self._overcharged() if self.lent(one[0])]
-        above = self._above_limit(lent)
-        return [Borrowed(d, min(n - limit, self.lent(d)), self.lent(d)) for d, n, limit in above]
-
-    def _overcharged(self) -> list[tuple[str, int]]:
-        # Most rows may be of names that users made up, without a charge.
-        return sorted((name, n) for name, row in self.rows.items() if (n := row.overcharged))
-
-    def overcommitted(self, dimensions: Iterable[str]) -> bool:
-        """Whether more is charged of one of these than is allowed, what is reserved included."""
-        charged = ((d, self.row(d).charged) for d in dimensions)
-        return bool(self._above_limit(charged))
-
-    @property
-    def unused(self) -> bool:
-        """Whether neither a queue nor a charge of this name is left."""
-        return not (self.facts or self.rows or self.unstamped or self.pending.groups)
-
-    def _above_limit(self, charged: Iterable[tuple[str, int]]) -> list[OverQuota]:
-        """Of dimensions and what is charged of them, those that are above their limit."""
-        found = []
-        for dimension, amount in charged:
-            limit = self.limit(dimension)
-            if limit is not None and amount > limit:
-                found.append(OverQuota(dimension, amount, limit))
-        return found
-
     def _writable(self, dimension: str) -> Row:
         self.changes += 1
-        row = self.rows.get(dimension)
+        row = self._rows.get(dimension)
         if row is None:
-            row = self.rows[dimension] = Row()
+            row = self._rows[dimension] = Row()
         return row
 
     def _drop_if_empty(self, dimension: str, row: Row) -> None:
         if row.empty:
-            del self.rows[dimension]
+            del self._rows[dimension]

@@ -1,9 +1,7 @@
-"""What the annotation `volcano.sh/card.status` of a queue says: our status, where Volcano's
-definition of Queues has no fields for it.
-"""
+"""What is kept of a queue: its quota, limits and rules (Q1-Q6)."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
@@ -20,10 +18,9 @@ from ..amounts import (
     count,
     is_card,
     milli,
-    milli_bytes,
     whole,
 )
-from ..cards.card import LONGEST_NAME, can_exist
+from ..cards.card import LONGEST_NAME
 from ..cards.quota_text import MOST_ROWS, NO_SURGE, QuotaTextError, Surge, read_quota, read_surge
 from ..limits import (
     NAMESPACE_TEXT,
@@ -37,7 +34,6 @@ from ..limits import (
 from ..messages import queue_write_messages, report_messages
 from ..objects.meta import ResourceList
 from ..objects.queue import Queue, QueueAnnotations, QueueStatus, QueueStatusCard
-from ..words import MOST_LISTED, show
 from .wildcards import fits, is_pattern
 
 LONGEST_TEXT: Final = 98_304
@@ -71,7 +67,7 @@ def _can_be_ours(row: QueueStatusCard) -> bool:
     return named and 0 <= row.quota <= LARGEST
 
 
-_NONE = QueueAnnotations()
+NO_ANNOTATIONS = QueueAnnotations()
 LARGEST_WEIGHT: Final = 65_535
 """As the definition of Queues has it."""
 FIFO: Final = "fifo"
@@ -84,10 +80,6 @@ _NAMESPACE: Final = 80
 """Bytes of an entry of `card.namespaces` besides its characters."""
 _MOST_KNOWN: Final = 1_000
 """Namespaces of which it is remembered whether they may use a queue."""
-
-
-def _nothing_meant(card: str) -> str:
-    return ""
 
 
 class QueueError(ValueError):
@@ -175,7 +167,7 @@ def queue_facts(queue: Queue) -> QueueFacts:
     """Read a stored queue. Never raises: what cannot be read is refused at write, and here it
     takes the safe side: last good quota, no namespace, no policy of its own.
     """
-    notes = queue.metadata.annotations or _NONE
+    notes = queue.metadata.annotations or NO_ANNOTATIONS
     problem, quota = "", None
     ours = _we_wrote_state(queue)
     try:
@@ -193,7 +185,7 @@ def queue_facts(queue: Queue) -> QueueFacts:
         quota=quota,
         quota_problem=problem,
         limits=_amounts(spec.capability),
-        surge=_surge(notes.surge),
+        surge=read_stored_surge(notes.surge),
         spec_problem=_problem_of(queue),
         guarantee=_amounts(spec.guarantee.resource if spec.guarantee else None),
         deserved=_amounts(spec.deserved),
@@ -220,68 +212,13 @@ def state_is_ours(queue: Queue) -> bool:
     return queue.status.state in (None, "", v.QueueState.OPEN) or _we_wrote_state(queue)
 
 
-def check_queue(queue: Queue) -> None:
-    """Raise QueueError for what is refused at write: Q4, Q5, an unknown policy or state (Q8)."""
-    notes = queue.metadata.annotations or _NONE
-    if notes.quota is not None:
-        try:
-            read_quota(notes.quota)
-        except QuotaTextError as error:
-            raise QueueError(queue_write_messages.quota_refused(str(error))) from None
-    _check_surge(notes.surge)
-    _one_of(v.POLICY, notes.policy, tuple(v.Policy))
-    _one_of(v.QUEUE_STATE, notes.state, (v.QueueState.OPEN, v.QueueState.CLOSED))
-    if notes.namespaces is not None:
-        read_namespaces(notes.namespaces)
-    if queue.spec.parent not in (None, "", v.ROOT_QUEUE):
-        raise QueueError(queue_write_messages.parent_refused(queue.spec.parent))
-    if queue.spec.weight is not None and not 1 <= queue.spec.weight <= LARGEST_WEIGHT:
-        raise QueueError(queue_write_messages.weight_refused(queue.spec.weight, LARGEST_WEIGHT))
-    spec = queue.spec
-    _check_amounts("capability", spec.capability)
-    _check_amounts("deserved", spec.deserved)
-    _check_amounts("guarantee.resource", spec.guarantee.resource if spec.guarantee else None)
-    _check_card_guarantee(queue)
-
-
-def doubts_about(queue: Queue, meant: Callable[[str], str] = _nothing_meant) -> tuple[str, ...]:
-    """What is odd in a queue that is accepted: a Warning each, at most five. `meant`: the card that
-    was probably meant, or an empty text.
-    """
-    notes = queue.metadata.annotations or _NONE
-    names = written_quota(queue)
-    if names is None:
-        return ()
-    odd = [name for name in names if not can_exist(name)][:MOST_LISTED]
-    doubts = [queue_write_messages.row_impossible(name, meant=meant(name)) for name in odd]
-    lent = _surge(notes.surge).by_card
-    doubts += [queue_write_messages.surge_without_quota(card) for card in lent if card not in names]
-    return tuple(doubts[:MOST_LISTED])
-
-
 def written_quota(queue: Queue) -> Amounts | None:
     """The quota as it is written; None if it cannot be read."""
-    notes = queue.metadata.annotations or _NONE
+    notes = queue.metadata.annotations or NO_ANNOTATIONS
     try:
         return read_quota(notes.quota) if notes.quota is not None else {}
     except QuotaTextError:
         return None
-
-
-def not_deserved(queue: Queue) -> tuple[tuple[str, str], ...]:
-    """What of its guarantee a queue deserves less of, by resource and as it is written: Volcano's
-    webhook refuses such a queue (V2). Amounts that cannot be read are left out.
-    """
-    deserved = queue.spec.deserved or {}
-    guarantee = (queue.spec.guarantee.resource if queue.spec.guarantee else None) or {}
-    found = []
-    for name, value in islice(guarantee.items(), MOST_ROWS):
-        try:
-            if milli_bytes(deserved.get(name, 0)) < milli_bytes(value):
-                found.append((name, str(value)))
-        except QuantityError:
-            continue
-    return tuple(found)
 
 
 def read_namespaces(text: str) -> tuple[str, ...]:
@@ -304,19 +241,15 @@ def _within(limit: Limit, found: int) -> None:
         raise QueueError(report_messages.queue_beyond_limit(limit, found))
 
 
-def _one_of(key: str, value: str | None, allowed: tuple[str, ...]) -> None:
-    if value is not None and value.strip() not in allowed:
-        raise QueueError(queue_write_messages.not_one_of(key, value, allowed))
-
-
-def _check_surge(text: str | None) -> None:
+def check_surge(text: str | None) -> None:
+    """Raise QueueError for what cannot be read (R6)."""
     try:
         read_surge(text if text is not None else "0")
     except QuotaTextError as error:
         raise QueueError(queue_write_messages.surge_refused(str(error))) from None
 
 
-def _surge(text: str | None) -> Surge:
+def read_stored_surge(text: str | None) -> Surge:
     """None where it cannot be read."""
     try:
         return read_surge(text) if text is not None else NO_SURGE
@@ -324,7 +257,8 @@ def _surge(text: str | None) -> Surge:
         return NO_SURGE
 
 
-def _check_amounts(name: str, amounts: ResourceList | None) -> None:
+def check_amounts(name: str, amounts: ResourceList | None) -> None:
+    """Raise QueueError for cpu or memory of `spec.<name>` that cannot be counted."""
     for resource, read in ((v.CPU, milli), (v.MEMORY, whole)):
         where, value = f"spec.{name}.{resource}", (amounts or {}).get(resource, 0)
         try:
@@ -335,28 +269,12 @@ def _check_amounts(name: str, amounts: ResourceList | None) -> None:
             raise QueueError(queue_write_messages.amount_negative(where, str(value)))
 
 
-def _check_card_guarantee(queue: Queue) -> None:
-    """Raise QueueError for a guarantee of a card in the quota that is no whole number of cards."""
-    text = queue.metadata.annotations.quota if queue.metadata.annotations else None
-    quota = read_quota(text) if text is not None else {}
-    for card, value in _guaranteed(queue):
-        if card not in quota:
-            continue
-        where = f"spec.guarantee.resource.{show(card)}"
-        try:
-            amount = count(value)
-        except QuantityError as error:
-            raise QueueError(queue_write_messages.card_amount_refused(where, str(error))) from None
-        if amount < 0:
-            raise QueueError(queue_write_messages.amount_negative(where, str(value)))
-
-
 def _card_guarantee(queue: Queue) -> Amounts:
     """By card, if it is one: which are in the quota is asked later, since that in force may be
     another than what is written (Q4). One that cannot be counted is none.
     """
     found: MutableAmounts = {}
-    for card, value in islice(_guaranteed(queue), MOST_ROWS):
+    for card, value in islice(guaranteed(queue), MOST_ROWS):
         try:
             found[card] = max(0, count(value))
         except QuantityError:
@@ -364,7 +282,7 @@ def _card_guarantee(queue: Queue) -> Amounts:
     return found
 
 
-def _guaranteed(queue: Queue) -> Iterator[tuple[str, Quantity]]:
+def guaranteed(queue: Queue) -> Iterator[tuple[str, Quantity]]:
     """The entries of the guarantee but for cpu and memory. One by a card's name means that card;
     what stands there under a resource name says nothing: several models may be counted by it.
     """
@@ -390,10 +308,10 @@ def _amounts(amounts: ResourceList | None) -> Amounts:
 
 
 def _problem_of(queue: Queue) -> str:
-    notes = queue.metadata.annotations or _NONE
+    notes = queue.metadata.annotations or NO_ANNOTATIONS
     try:
-        _check_amounts("capability", queue.spec.capability)
-        _check_surge(notes.surge)
+        check_amounts("capability", queue.spec.capability)
+        check_surge(notes.surge)
     except QueueError as error:
         return str(error)
     return ""

@@ -1,4 +1,8 @@
-"""The memory of one card as a node's label states it. Each maker writes it differently (D6)."""
+"""Cards as users name them: a definition per card, and the alternatives a pod writes.
+
+A card name is never a resource name: `NVIDIA-H200` is the card, `nvidia.com/gpu` what Kubernetes
+counts for it.
+"""
 
 import re
 from collections.abc import Iterable

@@ -1,7 +1,9 @@
-"""Lists of broken cards, as nodes and ConfigMaps have them: `0,2`.
+"""What a node says of its cards whose memory is shared: how many, how large, and which are broken.
 
-Read strictly: a list that is half understood would take a healthy card out, or leave a broken one
-in. Whoever reads one keeps the last good list, and reports the bad one.
+The device plugin offers `aliyun.com/gpu-mem`, the memory of all cards together, and
+`aliyun.com/gpu-count`. Cards are of one size, unless the annotation `volcano.sh/card.memory` says
+how large each is. The size of a card is read from the capacity where there is one: what is
+allocatable shrinks with a broken card, and the others do not.
 """
 
 import json

@@ -5,15 +5,16 @@ and changes nothing: the same question has the same answer.
 """
 
 from .assignment import MemberKind, assigned, decided, most_assigned, never_fits
-from .audited_card import card_not_steered
+from .borrowing import is_surplus, must_go_first, with_borrowing
 from .create_judgement import MOST_CLASSES, MOST_KINDS, MOST_MEMBERS, judge_create, on_the_way
-from .first_step import must_go_first
+from .free_nodes import has_free
 from .holders import holders_text, lacked, with_holders, with_holders_of
 from .judgement import judge_new, judge_presence, judge_release, queue_not_named, queue_on_its_way
-from .outside_volcano import told_of_default
 from .probably_meant import any_queue_meant, group_meant, queue_meant, with_group_meant
+from .queue_room import QueueRoom
 from .queue_write import Suggestions, doubts_about_rows, known_card_meant
 from .resize import judge_resize
+from .unenforced import card_not_steered, told_of_default
 from .waking import RefusedWorkload, refused_workload, with_room
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "MOST_KINDS",
     "MOST_MEMBERS",
     "MemberKind",
+    "QueueRoom",
     "RefusedWorkload",
     "Suggestions",
     "any_queue_meant",
@@ -29,7 +31,9 @@ __all__ = [
     "decided",
     "doubts_about_rows",
     "group_meant",
+    "has_free",
     "holders_text",
+    "is_surplus",
     "judge_create",
     "judge_new",
     "judge_presence",
@@ -46,6 +50,7 @@ __all__ = [
     "queue_on_its_way",
     "refused_workload",
     "told_of_default",
+    "with_borrowing",
     "with_group_meant",
     "with_holders",
     "with_holders_of",

@@ -25,10 +25,10 @@ from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..verdict import Effect, Outcome, Verdict, effect_of
-from .fit.borrowing import lent_now
-from .fit.queue_room import QueueRoom
+from .borrowing import lent_now
 from .held_up import held_up_in
 from .judgement import judge, judge_new, judge_presence
+from .queue_room import QueueRoom
 
 MOST_CLASSES: Final = 32
 """Classes of waiting pods that one question looks at. Beyond that a pod may be admitted that should

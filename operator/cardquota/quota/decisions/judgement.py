@@ -18,12 +18,11 @@ from ..pods.pod_request import CardChoice, PodRequest, card_devices
 from ..verdict import Outcome, Verdict
 from ..vocabulary import GPU_MEMORY, NAMESPACE_ENFORCED, Mode, QueueState, Reason
 from .assignment import MemberKind, most_assigned
-from .fit.borrowing import with_borrowing
-from .fit.free_nodes import has_free
-from .fit.outside_quota import OutsideQuota
-from .fit.over_quota import over_quota, reason_of
-from .fit.queue_room import QueueRoom
+from .borrowing import with_borrowing
+from .free_nodes import has_free
+from .over_quota import OutsideQuota, over_quota, reason_of
 from .probably_meant import queue_meant, with_group_meant
+from .queue_room import QueueRoom
 
 _MOST_KINDS: Final = 64
 """Kinds of waiting members that are looked at when a member goes by itself."""

@@ -20,7 +20,7 @@ from ..pods.pod_record import PodRecord
 from ..pods.pod_request import card_devices
 from ..verdict import Growth, Outcome, Shortfall, Verdict
 from ..vocabulary import CPU, MEMORY, QueueState, Reason
-from .fit.over_quota import reason_of
+from .over_quota import reason_of
 
 
 def judge_resize(ledger: LedgerReader, before: PodFacts, after: PodFacts) -> Verdict:

@@ -11,6 +11,7 @@ from .ledger_reader import LedgerReader
 from .ledger_state import LedgerState
 from .pod_assessor import PodAssessor
 from .pod_classification import class_key_of
+from .progressive_filling import ProgressiveFilling, WeightedDemand
 from .release_decisions import ReleaseDecisions
 
 __all__ = [
@@ -19,6 +20,8 @@ __all__ = [
     "LedgerReader",
     "LedgerState",
     "PodAssessor",
+    "ProgressiveFilling",
     "ReleaseDecisions",
+    "WeightedDemand",
     "class_key_of",
 ]

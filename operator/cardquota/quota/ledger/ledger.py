@@ -30,7 +30,8 @@ from ..kept_objects import LeftOut
 from ..messages import report_messages, request_messages
 from ..nodes.node_facts import NodeFacts
 from ..pods.pod_facts import PodFacts, State
-from ..pods.pod_record import PodRecord, kept_once_bound, without_texts
+from ..pods.pod_record import PodRecord
+from ..pods.reading import kept_once_bound, without_texts
 from ..vocabulary import GPU_MEMORY, Mode
 from .charges import Charges
 from .groups.group_facts import GroupFacts, NamespaceFacts
@@ -461,7 +462,7 @@ class Ledger(LedgerState):
             self._learn_anew()
             # A name that pods hold is shown from now on, or no longer (P8).
             self.dirty.mark_showing(named)
-        account.quota = quota
+        account.set_quota(quota)
         self._forget(changed)
         for card, quotas in before.items():
             self.shares.quota_changed(account.name, card)

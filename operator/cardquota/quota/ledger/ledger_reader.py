@@ -22,12 +22,12 @@ from ..pods.pods_by_controller import PodsByController
 from ..pods.queue_users import HeldCards, QueueUsers
 from ..pods.reading import Reading
 from ..pods.workload_cache import WorkloadCache
-from ..shares.shares import Shares
 from ..vocabulary import Mode, Policy
 from .groups.group_facts import NamespaceFacts
 from .groups.job_groups import JobGroups
 from .groups.pod_group_state import PodGroupState
 from .groups.queue_groups import QueueGroups
+from .shares import Shares
 
 
 class LedgerReader(Protocol):

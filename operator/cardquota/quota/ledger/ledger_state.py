@@ -28,15 +28,14 @@ from ..pods.claims import DeviceClasses
 from ..pods.live_holdings import LiveHoldings, UpdatePart
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
-from ..pods.pod_record import PodRecord, SortKey, kept_size
+from ..pods.pod_record import PodRecord, SortKey
 from ..pods.pod_request import PodRequest, card_devices
 from ..pods.pods_by_controller import PodsByController
 from ..pods.queue_users import HeldCards, QueueUsers
-from ..pods.reading import Reading, Readings
+from ..pods.reading import Reading, Readings, kept_size
 from ..pods.unstamped_pod_index import UnstampedPodIndex
 from ..pods.workload_cache import WorkloadCache
 from ..pods.workload_facts import KINDS, WorkloadFacts
-from ..shares.shares import Shares
 from ..stamp import Reservation
 from ..verdict import mode_of
 from ..vocabulary import (
@@ -56,6 +55,7 @@ from .groups.made_for_pods import made_for_pods
 from .groups.pod_group_state import Asks, PodGroupState
 from .groups.queue_groups import QueueGroups
 from .groups.silent_groups import SilentGroups
+from .shares import Shares
 
 _NO_QUOTA: Final[Amounts] = {}
 _NAMED_QUEUE: Final = 7_000

@@ -4,8 +4,9 @@ Amounts are whole cards, cores and Gi. A refusal names the queue, the card, the 
 do. Texts contain no number that changes from one try to the next, except those of the sentence.
 
 Of requests: `shortfall_messages`, `request_messages`, `queue_messages`. At the gate:
-`gate_messages`, `gang_messages`, `order_messages`. Of what is written: `group_messages`,
-`queue_write_messages`. For the administrator: `report_messages`.
+`gate_messages`, `gang_messages`, `binding_messages`. Of what is written: `group_messages`,
+`queue_write_messages`, `workload_messages`. For the administrator: `report_messages`,
+`fence_messages`. To questions: `answer_messages`. Parts of them: `phrases`.
 """
 
 from .report_messages import card_memory_unreadable

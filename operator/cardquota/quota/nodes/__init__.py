@@ -4,15 +4,12 @@ In: `NodeFacts`, and bound pods. Out: `NodeCache`, which tells the card behind a
 totals, the cards on nodes that a selector picks, and free cards.
 """
 
-from .free_cards import FreeCards
-from .node_cache import NodeCache, RememberedCards
+from .node_cache import NodeCache
 from .node_facts import NodeFacts
 from .node_selection import NodeSelection
 
 __all__ = [
-    "FreeCards",
     "NodeCache",
     "NodeFacts",
     "NodeSelection",
-    "RememberedCards",
 ]

@@ -114,10 +114,6 @@ class FreeCards:
                 return self.used.get(node, {}).get(resource, 0), amount
         return None
 
-    def at_once(self, card: str, amount: int) -> bool:
-        """Whether a node has `amount` of a card free besides the pods that still get a node."""
-        return 0 < amount <= self.on(card, self.by_taints(card).values()).most_after(Counter())
-
     def total(self, card: str) -> int:
         """What is free of a card on all nodes together, less what pods will take that were let
         through and have no node yet. Costs a step for each of the `by_taints`.

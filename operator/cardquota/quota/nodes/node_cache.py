@@ -1,4 +1,4 @@
-"""Which card each node offers under which resource name, or last offered (D8)."""
+"""What the ledger holds of nodes: their cards, the totals, and the pods that wait for a node."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
@@ -7,10 +7,10 @@ from ..amounts import Amounts, MutableAmounts
 from ..cards.card import Card, model_of
 from ..cards.catalog import Catalog
 from ..cards.discovery import NodeProblems, some_of
+from ..kept_objects import SizedCache
 from ..limits import KIB
 from ..pods.pod_facts import PodFacts
 from ..selectors.selector import decode
-from ..sized_cache import SizedCache
 from ..vocabulary import GPU_PRODUCT
 from .free_cards import FreeCards
 from .node_facts import NodeFacts, label_of
@@ -18,33 +18,6 @@ from .node_selection import NodeSelection
 from .node_totals import NodeTotals
 
 _NONE: Final[Mapping[str, str]] = {}
-
-
-class RememberedCards:
-    """By node and resource name."""
-
-    def __init__(self) -> None:
-        self._by_node: dict[str, dict[str, str]] = {}
-
-    def put(self, node: str, resource: str, card: str) -> None:
-        """A node offers this card, and no other one by the same resource name."""
-        self._by_node.setdefault(node, {})[resource] = card
-
-    def forget(self, node: str, resource: str) -> None:
-        """Nothing is known any more of what a node offers by a resource name."""
-        cards = self._by_node.get(node, {})
-        if cards.pop(resource, None) is not None and not cards:
-            del self._by_node[node]
-
-    def forget_node(self, node: str) -> None:
-        """The same for all resource names."""
-        self._by_node.pop(node, None)
-
-    def on(self, node: str) -> Mapping[str, str]:
-        """By resource name: the cards of a node."""
-        return self._by_node.get(node, _NONE)
-
-
 Choice = Mapping[str, list[str]]
 """By card: those of the picked nodes that have it."""
 _NAMING: Final = SizedCache[bytes, bool]()
@@ -61,9 +34,9 @@ class NodeCache:
         self._apart: dict[str, dict[str, Card]] = {}
         """By card, if nodes disagree: the nodes that show it by other labels, and how (P5)."""
         self._problems = NodeProblems()
-        self._remembered = RememberedCards()
-        """Includes cards that a node no longer offers (D8) or that are not counted because nodes
-        disagree (D7)."""
+        self._remembered: dict[str, dict[str, str]] = {}
+        """By node and resource name: the card that a node offers, or last offered (D8). Includes
+        cards that are not counted because nodes disagree (D7)."""
         self._resource_changes: tuple[set[str], set[str]] = set(), set()
         self._unresolved: dict[str, set[str]] = {}
         self._selection = NodeSelection()
@@ -84,7 +57,7 @@ class NodeCache:
         if old == facts:
             return []
         if old is not None and old.uid != facts.uid:
-            self._remembered.forget_node(facts.name)
+            self._remembered.pop(facts.name, None)
         learned, changed = self._take(facts)
         for name in changed:
             self._resource_changes[0].add(name)
@@ -113,7 +86,7 @@ class NodeCache:
         """Read nodes that show or have shown a card as if they were new. Costs O(nodes)."""
         apart = set(self._apart.get(card, ()))
         for name, facts in list(self._facts.items()):
-            if name in apart or card in self._remembered.on(name).values():
+            if name in apart or card in self._remembered.get(name, _NONE).values():
                 self._resource_changes[1].add(name)
                 self._take(facts)
 
@@ -144,14 +117,14 @@ class NodeCache:
         """Returns what `see` returns, and the cards whose resource name has changed."""
         counted: list[tuple[Card, int]] = []
         problems, learned, changed = list[str](), list[str](), list[str]()
-        remembered = self._remembered
+        remembered = self._remembered.setdefault(facts.name, {})
         self._put_together(facts.name)
         for card, amount in facts.cards:
             before, shown = self._catalog.resource(card.name), self._catalog.card(card.name)
             new, problem = self._catalog.learn(card)
             if problem is not None:
                 problems.append(problem)
-                remembered.put(facts.name, card.resource, card.name)
+                remembered[card.resource] = card.name
                 continue
             if new:
                 learned += {card.resource, before or card.resource}
@@ -162,7 +135,7 @@ class NodeCache:
                     f"card <{card.name}> is counted in {unit} on other nodes, but in {card.unit} "
                     "here"
                 )
-                remembered.forget(facts.name, card.resource)
+                remembered.pop(card.resource, None)
                 self._set_apart(facts.name, card)
                 continue
             elif (key := self._lacks(facts, card.name)) is not None:
@@ -175,7 +148,7 @@ class NodeCache:
             elif self._catalog.note_memory(card):
                 learned.append(card.resource)
             counted.append((card, amount))
-            remembered.put(facts.name, card.resource, card.name)
+            remembered[card.resource] = card.name
         largest = max(facts.memory.sizes, default=0) if facts.memory is not None else 0
         self._totals.put(facts.name, tuple(counted), largest)
         self.free.offer(facts.name, tuple(counted) if facts.takes_pods else (), facts.taints)
@@ -205,7 +178,7 @@ class NodeCache:
         self._totals.put(name, ())
         self.free.offer(name, ())
         self._facts.pop(name, None)
-        self._remembered.forget_node(name)
+        self._remembered.pop(name, None)
         self._problems.drop(name)
         self._selection.drop(name)
         self._put_together(name)
@@ -213,7 +186,7 @@ class NodeCache:
 
     def card_of(self, node: str, resource: str) -> str | None:
         """The card that a node offers, or last offered, under a resource name that counts it."""
-        card = self._remembered.on(node).get(resource)
+        card = self._remembered.get(node, _NONE).get(resource)
         return card if card is not None and self._catalog.resource(card) == resource else None
 
     def get(self, node: str) -> NodeFacts | None:
@@ -234,7 +207,7 @@ class NodeCache:
         return {name: f"{use[0]}/{use[1]}" for name, use in uses if use is not None}
 
     def _cards_had(self, node: str) -> Iterator[str]:
-        for resource in self._remembered.on(node):
+        for resource in self._remembered.get(node, _NONE):
             card = self.card_of(node, resource)
             if card is not None:
                 yield card

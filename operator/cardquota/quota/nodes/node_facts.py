@@ -1,8 +1,4 @@
-"""The memory of a node's cards as a card that queues have quota for (B10): `NVIDIA-A10/gpu-mem`.
-
-It is found on every node that shares its cards, and counts only while some quota has a row for any:
-the ledger decides on that.
-"""
+"""What is kept of a node: its cards, and its labels, by which pods pick it."""
 
 from bisect import bisect_left
 from collections.abc import Mapping

@@ -11,10 +11,10 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from ..cards.card import Card, Labels
+from ..kept_objects import SizedCache
 from ..limits import KIB
 from ..selectors.picking import LabelledNode, picked
 from ..selectors.selector import HOST_NAME, NODE_NAME, Place, decode
-from ..sized_cache import SizedCache
 
 _STEPS_AT_EVENT: Final = 5_000
 """Nodes that one event about a node has looked at, at most, once for each requirement: 0.5 ms."""

@@ -1,4 +1,4 @@
-"""Namespaces: their labels, and the queue they name."""
+"""What pods get from the cluster around them: namespaces, defaults, priorities, device classes."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The base of all structs of Kubernetes objects: how they appear in JSON."""
+"""How Kubernetes objects appear in JSON, and the metadata that objects of all kinds have."""
 
 from msgspec import Struct, field
 

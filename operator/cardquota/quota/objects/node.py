@@ -1,4 +1,4 @@
-"""What a pod's affinity requires of the labels of its node."""
+"""Nodes: labels, what is allocatable, and whether they take pods."""
 
 from msgspec import field
 

@@ -8,9 +8,9 @@ from .live_holdings import REPLICA_SET, UpdatePart
 from .pod_defaults import PodDefaults
 from .pod_facts import PodFacts, State, alias_warning, card_problem, card_text
 from .pod_record import ChargeState, PodRecord, SortKey
-from .pod_request import CardChoice, InvalidRequest, PodRequest, invalid_request
+from .pod_request import InvalidRequest, PodRequest, invalid_request
 from .pod_total import PodTotals, oversized_totals, pod_totals
-from .queue_users import CardHolders, HeldCards
+from .queue_users import HeldCards
 from .reading import Reading, Readings, read
 from .workload_cache import WorkloadCache
 from .workload_facts import WorkloadFacts, pod_of
@@ -18,8 +18,6 @@ from .workload_usage import WorkloadUsage
 
 __all__ = [
     "REPLICA_SET",
-    "CardChoice",
-    "CardHolders",
     "ChargeState",
     "HeldCards",
     "InvalidRequest",

@@ -1,19 +1,16 @@
-"""Devices that pods ask for as resources, and that a DeviceClass provides (P7).
+"""Devices of Dynamic Resource Allocation, which no quota can count (P7).
 
-Dynamic Resource Allocation allocates them like those in `spec.resourceClaims`: by selectors that do
-not mention a card's name. So no quota can count them.
+They are allocated by selectors that do not mention a card's name: those that `spec.resourceClaims`
+names, and those that a pod asks for as resources which a DeviceClass provides. Only a claim, or its
+template, says of which DeviceClass it is; some have no cards, such as channels between nodes.
 """
 
 from collections import Counter
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
-from ..amounts import QuantityError, milli
 from ..messages import request_messages
 from ..objects.pod import PodSpec
-
-PREFIX: Final = "deviceclass.resource.kubernetes.io/"
-"""The resource name of every DeviceClass is this and the name of the class."""
 
 
 class DeviceClasses:
@@ -49,32 +46,6 @@ class DeviceClasses:
 
     def __bool__(self) -> bool:
         return bool(self._names)
-
-
-def claims_devices(spec: PodSpec) -> bool:
-    """Whether the pod's own text claims devices: in `spec.resourceClaims`, or by the resource name
-    that every DeviceClass has.
-    """
-    if spec.resource_claims:
-        return True
-    for containers in (spec.containers, spec.init_containers):
-        for container in containers or ():
-            resources = container.resources
-            if resources is None:
-                continue
-            for amounts in (resources.limits, resources.requests):
-                for name in amounts or ():
-                    if name.startswith(PREFIX) and amounts and _some(amounts[name]):
-                        return True
-    return False
-
-
-def _some(amount: int | float | str) -> bool:
-    """Whether it is more than zero. An unreadable amount may be."""
-    try:
-        return milli(amount) != 0
-    except QuantityError:
-        return True
 
 
 CLAIM: Final = "ResourceClaim"

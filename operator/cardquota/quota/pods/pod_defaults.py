@@ -51,11 +51,6 @@ class PodDefaults:
         self._overheads: dict[str, _Items] = {}
         """By RuntimeClass."""
 
-    @property
-    def different(self) -> int:
-        """How many objects hold the defaults of all LimitRanges: equal ones are kept once."""
-        return len({id(defaults) for one in self._ranges.values() for _, defaults in one})
-
     def limit_range_seen(self, found: LimitRange) -> None:
         """A LimitRange was added or changed."""
         meta, defaults = found.metadata, _defaults_of(found.spec.limits or ())

@@ -1,7 +1,7 @@
-"""The annotation that names a card, and its alias (section 2).
+"""What is kept of a pod: a small flat record, strings interned, no raw object (T1, P1, P6, P8).
 
-The alias is read if the annotation is missing, with a warning. If the two disagree the pod is
-refused: we cannot tell which of them was meant.
+Facts are what the pod itself says. The ledger decides what follows from them together with queues,
+nodes and groups: its queue, its cards, its charge.
 """
 
 from collections.abc import Hashable
@@ -11,47 +11,19 @@ from sys import intern
 from typing import Final, TypeVar, cast
 
 from .. import vocabulary as v
-from ..amounts import Devices, QuantityError
+from ..amounts import Devices, QuantityError, milli
 from ..cards.memory_shape import CardPlacement, read_placement
+from ..kept_objects import SizedCache
 from ..limits import KIB, LONGEST_OBJECT_NAME, TERM_TEXT, kept_name
 from ..messages import group_messages, request_messages
 from ..objects.meta import Owner
 from ..objects.pod import Pod, PodAnnotations, PodMeta, PodSpec
 from ..selectors.selector import Selector, encode
 from ..selectors.taints import Tolerations, tolerations_of
-from ..sized_cache import SizedCache
 from ..stamp import Stamp, read_allocated
 from ..words import seconds_of
-from .claims import claims_devices
 from .pod_limits import excess, long_name
 from .pod_total import PodTotals, oversized_totals, pod_totals, with_status
-
-
-def card_text(notes: PodAnnotations) -> str | None:
-    """The card text of a pod, under either key."""
-    text = notes.card_name if notes.card_name is not None else notes.card_alias
-    return None if text is None else intern(text)
-
-
-def card_problem(notes: PodAnnotations) -> str:
-    """The conflict between the two annotations; empty if there is none."""
-    if not _disagree(notes):
-        return ""
-    name, alias = notes.card_name or "", notes.card_alias or ""
-    return request_messages.disagree(v.CARD_NAME, name, v.CARD_NAME_ALIAS, alias)
-
-
-def alias_warning(notes: PodAnnotations | None) -> tuple[str, ...]:
-    """A warning if the alias is set and does not conflict with the annotation."""
-    if notes is None or notes.card_alias is None or _disagree(notes):
-        return ()
-    return (request_messages.alias_used(),)
-
-
-def _disagree(notes: PodAnnotations) -> bool:
-    name, alias = notes.card_name, notes.card_alias
-    return name is not None and alias is not None and name != alias
-
 
 _SUCCEEDED = "Succeeded"
 _FAILED = "Failed"
@@ -63,6 +35,8 @@ _NODE: Final = "Node"
 _NOT_STARTED: Final = ("", "Pending")
 _NONE = PodAnnotations()
 T = TypeVar("T", bound=Hashable)
+DEVICE_CLASS_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
+"""The resource name of every DeviceClass is this and the name of the class."""
 
 
 class State(IntEnum):
@@ -284,6 +258,32 @@ def pod_facts(pod: Pod) -> PodFacts:
     )
 
 
+def claims_devices(spec: PodSpec) -> bool:
+    """Whether the pod's own text claims devices: in `spec.resourceClaims`, or by the resource name
+    that every DeviceClass has.
+    """
+    if spec.resource_claims:
+        return True
+    for containers in (spec.containers, spec.init_containers):
+        for container in containers or ():
+            resources = container.resources
+            if resources is None:
+                continue
+            for amounts in (resources.limits, resources.requests):
+                for name in amounts or ():
+                    if name.startswith(DEVICE_CLASS_PREFIX) and amounts and _is_some(amounts[name]):
+                        return True
+    return False
+
+
+def _is_some(amount: int | float | str) -> bool:
+    """Whether it is more than zero. An unreadable amount may be."""
+    try:
+        return milli(amount) != 0
+    except QuantityError:
+        return True
+
+
 def _state(phase: str, node: str, *, gated: bool) -> State:
     if phase == _SUCCEEDED:
         return State.SUCCEEDED
@@ -395,3 +395,29 @@ def _scheduled(pod: Pod) -> str:
         if condition.type == "PodScheduled" and condition.status == "True":
             return condition.last_transition_time or ""
     return ""
+
+
+def card_text(notes: PodAnnotations) -> str | None:
+    """The card text of a pod, under either key."""
+    text = notes.card_name if notes.card_name is not None else notes.card_alias
+    return None if text is None else intern(text)
+
+
+def card_problem(notes: PodAnnotations) -> str:
+    """The conflict between the two annotations; empty if there is none."""
+    if not _disagree(notes):
+        return ""
+    name, alias = notes.card_name or "", notes.card_alias or ""
+    return request_messages.disagree(v.CARD_NAME, name, v.CARD_NAME_ALIAS, alias)
+
+
+def alias_warning(notes: PodAnnotations | None) -> tuple[str, ...]:
+    """A warning if the alias is set and does not conflict with the annotation."""
+    if notes is None or notes.card_alias is None or _disagree(notes):
+        return ()
+    return (request_messages.alias_used(),)
+
+
+def _disagree(notes: PodAnnotations) -> bool:
+    name, alias = notes.card_name, notes.card_alias
+    return name is not None and alias is not None and name != alias

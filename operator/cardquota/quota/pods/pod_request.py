@@ -406,26 +406,7 @@ def _invalid(text: str) -> InvalidRequest:
     return InvalidRequest(Reason.INVALID_CARD, text)
 
 
-class CardNodes(Protocol):
-    """What is known of nodes."""
-
-    def has(self, card: str) -> bool:
-        """Whether some node has the card."""
-
-
-class CardsThere(Protocol):
-    """What is known of cards."""
-
-    @property
-    def catalog(self) -> Catalog:
-        """The kinds of cards."""
-
-    @property
-    def nodes(self) -> CardNodes:
-        """What is known of nodes."""
-
-
-def card_meant(written: str, known: CardsThere, *, resource: str = "") -> str:
+def card_meant(written: str, known: Knowledge, *, resource: str = "") -> str:
     """The closest card that a node has; empty if none is close. `resource`: the resource name that
     must count it, if that is known.
     """

@@ -21,10 +21,10 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from ..amounts import Devices, Quantity, QuantityError, count, milli, milli_bytes
+from ..kept_objects import SizedCache
 from ..limits import KIB, RESOURCES
 from ..objects.meta import ResourceList
 from ..objects.pod import Container, PodSpec, PodStatus, Resources, ResourcesOnNode
-from ..sized_cache import SizedCache
 from ..vocabulary import COMPUTE_RESOURCES, CPU, MEMORY
 from ..words import show
 

@@ -90,9 +90,8 @@ class QueueUsers:
 
 
 class CardHolders:
-    """Which workloads of one namespace hold how much of one card of one queue, by name.
-
-    Workloads of different kinds with one name count as one.
+    """Which workloads of one namespace hold how much of one card of one queue. Workloads of
+    different kinds with one name count as one.
     """
 
     __slots__ = ("amounts", "total")

@@ -1,4 +1,8 @@
-"""The pod that a workload would make now, from its pod template."""
+"""What is kept of a workload: how many pods it wants and has, and from which template.
+
+The template is kept as the short JSON of what is read of it: objects would take five times as much
+memory, and it is needed only when the workload is scaled or woken.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,11 +11,11 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from ..kept_objects import SizedCache
 from ..limits import TEMPLATE_TEXT, kept_name
 from ..objects.meta import Owner
 from ..objects.pod import Pod
 from ..objects.workload import LargeWorkload, PodTemplate, Workload
-from ..sized_cache import SizedCache
 from .pod_defaults import PodDefaults
 from .pod_facts import PodFacts, pod_facts
 

@@ -26,6 +26,7 @@ from ..pending.readiness import Readiness
 from ..pending.release_key import LOST, ReleaseKey
 from ..verdict import Outcome
 from ..vocabulary import COMPUTE_RESOURCES
+from .refusals import Refusal, next_refusals
 from .release_judge import Opening, ReleaseJudge, Wait
 from .starvation import Starvation
 
@@ -71,6 +72,23 @@ def release_cycle(
             if found is not None and _is_left(account, found):
                 return
     yield from in_order
+
+
+def openings(
+    ledger: Ledger, queue: str, starvation: Starvation | None = None
+) -> Iterator[Opening | Refusal]:
+    """What can be opened in a queue now, in order, and who is to be told why he waits.
+
+    `starvation`: what wait is too long; None: none is.
+    """
+    account = ledger.account(queue)
+    if account is None:
+        return
+    for found in release_cycle(ledger, account, starvation=starvation):
+        if found is not None:
+            yield found
+        while (refusals := next_refusals(ledger, account)) is not None:
+            yield from refusals
 
 
 class _Cycle:

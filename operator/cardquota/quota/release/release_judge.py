@@ -8,11 +8,11 @@ from typing import Final
 
 from ..accounts.account import AccountReader
 from ..amounts import Charge, MutableAmounts, canonical, is_card
-from ..decisions.fit.borrowing import MOST_LENT, with_borrowing
-from ..decisions.fit.queue_room import QueueRoom
+from ..decisions.borrowing import MOST_LENT, with_borrowing
 from ..decisions.groups.enqueue_judgement import judge_enqueue
 from ..decisions.groups.gang_judgement import judge_gang
 from ..decisions.judgement import judge, judge_presence, judge_release
+from ..decisions.queue_room import QueueRoom
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..limits import GANG_KINDS

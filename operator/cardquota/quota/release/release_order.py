@@ -49,19 +49,14 @@ class QueueOrder:
         self._unplaced.update(queues)
 
     def place_one(self) -> bool:
-        """Compute the place of one added queue, or take one step towards it. Returns whether there
-        was anything to do.
+        """Compute the place of one added queue. Returns whether there was any.
 
         Costs by the cards of its quota, so many queues are placed in portions.
         """
         if not self._unplaced:
             return False
         queue = self._unplaced.pop()
-        found = _place(self._ledger, queue)
-        if found is None:
-            self._unplaced.add(queue)
-            return True
-        place = self._round + (queue in self._had_turn), found
+        place = self._round + (queue in self._had_turn), _place(self._ledger, queue)
         if self._places.get(queue) != place:
             self._places[queue] = place
             heapq.heappush(self._heap, place)
@@ -89,22 +84,14 @@ def queue_order(ledger: LedgerReader, queues: Iterable[str]) -> list[str]:
     """Queues whose share is used up last, then by priority, by the share they hold of what they
     deserve, and by name. Without a pause.
     """
-    places = []
-    for queue in queues:
-        while (place := _place(ledger, queue)) is None:
-            pass
-        places.append(place)
-    return [place.queue for place in sorted(places)]
+    return [place.queue for place in sorted(_place(ledger, queue) for queue in queues)]
 
 
-def _place(ledger: LedgerReader, queue: str) -> _Place | None:
-    """None: a step was taken towards it, and it is to be asked for again."""
+def _place(ledger: LedgerReader, queue: str) -> _Place:
     account = ledger.account(queue)
     if account is None or account.facts is None:
         return _Place(False, 0, 0, queue)
     used = usage(ledger, account)
-    if used is None:
-        return None
     return _Place(used.overused, -account.facts.priority, used.share, queue)
 
 
@@ -118,20 +105,16 @@ class Usage(NamedTuple):
     millionths (E6)."""
 
 
-def usage(ledger: LedgerReader, account: AccountReader) -> Usage | None:
+def usage(ledger: LedgerReader, account: AccountReader) -> Usage:
     """Of cards in the quota what a queue deserves by what all ask for now (W1); of cpu and memory
     its `spec.deserved`, if it has one. Cards are not rounded before they are compared: a small
     quota might then deserve none. What it holds of anything that nobody there waits for does not
     count: who has all of one model is not behind for another one.
-
-    None: what others ask for is not taken in yet; this was one step of it.
     """
     quota, shares = account.quota, ledger.shares
     waits = {name for name, row in account.rows.items() if row.waiting}
     asked = waits | account.pending.asked_by_groups.keys()
     cards = [card for card in account.cards if card in asked and quota[card]]
-    if shares.settle(cards):
-        return None
     deserved = [(card, shares.by_request(account, card)) for card in cards]
     if account.facts is not None and account.facts.deserved:
         of_queue = account.facts.deserved.items()

@@ -6,6 +6,16 @@ and what differs from it (I2).
 
 from .cluster_report import Part, Use
 from .drift import Compared, compare, ledger_totals
+from .memory_report import (
+    MemoryNodeRow,
+    MemoryPodRow,
+    MemoryReport,
+    SharedCardRow,
+    UnitTotal,
+    memory_report,
+    node_row,
+    unlimited_use,
+)
 from .outside_use import OutsideUse
 from .queue_report import CardRow, QueueReport, ResourceRow, Waiting, columns, report
 from .recount import Totals
@@ -13,15 +23,23 @@ from .recount import Totals
 __all__ = [
     "CardRow",
     "Compared",
+    "MemoryNodeRow",
+    "MemoryPodRow",
+    "MemoryReport",
     "OutsideUse",
     "Part",
     "QueueReport",
     "ResourceRow",
+    "SharedCardRow",
     "Totals",
+    "UnitTotal",
     "Use",
     "Waiting",
     "columns",
     "compare",
     "ledger_totals",
+    "memory_report",
+    "node_row",
     "report",
+    "unlimited_use",
 ]

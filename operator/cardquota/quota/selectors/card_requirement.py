@@ -1,4 +1,4 @@
-"""`Gt` and `Lt` of node affinity and of tolerations, as the scheduler compares."""
+"""Whether a node that shows a card can meet a requirement of one label (P5)."""
 
 import re
 from collections import Counter

@@ -1,8 +1,8 @@
-"""Node affinity for the label with a card's memory, which tells shares of one product apart (P5).
+"""What a pod's node selector and required node affinity say about cards (P3, P5).
 
-A label that is a whole number of MiB is selected by a range, `Gt` and `Lt`: exactly the values that
-round to the GiB in the card's name. A label with a unit is selected by the values that nodes have
-shown.
+For a card, only the card's labels are checked; of every other label we assume that some node fits.
+Which existing nodes it picks says `picking`. When the gate opens, affinity may only
+become narrower, never wider: Kubernetes allows nothing else.
 """
 
 from collections.abc import Collection, Iterable, Sequence

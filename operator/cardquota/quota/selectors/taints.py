@@ -6,8 +6,8 @@ Equal ones share one object: clusters have few kinds of either.
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from ..kept_objects import SizedCache
 from ..objects.node import Taint, Toleration
-from ..sized_cache import SizedCache
 from .card_requirement import compares
 
 _KEEP_AWAY: Final = ("NoSchedule", "NoExecute")

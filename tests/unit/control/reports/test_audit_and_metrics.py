@@ -10,7 +10,7 @@ from cardquota.metrics import Metrics
 from cardquota.quota import time_text
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 
 from ..fakes import Told, a_world
 

@@ -16,10 +16,6 @@ def test_q2_cards_come_from_the_annotation_cpu_and_memory_from_the_spec() -> Non
     assert facts.limits == {"cpu": 4_000, "memory": 4 * 2**30}
 
 
-def test_q2_an_absent_capability_limits_nothing() -> None:
-    assert a_queue().facts().limits == {}
-
-
 def test_guarantee_and_deserved_are_read() -> None:
     queue = a_queue().put({"cpu": "2"}, "spec", "guarantee", "resource")
     facts = queue.put({"memory": "1Gi"}, "spec", "deserved").facts()
@@ -61,20 +57,6 @@ def test_w1_a_guarantee_of_a_card_is_a_whole_number(amount: str) -> None:
     with pytest.raises(QueueError, match=rf"^spec\.guarantee\.resource\.{H200}.* write "):
         check_queue(queue.wire())
     assert queue.facts().card_guarantee.get(H200, 0) == 0
-
-
-def test_q1_no_annotation_is_a_quota_of_nothing() -> None:
-    facts = a_queue().facts()
-    assert (facts.quota, facts.quota_problem) == ({}, "")
-
-
-@pytest.mark.parametrize("text", ["{", "[]", '{"A": 0.5}', '{"A": 1, "A": 2}', '{"A|B": 1}'])
-def test_q4_a_quota_that_cannot_be_read_is_refused_at_write(text: str) -> None:
-    queue = a_queue().with_quota_text(text)
-    with pytest.raises(QueueError, match=r"card\.quota cannot be read.*Write a JSON object"):
-        check_queue(queue.wire())
-    assert queue.facts().quota is None
-    assert queue.facts().quota_problem
 
 
 def test_q4_what_can_be_read_is_accepted() -> None:

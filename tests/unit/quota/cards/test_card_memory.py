@@ -19,13 +19,6 @@ def can_be(memory: MemoryLabel, text: str) -> bool:
     return bool(CardRequirement(KEY, "In", (text,)).allowed([Card("share", "r", (), memory)]))
 
 
-@pytest.mark.parametrize(
-    ("mib", "gib"), [(97871, 96), (81559, 80), (511, 0), (512, 1), (1535, 1), (1536, 2)]
-)
-def test_d3_memory_is_rounded_half_up(mib: int, gib: int) -> None:
-    assert gib_of(mib) == gib
-
-
 @given(st.integers(1, 10**6))
 def test_p5_the_range_of_a_share_holds_exactly_what_is_rounded_to_it(mib: int) -> None:
     memory = of(gib_of(mib))

@@ -14,8 +14,6 @@ from cardquota.quota.cards import (
     DEFAULT_TABLE,
     Vendor,
     VendorTable,
-    can_exist,
-    counts_form,
     discover,
     vendor_behind,
 )
@@ -62,11 +60,6 @@ def test_every_node_of_the_sample_cluster_is_looked_at() -> None:
     assert len(SAMPLE) == 11
 
 
-def test_d1_the_amount_is_allocatable_never_the_label() -> None:
-    node = a_node().with_cards(H200, 5).labelled(f"{GPU}.count", "8")
-    assert cards_of(node) == {H200: 5}
-
-
 @pytest.mark.parametrize("count", ["0", "99", "", "lots", "-1", str(2**70)])
 def test_d1_a_count_that_disagrees_says_nothing(count: str) -> None:
     node = a_node().with_cards(H200, 8).labelled(f"{GPU}.count", count)
@@ -81,28 +74,9 @@ def test_d4_a_profile_is_the_nodes_own_products_whoever_elses_it_looks_like() ->
     }
 
 
-def test_d1_a_type_may_contain_hyphens() -> None:
-    assert cards_of(a_node().with_cards("X-1", 2, "example.com/big-xpu")) == {"X-1": 2}
-
-
-def test_d1_types_that_begin_with_mig_are_no_cards() -> None:
-    node = a_node().with_cards("X", 2, "nvidia.com/mig-1g.18gb")
-    assert cards_of(node) == {}
-
-
-def test_d2_hostdev_is_no_card() -> None:
-    node = a_node().with_cards(H200, 8).offering(16, "nvidia.com/hostdev")
-    assert cards_of(node) == {H200: 8}
-
-
 def test_a_card_shows_the_labels_a_pod_must_ask_for() -> None:
     ((card, _),) = a_node().with_cards(H200, 8).facts().cards
     assert (card.resource, card.labels) == (GPU, ((f"{GPU}.product", H200),))
-
-
-@pytest.mark.parametrize(("memory", "size"), [("97871", 96), ("81559", 80), ("512", 1), ("511", 0)])
-def test_d3_the_memory_of_a_share_is_rounded_half_up(memory: str, size: int) -> None:
-    assert cards_of(a_node().sharing(H800, 8, memory)) == {f"{H800}/mps-{size}g*1/2": 8}
 
 
 def test_d3_a_share_is_found_by_product_replicas_and_strategy() -> None:
@@ -120,14 +94,6 @@ def test_d3_whatever_is_no_time_slice_is_one_mps_share(strategy: str | None) -> 
     ((usual, _),) = a_node().sharing(H800, 8, "81559").facts().cards
     assert card == usual
     assert card.name == f"{H800}/mps-80g*1/2"
-
-
-def test_d3_a_time_slice_is_no_mps_share() -> None:
-    node = a_node().sharing(H800, 8, "81559").labelled(f"{GPU}.sharing-strategy", "time-slicing")
-    ((card, amount),) = node.facts().cards
-    assert (card.name, amount) == (f"{H800}/shared-80g*1/2", 8)
-    assert (f"{GPU}.sharing-strategy", "time-slicing") in card.labels
-    assert not card.barred
 
 
 def test_q4_cpu_is_no_cards_product() -> None:
@@ -152,15 +118,6 @@ def test_d3_no_shares_offered_are_no_card_and_no_problem() -> None:
 def test_d4_slices_are_cards_of_their_own() -> None:
     node = a_node().with_cards(H200, 7).with_slices("1g.18gb", 3)
     assert cards_of(node) == {H200: 7, f"{H200}/mig-1g.18gb-mixed": 3}
-
-
-def test_d5_whole_and_shared_cards_may_stand_on_one_node() -> None:
-    node = a_node().sharing(H800, 8, "81559").offering(4)
-    assert cards_of(node) == {H800: 4, f"{H800}/mps-80g*1/2": 8}
-
-
-def test_d8_cards_that_are_all_taken_away_are_still_shown() -> None:
-    assert cards_of(a_node().with_cards(H200, "0")) == {H200: 0}
 
 
 def test_d9_an_amount_may_be_as_large_as_kubernetes_can_hold() -> None:
@@ -232,22 +189,6 @@ def test_d1_without_a_memory_all_are_counted_but_shares(memory: dict[str, str]) 
 SLICE = "nvidia.com/mig-1g.18gb"
 
 
-@pytest.mark.parametrize("resource", [SLICE, f"{SLICE}.shared"])
-@pytest.mark.parametrize(
-    ("strategy", "how"), [({f"{SLICE}.sharing-strategy": "time-slicing"}, "shared"), ({}, "mps")]
-)
-def test_d4_shares_of_a_slice_have_their_own_name(
-    resource: str, strategy: dict[str, str], how: str
-) -> None:
-    labels = {f"{GPU}.product": H200, f"{SLICE}.replicas": "4", **strategy}
-    ((card, amount),) = discover(labels, {resource: 8}, DEFAULT_TABLE).cards
-    assert (card.name, amount) == (f"{H200}/{how}-mig-1g.18gb*1/4", 8)
-    assert can_exist(card.name)
-    assert counts_form(resource, card.name)
-    assert not counts_form(SHARED, card.name)
-    assert vendor_behind(resource).card(card.name, resource) == card
-
-
 @pytest.mark.parametrize(("types", "whose"), [(("gpu", "npu"), "gpu"), (("xpu", "npu"), "")])
 def test_d4_slices_of_several_products_of_a_prefix_belong_to_its_type_gpu(
     types: tuple[str, str], whose: str
@@ -274,21 +215,6 @@ def test_d6_a_card_that_is_not_divided_is_not_looked_for_on_nodes_that_divide_th
     amd = DEFAULT_TABLE.owner("amd.com/gpu")
     assert amd is not None
     assert amd.card("MI300X", "amd.com/gpu") == card
-
-
-def test_d6_parts_of_cards_under_the_name_of_whole_ones_are_cards_of_their_own() -> None:
-    labels = {"amd.com/gpu.product-name": "MI300X", PARTITION: "cpx_nps4"}
-    ((card, amount),) = discover(labels, {"amd.com/gpu": 64}, DEFAULT_TABLE).cards
-    assert (card.name, amount) == ("MI300X/cpx_nps4", 64)
-    assert card.labels == (("amd.com/gpu.product-name", "MI300X"), (PARTITION, "cpx_nps4"))
-    assert can_exist(card.name)
-    assert counts_form("amd.com/gpu", card.name)
-    amd = DEFAULT_TABLE.owner("amd.com/gpu")
-    assert amd is not None
-    assert amd.card(card.name, "amd.com/gpu") == card
-    found = discover({**labels, PARTITION: "zpx_nps9"}, {"amd.com/gpu": 64}, DEFAULT_TABLE)
-    assert found.cards == ()
-    assert found.problems == (f"label {PARTITION}: <zpx_nps9> is no known partition",)
 
 
 class _Counting(VendorTable):

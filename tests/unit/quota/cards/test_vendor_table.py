@@ -307,11 +307,6 @@ def test_d9_a_leftover_beside_other_cards_is_no_second_product() -> None:
     assert cards(node({**labels, "Model": "PowerEdge-R750"}, leftover)) == found
 
 
-def test_d1_metax_with_a_number_alone_by_the_plain_rule() -> None:
-    labels = {"metax-tech.com/gpu.product": "MXC500", "metax-tech.com/gpu.memory": "65536"}
-    assert cards(node(labels, {"metax-tech.com/gpu": "8"})) == {"MXC500": 8}
-
-
 def test_d6_the_first_row_that_counts_a_name_wins() -> None:
     mine = Vendor("Mine", "mine.example", "gpu", others=("amd.com/gpu",))
     table = VendorTable([mine, Vendor("Yours", "amd.com", "gpu")])
@@ -390,13 +385,4 @@ def test_d4_a_slice_is_of_no_product_of_another_type(rows: list[Vendor]) -> None
     assert problem == (
         "nvidia.com/mig-1g.18gb is offered, but no label says of which product "
         "(nvidia.com/gpu.product)"
-    )
-
-
-def test_d3_a_share_without_the_memory_of_its_card_is_not_counted() -> None:
-    labels = {"amd.com/gpu.product-name": "MI210", "amd.com/gpu.replicas": "2"}
-    facts = node(labels, {"amd.com/gpu": "4", "amd.com/gpu.shared": "8"}).facts()
-    assert {card.name: amount for card, amount in facts.cards} == {"MI210": 4}
-    assert facts.problems == (
-        "the memory of one card is missing: it is not said by label amd.com/gpu.vram",
     )

@@ -22,7 +22,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import PodRecord
 from cardquota.quota.release import Refusal
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports.drift import drift
 
 QUEUES = ("red", "blue")

@@ -32,7 +32,7 @@ from builders.queue import QueueBody
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import ChargeState
 from cardquota.quota.release import Opening
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports import Totals
 from cardquota.quota.reports.drift import drift
 
@@ -233,7 +233,7 @@ RECORDED = a_queue("red").with_quota({"KK": 3}).having_reported("KK", 3, DCU)
 def all_that_is_told(ledger: Ledger) -> tuple[object, ...]:
     problems = sorted(ledger.nodes.problems())
     requests = {uid: ledger.pods[uid].request for uid in ledger.pods}
-    at_once = ledger.nodes.free.at_once("KK", 4)
+    at_once = ledger.nodes.free.most_on_node("KK") >= 4
     behind = ledger.catalog.resource("KK"), ledger.counts(HCU), ledger.catalog.cards_of(DCU)
     misplaced = set(ledger.misplaced)
     return state_of(ledger), problems, requests, at_once, behind, misplaced, releases(ledger)

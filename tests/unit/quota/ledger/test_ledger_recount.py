@@ -28,11 +28,10 @@ from builders.plain_cluster import (
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.quota import REQUEST, Stamp, canonical
-from cardquota.quota.decisions import on_the_way
-from cardquota.quota.decisions.fit import QueueRoom
+from cardquota.quota.decisions import QueueRoom, on_the_way
 from cardquota.quota.pods import PodRequest, read
 from cardquota.quota.release import Refusal, queue_order
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports import ledger_totals, report
 from cardquota.quota.reports.drift import drift
 

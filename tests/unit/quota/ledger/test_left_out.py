@@ -16,7 +16,7 @@ from cardquota.quota.decisions import judge_create
 from cardquota.quota.decisions.groups import judge_group_write
 from cardquota.quota.ledger import Ledger, ledger_state
 from cardquota.quota.release import Opening, Refusal
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports.drift import drift
 
 RED = a_queue("red").with_quota({H200: 400})

@@ -11,10 +11,9 @@ from cardquota.quota.decisions import judge_create
 from cardquota.quota.decisions.groups import judge_group
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import Opening
-from cardquota.quota.release.openings import openings
-from cardquota.quota.reports import report
-from cardquota.quota.scheduling import unlimited_use
-from cardquota.quota.scheduling.memory_report import memory_report
+from cardquota.quota.release.cycle import openings
+from cardquota.quota.reports import report, unlimited_use
+from cardquota.quota.reports.memory_report import memory_report
 
 from ..events import totals as all_totals
 

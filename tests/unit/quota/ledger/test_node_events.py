@@ -4,7 +4,7 @@ import pytest
 
 from builders import CARDS, H200, H800, a_ledger, a_node, a_pod, a_queue, see
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports import report
 
 SOLD = a_queue("sold").with_quota({H200: 20})

@@ -8,7 +8,7 @@ from cardquota.quota import Outcome, Reason
 from cardquota.quota.decisions import judge_create
 from cardquota.quota.pods import ChargeState
 from cardquota.quota.release import Opening, Refusal
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports.drift import drift
 
 from ..red_queue import totals

@@ -10,12 +10,10 @@ import pytest
 from builders import H200, H800
 from cardquota.quota import Shortfall, messages
 from cardquota.quota import vocabulary as v
-from cardquota.quota.decisions.fit.over_quota import over_quota
+from cardquota.quota.decisions.over_quota import over_quota
 from cardquota.quota.messages import (
-    gang_messages,
     gate_messages,
     queue_messages,
-    queue_write_messages,
     report_messages,
     request_messages,
     shortfall_messages,
@@ -30,34 +28,6 @@ from cardquota.quota.messages import (
             "number <2> of <14> that wait in Queue <red>",
         ),
         (gate_messages.waits_in_order("red", 0, 1_000), "more than <1000> wait in Queue <red>"),
-        (
-            report_messages.condition_over(v.Condition.QUOTA_VALID),
-            "quota and limits can be read again",
-        ),
-        (
-            report_messages.condition_over(v.Condition.OVER_QUOTA),
-            "the queue holds no more than it is allowed to",
-        ),
-        (
-            report_messages.condition_over(v.Condition.OVERSOLD),
-            "the cluster has at least as many cards as all quotas add up to",
-        ),
-        (gang_messages.group_let_through("red"), "Queue <red> has let the group start"),
-        (
-            gang_messages.group_runs_in_part(1, 2),
-            (
-                "only <1> of the <2> pods that start together run: "
-                "see why the others have ended, or create them again"
-            ),
-        ),
-        (
-            queue_write_messages.queue_in_use("red", 1, 2, ["a/chat", "b/train"], 1),
-            (
-                "Queue <red> is in use by 1 pod and 2 pod groups (a/chat, b/train and 1 more); "
-                "close it "
-                "(volcano.sh/card.state: Closed) and delete it when they are gone"
-            ),
-        ),
         (
             report_messages.over_quota("red", [("cpu", 4_500, 4_000)]),
             (
@@ -81,30 +51,6 @@ from cardquota.quota.messages import (
                 "through, the queue is Closed; free some of it, or raise the quota"
             ),
         ),
-        (
-            report_messages.borrowed("red", H200, 1, 2),
-            (
-                "Queue <red> holds 1 <NVIDIA-H200> beyond its quota: rolling updates may borrow 2 "
-                "until their old pods are gone; if that takes long, look at them with `kubectl "
-                "rollout status`"
-            ),
-        ),
-        (
-            report_messages.oversold(H200, 12, 6),
-            "quotas for <NVIDIA-H200> add up to 12; the cluster has 6",
-        ),
-        (
-            report_messages.quota_unreadable("it is null"),
-            (
-                "annotation volcano.sh/card.quota cannot be read: it is null; "
-                "the last good quota stays in force until it is corrected"
-            ),
-        ),
-        (
-            gate_messages.released("red", [("NVIDIA-H200", 2)]),
-            'Queue <red> has room: gate opened, charged {"NVIDIA-H200": 2}',
-        ),
-        (shortfall_messages.audited("no room"), "audit: would not be let through: no room"),
         (
             shortfall_messages.partly_fits("web", 10, 3, waits=True),
             "web: 3 of 10 pods fit the quota now, 7 wait at the gate",
@@ -152,16 +98,6 @@ from cardquota.quota.messages import (
 )
 def test_a_sentence(text: str, expected: str) -> None:
     assert text == expected
-
-
-def test_a_warning_on_the_alias_names_both_keys() -> None:
-    assert "volcano.sh/card.card" in request_messages.alias_used()
-    assert "volcano.sh/card.name" in request_messages.alias_used()
-
-
-def test_advice_may_be_left_out() -> None:
-    assert shortfall_messages.shortfalls("red", []) == ""
-    assert shortfall_messages.shortfalls("red", [], "do this") == "do this"
 
 
 def test_i4_a_refusal_says_only_the_amounts_that_could_be_read() -> None:
@@ -279,10 +215,6 @@ def test_whatever_users_name_things_a_message_is_short_and_printable(
     assert len(text) < 600
 
 
-def test_a_queue_that_is_refused_is_named() -> None:
-    assert queue_write_messages.queue_refused("red", "no") == "Queue <red>: no"
-
-
 def test_d9_what_is_said_of_a_node_names_it_and_all_that_is_wrong() -> None:
     said = (
         "cards of node <node-1> are not counted: one; two; "
@@ -303,12 +235,6 @@ def test_i3_what_got_past_is_counted_with_what_it_holds_and_an_example() -> None
     assert len(text) < 1_000, "events hold 1,024 characters"
 
 
-def test_an_installation_that_differs_is_named_with_what_to_do() -> None:
-    assert report_messages.installation_fault("Kind", "name", ["is missing", "lacks x"]) == (
-        "Kind <name> is missing; lacks x: apply the output of `cardquota manifests`"
-    )
-
-
 def test_amounts_that_look_alike_rounded_are_told_exactly() -> None:
     """Section 9: a sentence does not contradict itself."""
     short = Shortfall("memory", 1, 2**30 + 1, 2**30)
@@ -324,57 +250,6 @@ def test_q7_five_cards_over_their_quota_are_named_then_a_count() -> None:
     text = report_messages.over_quota("red", [(f"card-{n}", 2, 1) for n in range(1_000)])
     assert "2 of <card-4>, its quota is 1; and 995 more: nothing new" in text
     assert "card-5" not in text
-
-
-def test_a_gate_that_opens_without_room_does_not_claim_any() -> None:
-    text = gate_messages.released_unasked("team", "off")
-    assert text == (
-        "gate opened without looking at the quota: no pod waits in namespace <team> (mode off)"
-    )
-    assert gate_messages.released("red", []).endswith("gate opened, charged cpu and memory")
-
-
-def test_q4_what_is_stored_and_unreadable_is_told_with_its_consequence() -> None:
-    assert report_messages.limit_unreadable("x").endswith("it counts as 0 until it is corrected")
-
-
-def test_what_becomes_of_a_gang_is_told_with_its_numbers() -> None:
-    refused = gang_messages.gang_refused("train-0", "not today")
-    assert refused.startswith("the gate of pod <train-0> cannot be opened: not today; so no pod")
-    backed_off = gang_messages.gang_held_back("team", 3)
-    assert backed_off.startswith("the last <3> changes of pods of namespace <team> were refused")
-    assert "<3> of the <4> pods" in gang_messages.gang_in_part("train-0", 3, 4, 300.0)
-    rest = [(H200, 1), ("cpu", 4_000)]
-    unreserved = gang_messages.gang_not_reserved("not today")
-    assert unreserved.startswith("the PodGroup cannot be written: not today; so no pod of the")
-    undecided = gate_messages.gate_undecided("red", [(H200, 2), ("cpu", 500)], "not today")
-    assert undecided.startswith(
-        "the pod cannot be changed: not today; an earlier request to open its"
-    )
-    assert "Queue <red> holds for the pod: <NVIDIA-H200> <2>, <cpu> <0.5>; " in undecided
-    undecided = gang_messages.gang_undecided("red", [("cpu", 500)], "not today")
-    assert "cannot be written: not today; " in undecided
-    assert "Queue <red> holds for the group: <cpu> <0.5>" in undecided
-    expired = gang_messages.reservation_expired("red", 2, 3, 300.0, rest)
-    assert expired.startswith("Queue <red>: <2> of the <3> pods")
-    assert "given back: <NVIDIA-H200> <1>, <cpu> <4>." in expired
-    reserved = gang_messages.enqueued("red", rest, 300.0)
-    assert reserved.startswith("Queue <red> reserves for the group: <NVIDIA-H200> <1>, <cpu> <4>.")
-    assert "if they do not come within <300> s" in reserved
-    refused = gang_messages.group_not_enqueued("not today")
-    assert refused.startswith("the PodGroup cannot be written: not today; so nothing is reserved")
-    assert gang_messages.request_expired("red", 3, 3, 300.0, rest).endswith("they do not start")
-    expired = gang_messages.request_expired("red", 1, 3, 300.0, rest)
-    assert expired.startswith("Queue <red>: <1> of the <3> pods of the group existed <300> s")
-    kept = gang_messages.reservation_kept("red", rest, "not today")
-    assert kept.startswith("the PodGroup cannot be written: not today; so its reservation")
-    assert "Queue <red> still holds for the group: <NVIDIA-H200> <1>, <cpu> <4>; " in kept
-    assert "given back: nothing more." in gang_messages.reservation_expired("red", 2, 3, 300.0, [])
-
-
-def test_who_holds_what_comes_last() -> None:
-    assert shortfall_messages.with_held("full; wait", "held by a 1") == "full; wait; held by a 1"
-    assert shortfall_messages.with_held("full; wait", "") == "full; wait"
 
 
 def test_a_warning_has_who_holds_what_only_if_it_is_short() -> None:

@@ -44,33 +44,6 @@ def opened(*things: Body) -> Ledger:
     return ledger
 
 
-def test_e7_the_first_in_the_users_order() -> None:
-    assert goes_to(h200(), h800(), waiting("p")) == [{H200: 1}]
-    assert goes_to(h200(), h800(), waiting("p", 1, f"{H800}|{H200}")) == [{H800: 1}]
-
-
-def test_e7_another_if_the_first_is_not_free_at_once() -> None:
-    assert goes_to(h200(), h800(), on("h200-1", 2), waiting("p")) == [{H800: 1}]
-
-
-def test_e7_a_pod_uses_one_node() -> None:
-    """Two nodes have two cards free together, and none of them both."""
-    nodes = h200("h200-1"), h200("h200-2"), h800()
-    holders = on("h200-1", 1, "a"), on("h200-2", 1, "b")
-    assert goes_to(*nodes, *holders, waiting("p", 2)) == [{H800: 2}]
-    assert goes_to(*nodes, *holders, waiting("p", 1)) == [{H200: 1}]
-
-
-def test_e7_if_no_node_has_any_the_first_with_quota_so_that_an_autoscaler_sees_it() -> None:
-    full = h200(), h800(), on("h200-1", 2, "a"), on("h800-1", 2, "b")
-    assert goes_to(*full, waiting("p")) == [{H200: 1}]
-    assert goes_to(*full, QUEUE.with_quota({H800: 8}), waiting("p")) == [{H800: 1}]
-
-
-def test_e7_quota_comes_before_nodes() -> None:
-    assert goes_to(h200(), h800(), QUEUE.with_quota({H800: 1}), waiting("p")) == [{H800: 1}]
-
-
 @pytest.mark.parametrize(
     "node",
     [
@@ -246,7 +219,7 @@ def test_nothing_is_left_of_what_is_gone() -> None:
 
 def test_a_pod_may_be_bound_before_its_node_is_seen() -> None:
     ledger = a_ledger(QUEUE, on("h200-1", 2), h800(), h200(), waiting("p"))
-    assert not ledger.nodes.free.at_once(H200, 1)
+    assert ledger.nodes.free.most_on_node(H200) == 0
     release(ledger)
     assert cards_of(ledger, "p") == [{H800: 1}]
 
@@ -256,8 +229,8 @@ def test_cards_of_two_kinds_on_one_node_are_counted_each() -> None:
     shares = a_pod("s").asking_for(3, f"{GPU}.shared").on_node("mixed")
     ledger = a_ledger(QUEUE, node, shares)
     free = ledger.nodes.free
-    assert [free.at_once(H800, n) for n in (2, 3)] == [True, False]
-    assert [free.at_once("NVIDIA-H800/mps-80g*1/2", n) for n in (1, 2)] == [True, False]
+    assert free.most_on_node(H800) == 2
+    assert free.most_on_node("NVIDIA-H800/mps-80g*1/2") == 1
 
 
 def test_what_is_free_on_all_nodes_and_the_most_on_one() -> None:

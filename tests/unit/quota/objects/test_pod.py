@@ -11,7 +11,7 @@ from cardquota.quota import BODY, Reason
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.objects import LargePod, Pod
 from cardquota.quota.release import Refusal
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 
 RED = a_queue("red").with_quota({H200: 4})
 STOCK = a_pod("p").in_queue("red").asking_for(1).gated("other.io/gate")

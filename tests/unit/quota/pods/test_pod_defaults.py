@@ -169,8 +169,3 @@ def test_what_is_kept_is_bounded() -> None:
     assert defaults.applied(spec, "nowhere") is spec
     a_class(defaults, "c0", {"cpu": "2"})
     assert totals(defaults, namespace="nowhere", runtimeClassName="c0").cpu == 2000
-
-
-def test_equal_defaults_are_kept_once() -> None:
-    ranges = [a_range("limits", f"team-{n}", default={"cpu": "1"}) for n in range(3)]
-    assert seen(*ranges).different == 1

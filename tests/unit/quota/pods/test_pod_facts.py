@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from builders import GPU, H200, H800, a_pod
+from builders import GPU, H200, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts import OUTSIDE
@@ -47,22 +47,6 @@ def test_what_is_asked_for() -> None:
     )
 
 
-def test_the_alias_is_read_as_the_name_and_the_name_comes_first() -> None:
-    alias = a_pod().annotated(v.CARD_NAME_ALIAS, "old")
-    assert alias.facts().card_text == "old"
-    assert alias.naming(H200).facts().card_text == H200
-
-
-def test_section_2_two_names_of_a_card_that_disagree_are_a_problem() -> None:
-    alias = a_pod().annotated(v.CARD_NAME_ALIAS, H200)
-    assert alias.facts().problem == ""
-    assert alias.naming(H200).facts().problem == ""
-    assert alias.naming(H800).facts().problem == (
-        f"annotations {v.CARD_NAME} <{H800}> and {v.CARD_NAME_ALIAS} <{H200}> disagree"
-    )
-    assert alias.naming("").facts().problem.endswith("disagree")
-
-
 def test_a_queue_may_be_named_as_volcanos_jobs_do() -> None:
     pod = a_pod().annotated(v.QUEUE_NAME_VOLCANO_JOB, "queue")
     assert pod.facts().own_queue == "queue"
@@ -74,14 +58,6 @@ def test_two_queue_annotations_that_disagree_are_a_problem() -> None:
     assert pod.facts().own_queue == "red"
     assert "<red>" in pod.facts().problem
     assert "<blue>" in pod.facts().problem
-
-
-def test_p2_space_around_a_name_is_no_part_of_it() -> None:
-    notes = {v.QUEUE_NAME: "red\n", v.GROUP_NAME: " ours\n", v.TASK: "worker\n"}
-    facts = a_pod().put(notes, "metadata", "annotations").facts()
-    assert (facts.own_queue, facts.group, facts.task) == ("red", "team/ours", "worker")
-    facts = a_pod().put({v.GROUP_NAME: "\n"}, "metadata", "annotations").facts()
-    assert facts.group == ""
 
 
 def test_a_group_is_of_the_pods_own_namespace() -> None:

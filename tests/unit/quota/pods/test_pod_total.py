@@ -20,40 +20,14 @@ def cards(**spec: Any) -> int:
     return dict(pod_totals(a_pod().with_spec(**spec).wire().spec).devices).get(GPU, 0)
 
 
-def test_p1_containers_add_up() -> None:
-    assert cards(containers=[container(gpu=1), container(gpu="2"), container()]) == 3
-
-
-def test_p1_an_init_step_counts_by_itself() -> None:
-    assert cards(containers=[container(gpu=1)], initContainers=[container(gpu=4)]) == 4
-    assert cards(containers=[container(gpu=5)], initContainers=[container(gpu=4)]) == 5
-
-
 def test_p1_init_steps_run_one_after_the_other() -> None:
     steps = [container(gpu=2), container(gpu=3), container(gpu=1)]
     assert cards(containers=[container(gpu=1)], initContainers=steps) == 3
 
 
-def test_p1_sidecars_run_beside_the_containers() -> None:
-    sidecar = container(gpu=1, always=True)
-    assert cards(containers=[container(gpu=2)], initContainers=[sidecar]) == 3
-
-
-def test_p1_an_init_step_runs_beside_the_sidecars_started_before_it() -> None:
-    before = [container(gpu=2, always=True), container(gpu=3)]
-    after = [container(gpu=3), container(gpu=2, always=True)]
-    assert cards(containers=[container(gpu=1)], initContainers=before) == 5
-    assert cards(containers=[container(gpu=1)], initContainers=after) == 3
-
-
 def test_p1_the_limit_counts_of_a_card_and_the_request_where_there_is_none() -> None:
     assert cards(containers=[container(gpu=2, requests={GPU: 1})]) == 2
     assert cards(containers=[container(requests={GPU: 1})]) == 1
-
-
-def test_p1_overhead_comes_on_top() -> None:
-    spec = a_pod().with_cpu("1").with_spec(overhead={"cpu": "250m", "memory": "1Mi"}).wire().spec
-    assert pod_totals(spec)[1:] == (1250, 2**20)
 
 
 def test_p1_overhead_may_be_all_that_asks_for_a_card() -> None:
@@ -68,19 +42,6 @@ def test_p1_parts_of_a_byte_are_added_up_before_they_are_rounded() -> None:
     assert memory("1500m", "1500m") == 3
     assert memory("1500m", "1m") == 2
     assert memory("7Ei", "500m") == 7 * 2**60 + 1
-
-
-def test_p6_the_request_counts_of_cpu_and_the_limit_where_there_is_none() -> None:
-    one = container(cpu="4", requests={"cpu": "1"})
-    spec = a_pod().with_spec(containers=[one, container(cpu="2")]).wire().spec
-    assert pod_totals(spec).cpu == 3_000
-
-
-def test_p1_a_request_at_pod_level_replaces_the_sum_of_cpu_and_memory() -> None:
-    level = {"requests": {"cpu": "5", "memory": "2Gi"}, "limits": {"memory": "3Gi"}}
-    pod = a_pod().with_cpu("1").with_memory("1Gi").with_spec(resources=level)
-    spec = pod.with_spec(overhead={"cpu": "1"}).wire().spec
-    assert pod_totals(spec)[1:] == (6_000, 2 * 2**30)
 
 
 def test_p1_a_limit_at_pod_level_counts_only_where_no_container_names_the_resource() -> None:

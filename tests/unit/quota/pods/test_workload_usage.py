@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from builders import CARDS, GPU, H200, H800, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import to_its_end
-from cardquota.quota.decisions import must_go_first, on_the_way
-from cardquota.quota.decisions.fit import QueueRoom
+from cardquota.quota.decisions import QueueRoom, must_go_first, on_the_way
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import PodRecord, PodRequest, WorkloadUsage
 from cardquota.quota.pods import workload_usage as own_pods
@@ -131,10 +130,6 @@ def test_cpu_that_was_set_on_the_way_makes_no_other_pod() -> None:
 
 
 # --- how many of them must go before a new one has room ---
-
-
-def test_none_where_there_is_room() -> None:
-    assert first(a_cluster(held("a")), a_member("new")) == 0
 
 
 def test_none_where_one_is_being_deleted() -> None:

@@ -11,7 +11,7 @@ from cardquota.quota.ledger import Ledger
 from cardquota.quota.pending import Candidate, PodClass
 from cardquota.quota.pods import SortKey
 from cardquota.quota.release import Opening, ReleaseJudge, Wait
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports.drift import drift
 
 from ..releasing import FIVE, QUEUE, a_cluster, names, release, waiting

@@ -6,8 +6,7 @@ from builders import H200, H800, Body, a_group, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import Outcome, Reason, Reservation, Stamp, read_reservation, reservation_text
 from cardquota.quota.accounts import OUTSIDE, Account
-from cardquota.quota.decisions import judge_release
-from cardquota.quota.decisions.fit import QueueRoom
+from cardquota.quota.decisions import QueueRoom, judge_release
 from cardquota.quota.decisions.groups import judge_gang
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import (
@@ -18,7 +17,7 @@ from cardquota.quota.release import (
     release_cycle,
     release_judge,
 )
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports.drift import drift
 
 from ..counting import counted_calls

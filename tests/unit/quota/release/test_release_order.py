@@ -4,7 +4,7 @@ from builders import CARDS, H200, H800, a_group, a_ledger, a_namespace, a_pod, a
 from builders.pod import PodBody
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import Opening, QueueOrder, Usage, queue_order, usage
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 
 from ...containers import containers
 
@@ -203,22 +203,6 @@ def test_w2_cpu_and_memory_count_by_what_the_queue_says_that_it_deserves() -> No
     assert usage_of(ledger, "red") == (False, 0)
     see(ledger, a_pod("then").in_queue("red").with_cpu("1").gated())
     assert usage_of(ledger, "red") == (True, 1_000_000)
-
-
-def test_a_place_is_worked_out_in_steps_of_some_queues() -> None:
-    """Of a card that very many share, what they ask for is taken in by and by."""
-    names = [f"q{number:03}" for number in range(450)]
-    ledger = a_ledger(*CARDS, *(a_queue(name).with_quota({H200: 8}) for name in names))
-    see(ledger, waiting("q000", 1))
-    order = QueueOrder(ledger)
-    order.add(["q000"])
-    assert taken(order) == ["q000"]
-    see(ledger, *(waiting(name, 1) for name in names))
-    order.add(["q007"])
-    for _ in range(3):
-        assert order.place_one()
-        assert order.take() is None
-    assert taken(order) == ["q007"]
 
 
 def test_a_card_that_the_cluster_has_none_of_is_shared_by_its_quota() -> None:

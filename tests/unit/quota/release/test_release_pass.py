@@ -7,7 +7,7 @@ from cardquota.quota import Reason, Stamp
 from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.pending import Candidate
 from cardquota.quota.release import Opening, Refusal, ReleaseJudge, Wait
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 
 from ..releasing import QUEUE, a_cluster, names, release, waiting
 

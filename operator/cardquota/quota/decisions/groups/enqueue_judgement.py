@@ -17,8 +17,7 @@ from ...ledger.ledger_reader import LedgerReader
 from ...pending.candidate import BesideElastic, Needs
 from ...verdict import Outcome, Shortfall, Verdict
 from ..assignment import MemberKind, assigned, decided, on_one_card_each
-from ..fit.outside_quota import OutsideQuota
-from ..fit.over_quota import over_quota, reason_of
+from ..over_quota import OutsideQuota, over_quota, reason_of
 from .group_judgement import judge_group
 
 

@@ -17,11 +17,10 @@ from ...pods.pod_record import PodRecord
 from ...verdict import Outcome, Shortfall, Verdict
 from ...vocabulary import Reason
 from ..assignment import Given, IsFree, decided, in_turn, never_fits, on_one_card_each
-from ..fit.free_nodes import free_for
-from ..fit.outside_quota import OutsideQuota
-from ..fit.over_quota import over_quota
-from ..fit.queue_room import QueueRoom
+from ..free_nodes import free_for
 from ..judgement import judge
+from ..over_quota import OutsideQuota, over_quota
+from ..queue_room import QueueRoom
 from .member_kinds import AlikeMembers, alike_members
 
 

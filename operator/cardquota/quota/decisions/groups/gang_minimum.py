@@ -15,7 +15,7 @@ from ...ledger.ledger_reader import LedgerReader
 from ...pods.pod_request import CardChoice, PodRequest
 from ...verdict import Shortfall
 from ..assignment import MemberKind, most_assigned
-from ..fit.queue_room import QueueRoom
+from ..queue_room import QueueRoom
 from .member_kinds import alike_members
 
 _MOST_KINDS: Final = 32

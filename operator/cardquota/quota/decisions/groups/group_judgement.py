@@ -20,8 +20,7 @@ from ...verdict import Outcome, Shortfall, Verdict
 from ...vocabulary import REQUEST, Mode, QueueState, Reason
 from ...words import MOST_LISTED
 from ..assignment import MemberKind, assigned
-from ..fit.outside_quota import OutsideQuota
-from ..fit.over_quota import over_quota, reason_of
+from ..over_quota import OutsideQuota, over_quota, reason_of
 from ..probably_meant import queue_meant
 
 

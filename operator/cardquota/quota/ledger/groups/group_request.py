@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 
 from ...amounts import Amount, QuantityError, milli, whole
 from ...cards.quota_text import QuotaTextError, read_request
+from ...kept_objects import SizedCache
 from ...limits import REQUEST_CARDS, REQUEST_TEXT, RESOURCE_TEXT, RESOURCES, size_of
 from ...objects.meta import ResourceList
-from ...sized_cache import SizedCache
 from ...vocabulary import CPU, MEMORY, REQUEST
 from ...words import show
 

@@ -17,7 +17,7 @@ from cardquota.quota import Reservation
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import Opening
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 
 from ...fakes import TERM, charged, until
 from ...leader import THREE, leading

@@ -11,7 +11,7 @@ from cardquota.quota.decisions.groups import judge_gang
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import PodRecord
 from cardquota.quota.release import Opening
-from cardquota.quota.release.openings import openings
+from cardquota.quota.release.cycle import openings
 from unit.steps import steps_of
 
 from ...brute_force import can_be_served

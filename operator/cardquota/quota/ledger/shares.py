@@ -1,0 +1,151 @@
+"""What each queue deserves of each card: kept until something that it depends on changes (W1).
+
+Of a card of which all quotas fit the cluster, the quota; nothing is worked out for it. Of an
+oversold one there are two amounts: as if everybody asked for its quota, in whole cards, which is
+shown; and by what is asked now, not rounded, by which queues are ordered (E6).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from ..accounts.account import AccountReader
+from ..accounts.quota_totals import QuotaTotals
+from ..amounts import Amounts
+from ..nodes.node_cache import NodeCache
+from ..steps import Steps
+from .progressive_filling import ProgressiveFilling, Quotient, WeightedDemand
+
+
+class Shares:
+    """Costs, by card: an event nothing. What is shown, and the order, are worked out once after a
+    change that matters to them, some microseconds for each queue that has the card.
+    """
+
+    def __init__(
+        self,
+        accounts: Mapping[str, AccountReader],
+        quotas: QuotaTotals,
+        nodes: NodeCache,
+        mark: Callable[[Iterable[str]], None],
+    ) -> None:
+        """`mark` is called with queues of which another amount is to be shown."""
+        self._accounts = accounts
+        self._quotas = quotas
+        self._nodes = nodes
+        self._mark = mark
+        self._shown: dict[str, Amounts] = {}
+        """By oversold card: what is shown of each queue."""
+        self._outdated: dict[str, bool] = {}
+        """Cards of which that is to be worked out again, and whether those who get another amount
+        are then to be marked: else all who have the card were marked when it changed.
+        """
+        self._demands: dict[str, dict[str, WeightedDemand]] = {}
+        """By oversold card whose order was asked for: what each queue asked then."""
+        self._fillings: dict[str, ProgressiveFilling] = {}
+        """By those of them of which nothing has changed since: shared by that."""
+        self.asked: dict[str, dict[str, None]] = {}
+        """By the cards of `_demands`: the queues whose request, quota or weight may have changed
+        since. Who charges a queue for such a card adds it: no call, for there are many such events.
+        """
+
+    # --- what changes -------------------------------------------------------------------------
+
+    def total_changed(self, card: str) -> None:
+        """The cluster has more or less of a card, or all quotas of it together are others. All who
+        have the card were marked, if it is oversold or was.
+        """
+        self._fillings.pop(card, None)
+        if not self.oversold(card):
+            # Whoever shows it shows the quota.
+            self._shown.pop(card, None)
+            self._outdated.pop(card, None)
+        else:
+            self._outdated[card] = False
+        if not self._is_shared(card):
+            self._demands.pop(card, None)
+            self.asked.pop(card, None)
+
+    def quota_changed(self, queue: str, card: str) -> None:
+        """A queue has another quota of a card."""
+        self.total_changed(card)
+        if card in self.asked:
+            self.asked[card][queue] = None
+
+    def reweighted(self, queue: str, card: str) -> None:
+        """A queue has another weight, or another guarantee of a card."""
+        if self.oversold(card):
+            self._outdated.setdefault(card, True)
+            if card in self.asked:
+                self.asked[card][queue] = None
+
+    # --- as if everybody asked for its quota ----
+
+    def shown(self, queue: str, card: str) -> int:
+        """What a queue deserves, in cards."""
+        if not self.oversold(card):
+            account = self._accounts.get(queue)
+            return account.quota.get(card, 0) if account is not None else 0
+        if card in self._outdated or card not in self._shown:
+            self._refresh(card)
+        return self._shown[card].get(queue, 0)
+
+    def refresh(self) -> Steps[None]:
+        """Work out what is shown of all cards, one in each step. What events change in between is
+        taken in. Marks whoever shows another amount now, unless it was marked before. After it,
+        `shown` costs next to nothing until an event comes.
+        """
+        while self._outdated:
+            self._refresh(next(iter(self._outdated)))
+            yield
+
+    def _refresh(self, card: str) -> None:
+        unmarked, before = self._outdated.pop(card, False), self._shown.get(card)
+        total, queues = self._nodes.total(card), self._quotas.queues(card)
+        demands = ((queue, self._demand(queue, card, by_quota=True)) for queue in queues)
+        shared = {queue: one for queue, one in demands if one is not None}
+        found = self._shown[card] = ProgressiveFilling(total, shared).whole()
+        if unmarked and before is not None:
+            self._mark([queue for queue, amount in found.items() if before.get(queue) != amount])
+
+    # --- by what is asked now -----------------------------------------------------------------
+
+    def by_request(self, account: AccountReader, card: str) -> Quotient:
+        """What a queue deserves of a card in its quota, exactly. Its quota where all quotas fit, or
+        where the cluster has none of the card: what is bound then keeps its charge (D8).
+        """
+        if not self._is_shared(card):
+            return account.quota[card], 1
+        demands = self._demands.setdefault(card, {})
+        changed = self.asked.get(card)
+        if changed is None:
+            changed = self.asked[card] = dict.fromkeys(self._quotas.queues(card))
+        while changed:
+            queue, _ = changed.popitem()
+            demand = self._demand(queue, card, by_quota=False)
+            if demand == demands.get(queue):
+                continue
+            self._fillings.pop(card, None)
+            if demand is None:
+                del demands[queue]
+            else:
+                demands[queue] = demand
+        if card not in self._fillings:
+            self._fillings[card] = ProgressiveFilling(self._nodes.total(card), demands)
+        return self._fillings[card].of(account.name)
+
+    # --- both ---------------------------------------------------------------------------------
+
+    def oversold(self, card: str) -> bool:
+        """Whether all quotas of a card together exceed the cluster (Q3)."""
+        return self._quotas.of(card) > self._nodes.total(card)
+
+    def _is_shared(self, card: str) -> bool:
+        return self._quotas.of(card) > self._nodes.total(card) > 0
+
+    def _demand(self, queue: str, card: str, *, by_quota: bool) -> WeightedDemand | None:
+        """What a queue may get of a card; None if it has no quota of it."""
+        account = self._accounts.get(queue)
+        if account is None or account.facts is None or card not in account.quota:
+            return None
+        quota, facts = account.quota[card], account.facts
+        cap = quota if by_quota else min(quota, account.row(card).requested)
+        return WeightedDemand(facts.weight, cap, facts.card_guarantee.get(card, 0))

@@ -1,0 +1,136 @@
+"""W1: one card is shared by weight, in rounds."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cardquota.quota.ledger import ProgressiveFilling, WeightedDemand
+
+from ..plain_rounds import PlainSharer, rounds, whole
+
+W = WeightedDemand
+
+
+def deserved_by_weight(total: int, demands: dict[str, WeightedDemand]) -> dict[str, int]:
+    return ProgressiveFilling(total, demands).whole()
+
+
+NAMES = "abcdef"
+amounts = st.integers(0, 12) | st.sampled_from((0, 2**63 - 1))
+one = st.builds(
+    WeightedDemand,
+    weight=st.integers(1, 4) | st.sampled_from((65_534, 65_535)),
+    cap=amounts,
+    guarantee=st.just(0) | amounts,
+)
+several = st.dictionaries(st.sampled_from(NAMES), one)
+totals = st.integers(0, 40) | amounts
+
+
+@pytest.mark.parametrize(
+    ("total", "demands", "expected"),
+    [
+        (10, {"a": W(1, 10), "b": W(1, 10), "c": W(1, 10)}, {"a": 4, "b": 3, "c": 3}),
+        (600, {"a": W(400, 100), "b": W(200, 1000)}, {"a": 100, "b": 500}),
+        (96, {"a": W(3, 20), "b": W(2, 50), "c": W(1, 60)}, {"a": 20, "b": 50, "c": 26}),
+    ],
+)
+def test_w1_the_worked_examples(
+    total: int, demands: dict[str, WeightedDemand], expected: dict[str, int]
+) -> None:
+    assert deserved_by_weight(total, demands) == expected
+
+
+@pytest.mark.parametrize(
+    ("total", "demands", "expected"),
+    [
+        pytest.param(10, {}, {}, id="nobody asks"),
+        pytest.param(0, {"a": W(1, 5)}, {"a": 0}, id="there is nothing"),
+        pytest.param(10, {"a": W(9, 3), "b": W(1, 4)}, {"a": 3, "b": 4}, id="enough for all"),
+        pytest.param(
+            10, {"a": W(1, 10, 6), "b": W(1, 10), "c": W(1, 10)}, {"a": 6, "b": 2, "c": 2},
+            id="a guarantee is set aside first",
+        ),
+        pytest.param(
+            10, {"a": W(1, 10, 2), "b": W(1, 10)}, {"a": 5, "b": 5},
+            id="a guarantee below the share adds nothing",
+        ),
+        pytest.param(
+            10, {"a": W(1, 2, 6), "b": W(1, 10)}, {"a": 2, "b": 8},
+            id="what is not asked for is not guaranteed",
+        ),
+        pytest.param(
+            4, {"a": W(1, 9, 3), "b": W(5, 9, 3), "c": W(9, 9)}, {"a": 3, "b": 3, "c": 0},
+            id="guarantees alone are more than there is: none is lowered",
+        ),
+        pytest.param(
+            7, {"c": W(2, 9), "b": W(2, 9), "a": W(1, 9)}, {"a": 1, "b": 3, "c": 3},
+            id="the largest remainders",
+        ),
+        pytest.param(
+            5, {"c": W(1, 9), "b": W(1, 9), "a": W(1, 9)}, {"a": 2, "b": 2, "c": 1},
+            id="ties by name",
+        ),
+    ],
+)  # fmt: skip
+def test_w1(total: int, demands: dict[str, WeightedDemand], expected: dict[str, int]) -> None:
+    assert deserved_by_weight(total, demands) == expected
+
+
+@given(totals, several)
+def test_w1_it_is_what_the_rounds_give_one_after_the_other(
+    total: int, demands: dict[str, WeightedDemand]
+) -> None:
+    exact = rounds(total, {name: PlainSharer(*demand) for name, demand in demands.items()})
+    filling = ProgressiveFilling(total, demands)
+    for name, amount in exact.items():
+        numerator, denominator = filling.of(name)
+        assert numerator * amount.denominator == amount.numerator * denominator
+    assert filling.whole() == whole(exact, total)
+
+
+@given(totals, several)
+def test_w1_never_more_than_there_is_or_than_the_cap_and_nothing_is_left(
+    total: int, demands: dict[str, WeightedDemand]
+) -> None:
+    found = deserved_by_weight(total, demands)
+    guarantees = {name: min(one.guarantee, one.cap) for name, one in demands.items()}
+    assert sum(found.values()) <= max(total, sum(guarantees.values()))
+    for name, amount in found.items():
+        assert guarantees[name] <= amount <= demands[name].cap
+    short = [name for name, amount in found.items() if amount < demands[name].cap]
+    assert not short or sum(found.values()) >= total
+
+
+@given(totals, several, st.randoms(use_true_random=False))
+def test_w1_the_order_of_queues_is_nothing(
+    total: int, demands: dict[str, WeightedDemand], random: object
+) -> None:
+    names = list(demands)
+    random.shuffle(names)  # type: ignore[attr-defined]
+    assert deserved_by_weight(total, {name: demands[name] for name in names}) == deserved_by_weight(
+        total, demands
+    )
+
+
+@given(totals, several, st.tuples(st.integers(1, 9), st.integers(1, 9)), amounts, amounts)
+def test_w1_a_larger_weight_never_gets_less(
+    total: int,
+    demands: dict[str, WeightedDemand],
+    weights: tuple[int, int],
+    cap: int,
+    guarantee: int,
+) -> None:
+    """Of two that are alike but for their weight; and of one that gets a larger one."""
+    heavy, light = max(weights), min(weights)
+    pair = {"x": W(light, cap, guarantee), "y": W(heavy, cap, guarantee)}
+    found = deserved_by_weight(total, demands | pair)
+    assert found["y"] >= found["x"] or heavy == light
+    lighter = deserved_by_weight(total, demands | {"y": W(light, cap, guarantee)})
+    heavier = deserved_by_weight(total, demands | {"y": W(heavy, cap, guarantee)})
+    assert heavier["y"] >= lighter["y"]
+
+
+def test_exact_amounts_are_not_rounded() -> None:
+    filling = ProgressiveFilling(10, {name: W(1, 10) for name in "abc"})
+    assert filling.of("a") == (10, 3)

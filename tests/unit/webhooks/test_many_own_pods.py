@@ -1,0 +1,90 @@
+"""I5: a word on a workload of very many pods keeps nobody waiting."""
+
+import asyncio
+
+import pytest
+
+from builders import H200
+from cardquota.loop import time_slice
+from cardquota.quota.pods import pods_by_controller as made_pods
+from cardquota_webhooks import AdmissionResponse, WorkloadReviews, decode, own_pods
+
+from .endpoint import Endpoint, review_of
+from .scale_review import Watches, scaling
+from .workload_review import THREE, asked, own, pod, stored, warned
+
+MANY = 200
+QUEUE = THREE.with_quota({H200: MANY})
+
+
+@pytest.fixture(autouse=True)
+def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(made_pods, "AT_A_TIME", 2)
+    monkeypatch.setattr(time_slice, "SLICE", 0.0)
+
+
+def reviewed(
+    endpoint: Endpoint, number: int = 1, replicas: int = MANY + 5
+) -> list[asyncio.Task[AdmissionResponse]]:
+    """So many reviews of a Deployment at once."""
+    reviews = WorkloadReviews(
+        endpoint.ledger, endpoint.settings, endpoint.visibility, endpoint.claims
+    )
+    body = review_of(asked("deployments", pod(), stored(pod()), replicas=replicas))
+    return [asyncio.create_task(reviews.validate(decode(body))) for _ in range(number)]
+
+
+async def others_turns(task: asyncio.Task[AdmissionResponse]) -> int:
+    """How often others had theirs until it was done."""
+    seen = 0
+    while not task.done():
+        await asyncio.sleep(0)
+        seen += 1
+    return seen
+
+
+async def test_they_are_counted_exactly() -> None:
+    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
+        cannot, _ = await warned(endpoint, "deployments", pod(70), stored(pod()), replicas=MANY)
+        assert "write maxSurge 0 and maxUnavailable 70," in cannot
+        how_many, _ = await warned(endpoint, "deployments", pod(), stored(pod()), replicas=MANY + 5)
+        assert f"{MANY} of {MANY + 5} pods fit" in how_many
+
+
+async def test_others_have_their_turn_meanwhile() -> None:
+    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
+        (task,) = reviewed(endpoint)
+        assert await others_turns(task) >= MANY // 2
+    assert f"{MANY} of {MANY + 5} pods fit" in (await task).warnings[0]
+
+
+async def test_of_several_at_once_one_is_counted_after_the_other() -> None:
+    """Else all their turns would come between two of everybody else's."""
+    done = []
+    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
+        tasks = reviewed(endpoint, 3)
+        for task in asyncio.as_completed(tasks):
+            assert len((await task).warnings) == 2
+            done.append(sum(one.done() for one in tasks))
+    assert done == [1, 2, 3]
+
+
+async def test_nobody_waits_long_for_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is admitted without one."""
+    monkeypatch.setattr(own_pods, "COUNT_TIMEOUT", 0.0)
+    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
+        assert await warned(endpoint, "deployments", pod(), stored(pod()), replicas=MANY + 5) == []
+
+
+async def test_a_queue_that_closes_meanwhile_is_closed() -> None:
+    """What was found before the pods were counted may be old when they are."""
+    async with Endpoint(QUEUE, *own(MANY)) as endpoint:
+        Watches(endpoint).show(name="web", replicas=MANY)
+        request = decode(review_of(scaling(MANY, MANY + 1)))
+        task = asyncio.create_task(endpoint.scales.validate(request))
+        for _ in range(MANY // 4):
+            await asyncio.sleep(0)
+        assert not task.done()
+        endpoint.see(QUEUE.closed().at_revision(2))
+        said = await task
+    assert (said.allowed, said.reason) == (False, "QueueNotOpen")
