@@ -9,8 +9,7 @@ from functools import wraps
 from typing import Any, Final
 from unittest.mock import patch
 
-from cardquota.control.release import GateOpener
-from cardquota.control.release.groups import GangReports, GangStart, PodGroupWriter
+from cardquota.control.release import GangReports, GangStart, GateOpener, PodGroupWriter
 from cardquota.quota.ledger import ReleaseDecisions
 from cardquota_webhooks import Questions
 

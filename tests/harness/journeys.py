@@ -173,6 +173,8 @@ class _PostedStatus:
         await self._writes.patch(path)
         return str(self._writes.revision)
 
+    shows_conditions = True
+
     def start(self) -> None: ...
 
     def post(self, queue: str, view: QueueReport | None) -> None:

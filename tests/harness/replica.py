@@ -18,7 +18,8 @@ from cardquota.cluster.watch import (
     Reflector,
     watched_kinds,
 )
-from cardquota.control import Later, Leadership, in_loop_later
+from cardquota.control import LeaderWork, term_writers
+from cardquota.loop import Later, in_loop_later
 from cardquota.metrics import Metrics
 from cardquota.quota.cards import DEFAULT_TABLE
 from cardquota.quota.ledger import Ledger, LedgerSettings
@@ -95,19 +96,14 @@ class Replica:
         self.events = EventRecorder(self._client, instance="replica")
         self._loop = asyncio.get_running_loop()
         self.server = self._admission()
-        elector: Any = _AlwaysLeading()
-        self.leadership = Leadership(
+        self.leadership = LeaderWork(
             self.ledger,
-            self._client,
-            elector,
-            cast("Any", OpenFence()),
-            [],
+            term_writers(self._client, lambda: 60.0, OpenFence(), self.settings),
             self.events,
             self.metrics,
             self.notifier,
             self.settings,
             self._loop.time,
-            _raise,
             later=later,
         )
         self._writers = self._loop.create_task(self.events.run())
@@ -130,7 +126,7 @@ class Replica:
 
     def lead(self, posted: Any = None) -> None:
         """A term begins: from now on it decides."""
-        self._term = self._loop.create_task(self.leadership.decide(TERM, posted or _Posted()))
+        self._term = self._loop.create_task(self.leadership.run(TERM, posted or _Posted()))
 
     def failed(self) -> BaseException | None:
         """What ended the term, if anything did."""
@@ -178,6 +174,7 @@ class _Posted:
 
     def __init__(self) -> None:
         self._reports: dict[str, object] = {}
+        self.shows_conditions = True
 
     def start(self) -> None: ...
 
@@ -185,13 +182,6 @@ class _Posted:
         self._reports[queue] = report
 
     async def stop(self) -> None: ...
-
-
-class _AlwaysLeading:
-    term = TERM
-
-    def time_left(self) -> float:
-        return 60.0
 
 
 class _OneStream:
@@ -219,7 +209,3 @@ async def _no_claim(_: str, __: str, ___: str) -> None: ...
 async def _no_queue(_: str) -> bool | None:
     """All queues are known."""
     return False
-
-
-def _raise(error: BaseException) -> None:
-    raise error

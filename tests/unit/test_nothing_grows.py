@@ -14,14 +14,15 @@ import pytest
 from builders import CARDS, H200, a_ledger, a_pod, a_queue
 from cardquota.cluster.api import Client
 from cardquota.cluster.events import EventRecorder, ObjectReference
-from cardquota.cluster.writes import FencedWriter
+from cardquota.control import term_writers
 from cardquota.control.queues import QueueReconciler
-from cardquota.control.release import GateOpener, GateReleaser, StampWriter
-from cardquota.control.release import gate_releaser as release
-from cardquota.control.release.groups import GroupConditions, PodGroupWriter
+from cardquota.control.release import GateReleaser
+from cardquota.control.release import retries as release
 from cardquota.metrics import Metrics
 from cardquota.quota.reports import report
 from cardquota.quota.reports.drift import drift
+from cardquota.settings import Settings
+from harness.open_fence import OpenFence
 
 from .containers import assert_nothing_grew, containers
 from .control.fakes import Call, Script, lost, refused, stored, until
@@ -143,19 +144,14 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     ledger = a_ledger(*CARDS)
     feed = Feed(ledger)
     script = Script()
-    writer = FencedWriter(script, lambda: 60.0, timeout=2.0, at_a_time=32)
-    conditions = GroupConditions(ledger, term="term")
+    writers = term_writers(cast("Client", script), lambda: 60.0, OpenFence(), Settings())
     releaser = GateReleaser(
         ledger,
-        GateOpener(ledger, writer, writer),
-        PodGroupWriter(ledger, writer, writer, conditions=conditions),
-        StampWriter(ledger, writer, term="term"),
+        writers,
         recorder,
         Metrics(),
-        conditions,
+        Settings(),
         term="term",
-        in_flight=32,
-        reservation_timeout=300.0,
         clock=asyncio.get_running_loop().time,
     )
     feed.notifier.listen(releaser.wake)
@@ -188,11 +184,11 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
     await lives(range(3, 40))
     assert len(script.patches) > 40 * 2
     # The recorder's memory is bounded, and measured above.
-    bounded = {path for path in containers(releaser) if "._events." in path}
+    bounded = {path for path in containers(releaser) if ".events." in path or "._events." in path}
     # Namespaces are not forgotten with their pods, but some at a time once they are gone.
-    bounded.add("GateReleaser._breaker._failures")
+    bounded.add("GateReleaser._attempts.breaker._failures")
     assert_nothing_grew(before, containers(ledger, releaser, feed), but=bounded)
-    assert containers(releaser)["GateReleaser._breaker._failures"] <= 64
+    assert containers(releaser)["GateReleaser._attempts.breaker._failures"] <= 64
     deciding.cancel()
     await asyncio.gather(deciding, return_exceptions=True)
 

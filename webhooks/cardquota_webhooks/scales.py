@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from cardquota.cluster.events.event import ObjectReference
-from cardquota.loop.turns import Turns
+from cardquota.loop.time_slice import Turns
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts.account import AccountReader
 from cardquota.quota.amounts import Amounts

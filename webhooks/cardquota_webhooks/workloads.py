@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from cardquota.loop.turns import Turns
+from cardquota.loop.time_slice import Turns
 from cardquota.quota.accounts.account import AccountReader
 from cardquota.quota.amounts import Amounts, add_amounts
 from cardquota.quota.decisions.borrowing import must_go_first

@@ -1,19 +1,25 @@
 """What the leader changes in the cluster. The ledger decides; here the decisions take effect.
 
 In: the ledger, the client, and a term. Out, by room: `release` opens gates and writes reservations,
-`queues` writes the status of Queues, `reports` tells users and administrators what is wrong.
-`Leadership` begins and ends them with the term.
+`queues` writes the status of Queues. `reports` and `installation` tell users and administrators
+what is wrong, and `workload_waker` wakes controllers whose pods were refused. `LeaderWork`
+begins and ends them with the term, and `Leadership` the term with the Lease.
 """
 
 from .fence import Fence, FenceFault
-from .later import Later, Timer, in_loop_later
+from .installation import EVERY, InstallationCheck
+from .leader_work import LeaderWork, TermPart, term_writers
 from .leadership import Leadership
+from .workload_waker import WorkloadWaker
 
 __all__ = [
+    "EVERY",
     "Fence",
     "FenceFault",
-    "Later",
+    "InstallationCheck",
+    "LeaderWork",
     "Leadership",
-    "Timer",
-    "in_loop_later",
+    "TermPart",
+    "WorkloadWaker",
+    "term_writers",
 ]

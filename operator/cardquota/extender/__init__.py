@@ -1,11 +1,26 @@
-"""The scheduler extender: which node and which card a pod gets, asked by kube-scheduler.
+"""What schedulers ask: kube-scheduler for the node and card of a pod, Volcano's for groups (V3).
 
-In: its calls, over HTTPS. Out: answers from the ledger, and Bindings, which only the leader writes.
+In: kube-scheduler's calls, over HTTPS, and `POST /volcano/jobEnqueueable` of Volcano's plugin
+`extender`. Out: answers from the ledger; Bindings, which only the leader writes; a vote, and what
+is asked for the group from now on.
 """
 
 from .binder import Binder
-from .leader_call import LeaderCall
-from .leader_client import LeaderClient
+from .enqueue_server import LARGEST_ASK, EnqueueServer
+from .enqueue_votes import SHARE, EnqueueVotes, WaitBudget
+from .enqueue_wire import (
+    ENQUEUE_PATH,
+    MOST_ASK_ELEMENTS,
+    EnqueueAnswerError,
+    EnqueueAsk,
+    EnqueueAskError,
+    enqueue_call,
+    read_enqueue_ask,
+    read_vote,
+    vote_answer,
+)
+from .job_requests import JobRequests
+from .leader_client import NOT_AGAIN, LeaderCall, LeaderClient, LeaderVotes
 from .node_filter import NodeFit, fit_nodes, why_no_memory
 from .node_ranking import BEST, KEPT, NodeRanking, NodeScore
 from .preemption import victims_by_node
@@ -31,32 +46,49 @@ from .wire import (
 
 __all__ = [
     "BEST",
+    "ENQUEUE_PATH",
     "KEPT",
+    "LARGEST_ASK",
     "LARGEST_BODY",
+    "MOST_ASK_ELEMENTS",
     "MOST_NODES",
+    "NOT_AGAIN",
+    "SHARE",
     "BindArgs",
     "Binder",
+    "EnqueueAnswerError",
+    "EnqueueAsk",
+    "EnqueueAskError",
+    "EnqueueServer",
+    "EnqueueVotes",
     "ExtenderArgs",
     "ExtenderServer",
     "FilterResult",
+    "JobRequests",
     "LeaderCall",
     "LeaderClient",
+    "LeaderVotes",
     "MetaVictims",
     "NodeFit",
     "NodeRanking",
     "NodeScore",
     "SchedulerVerbs",
+    "WaitBudget",
     "Waker",
     "WireError",
     "bind_call",
+    "enqueue_call",
     "filter_answer",
     "fit_nodes",
     "read_args",
     "read_binding",
+    "read_enqueue_ask",
     "read_error",
     "read_preemption",
+    "read_vote",
     "scores_answer",
     "victims_answer",
     "victims_by_node",
+    "vote_answer",
     "why_no_memory",
 ]

@@ -15,7 +15,7 @@ from ..loop.time_slice import TimeSlice, in_slices
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import pod_facts
 from ..quota.reports.memory_report import memory_report, node_row
-from .leader_call import LeaderCall
+from .leader_client import LeaderCall
 from .node_filter import fit_nodes
 from .node_ranking import NodeRanking, NodeScore
 from .preemption import victims_by_node

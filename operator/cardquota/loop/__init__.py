@@ -1,22 +1,24 @@
 """The event loop that all work shares (I5).
 
-In: an asyncio loop over a `TimedSelector`. Out: `LoopWatch`, the longest stretch; `TimeSlice` and
-`in_slices`, by which long work gives way.
+In: an asyncio loop over a `TimedSelector`. Out: `LoopWatch`, the longest stretch; `TimeSlice`,
+`in_slices` and `Turns`, by which long work gives way.
 """
 
-from .longest import Longest
-from .loop_watch import BOUND, LoopWatch
-from .time_slice import LEADER_SLICE, TimeSlice, in_slices
-from .timed_selector import TimedSelector
-from .turns import Turns
+from .ended import ended
+from .loop_watch import BOUND, Longest, LoopWatch, TimedSelector
+from .time_slice import LEADER_SLICE, Later, Timer, TimeSlice, Turns, in_loop_later, in_slices
 
 __all__ = [
     "BOUND",
     "LEADER_SLICE",
+    "Later",
     "Longest",
     "LoopWatch",
     "TimeSlice",
     "TimedSelector",
+    "Timer",
     "Turns",
+    "ended",
+    "in_loop_later",
     "in_slices",
 ]

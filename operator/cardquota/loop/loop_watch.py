@@ -1,19 +1,92 @@
-"""The longest stretch of the event loop, as a metric; one above the bound also in the log."""
+"""The longest stretch of the event loop, as a metric; one above the bound also in the log.
+
+A selector measures how long the loop does not come back to it. The loop calls its selector once per
+round, so this is the cheapest exact place to measure: two clock reads for all callbacks that were
+ready at once.
+"""
 
 import logging
+import selectors
 from collections.abc import Callable
 from time import perf_counter
 from typing import Final
 
 from ..metrics import Metrics
-from .longest import Longest
-from .timed_selector import TimedSelector
 
 _LOG = logging.getLogger(__name__)
 BOUND: Final = 0.1
 """Seconds that a stretch may take at most (I5)."""
 _QUIET: Final = 10.0
 """Seconds between two log lines, however many stretches exceed the bound."""
+LEAST: Final = 0.001
+"""Seconds. Shorter stretches are not reported."""
+WINDOW: Final = 60.0
+"""Seconds. A stretch is shown for one to two windows."""
+
+
+class Longest:
+    """The longest stretch of the last one to two windows.
+
+    Not since the last scrape: two scrapers would take it from each other. A scraper that comes at
+    least once a minute misses none.
+    """
+
+    def __init__(self, window: float = WINDOW) -> None:
+        """`window`: seconds."""
+        self._window = window
+        self._began = float("-inf")
+        self._now = 0.0
+        self._before = 0.0
+
+    def add(self, at: float, seconds: float) -> None:
+        """A stretch ended `at` that time, on a clock that never goes back."""
+        if at - self._began >= self._window:
+            self._before = self._now if at - self._began < 2 * self._window else 0.0
+            self._began, self._now = at, 0.0
+        self._now = max(self._now, seconds)
+
+    def of_late(self, at: float) -> float:
+        """The longest, in seconds; 0 if there was none. May be called from another thread."""
+        since = at - self._began
+        if since >= 2 * self._window:
+            return 0.0
+        return self._now if since >= self._window else max(self._now, self._before)
+
+
+def _nobody(_: float) -> None:
+    return
+
+
+class TimedSelector(selectors.DefaultSelector):
+    """For `asyncio.SelectorEventLoop`. Not guaranteed: use by several threads.
+
+    If the selector returns later than it was asked to, the loop's thread had to wait for another
+    thread or the machine. That time belongs to the stretch that follows.
+    """
+
+    def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
+        """`clock`: seconds, never goes back."""
+        super().__init__()
+        self._clock = clock
+        self.on_stretch: Callable[[float], None] = _nobody
+        """Called after each stretch of at least LEAST, with its seconds. It must be quick."""
+        self._began: float | None = None
+        """When the present stretch began; None before the first."""
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """As in every selector."""
+        asked = self._clock()
+        if self._began is not None and asked - self._began >= LEAST:
+            self.on_stretch(asked - self._began)
+            asked = self._clock()
+        ready = super().select(timeout)
+        came = self._clock()
+        if timeout is not None:
+            late = came - asked - max(0.0, timeout)
+            # The time-out is rounded up to whole milliseconds.
+            came -= late if late > LEAST else 0.0
+        self._began = came
+        return ready
 
 
 class LoopWatch:

@@ -1,9 +1,12 @@
-"""Long work gives way: after a few milliseconds all other work in the loop runs."""
+"""When work in the loop has its turn (I5): long work gives way, short work that comes all at once
+stands in line, and what is to be done later waits for its time.
+"""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from time import perf_counter
-from typing import Final, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from ..quota.steps import Steps
 
@@ -61,3 +64,72 @@ async def in_slices(steps: Steps[T]) -> T:
             found: T = end.value
             return found
         await slice_.give_way()
+
+
+_NOBODY: Final = "the loop has ended before it was done"
+
+
+class Turns(Generic[T]):
+    """Does pieces of work in the order in which they came, for one slice at a time (I5).
+
+    Each alone would give way to nobody: a server reads all requests that have come, and each is
+    worked on at once. Not guaranteed: that one piece is short.
+    """
+
+    def __init__(self) -> None:
+        self._waiting = deque[tuple[asyncio.Future[T], Callable[[], T]]]()
+        self._worker: asyncio.Task[None] | None = None
+
+    async def do(self, work: Callable[[], T]) -> T:
+        """Its result, or what it raises. Whoever is cancelled before his turn has none."""
+        mine = asyncio.get_running_loop().create_future()
+        self._waiting.append((mine, work))
+        if self._worker is None:
+            self._begin()
+        found: T = await mine
+        return found
+
+    async def _work(self) -> None:
+        slice_ = TimeSlice()
+        while self._waiting:
+            mine, work = self._waiting.popleft()
+            if mine.done():
+                continue
+            try:
+                found = work()
+            except Exception as error:  # noqa: BLE001
+                mine.set_exception(error)
+            else:
+                mine.set_result(found)
+            await slice_.give_way()
+
+    def _ended(self, worker: asyncio.Task[None]) -> None:
+        """Who came in the moment in which it ended has his turn. If it was cancelled, with the
+        loop, nobody is to wait for ever.
+        """
+        self._worker = None
+        if worker.cancelled():
+            while self._waiting:
+                self._waiting.popleft()[0].cancel(_NOBODY)
+        elif self._waiting:
+            self._begin()
+
+    def _begin(self) -> None:
+        self._worker = asyncio.create_task(self._work())
+        self._worker.add_done_callback(self._ended)
+
+
+class Timer(Protocol):
+    """A call that is still to come, unless it is cancelled."""
+
+    def cancel(self) -> None:
+        """Cancel the call."""
+
+
+Later = Callable[[float, Callable[[], None]], Timer]
+"""Calls a function after a number of seconds."""
+
+
+def in_loop_later(seconds: float, call: Callable[[], None]) -> Timer:
+    """By the running loop's own clock."""
+    return asyncio.get_running_loop().call_later(seconds, call)

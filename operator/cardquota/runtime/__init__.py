@@ -7,10 +7,9 @@ release and status.
 from .admission_endpoint import serving_names
 from .enqueue_parts import LOOPBACK, EnqueueParts
 from .extender_endpoint import ExtenderEndpoint
-from .garbage import spare_what_stays
 from .metrics_access import AT_ONCE, MOST, REMEMBERED, MetricsAccess
-from .metrics_page import MetricsPage
-from .probes import Probes
+from .probes import MetricsPage, Probes
+from .process import spare_what_stays
 
 __all__ = [
     "AT_ONCE",

@@ -10,16 +10,16 @@ from ..cluster.election.elector import Elector
 from ..cluster.serving.http_server import HttpServer
 from ..cluster.serving.tls import trusting_context
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..extender.enqueue.enqueue_server import EnqueueServer
-from ..extender.enqueue.enqueue_votes import EnqueueVotes, Told
-from ..extender.enqueue.job_requests import JobRequests
-from ..extender.enqueue.leader_votes import LeaderVotes
-from ..extender.leader_client import LeaderClient
+from ..extender.enqueue_server import EnqueueServer
+from ..extender.enqueue_votes import EnqueueVotes, Told
+from ..extender.job_requests import JobRequests
+from ..extender.leader_client import LeaderClient, LeaderVotes
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..quota.vocabulary import ENQUEUE_ADDRESS
 from ..settings import Settings
 from .admission_endpoint import used_name
+from .process import GRACE
 
 _LOG = logging.getLogger(__name__)
 _LEADERS_ANSWER: Final = 1.5
@@ -41,15 +41,12 @@ class EnqueueParts:
         told: Told,
         bundle: Callable[[], bytes],
         read: Callable[[str], Awaitable[bytes]],
-        *,
-        grace: float,
     ) -> None:
-        """`bundle`: the CAs by which replicas know each other, PEM. `grace`: seconds for calls in
-        flight when the server closes. `read` gets an object by its path.
+        """`bundle`: the CAs by which replicas know each other, PEM. `read` gets an object
+        by its path.
         """
         self._settings = settings.volcano.enqueue
         self._bundle = bundle
-        self._grace = grace
         self._trusted: tuple[bytes, ssl.SSLContext] | None = None
         client = LeaderClient(
             lambda: elector.leader_address(ENQUEUE_ADDRESS),
@@ -80,7 +77,7 @@ class EnqueueParts:
 
     async def stop(self) -> None:
         """Answer what is in flight, and close."""
-        await asyncio.gather(*(server.stop(self._grace) for server in self._servers))
+        await asyncio.gather(*(server.stop(GRACE) for server in self._servers))
         await self._call.close()
 
     @property

@@ -42,14 +42,15 @@ from ..cluster.watch.left_out_reads import LeftOutReads
 from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.reflector import Reflector
 from ..control.fence import Fence
-from ..control.leadership import Leadership, TermPart
-from ..control.queues.queue_definition import QueueDefinition
+from ..control.installation import InstallationCheck
+from ..control.leader_work import LeaderWork, TermPart, term_writers
+from ..control.leadership import Leadership
+from ..control.queues.published_status import QueueDefinition
 from ..control.queues.queue_metrics import measure_drift
-from ..control.reports.installation import InstallationCheck
-from ..control.waking.workload_waker import WorkloadWaker
+from ..control.queues.queue_operator import QueueOperator
+from ..control.workload_waker import WorkloadWaker
 from ..loop.ended import ended
-from ..loop.loop_watch import LoopWatch
-from ..loop.timed_selector import TimedSelector
+from ..loop.loop_watch import LoopWatch, TimedSelector
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
 from ..quota.ledger.ledger_reader import LedgerSettings
@@ -57,16 +58,12 @@ from ..quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, LEASE, SCALE_C
 from ..settings import InstallationMode, Settings
 from .admission_endpoint import AdmissionEndpoint
 from .enqueue_parts import EnqueueParts
-from .extender_parts import ExtenderParts
-from .garbage import spare_what_stays
-from .logs import configure
+from .extender_endpoint import ExtenderParts
 from .metrics_access import MetricsAccess
-from .metrics_page import MetricsPage
-from .probes import Probes
+from .probes import MetricsPage, Probes
+from .process import GRACE, configure, spare_what_stays
 
 _LOG = logging.getLogger(__name__)
-_GRACE: Final = 4.0
-"""Seconds for what is in flight at exit."""
 _QUIET: Final = 1.0
 """Seconds without a review, after which we assume that no more are sent to a replica not ready."""
 _LEAVE_SERVICE: Final = 4.0
@@ -184,14 +181,14 @@ class Operator:
                 self._fence,
                 self._metrics,
                 lambda: all(reflector.synced for reflector in self._reflectors),
-                grace=_GRACE,
+                grace=GRACE,
             )
         self._definition = QueueDefinition(standalone=settings.scheduler == "standalone")
         self._definition_watch = self._definition.reflector(client)
         waker = WorkloadWaker(
             self._ledger, self._notifier, client, time.monotonic, self._metrics.woken.inc
         )
-        self._endpoint = AdmissionEndpoint(settings, client, grace=_GRACE)
+        self._endpoint = AdmissionEndpoint(settings, client, grace=GRACE)
         self._enqueue: EnqueueParts | None = None
         if settings.enqueues_for_volcano:
             self._enqueue = EnqueueParts(
@@ -201,30 +198,34 @@ class Operator:
                 self._elector,
                 self._metrics,
                 lambda: all(reflector.synced for reflector in self._reflectors),
-                lambda group, verdict: self._leadership.tell_group(group, verdict),
+                lambda group, verdict: self._work.tell_group(group, verdict),
                 lambda: self._endpoint.bundle,
                 client.get,
-                grace=_GRACE,
             )
         parts: list[TermPart] = [waker]
         if self._extender is not None:
             parts.append(self._extender.binder)
         if self._enqueue is not None:
             parts.append(self._enqueue.votes)
-        self._leadership = Leadership(
+        self._work = LeaderWork(
             self._ledger,
-            client,
-            self._elector,
-            self._fence,
-            self._reflectors,
+            term_writers(client, self._elector.time_left, self._fence, settings),
             self._events,
             self._metrics,
             self._notifier,
             settings,
             time.monotonic,
-            self._part_failed,
-            definition=self._definition,
             parts=parts,
+        )
+        self._leadership = Leadership(
+            self._work,
+            client,
+            self._elector,
+            self._fence,
+            self._reflectors,
+            lease,
+            self._make_queue_operator,
+            self._part_failed,
         )
         self._installation = InstallationCheck(
             settings, client, self._metrics, self._events, lambda: self._elector.term is not None
@@ -264,7 +265,7 @@ class Operator:
         await self._stop.wait()
         await self._shut_down(endpoint, extender)
         for server in plain:
-            await server.stop(_GRACE)
+            await server.stop(GRACE)
         return 1 if self._failed else 0
 
     async def _listen_plain(self) -> list[HttpServer]:
@@ -294,7 +295,7 @@ class Operator:
         if self._enqueue is not None:
             self._enqueue.leave()
         _LOG.info("stopping: the requests in flight are still answered")
-        stopped = await self._leadership.stop(_GRACE)
+        stopped = await self._leadership.stop(GRACE)
         self._cancel(endpoint, extender)
         if stopped.settled:
             await self._elector.release(stopped.handover)
@@ -347,6 +348,13 @@ class Operator:
             *certificates,
             *self._installation.faults,
         ]
+
+    def _make_queue_operator(self) -> QueueOperator:
+        return QueueOperator(
+            standalone=self._settings.scheduler == "standalone",
+            definition=self._definition,
+            unwritten=self._metrics.unwritten_queues.set,
+        )
 
     def _make_admission(self) -> AdmissionServer:
         def synced() -> bool:

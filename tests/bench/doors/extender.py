@@ -115,12 +115,9 @@ async def _new_requests(report: Report, shared: Ledger, whole: Ledger) -> None:
 
 
 def _verbs(ledger: Ledger) -> SchedulerVerbs:
-    return SchedulerVerbs(
-        ledger,
-        ChangeNotifier(),
-        LeaderCall(_NoBinder(), LeaderClient(str, lambda: None, server_name="", timeout=1)),
-        lambda: True,
-    )
+    client = LeaderClient(str, lambda: None, server_name="", timeout=1)
+    call = LeaderCall(_NoBinder(), client)  # type: ignore[arg-type]
+    return SchedulerVerbs(ledger, ChangeNotifier(), call, lambda: True)
 
 
 def _whole_cards(nodes: int) -> Ledger:

@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from builders import CARDS, H200, H800, Body, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue
 from cardquota.cluster.events import EventRecorder
 from cardquota.cluster.watch import ChangeNotifier
-from cardquota.control import leadership
+from cardquota.control import LeaderWork, leadership, term_writers
 from cardquota.loop import TimedSelector
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger import Ledger
@@ -140,7 +140,9 @@ class _Server:
 class _ReportSink:
     """One slot per queue, as the real one; nobody takes them."""
 
-    def __init__(self, **_: object) -> None:
+    shows_conditions = True
+
+    def __init__(self) -> None:
         self.slots: dict[str, object] = {}
         self.posts = 0
         _OPERATORS.append(self)
@@ -162,24 +164,23 @@ async def _settled(*_: object, **__: object) -> None: ...
 
 async def _take_over(report: Report, selector: StretchSelector) -> None:
     # They need a cluster, and are stood in for.
-    setattr(leadership, "QueueOperator", _ReportSink)  # noqa: B010
     setattr(leadership, "settle_and_catch_up", _settled)  # noqa: B010
     ledger, waiting = _world()
     spare_what_stays()  # as the real process does when it has synced
     server, notifier = _Server(), ChangeNotifier()
     recorder = EventRecorder(server, instance="replica-0")  # type: ignore[arg-type]
     failures: list[BaseException] = []
-    term: Any = leadership.Leadership(
-        ledger,
-        server,  # type: ignore[arg-type]
-        SimpleNamespace(time_left=lambda: 60.0, term="term"),  # type: ignore[arg-type]
-        OpenFence(),  # type: ignore[arg-type]
+    settings, fence, client = Settings(), OpenFence(), cast("Any", server)
+    writers = term_writers(client, lambda: 60.0, fence, settings)
+    work = LeaderWork(ledger, writers, recorder, Metrics(), notifier, settings, time.monotonic)
+    term = leadership.Leadership(
+        work,
+        client,
+        SimpleNamespace(term="term"),  # type: ignore[arg-type]
+        fence,  # type: ignore[arg-type]
         [],
-        recorder,
-        Metrics(),
-        notifier,
-        Settings(),
-        time.monotonic,
+        settings.leader_election,
+        _ReportSink,
         failures.append,
     )
     writing = asyncio.create_task(recorder.run())

@@ -24,10 +24,16 @@ from cardquota.cluster.election import Elector, RevisionSource, StoredTerm, Term
 from cardquota.cluster.serving import MOST, BodyBudget
 from cardquota.cluster.watch import Delivery, ObjectIndex, delivery
 from cardquota.cluster.writes import pod_path
-from cardquota.control import leadership
-from cardquota.control.release import GateOpener, GateReleaser, Opened, gate
-from cardquota.control.release.groups import Chosen, PodGroupWriter, ReservationTimeouts
-from cardquota.control.waking import WorkloadWaker
+from cardquota.control import WorkloadWaker, leadership
+from cardquota.control.release import (
+    Chosen,
+    GateAttempts,
+    GateOpener,
+    Opened,
+    PodGroupWriter,
+    ReservationTimeouts,
+    gate,
+)
 from cardquota.quota import (
     Charge,
     MutableAmounts,
@@ -128,7 +134,7 @@ def _no_catch_up(breaker: Breaker) -> None:
 
 
 def _charged_after(breaker: Breaker) -> None:
-    send, opened = GateReleaser._send, GateOpener.open
+    send, opened = GateAttempts.send, GateOpener.open
 
     def send_uncharged(self: Any, pod: Chosen, slot: Any) -> Any:
         self._ledger.decisions.retract(pod.facts.uid, pod.stamp, back_off=True)
@@ -141,7 +147,7 @@ def _charged_after(breaker: Breaker) -> None:
             self._ledger.decisions.assume(facts.uid, stamp)
         return answer
 
-    breaker.replace(GateReleaser, "_send", send_uncharged)
+    breaker.replace(GateAttempts, "send", send_uncharged)
     breaker.replace(GateOpener, "open", charge_what_landed)
 
 

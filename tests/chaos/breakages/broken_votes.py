@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from cardquota.extender.enqueue import EnqueueAsk, EnqueueVotes
+from cardquota.extender import EnqueueAsk, EnqueueVotes
 from cardquota.quota import Policy
 from cardquota.quota.decisions.groups import Vote
 from cardquota.quota.ledger import LedgerReader

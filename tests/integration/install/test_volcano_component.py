@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from cardquota.extender.enqueue import PATH
+from cardquota.extender import ENQUEUE_PATH
 from cardquota.install import documents
 from cardquota.settings import GateSetter, Settings, Webhook
 
@@ -66,7 +66,7 @@ def test_volcano_is_told_where_we_listen(api: PolicyApi, tmp_path: Path) -> None
         first["extender"][f"extender.{key}"] for key in ("urlPrefix", "jobEnqueueableVerb")
     )
     host = "cardquota-webhook.cardquota-system.svc"
-    assert f"{prefix}/{verb}" == f"https://{host}:{ports['enqueue']['port']}{PATH}"
+    assert f"{prefix}/{verb}" == f"https://{host}:{ports['enqueue']['port']}{ENQUEUE_PATH}"
     assert "capacity" in others
     assert "proportion" not in others
     assert "overcommit" not in others

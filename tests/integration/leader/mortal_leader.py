@@ -13,11 +13,11 @@ from cardquota.cluster.api import Client
 from cardquota.cluster.events import EventRecorder
 from cardquota.cluster.watch import AT_ONCE, ChangeNotifier, OverdueReads, Reflector, watched_kinds
 from cardquota.cluster.writes import FencedWriter
-from cardquota.control.release import GateOpener, GateReleaser, StampWriter
-from cardquota.control.release.groups import GroupConditions, PodGroupWriter
+from cardquota.control.release import GateReleaser, Writers
 from cardquota.metrics import Metrics
 from cardquota.quota.cards import DEFAULT_TABLE
 from cardquota.quota.ledger import Ledger
+from cardquota.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -101,18 +101,13 @@ class MortalLeader:
         def fenced() -> FencedWriter:
             return FencedWriter(self.writer, lambda: 60.0, timeout=5.0, at_a_time=32)
 
-        conditions = GroupConditions(self.ledger, term=term)
         self._releaser = GateReleaser(
             self.ledger,
-            GateOpener(self.ledger, fenced(), fenced()),
-            PodGroupWriter(self.ledger, fenced(), fenced(), conditions=conditions),
-            StampWriter(self.ledger, fenced(), term=term),
+            Writers(fenced, fenced),
             EventRecorder(client, instance=term),
             Metrics(),
-            conditions,
+            Settings(),
             term=term,
-            in_flight=32,
-            reservation_timeout=300.0,
             clock=asyncio.get_running_loop().time,
         )
         notifier.listen(self._releaser.wake)

@@ -13,7 +13,7 @@ import pytest
 from cardquota.cluster.api import Client
 from cardquota.cluster.api.find_access import find_access
 from cardquota.cluster.events import ObjectReference
-from cardquota.control.reports import EVERY, InstallationCheck
+from cardquota.control import EVERY, InstallationCheck
 from cardquota.install import documents
 from cardquota.install.manifests import admission_path
 from cardquota.metrics import Metrics

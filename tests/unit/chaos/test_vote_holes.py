@@ -3,7 +3,7 @@
 from builders import H200, a_group, a_node, a_queue
 from builders.cluster import a_ledger
 from cardquota.cluster.watch import ChangeNotifier
-from cardquota.extender.enqueue import EnqueueAsk, EnqueueVotes
+from cardquota.extender import EnqueueAsk, EnqueueVotes
 from cardquota.quota import Verdict
 from cardquota.quota.decisions.groups import Vote
 from cardquota.quota.ledger.groups import PodGroupState

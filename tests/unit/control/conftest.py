@@ -2,7 +2,7 @@
 
 import pytest
 
-from cardquota.control.release import gate_releaser as release
+from cardquota.control.release import retries as release
 
 
 @pytest.fixture

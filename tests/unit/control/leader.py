@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.cluster.writes import FencedWriter
-from cardquota.control import Later, in_loop_later
-from cardquota.control.release import GateOpener, GateReleaser, GateReports, StampWriter
-from cardquota.control.release.groups import GroupConditions, PodGroupWriter
+from cardquota.control.release import GateReleaser, Writers
+from cardquota.loop import Later, in_loop_later
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger import Ledger
+from cardquota.settings import Release, Settings
 from harness.open_fence import OpenFence
 
 from .fakes import (
@@ -33,6 +33,9 @@ GANG = a_group().in_queue("queue").of(2)
 
 def waiting(name: str, cards: int = 1, card: str = H200) -> PodBody:
     return a_pod(name).in_queue("queue").naming(card).asking_for(cards).gated()
+
+
+def _nothing(*_: object, **__: object) -> None: ...
 
 
 class Leader:
@@ -62,34 +65,24 @@ class Leader:
             return a_writer(self.script, left, at_a_time=in_flight, guard=guard)
 
         loop = asyncio.get_running_loop()
-        reports = GateReports(self.ledger, self.told, self.metrics)  # type: ignore[arg-type]
-        conditions = GroupConditions(self.ledger, term=TERM)
         self.releaser = GateReleaser(
             self.ledger,
-            GateOpener(
-                self.ledger,
-                writer(self.fence),
-                writer(),
-                refused=reports.refused,
-                unsure=reports.unsure,
-            ),
-            PodGroupWriter(
-                self.ledger,
-                writer(self.fence),
-                writer(),
-                conditions=conditions if phases else None,
-            ),
-            StampWriter(self.ledger, writer(), term=TERM),
+            Writers(lambda: writer(self.fence), writer),
             self.told,  # type: ignore[arg-type]
             self.metrics,
-            conditions,
+            Settings(
+                release=Release(in_flight=in_flight, starvation_wait=0),
+                reservation_timeout=reservation_timeout,
+            ),
             term=TERM,
-            in_flight=in_flight,
-            reservation_timeout=reservation_timeout,
             clock=loop.time,
             later=later,
             wall_clock=lambda: began,
         )
+
+        if not phases:
+            # Of a group nothing is written here but its reservation.
+            setattr(self.releaser.groups.writer, "_status", _nothing)  # noqa: B010
 
     def see(self, *things: Body) -> None:
         see(self.ledger, *things)

@@ -14,7 +14,7 @@ import pytest
 from builders import H200, a_namespace, a_node, a_pod, a_queue, see
 from cardquota.cluster.election import LeadershipLost
 from cardquota.cluster.watch import ChangeNotifier
-from cardquota.control import Leadership
+from cardquota.control import Leadership, LeaderWork, leader_work, term_writers
 from cardquota.control import leadership as module
 from cardquota.metrics import Metrics
 from cardquota.quota.reports import QueueReport
@@ -30,16 +30,15 @@ class SilentQueueOperator:
     """Reconciles nothing."""
 
     posted: ClassVar[dict[str, QueueReport | None]] = {}
+    shows_conditions = True
 
-    def __init__(self, **_: Any) -> None:
+    def __init__(self) -> None:
         self.posted.clear()
 
     def start(self) -> None: ...
 
     def post(self, queue: str, found: QueueReport | None) -> None:
         self.posted[queue] = found
-
-    def restart(self) -> None: ...
 
     async def stop(self) -> None: ...
 
@@ -63,19 +62,27 @@ class LeadingReplica:
         self.told = Told()
         self.metrics = Metrics()
         self.failures: list[BaseException] = []
-        self.elector = SimpleNamespace(time_left=lambda: 60.0, term=None)
+        self.elector = SimpleNamespace(term=None)
         self.notifier = ChangeNotifier()
-        self.leadership = Leadership(
+        settings, fence = Settings(), OpenFence()
+        client: Any = self.script
+        work = LeaderWork(
             self.ledger,
-            self.script,  # type: ignore[arg-type]
-            self.elector,  # type: ignore[arg-type]
-            OpenFence(),  # type: ignore[arg-type]
-            [SimpleNamespace(kind="pods", applied=7)],  # type: ignore[list-item]
+            term_writers(client, lambda: 60.0, fence, settings),
             self.told,  # type: ignore[arg-type]
             self.metrics,
             self.notifier,
-            Settings(),
+            settings,
             asyncio.get_running_loop().time,
+        )
+        self.leadership = Leadership(
+            work,
+            client,
+            self.elector,  # type: ignore[arg-type]
+            fence,  # type: ignore[arg-type]
+            [SimpleNamespace(kind="pods", applied=7)],  # type: ignore[list-item]
+            settings.leader_election,
+            SilentQueueOperator,
             self.failures.append,
         )
 
@@ -86,7 +93,6 @@ class LeadingReplica:
 
 @pytest.fixture
 async def replica(monkeypatch: pytest.MonkeyPatch) -> LeadingReplica:
-    monkeypatch.setattr(module, "QueueOperator", SilentQueueOperator)
     monkeypatch.setattr(module, "settle_and_catch_up", settled_at_once)
     return LeadingReplica()
 
@@ -116,7 +122,7 @@ async def test_the_successor_is_told_what_to_have_seen(replica: LeadingReplica) 
 async def test_or_nothing_if_that_is_not_seen_in_time(
     replica: LeadingReplica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "OWN_WRITES", 0.05)
+    monkeypatch.setattr(leader_work, "OWN_WRITES", 0.05)
     replica.leadership.acquired("term")
     await until(lambda: len(replica.script.patches) == 1 and not replica.script.in_flight)
     assert await replica.leadership.stop(1.0) == (True, None)
@@ -174,7 +180,7 @@ async def test_a_term_that_goes_on_without_anybody_who_decides_ends_the_process(
 async def test_who_is_told_some_at_a_time_goes_on_without_further_news(
     replica: LeadingReplica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "STATUS_EVERY", 0.001)
+    monkeypatch.setattr(leader_work, "STATUS_EVERY", 0.001)
     see(replica.ledger, *(a_namespace(f"n{n}").in_mode("enforce") for n in range(250)))
     replica.leadership.acquired("term")
     await until(lambda: sum(one[0].startswith("n") for one in replica.told.events) == 250)
@@ -184,8 +190,8 @@ async def test_who_is_told_some_at_a_time_goes_on_without_further_news(
 async def test_w1_whose_share_is_worked_out_after_the_time_for_it_was_over_is_reported_too(
     replica: LeadingReplica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "STATUS_EVERY", 0.001)
-    monkeypatch.setattr(module, "LEADER_SLICE", 0.0)
+    monkeypatch.setattr(leader_work, "STATUS_EVERY", 0.001)
+    monkeypatch.setattr(leader_work, "LEADER_SLICE", 0.0)
     quota = {f"card-{number}": 5 for number in range(4)}
     for card in quota:
         see(replica.ledger, a_node(card).with_cards(card, 6))

@@ -131,14 +131,6 @@ async def test_i3_a_charge_that_somebody_forged_does_not_count_once_it_is_bound(
     assert bound.annotated(ALLOCATED, "").facts().stamp is None
 
 
-async def test_the_label_that_a_pod_has_is_left_as_it_is() -> None:
-    """Whatever its value: the less is written, the less each later write costs."""
-    world = BinderWorld(NODE, asking().labelled(MANAGED, "x"), answers=(CREATED,))
-    assert await world.bind() == ""
-    (call,) = world.script.calls
-    assert "labels" not in call.body["metadata"]
-
-
 async def test_b5_the_least_free_card_that_fits() -> None:
     node = a_node("n1").sharing_memory(4 * CARD, 4)
     holders = (("a", 0, 4069), ("b", 1, 8138), ("c", 2, 12207))
@@ -245,19 +237,6 @@ async def test_b5_a_pod_that_was_written_since_is_tried_once_more() -> None:
     assert await world.bind() == ""
     assert [call.body["metadata"]["resourceVersion"] for call in world.bindings] == ["7", "8"]
     assert world.node.used == [8138, 0]
-
-
-async def test_b5_a_pod_that_is_written_all_the_time_is_tried_twice() -> None:
-    world = BinderWorld(NODE, asking())
-    revisions = count(8)
-
-    def answer(call: Call) -> Answer:
-        return MOVED if call.method == "POST" else pod_at(next(revisions))
-
-    world.script.answer_to = answer
-    assert "as the test wants it" in await world.bind()
-    assert len(world.bindings) == 2
-    assert world.node.held == 0
 
 
 async def test_b5_a_second_try_is_judged_anew() -> None:

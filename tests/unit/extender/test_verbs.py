@@ -20,7 +20,8 @@ class NoBinder:
 
 async def test_b4_a_node_that_is_not_known_yet() -> None:
     ledger, notifier = a_ledger(), ChangeNotifier()
-    call = LeaderCall(NoBinder(), LeaderClient(str, lambda: None, server_name="x", timeout=1))
+    client = LeaderClient(str, lambda: None, server_name="x", timeout=1)
+    call = LeaderCall(NoBinder(), client)  # type: ignore[arg-type]
     verbs = SchedulerVerbs(ledger, notifier, call, lambda: True)
     args = ExtenderArgs(a_pod().asking_for_memory(5).wire(), ["n"])
     waiting = asyncio.create_task(verbs.filter(args))

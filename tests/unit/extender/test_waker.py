@@ -74,14 +74,6 @@ async def test_b4_a_pod_that_cannot_go_there_is_woken_at_growing_intervals() -> 
     assert 8 <= len(night.patches.sent) <= 12
 
 
-async def test_b4_no_interval_is_longer_than_kube_schedulers_own() -> None:
-    night = Night(POD)
-    night.lists("")
-    night.waker.refused(POD.facts(), ["n"])
-    await asyncio.sleep(3_000)
-    assert 15 <= len(night.patches.sent) <= 18
-
-
 async def test_b4_asking_again_does_not_shorten_the_intervals() -> None:
     """kube-scheduler asks each time that we wake a pod."""
     night = Night(POD)
@@ -120,15 +112,6 @@ async def test_b4_who_fits_or_is_gone_or_bound_is_not_woken() -> None:
     await asyncio.sleep(5)
     assert night.patches.sent == []
     assert len(night.waker) == 0
-
-
-async def test_b4_who_asks_for_more_than_there_is_sleeps_on() -> None:
-    night = Night(POD.asking_for_memory(9))
-    night.waker.refused(POD.asking_for_memory(9).facts(), ["n"])
-    night.lists("")
-    await asyncio.sleep(60)
-    assert night.patches.sent == []
-    assert len(night.waker) == 1
 
 
 async def test_b3_a_pod_by_card_is_woken_when_its_node_takes_cards_again() -> None:

@@ -11,15 +11,12 @@ from cardquota.extender import (
     BindArgs,
     FilterResult,
     MetaVictims,
-    NodeScore,
     WireError,
     bind_call,
     filter_answer,
     read_args,
     read_binding,
-    read_error,
     read_preemption,
-    scores_answer,
     victims_answer,
 )
 
@@ -62,13 +59,6 @@ def test_the_answer_of_filter() -> None:
     }
 
 
-def test_scores() -> None:
-    assert json.loads(scores_answer([NodeScore("a", 3), NodeScore("b", 10)])) == [
-        {"Host": "a", "Score": 3},
-        {"Host": "b", "Score": 10},
-    ]
-
-
 @pytest.mark.parametrize(
     ("sent", "words"),
     [
@@ -102,11 +92,6 @@ def test_scores() -> None:
 def test_what_cannot_be_read(sent: bytes, words: str) -> None:
     with pytest.raises(WireError, match=words):
         read_args(sent)
-
-
-def test_a_list_of_no_nodes() -> None:
-    assert list(read_args(body(Pod=POD, NodeNames=[])).names) == []
-    assert list(read_args(body(Pod=POD, Nodes={"items": None})).names) == []
 
 
 def test_a_binding_there_and_back() -> None:
@@ -174,10 +159,3 @@ def test_the_answer_of_preempt() -> None:
             "n2": {"Pods": [], "NumPDBViolations": 0},
         }
     }
-
-
-def test_an_error() -> None:
-    assert read_error(b'{"Error": "no"}') == "no"
-    assert read_error(b"{}") == ""
-    with pytest.raises(WireError):
-        read_error(b"<html>")

@@ -11,7 +11,7 @@ from builders.cluster import a_ledger
 from cardquota.cluster.api import ApiError
 from cardquota.cluster.serving import server_context, trusting_context
 from cardquota.cluster.watch import ChangeNotifier
-from cardquota.extender.enqueue import PATH, EnqueueAsk
+from cardquota.extender import ENQUEUE_PATH, EnqueueAsk
 from cardquota.metrics import Metrics
 from cardquota.quota import ENQUEUE_ADDRESS
 from cardquota.quota.decisions.groups import Vote
@@ -61,7 +61,6 @@ def parts(port: int, plain: int | None, *, leader: str = "", bundle: bytes = b""
         lambda group, verdict: None,
         lambda: bundle,
         _no_job,
-        grace=0.1,
     )
 
 
@@ -74,7 +73,7 @@ async def vote(url: str) -> int:
     connector = aiohttp.TCPConnector(ssl=trusting_context(SERVER.ca_pem))
     async with (
         aiohttp.ClientSession(connector=connector) as session,
-        session.post(url + PATH, data=CALL) as answer,
+        session.post(url + ENQUEUE_PATH, data=CALL) as answer,
     ):
         return int(json.loads(await answer.text())["status"])
 
@@ -91,16 +90,6 @@ async def test_it_listens_with_the_certificate_and_on_loopback_without() -> None
         assert [host for one in addresses for host, _ in one] == ["127.0.0.1", LOOPBACK]
     finally:
         served.leave()
-        await served.stop()
-
-
-async def test_without_a_plain_port_nothing_listens_there() -> None:
-    (secure,) = free_ports(1)
-    served = parts(secure, None)
-    await served.start(server_context(SERVER.cert_pem, SERVER.key_pem))
-    try:
-        assert [len(server.addresses) for server in served._servers] == [1, 0]  # noqa: SLF001
-    finally:
         await served.stop()
 
 

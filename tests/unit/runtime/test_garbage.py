@@ -8,7 +8,7 @@ import sys
 
 PROGRAM = """
 import gc
-from cardquota.runtime.garbage import spare_what_stays
+from cardquota.runtime import spare_what_stays
 
 collected = []
 

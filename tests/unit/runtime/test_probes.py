@@ -157,7 +157,7 @@ async def test_one_page_is_written_for_all_who_ask(monkeypatch: pytest.MonkeyPat
     assert len(set(pages)) == 1
     assert len(curious.writers) == 1
     assert threading.get_ident() not in curious.writers
-    monkeypatch.setattr("cardquota.runtime.metrics_page.EVERY", 0.0)
+    monkeypatch.setattr("cardquota.runtime.probes.EVERY", 0.0)
     asked = Asked()
     asked.metrics.registry.register(curious)
     await asked.page()
@@ -169,7 +169,7 @@ async def test_who_asks_after_it_was_begun_gets_the_next_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whoever has changed something and asks then is told so, a second later at most."""
-    monkeypatch.setattr("cardquota.runtime.metrics_page.EVERY", 0.01)
+    monkeypatch.setattr("cardquota.runtime.probes.EVERY", 0.01)
     asked = Asked()
     assert "cardquota_leader 0.0" in await asked.page()
     asked.metrics.leader.set(1)

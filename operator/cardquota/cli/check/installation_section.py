@@ -17,7 +17,7 @@ from typing import Any, Final
 import yaml
 
 from ... import __version__
-from ...control.queues.queue_definition import NAME, kept_of
+from ...control.queues.published_status import NAME, kept_of
 from ...install.comparison import differences
 from ...install.rights import in_words
 from ...quota import vocabulary as v

@@ -1,4 +1,4 @@
-"""One event on an object, in the form of the API server, and the queue of those to be sent."""
+"""One event on an object, references to such objects, and the queue of events to be sent."""
 
 import re
 import secrets
@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Final, NamedTuple
+
+from ...quota import vocabulary as v
+from ...quota.accounts.queue_facts import QueueFacts
+from ...quota.ledger.groups.group_facts import GroupFacts, NamespaceFacts
+from ...quota.nodes.node_facts import NodeFacts
+from ...quota.pods.pod_facts import PodFacts
 
 MESSAGE_BYTES: Final = 1024
 """The longest message that the API server accepts."""
@@ -122,6 +128,33 @@ def cut(message: str, limit: int = MESSAGE_BYTES) -> str:
 
 def _stem(name: str) -> str:
     return re.sub(r"[^a-z0-9.-]", "-", name.lower())[:_NAME_CHARACTERS].strip(".-") or "object"
+
+
+def pod_reference(facts: PodFacts) -> ObjectReference:
+    """The pod that an event is about."""
+    return ObjectReference("Pod", "v1", facts.namespace, facts.name, facts.uid, str(facts.revision))
+
+
+def group_reference(facts: GroupFacts) -> ObjectReference:
+    """The pod group that an event is about."""
+    return ObjectReference(
+        "PodGroup", f"{v.API_GROUP}/{v.VERSION}", facts.namespace, facts.name, facts.uid
+    )
+
+
+def queue_reference(facts: QueueFacts) -> ObjectReference:
+    """The queue that an event is about."""
+    return ObjectReference("Queue", f"{v.API_GROUP}/{v.VERSION}", "", facts.name, facts.uid)
+
+
+def namespace_reference(facts: NamespaceFacts) -> ObjectReference:
+    """The namespace that an event is about."""
+    return ObjectReference("Namespace", "v1", "", facts.name, facts.uid)
+
+
+def node_reference(facts: NodeFacts) -> ObjectReference:
+    """The node that an event is about."""
+    return ObjectReference("Node", "v1", "", facts.name, facts.uid)
 
 
 class EventQueue:

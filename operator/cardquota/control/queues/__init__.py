@@ -4,11 +4,16 @@ In: views of queues, as messages, one slot for each queue. Out: what `kubectl ge
 written at most once per queue and second. Nothing here touches the ledger.
 """
 
-from .published_status import StatusAnnotation, StatusFields
-from .queue_definition import Definition, QueueDefinition, kept_of
+from .published_status import (
+    Definition,
+    QueueDefinition,
+    StatusAnnotation,
+    StatusFields,
+    kept_of,
+)
 from .queue_metrics import UNDECIDED, UNKNOWN, measure_drift, refresh
 from .queue_operator import QueueOperator, QueuePatches
-from .queue_reconciler import QueueReconciler
+from .queue_reconciler import QueueReconciler, queue_status
 from .queue_views import INTERVAL, QueueViews
 
 __all__ = [
@@ -25,5 +30,6 @@ __all__ = [
     "StatusFields",
     "kept_of",
     "measure_drift",
+    "queue_status",
     "refresh",
 ]

@@ -30,7 +30,7 @@ from ...cluster.api.session import open_session
 from ...quota import vocabulary as v
 from ...quota.reports.queue_report import QueueReport
 from .lean_kopf import kopf
-from .queue_definition import QueueDefinition
+from .published_status import QueueDefinition
 from .queue_reconciler import QueueReconciler
 
 _LOG = logging.getLogger(__name__)
@@ -68,7 +68,8 @@ class QueueOperator:
         """What the reconciler has not taken yet, by uid."""
 
     def start(self) -> None:
-        """Begin reconciling."""
+        """Begin reconciling, and again whenever the definition of Queues is another one."""
+        self._definition.listen(self.restart)
         self._thread = threading.Thread(target=self._run, name="kopf", daemon=True)
         self._thread.start()
 
@@ -86,9 +87,10 @@ class QueueOperator:
             if first:
                 self._call(self._take)
 
-    def restart(self) -> None:
-        """End Kopf, so that it is started again: the definition of Queues is another one."""
-        self._call(self._end_now)
+    @property
+    def shows_conditions(self) -> bool:
+        """Whether conditions stand where the numbers are published."""
+        return self._definition.place.has_state
 
     async def stop(self, timeout: float = 5.0) -> None:
         """End it. Returns when the thread has ended or after `timeout` seconds."""
@@ -99,6 +101,12 @@ class QueueOperator:
             await asyncio.to_thread(thread.join, timeout)
             if thread.is_alive():
                 _LOG.warning("the Kopf thread did not end within %s s", timeout)
+        # It may take so long to end that the next term of ours has begun.
+        self._definition.leave(self.restart)
+
+    def restart(self) -> None:
+        """End Kopf, so that it is started again: the definition of Queues is another one."""
+        self._call(self._end_now)
 
     def _call(self, call: Callable[[], None]) -> None:
         """In the Kopf loop; nothing if there is none."""

@@ -21,15 +21,24 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
+from ...api.queue_status import (
+    CardStatus,
+    QueueCondition,
+    QueueStatusSchema,
+    ResourceStatus,
+    StatusColumns,
+    WaitingStatus,
+)
 from ...cluster.api import wire
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.backoff import Backoff
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import state_is_ours
+from ...quota.amounts import LARGEST
 from ...quota.objects.queue import Queue
-from ...quota.reports.queue_report import QueueReport
+from ...quota.reports.queue_report import QueueReport, columns
+from ...quota.words import read_moment
 from .published_status import Published, StatusFields, StatusPlace, Write
-from .queue_status import queue_status
 from .queue_views import INTERVAL
 
 _LOG = logging.getLogger(__name__)
@@ -283,3 +292,81 @@ def _alike(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 def _older(version: str, other: str) -> bool:
     """Whether a version is known to be older."""
     return bool(version) and wire.revision_of(version) < wire.revision_of(other)
+
+
+def queue_status(
+    report: QueueReport, stored: Mapping[str, Any], *, now: str, standalone: bool
+) -> dict[str, Any]:
+    """The status to apply, in wire form.
+
+    `stored`: the present status, for the times of unchanged conditions. `now`: RFC 3339.
+    `standalone`: whether we write state and `allocated`; a Closed that others wrote is left alone
+    (Q6).
+    """
+    shown: dict[str, str] = _fields(columns(report))
+    status = QueueStatusSchema(
+        state=report.state if standalone and report.state_is_ours else None,
+        allocated=_allocated(report) if standalone else None,
+        observed_generation=report.generation,
+        cards=[CardStatus(**_bounded(_fields(row))) for row in report.cards],
+        resources=[ResourceStatus(**row.texts()) for row in report.resources],
+        waiting=_waiting(report),
+        conditions=_conditions(report, stored.get("conditions"), now),
+        columns=StatusColumns(**{name: text or None for name, text in shown.items()}),
+    )
+    return status.model_dump(by_alias=True, exclude_none=True)
+
+
+def _allocated(report: QueueReport) -> dict[str, int | str]:
+    """Volcano's field: what is allocated, by resource name."""
+    by_resource: dict[str, int] = {}
+    for row in report.cards:
+        if row.resource:
+            by_resource[row.resource] = by_resource.get(row.resource, 0) + row.allocated
+    return {
+        **{row.name: row.text(row.allocated) or "0" for row in report.resources},
+        **{name: str(amount) for name, amount in sorted(by_resource.items())},
+    }
+
+
+def _waiting(report: QueueReport) -> WaitingStatus:
+    pods, oldest = report.waiting
+    return WaitingStatus(pods=pods, oldest=oldest or None)
+
+
+def _fields(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in row.__dataclass_fields__}
+
+
+def _bounded(row: dict[str, Any]) -> dict[str, Any]:
+    """Numbers capped at what the API server accepts: for one above, it would refuse the whole
+    status. No quota is above the cap, so an amount over its quota still shows as such.
+    """
+    return {key: min(n, LARGEST) if isinstance(n, int) else n for key, n in row.items()}
+
+
+def _mappings(stored: object) -> list[Mapping[str, Any]]:
+    """Those with a type in a list of any origin."""
+    if not isinstance(stored, list):
+        return []
+    return [one for one in stored if isinstance(one, dict) and isinstance(one.get("type"), str)]
+
+
+def _conditions(report: QueueReport, stored: object, now: str) -> list[QueueCondition]:
+    before = {one.get("type"): one for one in _mappings(stored)}
+    found = []
+    for one in report.conditions:
+        status, old = str(one.holds), before.get(one.type, {})
+        since = str(old.get("lastTransitionTime"))
+        same = old.get("status") == status and read_moment(since) is not None
+        found.append(
+            QueueCondition(
+                type=one.type,
+                status=status,
+                observed_generation=report.generation,
+                last_transition_time=since if same else now,
+                reason=one.reason,
+                message=one.message,
+            )
+        )
+    return found

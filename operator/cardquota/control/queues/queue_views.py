@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from ...loop.time_slice import LEADER_SLICE, TimeSlice
+from ...loop.time_slice import LEADER_SLICE, Later, Timer, TimeSlice, in_loop_later
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.reports.queue_report import QueueReport, report
-from ..later import Later, Timer, in_loop_later
 
 INTERVAL: Final = 1.0
 """Seconds between two views of one queue, and between two writes of it."""

@@ -1,31 +1,49 @@
 """What the leader does with gates: opens them, gang by gang, and keeps its writes correct.
 
 In: the ledger, a term, and writers that respect it. Out: `GateReleaser`. Every await comes after
-the charge. A charge is taken back only if the gate certainly stays shut.
+the charge. A charge is taken back only if the gate certainly stays shut. Of a pod group that comes
+to its reservation, phase and condition as the API server has them, and gates that open together.
 """
 
-from .gate import GateOpener, Opened, gate_patch
+from .background_writes import StampWriter
+from .gang_reports import GangReports
+from .gang_start import GangStart
+from .gate import GateOpener, GateReports, Opened, gate_patch
+from .gate_attempts import Chosen, GateAttempts, Writers
 from .gate_releaser import GateReleaser
-from .gate_reports import GateReports
-from .namespace_circuit_breaker import NamespaceCircuitBreaker
+from .group_conditions import MOMENT, GroupConditions, QuotaConditions
+from .pod_group_writer import PodGroupWriter
+from .reservation_timeouts import HELD, LAST, ReservationTimeouts, UnusedReservations
 from .retries import Retries
-from .slots import Slot, SlotClaim, Slots
-from .stamp_writer import StampWriter
+from .slots import NamespaceCircuitBreaker, Slot, SlotClaim, Slots
 from .wait_reports import AT_ONCE, PER_SECOND, WaitReports
 
 __all__ = [
     "AT_ONCE",
+    "HELD",
+    "LAST",
+    "MOMENT",
     "PER_SECOND",
+    "Chosen",
+    "GangReports",
+    "GangStart",
+    "GateAttempts",
     "GateOpener",
     "GateReleaser",
     "GateReports",
+    "GroupConditions",
     "NamespaceCircuitBreaker",
     "Opened",
+    "PodGroupWriter",
+    "QuotaConditions",
+    "ReservationTimeouts",
     "Retries",
     "Slot",
     "SlotClaim",
     "Slots",
     "StampWriter",
+    "UnusedReservations",
     "WaitReports",
+    "Writers",
     "gate_patch",
 ]

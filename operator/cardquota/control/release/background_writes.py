@@ -1,15 +1,72 @@
 """Writes of the leader that nothing waits for: outdated groups, and stamps that are wrong. A few at
 a time, however many there are when a term begins.
+
+A stamp says on a running pod what a later leader could not know.
+- Which cards it holds, if it was bound to other cards than it was let through for (E3). The ledger
+  has already moved its charge. For a pod that runs when first seen, only the stamp says what its
+  node was (D8).
+- That it came where nothing is enforced (I3): it gets the term, and no cards. Once its namespace is
+  enforced, that cannot be seen any more.
+- Where it is charged although it came past admission (I3): its group and namespace may name another
+  queue by then. It gets the label by which the API server knows which pods to guard. What stood
+  there as if it were a stamp was not ours, and goes.
 """
 
+import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from itertools import chain
 from typing import Any
 
+from ...cluster.api.api_error import ApiError, OutcomeUnknown
+from ...cluster.writes.fenced_writer import FencedWriter, TooLateError
+from ...cluster.writes.pod_patch import guard, pod_path, precondition
+from ...quota import vocabulary as v
+from ...quota.amounts import canonical
 from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.ledger_reader import LedgerReader
+from ...quota.stamp import allocated_text
+from ...quota.words import logged
+from .group_releases import GroupReleases
 from .retries import Retries
-from .stamp_writer import StampWriter
+
+
+class StampWriter:
+    """Corrects or completes the stamps of pods, under one term. One call per pod at a time.
+
+    Not guaranteed: that a write lands. A lost write may land later, as long as nothing else is
+    written on the pod. That does no harm: it states what has been charged since.
+    """
+
+    def __init__(self, ledger: LedgerReader, writer: FencedWriter, *, term: str) -> None:
+        self._ledger = ledger
+        self._writer = writer
+        self._term = term
+
+    async def correct(self, uid: str) -> None:
+        """Write what is missing or wrong on a pod. The watch shows whether it worked."""
+        ledger = self._ledger
+        note: dict[str, str | None] = {}
+        if uid not in ledger.misplaced and uid not in ledger.unnoted:
+            return
+        record = ledger.pods[uid]
+        facts = record.facts
+        if uid in ledger.misplaced:
+            note[v.ALLOCATED] = allocated_text(canonical(record.on_node))
+        else:
+            if record.audited:
+                note[v.TERM] = self._term
+            if record.fixed is not None:
+                note[v.CHARGED_QUEUE] = record.fixed
+        if not facts.labelled:
+            note = {**dict.fromkeys(v.STAMP), **note}
+        body = {"metadata": {**precondition(facts), "annotations": note, **guard(facts)}}
+        try:
+            await self._writer.patch(pod_path(facts), body)
+        except (ApiError, OutcomeUnknown, TooLateError) as error:
+            moved = isinstance(error, ApiError) and error.moved
+            level = logging.DEBUG if moved else logging.WARNING
+            _LOG.log(level, "stamp of %s: %s", logged(facts.namespace, facts.name), error)
 
 
 class BackgroundWrites:
@@ -20,30 +77,23 @@ class BackgroundWrites:
     def __init__(
         self,
         ledger: Ledger,
-        update_group: Callable[[str], Awaitable[bool]],
+        groups: GroupReleases,
         writer: StampWriter,
-        *,
-        at_a_time: int,
-        changed: Callable[[str], None],
         start: Callable[[Coroutine[Any, Any, None]], object],
         wake: Callable[[], None],
-        first: float,
-        cap: float,
+        *,
+        at_a_time: int,
     ) -> None:
-        """`update_group` brings a group up to date, and returns whether nothing is left to do.
-
-        `at_a_time`: writes of each of the two kinds. `changed`: is called with each group that
-        changed, within `go_on`, however long its write has to wait. `start`: run a task beside
-        this one. `wake`: have `go_on` called; the caller must also call it when such a task has
-        ended. `first` and `cap`: seconds before the first retry and, at most, between later ones.
+        """`groups` is told of each group that changed, within `go_on`, however long its write has
+        to wait. `start`: run a task beside this one. `wake`: have `go_on` called; the caller must
+        also call it when such a task has ended. `at_a_time`: writes of each of the two kinds.
         """
         self._ledger = ledger
-        self._update_group = update_group
+        self._groups = groups
         self._writer = writer
-        self._at_a_time = at_a_time
-        self._changed = changed
         self._start = start
         self._wake = wake
+        self._at_a_time = at_a_time
         self._groups_due: OrderedDict[str, None] = OrderedDict()
         """Groups to be brought up to date."""
         self._groups_in_flight: dict[str, bool] = {}
@@ -54,9 +104,9 @@ class BackgroundWrites:
         """Uids of pods whose stamp is being written, or was written and may not be seen yet."""
         self._writing = 0
         """Number of stamps that are being written."""
-        self._group_retries = Retries[str](self.look_again, first=first, cap=cap)
+        self._group_retries = Retries[str](groups.look_again)
         """By key of the group."""
-        self._stamp_retries = Retries[str](self._see_stamp, first=first, cap=cap)
+        self._stamp_retries = Retries[str](self._see_stamp)
         """By uid of the pod."""
 
     @property
@@ -67,7 +117,7 @@ class BackgroundWrites:
     def go_on(self) -> None:
         """Start some of the writes. Costs by these, and by what is new."""
         for key in self._ledger.dirty.take_groups():
-            self._changed(key)
+            self._groups.look_at_end(key)
             if key in self._groups_in_flight:
                 self._groups_in_flight[key] = True
             else:
@@ -95,7 +145,7 @@ class BackgroundWrites:
 
     async def _write_group(self, key: str) -> None:
         try:
-            done = await self._update_group(key)
+            done = await self._groups.update(key)
         finally:
             if self._groups_in_flight.pop(key):
                 self._groups_due[key] = None
@@ -103,11 +153,6 @@ class BackgroundWrites:
             self._group_retries.worked(key)
         else:
             self._group_retries.failed(key)
-
-    def look_again(self, key: str) -> None:
-        """Have a group brought up to date although nothing new was seen of it."""
-        self._ledger.dirty.mark_group(key)
-        self._wake()
 
     async def _write_stamp(self, uid: str) -> None:
         try:
@@ -129,3 +174,6 @@ class BackgroundWrites:
             self._wake()
         else:
             self._stamp_retries.worked(uid)
+
+
+_LOG = logging.getLogger(__name__)

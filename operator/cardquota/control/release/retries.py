@@ -11,6 +11,10 @@ from ...cluster.api.backoff import Backoff
 
 K = TypeVar("K", bound=Hashable)
 
+TRY_AGAIN: Final = 1.0
+"""Seconds before the first retry of what failed, if no news of it comes earlier."""
+AT_MOST: Final = 60.0
+"""Seconds between two tries, at most."""
 _AT_A_TIME: Final = 100
 """Keys that are retried, or forgotten, before other work in the loop has a turn: a large gang may
 fail as a whole."""
@@ -24,13 +28,17 @@ class Retries(Generic[K]):
     Belongs to the loop it is used in.
     """
 
-    def __init__(self, again: Callable[[K], None], *, first: float, cap: float) -> None:
-        """`first` and `cap`: seconds before the first retry and, at most, between later ones.
+    def __init__(
+        self, again: Callable[[K], None], *, first: float | None = None, cap: float | None = None
+    ) -> None:
+        """`first` and `cap`: seconds before the first retry and, at most, between later ones;
+        TRY_AGAIN and AT_MOST if None.
 
         `again` is called once per failure. It should do no more than note that the key is due.
         """
         self._again = again
-        self._first, self._cap = first, cap
+        self._first = TRY_AGAIN if first is None else first
+        self._cap = AT_MOST if cap is None else cap
         self._backoffs: dict[K, Backoff] = {}
         self._waiting: dict[K, int] = {}
         """Keys to be tried again, and the number of their entry in `_line`."""

@@ -14,9 +14,9 @@ from itertools import islice
 from sys import intern
 from typing import Final
 
-from ...cluster.events.event import MESSAGE_BYTES, ObjectReference
+from ...cluster.events.event import MESSAGE_BYTES, ObjectReference, group_reference, pod_reference
 from ...cluster.events.events import EventRecorder
-from ...loop.time_slice import TimeSlice
+from ...loop.time_slice import Timer, TimeSlice
 from ...quota.accounts.account import Account
 from ...quota.decisions.holders import lacked, with_holders
 from ...quota.decisions.probably_meant import with_group_meant
@@ -29,9 +29,7 @@ from ...quota.release.release_judge import ReleaseJudge, Wait, judge_member
 from ...quota.verdict import Outcome, Verdict
 from ...quota.vocabulary import Reason
 from ...quota.words import MOST_LISTED, show
-from ..later import Timer
-from ..references import group_reference, pod_reference
-from .groups.group_conditions import GroupConditions
+from .group_conditions import GroupConditions
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_TOPIC: Final = 128

@@ -176,12 +176,6 @@ def test_an_annotation_of_before_is_taken_away() -> None:
     assert write.published.status == STATUS
 
 
-def test_nobody_else_has_anything_to_take_away() -> None:
-    """Where Volcano does not run we have no right to change a queue."""
-    for place in (StatusFields(), StatusAnnotation()):
-        assert place.leftover(ABOUT, place.seen(noted("{}"))) is None
-
-
 @pytest.mark.parametrize("text", ["<A>", "a & b", "\u00e9\u2028", "\x7f\n\t\x00", '\\u003c "x"'])
 def test_the_text_is_written_as_the_api_server_writes_it(text: str) -> None:
     """Its test of a patch compares how a string is written: `<` is not `\\u003c` there."""

@@ -11,7 +11,7 @@ from builders import H200, H800, a_pod, a_queue, see
 from cardquota.cluster.api import ApiError
 from cardquota.control.queues import INTERVAL, QueueReconciler
 from cardquota.control.queues import queue_reconciler as module
-from cardquota.control.queues.queue_status import queue_status
+from cardquota.control.queues.queue_reconciler import queue_status
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports import report
@@ -271,17 +271,6 @@ async def test_a_write_that_fails_is_tried_again_when_the_server_wants_it(
     assert server.writes[1][0] - server.writes[0][0] >= 4 * INTERVAL - TICK
 
 
-async def test_a_write_that_fails_again_and_again_becomes_rare(
-    writer: QueueReconciler, server: StatusServer, ledger: Ledger
-) -> None:
-    server.answers = [refused(403)] * 4
-    seen(writer, {})
-    want(writer, numbers(ledger))
-    await until(lambda: len(server.writes) == 5)
-    pauses = [later[0] - earlier[0] for earlier, later in pairwise(server.writes)]
-    assert pauses[3] >= 4 * INTERVAL - TICK, "at least half of eight times the first"
-
-
 async def test_another_state_of_the_queue_ends_the_pause_after_a_refusal(
     server: StatusServer, ledger: Ledger
 ) -> None:
@@ -468,23 +457,6 @@ async def test_an_older_status_seen_while_we_write_is_no_news(
     assert server.writes[1][2]["metadata"]["resourceVersion"] == "1001"
 
 
-async def test_who_loses_again_and_again_is_not_held_back(
-    writer: QueueReconciler, server: StatusServer, ledger: Ledger, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Somebody writes on the queue all the time: it is tried once for each interval."""
-    server.answers = [refused(409)] * 10
-    want(writer, numbers(ledger))
-    begun = asyncio.get_running_loop().time()
-    for version in range(1, 200):
-        seen(writer, {}, version=f"{version}")
-        await asyncio.sleep(INTERVAL / 5)
-        if len(server.writes) == 11:
-            break
-    assert len(server.writes) == 11
-    assert asyncio.get_running_loop().time() - begun < 12 * INTERVAL
-    assert caplog.text == ""
-
-
 async def test_without_a_version_in_the_answer_the_next_write_waits_until_ours_is_seen(
     writer: QueueReconciler, server: StatusServer, ledger: Ledger
 ) -> None:
@@ -551,21 +523,6 @@ def test_a_limit_that_cannot_be_read_is_told_beside_its_zero() -> None:
     assert valid["message"].endswith("it counts as 0 until it is corrected")
 
 
-def test_a_condition_names_five_cards_and_counts_the_rest() -> None:
-    """Q4 allows 1,000 rows; the API server takes 32 KiB of a condition's message."""
-    cards = {f"card-{number:03}": 1 for number in range(1_000)}
-    pods = [
-        a_pod(name).in_queue("queue").stamped("queue", {name: 2}).on_node("n") for name in cards
-    ]
-    status = wanted(a_world(a_queue().with_quota(cards), *pods), {})
-    for kind in ("Oversold", "OverQuota"):
-        found = condition(status, kind)
-        assert found["status"] == "True"
-        assert " and 995 more" in found["message"]
-        assert found["message"].count("<card-") == 5
-    assert len(status["cards"]) == 1_000
-
-
 def test_the_last_good_quota_survives_a_restart_in_the_status() -> None:
     """Q4, P4: a new process starts from the rows it finds."""
     stored = a_queue().with_quota_text("{").having_reported(H200, 3, "nvidia.com/gpu")
@@ -605,26 +562,3 @@ def test_odd_stored_conditions_are_no_trouble(conditions: object) -> None:
     """Of any origin, as in an annotation: nothing of it stays that is no time."""
     found = wanted(a_world(a_queue()), {"conditions": conditions})["conditions"]
     assert [one["lastTransitionTime"] for one in found] == ["2026-02-02T00:00:00Z"] * 3
-
-
-async def test_what_is_to_be_written_is_worked_out_when_a_write_is_due(
-    writer: QueueReconciler, server: StatusServer, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However often the numbers change: the work is that of a write, not of a change."""
-    worked: list[float] = []
-
-    def counted(*args: Any, **kwargs: Any) -> dict[str, Any]:
-        worked.append(asyncio.get_running_loop().time())
-        return queue_status(*args, **kwargs)
-
-    monkeypatch.setattr(module, "queue_status", counted)
-    seen(writer, {})
-    began = asyncio.get_running_loop().time()
-    for number in range(300):
-        want(writer, one_more(ledger, f"p{number}"))
-        seen(writer, {"status": {**server.status} if server.writes else {}})
-        if number % 10 == 0:
-            await asyncio.sleep(0.01)
-    await until(lambda: server.status["cards"][0]["requested"] == 300)
-    lasted = asyncio.get_running_loop().time() - began
-    assert len(worked) <= 2 * (3 + lasted / INTERVAL)

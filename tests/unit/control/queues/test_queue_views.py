@@ -106,17 +106,6 @@ def test_a_thousand_at_once_hold_up_the_loop_for_a_slice_at_a_time(
     assert told.clock.longest < 0.02 + costs
 
 
-def test_twelve_changes_of_all_queues_a_second_are_one_view_of_each() -> None:
-    """As of nodes that come and go where all quotas exceed the cluster."""
-    names = [f"q{n}" for n in range(MANY)]
-    told = RecordedViews(a_world(*(a_queue(name) for name in names)))
-    for n in range(12 * 5):
-        told.views.changed(names)
-        told.clock.run(n / 12)
-        assert len(told.clock.calls) <= 1
-    assert len(told.posted) <= 6 * MANY
-
-
 def test_a_term_that_is_over_hands_over_nothing_more() -> None:
     told = RecordedViews(a_world(a_queue("a")))
     told.views.changed(["a"])

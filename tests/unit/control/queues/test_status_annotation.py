@@ -110,25 +110,6 @@ async def test_it_holds_what_the_status_would_but_for_what_is_volcanos(
     assert store.status == {}
 
 
-async def test_nothing_is_written_without_a_change_and_a_change_is_one_write(
-    writer: QueueReconciler, store: QueueStore, ledger: Ledger
-) -> None:
-    store.seen_by(writer)
-    want(writer, numbers(ledger))
-    await until(lambda: store.writes)
-    for _ in range(3):
-        # Volcano writes the queue all the time.
-        store.version += 1
-        store.status["running"] = store.version
-        store.seen_by(writer)
-        want(writer, numbers(ledger))
-        await asyncio.sleep(5)
-    assert len(store.writes) == 1
-    want(writer, one_more(ledger, "a"))
-    await until(lambda: len(store.writes) == 2)
-    assert store.published["cards"][0]["requested"] == 1
-
-
 async def test_a_write_of_volcano_that_was_not_seen_is_in_nobodys_way(
     writer: QueueReconciler, store: QueueStore, ledger: Ledger
 ) -> None:
@@ -139,22 +120,6 @@ async def test_a_write_of_volcano_that_was_not_seen_is_in_nobodys_way(
     want(writer, one_more(ledger, "a"))
     await until(lambda: store.published["cards"][0]["requested"] == 1)
     assert len(store.writes) == 2
-
-
-@pytest.mark.parametrize("edit", ["garbage", "{}", None, {"state": "Closed"}, {"cardsLeftOut": 3}])
-async def test_an_edit_by_hand_does_not_last(
-    writer: QueueReconciler, store: QueueStore, ledger: Ledger, edit: object
-) -> None:
-    store.seen_by(writer)
-    want(writer, numbers(ledger))
-    await until(lambda: store.writes)
-    right = store.published
-    store.version += 1
-    text = json.dumps(right | edit) if isinstance(edit, dict) else str(edit)
-    store.notes = {} if edit is None else {v.STATUS: text}
-    store.seen_by(writer)
-    await until(lambda: len(store.writes) == 2)
-    assert store.published == right
 
 
 async def test_what_a_successor_has_written_stays(

@@ -7,7 +7,7 @@ import pytest
 from builders import H200, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.control.queues import QueueReconciler
-from cardquota.control.queues.queue_status import queue_status
+from cardquota.control.queues.queue_reconciler import queue_status
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports import Waiting
 
@@ -68,32 +68,4 @@ async def test_t7_it_is_written_with_the_rest_and_goes_when_nobody_waits(ledger:
     ledger.pod_gone("uid-early")
     want(writer, numbers(ledger))
     await until(lambda: store.waiting[1:] == [{"pods": 0}])
-    writer.close()
-
-
-async def test_t7_a_pod_in_the_place_of_another_is_news(ledger: Ledger) -> None:
-    """As much is requested as before, but somebody else is the first now."""
-    store = WaitingStore()
-    writer = QueueReconciler(store, lambda: LATE, standalone=True)
-    seen(writer, {})
-    see(ledger, waits("early", EARLY))
-    want(writer, numbers(ledger))
-    await until(lambda: len(store.waiting) == 1 and not writer.working)
-    see(ledger, waits("late", LATE))
-    ledger.pod_gone("uid-early")
-    want(writer, numbers(ledger))
-    await until(lambda: store.waiting[1:] == [{"pods": 1, "oldest": LATE}])
-    writer.close()
-
-
-async def test_t7_a_queue_where_nobody_waits_is_not_written_for_it(ledger: Ledger) -> None:
-    """As after an upgrade: a thousand queues have a status of the release before."""
-    store = WaitingStore()
-    writer = QueueReconciler(store, lambda: LATE, standalone=True)
-    status = queue_status(numbers(ledger), {}, now=EARLY, standalone=True)
-    assert status.pop("waiting") == {"pods": 0}
-    seen(writer, {"status": status})
-    want(writer, numbers(ledger))
-    await asyncio.sleep(3)
-    assert store.waiting == []
     writer.close()

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from builders import H200, H800, a_namespace, a_pod, a_queue
-from builders.pod import PodBody
 from cardquota.cluster.api import ApiError
-from cardquota.control.release import gate_releaser as module
+from cardquota.control.release import retries as module
 from cardquota.quota import vocabulary as v
 
 from ..fakes import Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
-from ..leader import GANG, THREE, Leader, leading, trip, waiting
+from ..leader import GANG, THREE, Leader, leading, waiting
 
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
 
@@ -30,51 +29,6 @@ async def test_what_fits_is_opened_and_the_rest_is_told_why_it_waits() -> None:
         assert reason == v.Reason.INSUFFICIENT_CARD
         assert "requested <1>, total would be <4>, but capability is <3>" in text
         assert charged(leader.ledger, H200) == 3
-
-
-async def test_queues_go_by_priority() -> None:
-    """E6."""
-    queues = [a_queue(f"q{n}").with_quota({H200: 3}).with_priority(n) for n in range(3)]
-    pods = [waiting(f"p{n}").in_queue(f"q{n}") for n in range(3)]
-    async with leading(*queues, *pods) as leader:
-        await until(lambda: len(leader.opened) == 3)
-        assert leader.opened == ["p2", "p1", "p0"]
-
-
-async def test_when_cards_are_freed_who_is_below_its_share_goes_before_who_has_all_of_it() -> None:
-    """W1, W2: of eight cards poor asks for three and deserves them, greedy the other five. Greedy
-    has a higher priority.
-    """
-
-    def runs(name: str, queue: str, cards: int) -> PodBody:
-        pod = a_pod(name).in_queue(queue).naming(H200).asking_for(cards)
-        return pod.stamped(queue, {H200: cards}).on_node("h200-a")
-
-    leaving = runs("greedy-leaves", "greedy", 1), runs("poor-leaves", "poor", 4)
-    world = (
-        a_queue("greedy").with_quota({H200: 6}).weighing(1).with_priority(9),
-        a_queue("poor").with_quota({H200: 6}).weighing(3),
-        *(*leaving, runs("greedy-stays", "greedy", 5), runs("poor-stays", "poor", 2)),
-        *(waiting(f"{queue}-waits").in_queue(queue) for queue in ("greedy", "poor")),
-    )
-    async with leading(*world) as leader:
-        await until(lambda: leader.tells("greedy-waits") and leader.tells("poor-waits"))
-        assert leader.opened == []
-        for pod in leaving:
-            leader.ledger.pod_gone(pod.uid)
-        leader.releaser.wake()
-        await until(lambda: len(leader.opened) == 2)
-        assert leader.opened == ["poor-waits", "greedy-waits"]
-
-
-async def test_a_job_of_one_model_never_holds_up_another_model() -> None:
-    """E6."""
-    queue = a_queue().with_quota({H200: 3, H800: 3}).fifo()
-    big = waiting("big", 3).created("2025-01-01T00:00:00Z")
-    held = a_pod("held").in_queue("queue").stamped("queue", {H200: 1}).asking_for(1)
-    async with leading(queue, held, big, waiting("other", 1, H800)) as leader:
-        await until(lambda: leader.opened == ["other"])
-        await until(lambda: leader.tells("big") == [v.Reason.INSUFFICIENT_CARD])
 
 
 async def test_told_once_per_reason_and_when_it_is_released() -> None:
@@ -277,14 +231,6 @@ async def test_an_error_nobody_has_thought_of_ends_the_term() -> None:
     assert not await leader.releaser.drain(0.0)
 
 
-async def test_an_answer_that_cannot_be_read_is_settled() -> None:
-    """A proxy's page with status 200 says nothing about the patch."""
-    gated = stored(9, spec={"schedulingGates": [{"name": v.GATE}]})
-    async with leading(THREE, waiting("a"), answers=(b"<html>", gated)) as leader:
-        await until(lambda: leader.opened == ["a", "a"])
-        assert charged(leader.ledger, H200) == 1
-
-
 async def test_a_namespace_that_refuses_every_patch_slowly_holds_up_no_other() -> None:
     """Somebody's webhook answers late and badly there: others keep most of the slots."""
     queues = [a_queue(name).with_quota({H200: 500}) for name in ("bad", "good")]
@@ -326,20 +272,6 @@ async def test_events_give_way_while_gates_are_on_their_way() -> None:
         await until(lambda: len(leader.opened) == 4 and not leader.told.gives_way)
 
 
-async def test_a_tripped_namespace_never_has_more_than_its_share_of_the_slots() -> None:
-    """Not even of those that one pass hands out."""
-    pods = [waiting(f"p{n:02}") for n in range(40)]
-    async with leading(a_queue().with_quota({H200: 500}), in_flight=16) as leader:
-        await trip(leader)
-        leader.script.hold = asyncio.Event()
-        leader.see(*pods)
-        await until(lambda: leader.script.in_flight >= 4)
-        await asyncio.sleep(0.01)
-        assert leader.script.in_flight == 4
-        leader.script.hold.set()
-        await until(lambda: len(leader.opened) == 40)
-
-
 async def test_a_tripped_namespace_stays_one_though_a_pod_of_it_is_deleted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -355,20 +287,6 @@ async def test_a_tripped_namespace_stays_one_though_a_pod_of_it_is_deleted(
         leader.ledger.pod_gone("uid-p0")
         await until(lambda: len(leader.opened) > tries + 30)
         assert max(others) == 0
-
-
-async def test_what_is_refused_again_and_again_is_tried_ever_more_seldom(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "TRY_AGAIN", 0.02)
-    async with leading(THREE, waiting("a")) as leader:
-        leader.script.answer_to = lambda _: refused(403)
-        await until(lambda: len(leader.opened) == 3)
-        began = asyncio.get_running_loop().time()
-        await until(lambda: len(leader.opened) == 6)
-        assert asyncio.get_running_loop().time() - began > 0.2
-        leader.see(waiting("a").at_revision(9))
-        await until(lambda: len(leader.opened) == 7, 0.1)  # news of it count at once
 
 
 async def test_e11_nothing_is_opened_while_decisions_of_the_term_are_refused() -> None:

@@ -152,16 +152,6 @@ def test_i5_thousands_who_get_another_reason_are_told_at_a_steady_rate_as_it_is_
     assert all("is Closed" in text for text in last.values())
 
 
-def test_groups_too() -> None:
-    names = [f"g{n:03}" for n in range(2 * AT_ONCE)]
-    groups = [GROUP.put(name, "metadata", "name").with_uid(name) for name in names]
-    line = RenewedWaits(FOUR, HOLDER, *groups)
-    line.look()
-    assert len(line.run()) <= AT_ONCE + 32
-    line.run(60)
-    assert sorted(line.names) == names
-
-
 def test_a_term_tells_again_what_an_earlier_one_of_ours_has_told() -> None:
     """Others may have led since: nobody knows what stands in those events."""
     gang = a_group("of-pods").in_queue("queue").of(2)

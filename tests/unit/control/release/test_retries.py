@@ -1,8 +1,6 @@
 """What failed is tried again: later each time, once, and not remembered for ever."""
 
 import asyncio
-from itertools import pairwise
-from typing import Any
 
 import pytest
 
@@ -49,14 +47,6 @@ async def test_what_worked_begins_anew() -> None:
     await until(lambda: tries == ["a"], 0.1)
 
 
-async def test_what_does_not_fail_again_is_forgotten() -> None:
-    """Or every pod that ever failed would be remembered."""
-    retries = Retries[str](lambda _: None, first=0.01, cap=0.02)
-    retries.failed("a")
-    assert len(retries) == 1
-    await until(lambda: len(retries) == 0, 0.5)
-
-
 async def test_nothing_after_the_end() -> None:
     tries: list[str] = []
     retries = Retries[str](tries.append, first=0.01, cap=0.02)
@@ -82,27 +72,6 @@ async def test_many_that_are_due_at_once_are_tried_some_at_a_time() -> None:
     assert sorted(tries) == list(range(1_000))
 
 
-async def test_however_many_wait_there_is_one_timer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that the end of a term has one to cancel, and forgets the others step by step."""
-    loop, timers = asyncio.get_running_loop(), list[asyncio.TimerHandle]()
-    call_at = loop.call_at
-
-    def counted(*args: Any, **more: Any) -> asyncio.TimerHandle:
-        timers.append(call_at(*args, **more))
-        return timers[-1]
-
-    monkeypatch.setattr(loop, "call_at", counted)
-    retries = Retries[int](lambda _: None, first=1.0, cap=60.0)
-    for number in range(1_000):
-        retries.failed(number)
-    assert sum(not timer.cancelled() for timer in timers) == 1
-    steps = retries.stop()
-    assert all(timer.cancelled() for timer in timers)
-    left = [len(retries) for _ in steps]
-    assert left[-1] == 0
-    assert max(before - after for before, after in pairwise(left)) == 1
-
-
 async def test_what_worked_and_failed_anew_is_not_tried_for_the_failure_before() -> None:
     tries: list[str] = []
     retries = Retries[str](tries.append, first=0.02, cap=0.02)
@@ -112,17 +81,3 @@ async def test_what_worked_and_failed_anew_is_not_tried_for_the_failure_before()
     await until(lambda: tries)
     await asyncio.sleep(0.03)
     assert tries == ["a"]
-
-
-async def test_where_a_try_fails_the_others_have_theirs() -> None:
-    tries: list[str] = []
-
-    def bad(key: str) -> None:
-        tries.append(key)
-        raise KeyError(key)
-
-    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
-    retries = Retries[str](bad, first=0.001, cap=1.0)
-    for key in "abc":
-        retries.failed(key)
-    await until(lambda: sorted(tries) == ["a", "b", "c"])

@@ -120,13 +120,6 @@ async def test_another_gang_of_a_queue_begins_once_the_first_has_most_of_its_slo
     assert world.slots.wanted == 0
 
 
-async def test_one_of_a_tripped_namespace_holds_up_nobody_of_its_queue() -> None:
-    world = SlotsWorld()
-    world.trip("bad")
-    await world.gang(12, namespace="bad")
-    assert world.slots.may_start("queue")
-
-
 async def test_one_whose_namespace_is_tripped_holds_up_nobody_any_more() -> None:
     world = SlotsWorld()
     bad, good = await world.gang(12, namespace="bad"), await world.gang(9, "other")
@@ -161,11 +154,3 @@ async def test_many_slots_are_handed_out_some_at_a_time() -> None:
     assert [world.has(gang) for gang in gangs] == [8, 8, 0, 0]
     assert await world.hand_out()
     assert [world.has(gang) for gang in gangs] == [8, 8, 8, 8]
-
-
-async def test_who_does_not_ask_gets_none() -> None:
-    world = SlotsWorld()
-    world.slots.claim("queue", "team", 5)
-    other = await world.gang(2)
-    assert not await world.hand_out()
-    assert (world.has(other), world.slots.taken) == (2, 2)

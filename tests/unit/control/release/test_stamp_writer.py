@@ -9,10 +9,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from builders import H200, H800, Body, a_group, a_namespace, a_pod, see
-from builders.pod import PodBody
-from cardquota.control.release import StampWriter, stamp_writer
-from cardquota.control.release import gate_releaser as module
+from builders import H200, H800, Body, a_namespace, a_pod, see
+from cardquota.control.release import StampWriter
+from cardquota.control.release import retries as module
 from cardquota.quota import vocabulary as v
 
 from ..fakes import (
@@ -23,7 +22,6 @@ from ..fakes import (
     a_world,
     a_writer,
     charged,
-    denied,
     lost,
     refused,
     until,
@@ -140,12 +138,6 @@ async def deciding(*things: Body, answers: tuple[Answer, ...] = ()) -> AsyncIter
         yield leader
 
 
-def to_be_noted(*things: Body) -> set[str]:
-    ledger = a_world(THREE, *things)
-    ledger.fix_queues()
-    return ledger.unnoted
-
-
 async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
     async with deciding(AUDITED, ADMITTED) as leader:
         await until(lambda: leader.script.calls)
@@ -169,12 +161,6 @@ async def test_i3_that_audit_mode_let_a_pod_by_is_written_on_it_once() -> None:
         assert len(leader.script.calls) == 1
         assert leader.releaser.idle
         assert charged(leader.ledger, H200) == 2
-
-
-@pytest.mark.parametrize("failure", [lost(), refused(409), refused(403), refused(500)])
-async def test_i3_what_fails_is_noted_again(failure: Exception) -> None:
-    async with leading(THREE, AUDITED, ADMITTED, answers=(failure, failure)) as leader:
-        await until(lambda: len(leader.script.calls) == 3)
 
 
 async def test_i3_before_it_is_on_a_node_only_that_audit_mode_let_it_by_is_written() -> None:
@@ -212,7 +198,6 @@ async def test_i3_where_all_pods_are_audited_they_are_noted_a_few_at_a_time() ->
 
 PAST_US = ADMITTED
 WRITTEN_ON_IT = PAST_US.annotated(v.CHARGED_QUEUE, "queue").managed().at_revision(6)
-MADE_BY_VOLCANO = "podgroup-0d9c39a2-8a4b-4c39-9d0e-3f4d2f0e6a11"
 
 
 async def test_i3_where_a_pod_that_came_past_us_is_charged_is_written_on_it_once() -> None:
@@ -236,56 +221,3 @@ async def test_i3_where_a_pod_that_came_past_us_is_charged_is_written_on_it_once
         assert len(leader.script.calls) == 1
         assert leader.releaser.idle
         assert charged(leader.ledger, H200) == 2
-
-
-@pytest.mark.parametrize("failure", [lost(), refused(409), refused(403), refused(500)])
-async def test_i3_what_failed_is_written_again(failure: Exception) -> None:
-    async with deciding(a_namespace(), PAST_US, answers=(failure, failure)) as leader:
-        await until(lambda: len(leader.script.calls) == 3)
-
-
-@pytest.mark.parametrize(
-    ("pod", "noted"),
-    [
-        (PAST_US, True),
-        (PAST_US.managed(), True),  # of a release that wrote the label alone
-        (PAST_US.in_queue(None), True),  # it uses cards: its namespace may name a queue later
-        (PAST_US.annotated("kubernetes.io/config.mirror", "x"), True),
-        (a_pod("a").in_queue("queue").on_node("h200-a"), True),
-        (a_pod("a").in_group("gang").on_node("h200-a"), True),
-        (WRITTEN_ON_IT, False),
-        (PAST_US.in_namespace("off"), False),
-        (PAST_US.in_namespace("audited"), True),
-        (PAST_US.in_queue("missing"), False),  # it may come to be there
-        (PAST_US.in_queue(None).asking_for(0), False),  # neither queue nor card
-        (a_pod("a").in_group(MADE_BY_VOLCANO).on_node("h200-a"), False),  # V5: nobody's queue
-        (PAST_US.gated().put(None, "spec", "nodeName"), False),  # its gate opens, with a stamp
-        (STAMPED, False),
-    ],
-)
-def test_i3_what_is_to_be_written(pod: PodBody, noted: bool) -> None:
-    modes = [a_namespace(name).in_mode(name) for name in ("off",)]
-    modes += [a_namespace(), a_namespace("audited").in_mode("audit")]
-    groups = [a_group(name).in_queue("queue") for name in ("gang", MADE_BY_VOLCANO)]
-    assert to_be_noted(*modes, *groups, pod) == ({pod.uid} if noted else set())
-
-
-def test_i3_who_is_gone_is_not_written_any_more() -> None:
-    ledger = a_world(THREE, a_namespace(), PAST_US)
-    ledger.fix_queues()
-    ledger.pod_gone(PAST_US.uid)
-    assert ledger.unnoted == set()
-
-
-@pytest.mark.parametrize(
-    ("answer", "level"), [(refused(409), "DEBUG"), (denied(409), "WARNING"), (lost(), "WARNING")]
-)
-async def test_who_does_not_let_it_be_written_is_in_the_log(
-    caplog: pytest.LogCaptureFixture, answer: Exception, level: str
-) -> None:
-    """A conflict brings its own news, unless somebody's webhook made it up."""
-    caplog.set_level("DEBUG")
-    ledger, script = a_world(THREE, ELSEWHERE), Script(answer)
-    await StampWriter(ledger, a_writer(script), term=TERM).correct(ELSEWHERE.uid)
-    (record,) = [one for one in caplog.records if one.name == stamp_writer.__name__]
-    assert record.levelname == level

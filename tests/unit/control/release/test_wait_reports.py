@@ -7,14 +7,10 @@ import pytest
 
 from builders import H200, Body, a_group, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.release import WaitReports
-from cardquota.control.release import wait_reports as module
-from cardquota.control.release.groups import GroupConditions
+from cardquota.control.release import GroupConditions, WaitReports
 from cardquota.loop import TimeSlice
-from cardquota.quota import Reason, Verdict
-from cardquota.quota.ledger import Ledger
-from cardquota.quota.pods import PodRecord
-from cardquota.quota.release import judge_member, release_cycle
+from cardquota.quota import Reason
+from cardquota.quota.release import release_cycle
 
 from ..fakes import TERM, Told, a_world, account
 from .groups.test_reservation_timeouts import Timers
@@ -216,30 +212,6 @@ def test_i4_a_gang_whose_member_goes_soon_is_told_nothing() -> None:
     line.now = 10.0
     line.go_on()
     assert line.names == []
-
-
-def test_of_those_whose_time_has_come_one_is_judged_and_then_the_slice_is_looked_at(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Each may be of a kind of its own, and take as long as a judgement takes."""
-    line = ToldWaits(
-        FULL, *(waiting(f"p{n}").with_cpu(f"{n + 1}m").in_group("g") for n in range(4))
-    )
-    line.look()
-    line.go_on()
-    judged: list[str] = []
-
-    def slowly(ledger: Ledger, record: PodRecord) -> Verdict:
-        judged.append(record.facts.name)
-        line.now += 0.05
-        return judge_member(ledger, record)
-
-    monkeypatch.setattr(module, "judge_member", slowly)
-    line.now = 10.0
-    for number in range(1, 5):
-        line.go_on()
-        assert len(judged) == number
-    assert sorted(line.names) == ["p0", "p1", "p2", "p3"]
 
 
 def test_who_is_gone_or_let_through_meanwhile_is_told_nothing() -> None:

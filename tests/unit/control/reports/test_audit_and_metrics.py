@@ -7,9 +7,8 @@ from builders.pod import PodBody
 from cardquota.control.queues import UNDECIDED, UNKNOWN, measure_drift, refresh
 from cardquota.control.reports import report_unadmitted
 from cardquota.metrics import Metrics
-from cardquota.quota import is_object_name, time_text
+from cardquota.quota import time_text
 from cardquota.quota import vocabulary as v
-from cardquota.quota.cards import can_exist
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release.cycle import openings
 
@@ -54,10 +53,6 @@ def test_the_advice_is_what_a_refusal_would_say() -> None:
     assert "; wait until some of it is free" in later
 
 
-def test_who_fits_hears_nothing() -> None:
-    assert told(a_world(THREE, runs("a", 3), audit=True)) == []
-
-
 @pytest.mark.parametrize(
     ("pod", "reason"),
     [
@@ -88,12 +83,6 @@ def test_before_it_is_on_a_node_nothing_is_said() -> None:
     assert told(ledger) == []
     see(ledger, runs("five", 5).at_revision(2))
     assert len(told(ledger)) == 1
-
-
-def test_a_pod_that_is_gone_is_forgotten() -> None:
-    ledger = a_world(THREE, runs("a", 5), audit=True)
-    ledger.pod_gone("uid-a")
-    assert told(ledger) == []
 
 
 def values(metrics: Metrics, name: str) -> dict[tuple[str, ...], float]:
@@ -253,11 +242,6 @@ async def test_p8_cards_that_nobody_has_share_one_label() -> None:
     assert values(metrics, "cluster_card_allocated")[UNKNOWN,] == 2
 
 
-def test_p8_the_label_of_what_is_unknown_can_be_no_name() -> None:
-    assert not is_object_name(UNKNOWN)
-    assert not can_exist(UNKNOWN)
-
-
 def waiting(name: str, created: str, queue: str = "queue", cards: int = 1) -> PodBody:
     return a_pod(name).in_queue(queue).naming(H200).asking_for(cards).gated().created(created)
 
@@ -367,18 +351,6 @@ async def test_t7_who_does_not_lead_judges_nobody_and_tells_no_reason() -> None:
     assert values(metrics, "waiting_pods") == {("queue", UNDECIDED): 1}
     await shown_now(ledger, metrics, leads=False)
     assert values(metrics, "waiting_pods") == {}
-
-
-async def test_t7_queues_that_do_not_exist_share_a_label() -> None:
-    metrics = Metrics()
-    pods = [waiting(f"p{n}", time_text(int(NOW) - n), f"odd-{n}") for n in (7, 9, 8)]
-    ledger = a_world(*pods)
-    for n in (7, 8, 9):
-        judged(ledger, f"odd-{n}")
-    await shown_now(ledger, metrics)
-    assert values(metrics, "queue_oldest_wait_seconds") == {(UNKNOWN,): 9}
-    assert values(metrics, "queue_median_wait_seconds") == {}
-    assert values(metrics, "waiting_pods") == {(UNKNOWN, v.Reason.QUEUE_NOT_FOUND): 3}
 
 
 async def test_e8_what_groups_reserve_and_do_not_use_by_namespace() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from builders import a_group, a_ledger, a_pod
 from cardquota.control.queues import refresh
-from cardquota.control.reports import ask_for_left_out, report_left_out
+from cardquota.control.reports import Reports, report_left_out
 from cardquota.metrics import Metrics
 from cardquota.quota.ledger import ledger_state
 
@@ -19,7 +19,7 @@ async def test_each_is_told_once_some_at_a_time(monkeypatch: pytest.MonkeyPatch)
     ledger, told = a_ledger(*pods, a_group("train")), Told()
     assert report_left_out(ledger, told)  # type: ignore[arg-type]
     assert told.events == []
-    ask_for_left_out(ledger, asked=True)
+    reports = Reports(ledger, told)  # type: ignore[arg-type]
     calls = [report_left_out(ledger, told) for _ in range(3)]  # type: ignore[arg-type]
     assert calls == [False, True, True]
     assert [(name, reason) for name, reason, _ in told.events] == [
@@ -28,7 +28,7 @@ async def test_each_is_told_once_some_at_a_time(monkeypatch: pytest.MonkeyPatch)
     text = told.events[0][2]
     assert text.startswith("the pod is not read, and waits: with it, the pods that wait would")
     assert text.endswith("are kept; wait until others have started, or delete some of them")
-    ask_for_left_out(ledger, asked=False)
+    reports.stop()
     metrics = Metrics()
     await refresh(ledger, metrics)
     value = metrics.registry.get_sample_value

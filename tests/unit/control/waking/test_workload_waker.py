@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from builders import CARDS, H200, H800, a_ledger, a_namespace, a_pod, a_queue, see
+from builders import CARDS, H200, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.cluster.api import OutcomeUnknown
 from cardquota.cluster.watch import ChangeNotifier, watched_kinds
-from cardquota.control.waking import (
+from cardquota.control import workload_waker
+from cardquota.control.workload_waker import (
     EXPECTED,
     FIRST,
     LONGEST,
     NOTE_AGAIN,
     SETTLED,
     WorkloadWaker,
-    workload_waker,
 )
 from cardquota.quota import vocabulary as v
 from cardquota.quota.decisions import refused_workload
@@ -195,20 +195,6 @@ async def test_r5_who_does_not_say_that_it_was_refused_has_to_stand_still(
     assert [where for where, _ in full.written] == [path]
 
 
-async def test_r5_one_that_moved_once_more_is_looked_at_again(full: WakingStage) -> None:
-    """It had no room when it first stood still, and there is room when it does again."""
-    full.sleeps("large", pod(3))  # for it the queue is looked at meanwhile
-    full.sleeps(kind="statefulsets", wants=2)
-    full.notifier.notify()
-    await after(SETTLED + 1)
-    full.sleeps(kind="statefulsets", wants=3)
-    full.goes("other-0")
-    await after(SETTLED - 1)
-    assert full.written == []
-    await after(2)
-    assert full.woken == ["web"]
-
-
 async def test_r5_a_deployment_repeats_what_its_replica_sets_say(full: WakingStage) -> None:
     full.sleeps(kind="deployments")
     full.goes("other-0")
@@ -336,20 +322,6 @@ async def test_r5_a_higher_quota_is_room_too(full: WakingStage) -> None:
     assert full.woken == ["web"]
 
 
-async def test_r5_a_closed_queue_wakes_nobody(full: WakingStage) -> None:
-    see(full.ledger, a_queue().with_quota({H200: 9}).closed())
-    full.sleeps()
-    await after(100)
-    assert full.written == []
-
-
-async def test_r5_another_card_is_no_room(full: WakingStage) -> None:
-    full.sleeps("web", pod(1, H800))
-    full.goes("other-0")
-    await after(100)
-    assert full.written == []
-
-
 async def test_r5_a_lost_write_is_repeated(full: WakingStage) -> None:
     full.fails = True
     full.sleeps()
@@ -454,7 +426,7 @@ async def test_one_harms_no_other(full: WakingStage, monkeypatch: pytest.MonkeyP
             raise ValueError("a fault")
         return real(ledger, facts)
 
-    monkeypatch.setattr("cardquota.control.waking.workload_waker.refused_workload", broken)
+    monkeypatch.setattr("cardquota.control.workload_waker.refused_workload", broken)
     full.sleeps("bad")
     full.sleeps("good")
     full.goes("other-0")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardquota.extender.enqueue import (
-    MOST_ELEMENTS,
+from cardquota.extender import (
+    MOST_ASK_ELEMENTS,
     EnqueueAnswerError,
     EnqueueAsk,
     EnqueueAskError,
@@ -105,7 +105,7 @@ def test_of_what_volcano_sends_only_the_beginning_is_looked_at() -> None:
 
 
 def test_i5_another_call_with_very_many_elements_is_not_decoded() -> None:
-    many = b'{"job": {"Tasks": [' + b"1," * MOST_ELEMENTS + b'1], "UID": "a/b"}}'
+    many = b'{"job": {"Tasks": [' + b"1," * MOST_ASK_ELEMENTS + b'1], "UID": "a/b"}}'
     with pytest.raises(EnqueueAskError, match="more than 250000 elements"):
         read_enqueue_ask(many)
 

@@ -7,7 +7,7 @@ import pytest
 from builders import H200, H800, Body, a_group, a_namespace, a_node, a_queue, see
 from builders.cluster import a_ledger
 from cardquota.cluster.watch import ChangeNotifier
-from cardquota.extender.enqueue import EnqueueAsk, EnqueueVotes
+from cardquota.extender import EnqueueAsk, EnqueueVotes
 from cardquota.quota import Verdict
 from cardquota.quota.decisions.groups import Vote
 from cardquota.quota.ledger.groups import QUOTA_CONDITION, PodGroupState
@@ -213,30 +213,6 @@ async def test_when_the_term_is_over_nothing_more_is_asked_for(how: str) -> None
         assert replica.votes.all_seen
     assert await replica.vote() is Vote.PERMIT  # the next leader's
     assert replica.leader.asked == [ASK]
-
-
-async def test_however_many_were_asked_about_the_end_of_a_term_gives_way(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Ten thousand take a tenth of a second."""
-    monkeypatch.setattr("cardquota.loop.time_slice.SLICE", 0.0)
-    many = [a_group(f"g{number}").in_queue("red").of(2).asking({H200: 4}) for number in range(5)]
-    replica = VotingReplica(QUEUE, *many)
-    for number in range(5):
-        await replica.vote(EnqueueAsk("team", f"g{number}"))
-    others = 0
-
-    async def count() -> None:
-        nonlocal others
-        while True:
-            others += 1
-            await asyncio.sleep(0)
-
-    task = asyncio.get_running_loop().create_task(count())
-    await replica.votes.end()
-    task.cancel()
-    assert others >= 5
-    assert all(group.asks is None for group in replica.ledger.groups.values())
 
 
 async def test_who_does_not_lead_passes_on_what_the_leader_has_told_whatever_he_knows() -> None:

@@ -9,7 +9,7 @@ from builders import H200, H800, Body, a_group, a_node, a_queue, see
 from builders.cluster import a_ledger
 from cardquota.cluster.api import ApiError
 from cardquota.cluster.watch import ChangeNotifier
-from cardquota.extender.enqueue import EnqueueAsk, EnqueueVotes, JobRequests
+from cardquota.extender import EnqueueAsk, EnqueueVotes, JobRequests
 from cardquota.quota import JOB_TASKS
 from cardquota.quota.decisions.groups import Vote
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from cardquota.cluster.watch import ChangeNotifier
-from cardquota.extender.enqueue import SHARE, WaitBudget
+from cardquota.extender import SHARE, WaitBudget
 
 pytestmark = pytest.mark.fake_clock
 
@@ -42,15 +42,6 @@ async def test_after_a_wait_in_vain_there_is_none_for_a_time() -> None:
     now[0] = WAIT / SHARE
     second.comes_soon()
     assert await wait.wait_for(second.there)
-
-
-async def test_waits_that_are_short_may_follow_each_other() -> None:
-    notifier = ChangeNotifier()
-    wait = WaitBudget(notifier, WAIT, lambda: 0.0)
-    for _ in range(3):
-        event = EventToCome(notifier)
-        event.comes_soon()
-        assert await wait.wait_for(event.there)
 
 
 async def test_waits_that_find_what_they_wait_for_do_not_add_up_either() -> None:

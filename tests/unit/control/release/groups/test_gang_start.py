@@ -10,9 +10,9 @@ from builders import H200, a_group, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.cluster.api import ApiError
-from cardquota.control import Timer, in_loop_later
+from cardquota.control.release import gang_start as start_module
 from cardquota.control.release import gate_releaser as module
-from cardquota.control.release.groups import gang_start as start_module
+from cardquota.loop import Timer, in_loop_later
 from cardquota.quota import vocabulary as v
 
 from ...fakes import (
@@ -78,12 +78,6 @@ async def test_what_is_said_of_one_is_said_of_all_that_are_like_it() -> None:
         assert leader.opened == []
         assert reservations(leader) == []
         await until(lambda: no_charge_is_left(leader.ledger))
-
-
-async def test_pods_of_their_own_are_not_asked_about() -> None:
-    async with leading(THREE, waiting("a")) as leader:
-        await until(lambda: leader.opened == ["a"])
-        assert leader.script.asked == []
 
 
 async def test_a_gang_of_which_one_may_not_start_does_not_start() -> None:
@@ -283,15 +277,6 @@ async def test_e8_a_minimum_that_was_raised_after_the_start() -> None:
         assert leader.tells("gang") == [v.RESERVATION_EXPIRED]
 
 
-async def test_e8_in_time_nobody_hears_anything() -> None:
-    world = (THREE, TWO, running("a"), member("b"))
-    async with leading(*world, reservation_timeout=30) as leader:
-        await until(lambda: leader.opened == ["b"])
-        leader.see(running("b").at_revision(101))
-        await until(lambda: _given_back(leader))
-        assert leader.tells("gang") == []
-
-
 async def test_e8_it_is_taken_away_again_and_again_until_it_is_gone() -> None:
     world = (THREE, TWO, running("a"))
     answers = (denied(409), denied(404), refused(500), lost())
@@ -310,14 +295,6 @@ async def test_e8_who_does_not_let_it_be_taken_away_is_told_once_with_what_stays
         assert denied(403).message in kept
         assert "Queue <queue> still holds for the group: <NVIDIA-H200> <1>;" in kept
         assert account(leader.ledger).row(H200).inqueue == 1
-
-
-async def test_where_nothing_is_left_of_it_nobody_hears_that_it_cannot_be_taken_away() -> None:
-    """The whole gang runs: the annotation stands on, and holds nothing."""
-    async with leading(THREE, TWO, running("a"), running("b")) as leader:
-        leader.script.answer_to = lambda _: denied(403)
-        await until(lambda: len(_group_writes(leader)) >= 2)
-        assert leader.tells("gang") == []
 
 
 def _pod_writes_wait(leader: Leader) -> asyncio.Event:

@@ -12,7 +12,7 @@ from builders import H200, Body, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.cluster.events import MESSAGE_BYTES
-from cardquota.control.release.groups import GroupConditions, group_conditions
+from cardquota.control.release import GroupConditions, group_conditions
 from cardquota.quota import vocabulary as v
 from cardquota.quota.objects import PodGroup
 

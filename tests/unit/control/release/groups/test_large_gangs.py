@@ -7,9 +7,8 @@ import pytest
 
 from builders import H200, a_group, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.release import gate
+from cardquota.control.release import gang_start, retries
 from cardquota.control.release import gate_releaser as module
-from cardquota.control.release.groups import gang_start
 from cardquota.quota import Stamp
 from cardquota.quota import vocabulary as v
 from cardquota.quota.pending import Candidate
@@ -31,7 +30,8 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """At a time; and what failed is tried again soon."""
     monkeypatch.setattr(gang_start, "AT_A_TIME", 3)
     monkeypatch.setattr(module, "AT_A_TIME", 3)
-    monkeypatch.setattr(module, "TRY_AGAIN", 0.05)
+    for one in (module, retries):
+        monkeypatch.setattr(one, "TRY_AGAIN", 0.05)
 
 
 def members(number: int = NUMBER) -> list[PodBody]:
@@ -97,41 +97,6 @@ async def test_one_that_changes_before_it_is_charged_may_ask_for_something_else(
         else:
             await until(lambda: len(leader.opened) == NUMBER)
             assert len(leader.script.asked) == NUMBER
-
-
-async def test_what_a_member_is_charged_is_made_when_it_is_charged(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Nobody else has a turn from when the gang is judged until its reservation is charged."""
-    made: list[str] = []
-
-    def counted(*args: Any) -> Stamp:
-        made.append(args[0])
-        return Stamp(*args)
-
-    monkeypatch.setattr(module, "Stamp", counted)
-    async with leading(LARGE, GANG.of(NUMBER), *members()) as leader:
-        await _some_are_charged(leader)
-        assert len(made) == 3
-        await until(lambda: len(leader.opened) == NUMBER)
-        assert len(made) == NUMBER
-
-
-async def test_what_became_of_all_is_looked_at_some_at_a_time() -> None:
-    """When the last of thousands is answered, all others have been."""
-
-    async def one(number: int) -> int:
-        return number
-
-    tasks = [asyncio.create_task(one(n)) for n in range(NUMBER)]
-    await asyncio.wait(tasks)
-    looking = asyncio.create_task(gang_start.results_in_slices(tasks))
-    turns = 0
-    while not looking.done():
-        await asyncio.sleep(0)
-        turns += 1
-    assert looking.result() == list(range(NUMBER))
-    assert turns > NUMBER // 3
 
 
 async def _some_are_charged(leader: Leader) -> None:
@@ -241,55 +206,6 @@ async def _turns() -> None:
         await asyncio.sleep(0)
 
 
-def _other(name: str) -> PodBody:
-    return waiting(name).in_queue("other")
-
-
-OTHER = a_queue("other").with_quota({H200: NUMBER})
-
-
-async def test_a_pod_of_another_queue_gets_the_next_slot_while_a_gang_is_asked_about() -> None:
-    async with leading(LARGE, OTHER, GANG.of(NUMBER), *members(), in_flight=4) as leader:
-        held = Held(leader)
-        await until(lambda: len(held.under_way) == 4)
-        leader.see(_other("x"))
-        await _turns()
-        assert leader.opened == []
-        held.answer(1)
-        await until(lambda: leader.opened == ["x"])
-        while len(leader.opened) < NUMBER + 1:
-            held.answer(1)
-            await _turns()
-
-
-async def test_a_gang_has_its_half_while_thousands_of_others_wait() -> None:
-    others = [_other(f"x{n}") for n in range(40)]
-    world = (LARGE.with_priority(1), OTHER.with_quota({H200: 40}), *others)
-    async with leading(*world, in_flight=4) as leader:
-        leader.script.hold = asyncio.Event()
-        await until(lambda: leader.script.in_flight == 4)
-        leader.see(GANG.of(NUMBER), *members())
-        held, seen = Held(leader), list[int]()
-        leader.script.on_call = lambda _: seen.append(len(held.under_way))
-        leader.script.hold.set()
-        await until(lambda: len(leader.opened) == 40)
-        assert max(seen) == 2
-        assert seen.count(2) > 15  # a few go before its members are charged, and told apart
-
-
-async def test_a_gang_of_another_queue_has_its_turns_too() -> None:
-    pair = [_other(n).in_group("pair") for n in "xy"]
-    gang = a_group("pair").in_queue("other").of(2)
-    async with leading(LARGE, OTHER, GANG.of(NUMBER), *members(), in_flight=4) as leader:
-        held = Held(leader)
-        await until(lambda: len(held.under_way) == 4)
-        leader.see(gang, *pair)
-        held.answer(4)
-        await until(lambda: len(held.under_way) == 4)
-        held.answer(2)
-        await until(lambda: sum("/x" in path or "/y" in path for path, _ in held.under_way) == 2)
-
-
 async def test_another_gang_of_the_same_queue_waits_until_the_first_is_asked_about() -> None:
     """Charged it would hold what it cannot use yet."""
     world = (a_queue().with_quota({H200: NUMBER + 2}), GANG.of(NUMBER), *members())
@@ -360,31 +276,6 @@ async def test_a_gang_that_is_put_off_and_does_not_fit_any_more_lets_others_by()
         assert len(leader.script.asked) < 40
 
 
-async def test_gangs_of_a_tripped_namespace_have_its_share_all_together() -> None:
-    """And one starts at a time; the others are held back, each as a whole."""
-    queue = a_queue().with_quota({H200: 3 * NUMBER})
-    gangs = [a_group(f"g{n}").in_queue("queue").of(NUMBER) for n in range(3)]
-    pods = [waiting(f"p{n}-{g}").in_group(f"g{g}") for g in range(3) for n in range(NUMBER)]
-    other = _other("x").in_namespace("good")
-    async with leading(queue, OTHER, in_flight=8) as leader:
-        await trip(leader)
-        held = Held(leader)
-        leader.see(*gangs, *pods)
-        await until(lambda: len(held.under_way) == 2)
-        leader.see(other)
-        await until(lambda: leader.opened == ["x"])
-        assert len(held.under_way) == 2
-        assert charged(leader.ledger, H200) == NUMBER
-        assert sorted(book.backed_off for book in leader.ledger.groups.values()) == [0, 1, 1]
-        assert not any(record.backed_off for record in leader.ledger.pods.values())
-        backed_off = [key for key, book in leader.ledger.groups.items() if book.backed_off]
-        told = [name for name, reason, _ in leader.told.events if reason == v.GATE_REFUSED]
-        assert sorted(f"team/{name}" for name in told) == sorted(backed_off)
-        while len(leader.opened) < 3 * NUMBER + 1:
-            held.answer(1)
-            await asyncio.sleep(0.001)
-
-
 @pytest.mark.parametrize("stuck", ["its gates", "its group"])
 async def test_a_gang_that_nobody_answers_for_holds_up_no_other_of_its_tripped_namespace(
     stuck: str,
@@ -440,27 +331,6 @@ async def test_a_gang_that_is_written_ahead_goes_on_while_we_drain() -> None:
         await until(lambda: reservations(leader))
         assert await leader.releaser.drain(5.0)
         assert len(leader.opened) == NUMBER
-
-
-async def test_patches_are_made_when_they_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each may take a millisecond."""
-    made: list[int] = []
-    make = gate.gate_patch
-
-    def counted(*args: Any) -> Any:
-        made.append(1)
-        return make(*args)
-
-    monkeypatch.setattr(gate, "gate_patch", counted)
-    pods = members(200)
-    async with leading(a_queue().with_quota({H200: 200}), GANG.of(200), in_flight=8) as leader:
-        held = Held(leader)
-        leader.see(*pods)
-        await until(lambda: len(held.under_way) == 8)
-        await _turns()
-        assert len(made) == 8
-        held.answer(1)
-        await until(lambda: len(made) == 9)
 
 
 async def test_after_a_no_nobody_else_is_asked() -> None:

@@ -5,7 +5,7 @@ import pytest
 from builders import GPU, H200, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.control.release.groups import GroupConditions, PodGroupWriter
+from cardquota.control.release import GroupConditions, PodGroupWriter
 from cardquota.quota import Reservation, reservation_text
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
@@ -164,22 +164,6 @@ async def test_who_does_not_let_a_reservation_be_taken_away_is_told_of(
     writer, _ = a_writer_over(world(GANG.reserving("queue", {H200: 2})), answer)
     await writer.update(KEY, objected=heard.append)
     assert heard == said
-
-
-async def test_who_does_not_let_a_phase_be_written_is_not_told_of() -> None:
-    """Nothing is held by it."""
-    heard: list[str] = []
-    writer, script = a_writer_over(world(GANG, runs("a"), runs("b")), denied(403))
-    assert not await writer.update(KEY, objected=heard.append)
-    assert len(script.calls) == 1
-    assert heard == []
-
-
-async def test_a_group_that_nobody_has_seen_is_left_alone() -> None:
-    writer, script = a_writer_over(a_world(member("a").gated()))
-    assert await writer.update(KEY)
-    assert await writer.update("team/unknown")
-    assert script.calls == []
 
 
 def reserved(ledger: Ledger) -> tuple[GroupFacts, Reservation]:

@@ -8,8 +8,8 @@ from builders import H200, a_group, a_pod, a_queue, see
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.cluster.api import JSON_PATCH
-from cardquota.control import Later, in_loop_later
-from cardquota.control.release.groups import MOMENT, GroupConditions, QuotaConditions
+from cardquota.control.release import MOMENT, GroupConditions, QuotaConditions
+from cardquota.loop import Later, in_loop_later
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.ledger.groups import QUOTA_CONDITION
@@ -249,16 +249,6 @@ async def test_what_is_stale_comes_again_and_what_is_refused_is_tried_again(
     term = ConditionTerm(with_conditions(THEIRS), waits("a"), waits("b"), answers=(answer,))
     term.told()
     assert await term.writes.update(KEY) is done
-
-
-async def test_a_group_that_is_gone_is_forgotten() -> None:
-    term = ConditionTerm(with_conditions(THEIRS), waits("a"), waits("b"), answers=(stored(500),))
-    term.told()
-    await term.update()
-    term.ledger.group_gone(KEY)
-    assert await term.update() == []
-    assert term.writes._written == {}  # noqa: SLF001 - nothing is kept of it
-    assert await term.writes.update("team/nowhere")
 
 
 async def test_whose_reason_this_term_does_not_know_yet_keeps_what_stands_there() -> None:

@@ -51,15 +51,6 @@ async def test_no_more_groups_in_flight_than_allowed() -> None:
         assert leader.script.most_in_flight == 8
 
 
-@pytest.mark.parametrize("unread", [b"<html>", stored(5).replace(b'"5"', b'"five"')])
-async def test_a_reservation_whose_answer_cannot_be_read_is_written_again(unread: bytes) -> None:
-    """It opens its gates, and leaks nothing."""
-    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
-    async with leading(THREE, GANG, *gang, answers=(unread,)) as leader:
-        await until(lambda: sorted(leader.opened) == ["a", "b"])
-        assert len(reservations(leader)) == 2
-
-
 async def test_a_gang_is_written_ahead_then_opened_whole() -> None:
     """T2: before its first gate opens."""
     async with leading(THREE, GANG, waiting("a").in_group("gang")) as leader:
@@ -88,35 +79,6 @@ async def test_a_reservation_that_was_refused_opens_nothing_and_leaks_nothing(
         assert leader.opened == []
         assert account(leader.ledger).row(H200).inqueue == 0
         await until(lambda: sorted(leader.opened) == ["a", "b"])
-
-
-async def test_a_reservation_that_was_lost_is_written_again() -> None:
-    """The same write under the same version: one of them wins, once."""
-    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
-    async with leading(THREE, GANG, *gang, answers=(lost(),)) as leader:
-        await until(lambda: len(leader.opened) == 2)
-        one, two = reservations(leader)[:2]
-        assert one.body == two.body
-
-
-async def test_a_lost_reservation_that_landed_after_all() -> None:
-    """409 to the second try, and what stands there is ours."""
-    gang = [waiting(name).in_group("gang") for name in ("a", "b")]
-    async with leading(THREE, GANG, *gang) as leader:
-
-        def land(call: Call) -> None:
-            if len(reservations(leader)) == 2 and call.method == "PATCH":
-                annotations = call.body["metadata"]["annotations"]
-                leader.script.answers = [
-                    refused(409),
-                    stored(9, metadata={"annotations": annotations}),
-                ]
-                leader.script.on_call = lambda _: None
-
-        leader.script.answers = [lost()]
-        leader.script.on_call = land
-        await until(lambda: sorted(leader.opened) == ["a", "b"])
-        assert charged(leader.ledger, H200) == 2
 
 
 async def test_a_reservation_that_may_land_yet_and_cannot_be_written_is_told_on_the_group() -> None:
@@ -180,16 +142,6 @@ async def test_a_member_whose_gate_could_not_be_opened_keeps_its_place() -> None
         await until(lambda: len(leader.opened) == 3)
         assert "other" not in leader.opened
         assert charged(leader.ledger, H200) == 2
-
-
-async def test_a_group_that_changed_while_it_was_written_is_written_again() -> None:
-    """T2: even where nothing of ours changed, or its reservation would stand for ever."""
-    over = GANG.reserving("queue", {H200: 2})
-    async with leading(THREE, over, answers=(refused(409),)) as leader:
-        await until(lambda: len(reservations(leader)) == 1)
-        leader.see(over.at_revision(7))
-        await until(lambda: len(reservations(leader)) == 2)
-        assert reservations(leader)[1].body["metadata"]["resourceVersion"] == "7"
 
 
 async def test_a_group_that_cannot_be_written_is_tried_by_one_timer() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from builders import H200, a_group, a_ledger, a_queue, see
-from cardquota.control.release.groups import ReservationTimeouts
+from cardquota.control.release import ReservationTimeouts
 from cardquota.quota.ledger import Ledger
 
 KEY = "team/gang"
@@ -63,16 +63,6 @@ def test_another_reservation_gets_a_time_of_its_own() -> None:
     look(timeouts, ledger)
     assert not timeouts.over(KEY)
     assert (len(timers.seconds), timers.cancelled) == (2, 1)
-
-
-def test_one_that_ended_in_time_is_forgotten() -> None:
-    ledger, timeouts, timers, _ = stage()
-    see(ledger, GANG.reserving("red", {H200: 2}).at_revision(2))
-    look(timeouts, ledger)
-    ledger.group_gone(KEY)
-    look(timeouts, ledger)
-    assert (len(timeouts), timers.cancelled) == (0, 1)
-    assert not timeouts.over(KEY)
 
 
 def test_of_which_nothing_started_it_is_over_at_once_and_nobody_is_told_twice() -> None:

@@ -12,7 +12,7 @@ import pytest
 from builders import GPU, H200, a_group, a_pod, a_queue
 from builders.group import GroupBody
 from cardquota.cluster.api import JSON_PATCH, MERGE_PATCH
-from cardquota.control.release.groups import PodGroupWriter
+from cardquota.control.release import PodGroupWriter
 from cardquota.quota import Reservation, reservation_text
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
@@ -129,7 +129,7 @@ def beside_volcano(
 
     script.answer_to = answer_to
     writer = a_writer(script, lambda: 60.0)
-    groups = PodGroupWriter(ledger, writer, writer, conditions=None, shared=True)
+    groups = PodGroupWriter(ledger, writer, writer, conditions=None)
     return ledger, store, groups, script
 
 
@@ -255,13 +255,6 @@ async def test_what_is_removed_is_not_removed_again_before_that_is_seen() -> Non
     assert (len(script.calls), store.reservation()) == (2, None)
     ledger.group_gone(KEY)
     assert await writer.update(KEY)
-
-
-@pytest.mark.parametrize("answer", [b"<html>", b'{"metadata": {"resourceVersion": "five"}}'])
-async def test_an_answer_that_cannot_be_read_is_one(answer: Answer) -> None:
-    _, _, writer, script = beside_volcano(NOTED.reserving("queue", {H200: 2}), answer)
-    assert not await writer.update(KEY)  # it is tried again
-    assert len(script.calls) == 1
 
 
 async def test_a_removal_that_landed_without_an_answer_is_not_repeated() -> None:

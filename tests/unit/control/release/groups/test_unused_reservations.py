@@ -6,12 +6,12 @@ import pytest
 
 from builders import H200, Body, a_group, a_ledger, a_pod, a_queue, see
 from builders.group import GroupBody
-from cardquota.control.release.groups import (
+from cardquota.control.release import (
     HELD,
     LAST,
     ReservationTimeouts,
     UnusedReservations,
-    unused_reservations,
+    reservation_timeouts,
 )
 from cardquota.quota import Reservation
 from cardquota.quota import vocabulary as v
@@ -92,7 +92,7 @@ async def test_e8_it_is_forgotten_and_each_further_end_begins_anew() -> None:
 async def test_p8_so_many_are_remembered_and_none_after_the_term(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(unused_reservations, "MOST", 2)
+    monkeypatch.setattr(reservation_timeouts, "MOST", 2)
     scene = AskingScene()
     for namespace in ("a", "b", "c"):
         scene.unused.note("red", namespace)

@@ -23,18 +23,18 @@ from datetime import UTC, datetime
 from math import inf
 from typing import Final, Protocol
 
-from ...cluster.api.api_error import ApiError, OutcomeUnknown
-from ...cluster.api.client import STRATEGIC_PATCH
-from ...cluster.watch.change_notifier import ChangeNotifier
-from ...loop.ended import ended
-from ...loop.time_slice import LEADER_SLICE, TimeSlice
-from ...quota import vocabulary as v
-from ...quota.decisions.waking import RefusedWorkload, refused_workload, with_room
-from ...quota.ledger.ledger_reader import LedgerReader
-from ...quota.messages import workload_messages
-from ...quota.pods.pod_request import PodRequest
-from ...quota.pods.workload_facts import WorkloadFacts
-from ...quota.words import logged
+from ..cluster.api.api_error import ApiError, OutcomeUnknown
+from ..cluster.api.client import STRATEGIC_PATCH
+from ..cluster.watch.change_notifier import ChangeNotifier
+from ..loop.ended import ended
+from ..loop.time_slice import LEADER_SLICE, TimeSlice
+from ..quota import vocabulary as v
+from ..quota.decisions.waking import RefusedWorkload, refused_workload, with_room
+from ..quota.ledger.ledger_reader import LedgerReader
+from ..quota.messages import workload_messages
+from ..quota.pods.pod_request import PodRequest
+from ..quota.pods.workload_facts import WorkloadFacts
+from ..quota.words import logged
 
 _LOG = logging.getLogger(__name__)
 SOON: Final = 0.02

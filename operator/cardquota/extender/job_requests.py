@@ -12,18 +12,18 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from ...cluster.api.api_error import ApiError, OutcomeUnknown
-from ...cluster.watch.change_notifier import ChangeNotifier
-from ...quota.decisions.groups.enqueue_vote import EnqueueRequest
-from ...quota.decisions.groups.job_pods import has_too_many_tasks
-from ...quota.decisions.groups.job_request import request_of_job
-from ...quota.ledger.groups.group_facts import GroupFacts
-from ...quota.ledger.groups.group_names import job_of
-from ...quota.ledger.ledger_reader import LedgerReader
-from ...quota.limits import KIB
-from ...quota.objects.workload import WrittenVolcanoJob
-from ...quota.steps import to_its_end
-from ...quota.words import logged
+from ..cluster.api.api_error import ApiError, OutcomeUnknown
+from ..cluster.watch.change_notifier import ChangeNotifier
+from ..quota.decisions.groups.enqueue_vote import EnqueueRequest
+from ..quota.decisions.groups.job_pods import has_too_many_tasks
+from ..quota.decisions.groups.job_request import request_of_job
+from ..quota.ledger.groups.group_facts import GroupFacts
+from ..quota.ledger.groups.group_names import job_of
+from ..quota.ledger.ledger_reader import LedgerReader
+from ..quota.limits import KIB
+from ..quota.objects.workload import WrittenVolcanoJob
+from ..quota.steps import to_its_end
+from ..quota.words import logged
 
 _LOG: Final = logging.getLogger(__name__)
 _DECODER: Final = msgspec.json.Decoder(WrittenVolcanoJob)

@@ -5,16 +5,16 @@ is over.
 import logging
 from typing import Final
 
-from ....cluster.events.events import EventRecorder
-from ....quota import vocabulary as v
-from ....quota.amounts import Amount, is_card
-from ....quota.ledger.groups.pod_group_state import PodGroupState
-from ....quota.ledger.ledger_reader import LedgerReader
-from ....quota.messages import gang_messages
-from ....quota.pods.pod_facts import PodFacts
-from ....quota.stamp import Reservation
-from ....quota.words import logged
-from ...references import group_reference
+from ...cluster.events.event import group_reference
+from ...cluster.events.events import EventRecorder
+from ...quota import vocabulary as v
+from ...quota.amounts import Amount, is_card
+from ...quota.ledger.groups.pod_group_state import PodGroupState
+from ...quota.ledger.ledger_reader import LedgerReader
+from ...quota.messages import gang_messages
+from ...quota.pods.pod_facts import PodFacts
+from ...quota.stamp import Reservation
+from ...quota.words import logged
 from .group_conditions import GroupConditions
 
 _LOG: Final = logging.getLogger(__name__)

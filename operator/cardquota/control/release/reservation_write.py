@@ -12,11 +12,11 @@ which nobody knows any more. So each write leaves a mark that was never used bef
 import secrets
 from typing import Any, Final, NamedTuple
 
-from ....cluster.api.api_error import ApiError
-from ....cluster.api.client import JSON_PATCH, MERGE_PATCH
-from ....quota import vocabulary as v
-from ....quota.ledger.groups.group_facts import GroupFacts
-from ....quota.ledger.groups.stored_group import StoredGroup, pointer
+from ...cluster.api.api_error import ApiError
+from ...cluster.api.client import JSON_PATCH, MERGE_PATCH
+from ...quota import vocabulary as v
+from ...quota.ledger.groups.group_facts import GroupFacts
+from ...quota.ledger.groups.stored_group import StoredGroup, pointer
 
 _ANNOTATIONS: Final = "/metadata/annotations"
 

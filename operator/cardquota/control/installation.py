@@ -11,16 +11,16 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ...cluster.api.api_error import ApiError, OutcomeUnknown
-from ...cluster.api.client import Client, get_if_there
-from ...cluster.events.event import ObjectReference
-from ...cluster.events.events import EventRecorder
-from ...install.comparison import differences
-from ...install.manifests import admission_path, documents
-from ...metrics import Metrics
-from ...quota import vocabulary as v
-from ...quota.messages import report_messages
-from ...settings import Settings
+from ..cluster.api.api_error import ApiError, OutcomeUnknown
+from ..cluster.api.client import Client, get_if_there
+from ..cluster.events.event import ObjectReference
+from ..cluster.events.events import EventRecorder
+from ..install.comparison import differences
+from ..install.manifests import admission_path, documents
+from ..metrics import Metrics
+from ..quota import vocabulary as v
+from ..quota.messages import report_messages
+from ..settings import Settings
 
 _LOG = logging.getLogger(__name__)
 EVERY: Final = 15.0

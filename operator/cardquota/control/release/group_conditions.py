@@ -4,24 +4,42 @@ A group has at most one of our two conditions, and it is True: `Unschedulable` w
 the reason and the sentence of its event, and `Scheduled` from when its minimum is let through. A
 condition is written when its reason changes. Its numbers, the place and who holds what the group
 lacks are those of then: whoever wants those of now asks for them (F5).
+
+Volcano writes the status of groups itself, and its own condition `Unschedulable` stays for ever and
+says the same of every group that waits. There we write one condition, `CardQuota`: `True` with the
+reason and the sentence of the event while the group waits for quota, so that Volcano copies it to
+the Job, and `False` once it was let through; a group that never waited gets none.
 """
 
+import logging
 from collections.abc import Callable, Hashable
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from ....cluster.events.event import MESSAGE_BYTES, cut
-from ....quota import vocabulary as v
-from ....quota.decisions.holders import with_holders_of
-from ....quota.ledger.groups.group_condition import FOREIGN, NO_CONDITION, StoredCondition
-from ....quota.ledger.groups.group_facts import GroupFacts
-from ....quota.ledger.groups.pod_group_state import PodGroupState
-from ....quota.ledger.ledger_reader import LedgerReader
-from ....quota.messages import gang_messages, gate_messages
-from ....quota.pending.candidate import Candidate
-from ....quota.pods.pod_record import PodRecord
-from ...later import Later, Timer, in_loop_later
+import msgspec
+
+from ...cluster.api.api_error import ApiError, OutcomeUnknown
+from ...cluster.api.client import JSON_PATCH
+from ...cluster.events.event import MESSAGE_BYTES, cut
+from ...cluster.writes.fenced_writer import FencedWriter, TooLateError
+from ...loop.time_slice import Later, Timer, in_loop_later
+from ...quota import vocabulary as v
+from ...quota.decisions.holders import with_holders_of
+from ...quota.ledger.groups.group_condition import (
+    FOREIGN,
+    NO_CONDITION,
+    NO_QUOTA_CONDITION,
+    QUOTA_CONDITION,
+    StoredCondition,
+)
+from ...quota.ledger.groups.group_facts import GroupFacts
+from ...quota.ledger.groups.pod_group_state import PodGroupState, Stage
+from ...quota.ledger.ledger_reader import LedgerReader
+from ...quota.messages import gang_messages, gate_messages
+from ...quota.pending.candidate import Candidate
+from ...quota.pods.pod_record import PodRecord
+from ...quota.words import logged
 
 MOMENT: Final = 2.0
 """Seconds for which a write waits that may soon be needless, or in somebody's way."""
@@ -272,3 +290,156 @@ def _is_let_through(group: PodGroupState, phase: v.GroupPhase, *, reserved: bool
         return True
     starts = reserved and not group.to_be_replaced and not group.reserved_elsewhere
     return starts or group.let_through >= max(1, group.minimum)
+
+
+_LOG: Final = logging.getLogger(__name__)
+_CONDITIONS: Final = "/status/conditions"
+_FIRST: Final = f"{_CONDITIONS}/0"
+
+
+class _GroupVersion(msgspec.Struct, rename="camel"):
+    resource_version: str = "0"
+
+
+class _PatchedGroup(msgspec.Struct):
+    metadata: _GroupVersion
+
+
+_DECODER: Final = msgspec.json.Decoder(_PatchedGroup)
+
+
+class QuotaConditions:
+    """Writes the condition of one term. One call per group at a time; nothing waits for it.
+
+    Guarantees: nothing but this condition is changed, and there is one of it. No version is named,
+    so that Volcano's writes are in nobody's way.
+    What was refused since it was stale is looked at again when the group's change is seen.
+    """
+
+    def __init__(
+        self, ledger: LedgerReader, writer: FencedWriter, conditions: GroupConditions
+    ) -> None:
+        self._ledger = ledger
+        self._writer = writer
+        self.conditions: Final = conditions
+        self._written: dict[str, int] = {}
+        """By key: the version of our last write, until it is seen."""
+        self._told: set[str] = set()
+        """Groups that this term has told why they wait, by key."""
+
+    async def update(self, key: str) -> bool:
+        """Write the condition if that is due. Returns whether nothing is left to do."""
+        group, due = self._ledger.groups.get(key), self.conditions.take_due(key)
+        if group is None or group.facts is None:
+            self.conditions.drop(key)
+            self._written.pop(key, None)
+            self._told.discard(key)
+            return True
+        facts = group.facts
+        if facts.revision < self._written.get(key, 0):
+            return True  # its event is on the way
+        self._written.pop(key, None)
+        reserved = group.reservation is not None and group.assumed is None
+        phase = phase_of(group, reserved=reserved)
+        wanted = self.conditions.wanted(group, phase, reserved=reserved)
+        if wanted is not None and wanted.type:
+            self._told.add(key)
+        if wanted is None or not self._is_stale(facts, wanted) or not facts.phase:
+            return True
+        to_be_asked = key not in self._told and _is_to_be_asked_about(group, facts)
+        if not wanted.type and (group.enqueued or to_be_asked):
+            # It has its reservation, and that it was let through is said once its pods are. Or its
+            # reason is an earlier leader's, and Volcano asks about it in its next session.
+            return True
+        if facts.quota_condition == NO_QUOTA_CONDITION and not due:
+            # Volcano's session will say something about it in a moment: both at once would be
+            # refused to one.
+            self.conditions.in_a_moment(key)
+            return True
+        try:
+            patch = self._patch(group, facts, wanted)
+            answer = await self._writer.patch(group_path(facts), patch, content_type=JSON_PATCH)
+            self._written[key] = int(_DECODER.decode(answer).metadata.resource_version)
+        except ApiError as error:
+            if error.moved or error.failed_test:
+                return True  # its event is on the way
+            _LOG.warning("condition of pod group %s: %s", logged(key), error)
+            return False
+        except (OutcomeUnknown, TooLateError, msgspec.MsgspecError, ValueError) as error:
+            _LOG.warning("condition of pod group %s: %s", logged(key), error)
+            return False
+        return True
+
+    def _is_stale(self, facts: GroupFacts, wanted: WantedCondition) -> bool:
+        """Whether it has another reason by now."""
+        stored = facts.quota_condition.stored
+        if wanted.type != v.GroupCondition.UNSCHEDULABLE:
+            self.conditions.forget(facts.key)
+            if not stored.type:
+                return False
+        return not wanted.is_kind_of(stored)
+
+    def _patch(
+        self, group: PodGroupState, facts: GroupFacts, wanted: WantedCondition
+    ) -> list[dict[str, Any]]:
+        """Tests that the group is this one, and that its condition stands where it was seen."""
+        place, first = facts.quota_condition.place, facts.quota_condition.first
+        tests: list[dict[str, Any]] = [{"op": "test", "path": "/metadata/uid", "value": facts.uid}]
+        where = f"{_CONDITIONS}/{place}"
+        if place >= 0:
+            kind = {"op": "test", "path": f"{where}/type", "value": QUOTA_CONDITION}
+            tests.append(kind)
+        if not wanted.type:
+            return [*tests, {"op": "remove", "path": where}]
+        waits = wanted.type == v.GroupCondition.UNSCHEDULABLE
+        body = {
+            **self.conditions.body(group, wanted)[0],
+            "type": QUOTA_CONDITION,
+            "status": str(waits),
+        }
+        if place >= 0:
+            return [*tests, {"op": "replace", "path": where, "value": body}]
+        if not first:
+            none = {"op": "test", "path": _CONDITIONS, "value": None}
+            return [*tests, none, {"op": "add", "path": _CONDITIONS, "value": [body]}]
+        # In front of the others, which Volcano keeps where they are. No test can say that none of
+        # ours is in the list: a write that was not answered, or one of another leader, may have
+        # added one that we have not seen. It would be the first.
+        other = {"op": "test", "path": f"{_FIRST}/type", "value": first}
+        return [*tests, other, {"op": "add", "path": _FIRST, "value": body}]
+
+
+def _is_to_be_asked_about(group: PodGroupState, facts: GroupFacts) -> bool:
+    """Whether Volcano has not enqueued it and has not asked about it in this term, and it does not
+    wait for anything here so far.
+    """
+    pending = facts.phase == v.GroupPhase.PENDING
+    return pending and not (group.voted_on or group.waits or group.stage is not Stage.WAITING)
+
+
+def group_path(facts: GroupFacts) -> str:
+    """Of the object, at the API server."""
+    return f"/apis/{v.API_GROUP}/{v.VERSION}/namespaces/{facts.namespace}/podgroups/{facts.name}"
+
+
+def phase_of(
+    group: PodGroupState, *, reserved: bool, to_come: bool = False, enforced: bool = True
+) -> v.GroupPhase:
+    """The phase that people see. `reserved`: whether its reservation continues. `to_come`:
+    whether its pods are still to come and nothing needs to be reserved for that (E1). `enforced`:
+    whether a part of its minimum was bound only after all of it was let through.
+
+    It follows from what exists and from the stored phase alone, so every leader finds the same.
+    """
+    done, least = len(group.succeeded), max(1, group.minimum)
+    stored = group.facts.phase if group.facts is not None else ""
+    if stored == v.GroupPhase.COMPLETED and not group.members and not reserved:
+        return v.GroupPhase.COMPLETED  # its pods may have been cleaned up
+    if group.bound + done >= least:
+        return v.GroupPhase.RUNNING if group.members else v.GroupPhase.COMPLETED
+    has_quota = reserved or group.let_through >= least
+    ran = stored in (v.GroupPhase.RUNNING, v.GroupPhase.UNKNOWN)
+    in_part = enforced and stored == v.GroupPhase.INQUEUE and not has_quota
+    if group.bound and (ran or in_part):
+        return v.GroupPhase.UNKNOWN
+    return v.GroupPhase.INQUEUE if has_quota or to_come else v.GroupPhase.PENDING

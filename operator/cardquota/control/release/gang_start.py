@@ -10,23 +10,21 @@ room of members that are not charged yet, and patches are sent as slots become f
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Hashable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
-from ....cluster.events.events import EventRecorder
-from ....quota.ledger.groups.group_facts import GroupFacts
-from ....quota.ledger.groups.pod_group_state import PodGroupState
-from ....quota.ledger.ledger import Ledger
-from ....quota.pods.pod_facts import PodFacts
-from ....quota.stamp import Reservation, Stamp
-from ..gate import GateOpener, Opened
-from ..namespace_circuit_breaker import Start
-from ..slots import Slot, SlotClaim, Slots
+from ...quota.ledger.groups.group_facts import GroupFacts
+from ...quota.ledger.groups.pod_group_state import PodGroupState
+from ...quota.ledger.ledger import Ledger
+from ...quota.stamp import Reservation
 from .gang_reports import GangReports
+from .gate import Opened
+from .gate_attempts import Chosen, GateAttempts, Sending
 from .pod_group_writer import PodGroupWriter
 from .reservation_timeouts import ReservationTimeouts
+from .slots import SlotClaim, Start
 
 T = TypeVar("T")
 
@@ -37,17 +35,6 @@ AT_A_TIME: Final = 100
 Answers = dict[str, tuple[Opened, str]]
 """To dry runs, by uid of the pod: what would become of the gate, and why."""
 _NOT_ASKED: Final = Opened.TOO_LATE, ""
-
-
-class Chosen(NamedTuple):
-    """A pod that starts."""
-
-    facts: PodFacts
-    """As it was judged."""
-    stamp: Stamp
-    """What it is charged."""
-    resource: str
-    """The resource name behind its cards; empty if it asks for none."""
 
 
 class Members(NamedTuple):
@@ -61,59 +48,27 @@ class Members(NamedTuple):
     """The number of all."""
 
 
-class Sending(NamedTuple):
-    """A gate whose first patch has not been answered yet."""
-
-    facts: PodFacts
-    stamp: Stamp
-    resource: str
-    slot: Slot
-    then: Callable[[], None] | None = None
-    """Called once the slot is given back."""
-
-
-class Sender(NamedTuple):
-    """The releaser's functions for opening one gate."""
-
-    send: Callable[[Chosen, Slot], Sending]
-    """Call it before a patch of the pod is sent."""
-    answered: Callable[[Sending, Opened | None], None]
-    """Gives back the slot. None: the answer says nothing about the namespace."""
-    open_one: Callable[[Sending, float], Coroutine[Any, Any, Opened]]
-    """Opens the gate and gives back the slot. The number: when there was room, monotonic s."""
-    failed: Callable[[PodFacts], None]
-    """Has a pod that is held back retried later."""
-    start: Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
-    """Runs a task beside this one. It ends with the term."""
-
-
 class GangStart:
     """Runs starts of gangs, also many at once. Belongs to the ledger's loop."""
 
     def __init__(
         self,
         ledger: Ledger,
-        gate: GateOpener,
+        attempts: GateAttempts,
         groups: PodGroupWriter,
-        events: EventRecorder,
         timeouts: ReservationTimeouts,
         reports: GangReports,
-        slots: Slots,
-        sender: Sender,
     ) -> None:
         self._ledger = ledger
-        self._gate = gate
+        self._attempts = attempts
+        self._slots = attempts.slots
         self._groups = groups
-        self._events = events
         self._timeouts = timeouts
         self._reports = reports
-        self._slots = slots
-        self._sender = sender
 
     def run(
         self,
         gang: PodGroupState,
-        facts: GroupFacts | None,
         reservation: Reservation,
         members: Members,
         since: float,
@@ -121,8 +76,8 @@ class GangStart:
     ) -> Coroutine[Any, Any, None]:
         """Start a gang after the ledger has charged its reservation and the first of its members.
 
-        `facts`: the group as it was judged. If the group has changed by the time its reservation is
-        to be written, for example to another queue, that write is refused.
+        If the group has changed by the time its reservation is to be written, for example to
+        another queue, that write is refused.
 
         Dry runs come first: if a webhook refuses one pod, the others must not run without it for
         ever. If this is cancelled, whatever ends the term handles all charges. Slots
@@ -133,7 +88,7 @@ class GangStart:
         of its namespace do not wait for it.
         """
         claim = self._claim(reservation, members.charged, members.number, asks=True)
-        return self._run(gang, facts, reservation, members, since, claim, start)
+        return self._run(gang, gang.facts, reservation, members, since, claim, start)
 
     async def _run(
         self,
@@ -167,7 +122,7 @@ class GangStart:
         if facts is None or not reserved:
             await self._take_back(gang, reservation, pods, answers, all_may=all_may)
         elif await self._is_whole(gang, pods):
-            self._events.forget(facts.uid)
+            self._attempts.events.forget(facts.uid)
             await self._open(gang, reservation, pods, since, start)
         else:
             await self._begin_anew(pods)
@@ -234,8 +189,8 @@ class GangStart:
         asked: list[asyncio.Task[tuple[Opened, str]]] = []
         while claim.left and not noes and not self._slots.draining:
             for slot in await claim.some():
-                sending = self._sender.send(pods[len(asked)], slot)
-                asked.append(self._sender.start(self._ask_one(sending, noes)))
+                sending = self._attempts.send(pods[len(asked)], slot)
+                asked.append(self._attempts.start(self._ask_one(sending, noes)))
         answers = await results_in_slices(asked)
         if self._slots.draining:
             return Answers()
@@ -244,14 +199,14 @@ class GangStart:
     async def _ask_one(self, sending: Sending, noes: list[Sending]) -> tuple[Opened, str]:
         opened, words = None, ""
         if noes:
-            self._sender.answered(sending, None)
+            self._attempts.answered(sending, None)
             return Opened.TOO_LATE, ""
         try:
-            opened, words = await self._gate.would_open(
+            opened, words = await self._attempts.gate.would_open(
                 sending.facts, sending.stamp, sending.resource
             )
         finally:
-            self._sender.answered(sending, None if opened is Opened.YES else opened)
+            self._attempts.answered(sending, None if opened is Opened.YES else opened)
         if opened is not Opened.YES:
             noes.append(sending)
         return opened, words
@@ -277,9 +232,9 @@ class GangStart:
         try:
             while claim.left:
                 for slot in await claim.some():
-                    sending = self._sender.send(pods[len(tasks)], slot)
+                    sending = self._attempts.send(pods[len(tasks)], slot)
                     sending = sending._replace(then=answered)
-                    tasks.append(self._sender.start(self._sender.open_one(sending, since)))
+                    tasks.append(self._attempts.start(self._attempts.open(sending, since)))
         finally:
             claim.close()
         opened = await results_in_slices(tasks)
@@ -306,7 +261,7 @@ class GangStart:
             backed_off = all_may or found not in (Opened.YES, Opened.TOO_LATE)
             self._ledger.decisions.retract(facts.uid, stamp, back_off=backed_off)
             if backed_off:
-                self._sender.failed(facts)
+                self._attempts.failed(facts)
         self._ledger.decisions.retract_reservation(gang.key, reservation)
         for facts, _, _ in pods:
             found, answer = answers.get(facts.uid, _NOT_ASKED)

@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ....cluster.api.api_error import ApiError, OutcomeUnknown
-from ....cluster.api.backoff import Backoff
-from ....cluster.writes.fenced_writer import FencedWriter, TooLateError
-from ....quota import vocabulary as v
-from ....quota.ledger.groups.group_facts import GroupFacts
-from ....quota.ledger.groups.pod_group_state import PodGroupState
-from ....quota.ledger.ledger import Ledger
-from ....quota.reports.group_cards import group_cards
-from ....quota.stamp import Reservation, read_reservation, reservation_text
-from ....quota.words import logged
-from .group_conditions import GroupConditions, WantedCondition
+from ...cluster.api.api_error import ApiError, OutcomeUnknown
+from ...cluster.api.backoff import Backoff
+from ...cluster.writes.fenced_writer import FencedWriter, TooLateError
+from ...quota import vocabulary as v
+from ...quota.ledger.groups.group_facts import GroupFacts
+from ...quota.ledger.groups.pod_group_state import PodGroupState
+from ...quota.ledger.ledger import Ledger
+from ...quota.reports.group_cards import group_cards
+from ...quota.stamp import Reservation, read_reservation, reservation_text
+from ...quota.words import logged
+from .group_conditions import GroupConditions, WantedCondition, group_path, phase_of
 from .reservation_write import GroupWrite, reservation_write, settling_write, status_write
 
 _LOG = logging.getLogger(__name__)
@@ -64,17 +64,14 @@ class PodGroupWriter:
         later: FencedWriter,
         *,
         conditions: GroupConditions | None,
-        shared: bool = False,
     ) -> None:
         """`later` sends writes that nothing waits for. `conditions` None: the status is not ours,
-        but Volcano's. `shared`: whether somebody else writes the groups all the time, so that our
-        writes must not name a version.
+        but Volcano's, which writes the groups all the time: our writes must not name a version.
         """
         self._ledger = ledger
         self._writer = writer
         self._later = later
         self.conditions = conditions
-        self._shared = shared
         self._removed: dict[str, int] = {}
         """Revisions at which reservations were removed, by group, until their watch events come."""
 
@@ -266,7 +263,7 @@ class PodGroupWriter:
         status: GroupProgressReport | None,
     ) -> GroupWrite:
         text = reservation_text(reservation) if reservation else None
-        if self._shared:
+        if self.conditions is None:
             return reservation_write(facts, text)
         if status is None:
             return status_write(facts, text, None)
@@ -277,15 +274,14 @@ class PodGroupWriter:
             "failed": status.failed,
             "columns": {"cards": status.cards},
         }
-        conditions = self.conditions
-        if conditions is not None and group is not None and status.condition is not None:
-            body["conditions"] = conditions.body(group, status.condition)
+        if group is not None and status.condition is not None:
+            body["conditions"] = self.conditions.body(group, status.condition)
         return status_write(facts, text, body)
 
     @staticmethod
     async def _send(writer: FencedWriter, facts: GroupFacts, write: GroupWrite) -> int:
         """Returns the group's new revision. Raises the errors of writing and of reading numbers."""
-        answer = await writer.patch(_path(facts), write.body, content_type=write.content_type)
+        answer = await writer.patch(group_path(facts), write.body, content_type=write.content_type)
         return int(_DECODER.decode(answer).metadata.resource_version)
 
     async def _as_it_was(self, facts: GroupFacts, error: ApiError, write: GroupWrite) -> bool:
@@ -330,7 +326,7 @@ class PodGroupWriter:
 
     async def _read(self, facts: GroupFacts) -> _PatchedGroupMeta:
         """The stored group of that name. Raises the errors of reading."""
-        return _DECODER.decode(await self._writer.get(_path(facts))).metadata
+        return _DECODER.decode(await self._writer.get(group_path(facts))).metadata
 
 
 def _wait(error: Exception) -> float | None:
@@ -360,30 +356,3 @@ def reservation_over(group: PodGroupState, *, opening: bool = False) -> bool:
         asks_anew = group.facts.request.mark != group.facts.reservation.request
         return complete or moved or asks_anew
     return complete or not group.members or moved
-
-
-def phase_of(
-    group: PodGroupState, *, reserved: bool, to_come: bool = False, enforced: bool = True
-) -> v.GroupPhase:
-    """The phase that people see. `reserved`: whether its reservation continues. `to_come`:
-    whether its pods are still to come and nothing needs to be reserved for that (E1). `enforced`:
-    whether a part of its minimum was bound only after all of it was let through.
-
-    It follows from what exists and from the stored phase alone, so every leader finds the same.
-    """
-    done, least = len(group.succeeded), max(1, group.minimum)
-    stored = group.facts.phase if group.facts is not None else ""
-    if stored == v.GroupPhase.COMPLETED and not group.members and not reserved:
-        return v.GroupPhase.COMPLETED  # its pods may have been cleaned up
-    if group.bound + done >= least:
-        return v.GroupPhase.RUNNING if group.members else v.GroupPhase.COMPLETED
-    has_quota = reserved or group.let_through >= least
-    ran = stored in (v.GroupPhase.RUNNING, v.GroupPhase.UNKNOWN)
-    in_part = enforced and stored == v.GroupPhase.INQUEUE and not has_quota
-    if group.bound and (ran or in_part):
-        return v.GroupPhase.UNKNOWN
-    return v.GroupPhase.INQUEUE if has_quota or to_come else v.GroupPhase.PENDING
-
-
-def _path(facts: GroupFacts) -> str:
-    return f"/apis/{v.API_GROUP}/{v.VERSION}/namespaces/{facts.namespace}/podgroups/{facts.name}"

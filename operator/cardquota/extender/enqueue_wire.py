@@ -1,20 +1,23 @@
-"""What Volcano's scheduler sends when it asks whether to enqueue a job, as far as it is needed.
+"""What Volcano's scheduler sends when it asks whether to enqueue a job, and the vote that it gets.
 
 The whole job comes, with all its tasks: 2 KB before its pods are there, and megabytes of a large
 one. Only name and uid of its group are read; all else is in the ledger. Volcano writes them first,
-so of its own calls, however large, only the beginning is looked at.
+so of its own calls, however large, only the beginning is looked at. It reads `{"status": -1}`, 0
+or 1.
 """
 
 import re
+from http import HTTPStatus
 from typing import Final, NamedTuple
 
 import msgspec
 
-from ...quota.words import show
+from ..quota.decisions.groups.enqueue_vote import Vote
+from ..quota.words import show
 
-PATH: Final = "/volcano/jobEnqueueable"
+ENQUEUE_PATH: Final = "/volcano/jobEnqueueable"
 """Where it is sent to."""
-MOST_ELEMENTS: Final = 250_000
+MOST_ASK_ELEMENTS: Final = 250_000
 """Fields and list elements, by their commas, of a call that has to be decoded. Each may take 0.1
 microseconds."""
 
@@ -75,8 +78,8 @@ def read_enqueue_ask(body: bytes) -> EnqueueAsk:
     first = _BEGINS.match(body)
     if first is not None:
         return EnqueueAsk(first[1].decode(), first[2].decode(), (first[3] or b"").decode())
-    if body.count(b",") > MOST_ELEMENTS:
-        raise EnqueueAskError(f"it has more than {MOST_ELEMENTS} elements, and no UID in front")
+    if body.count(b",") > MOST_ASK_ELEMENTS:
+        raise EnqueueAskError(f"it has more than {MOST_ASK_ELEMENTS} elements, and no UID in front")
     try:
         job = _READ.decode(body).job
     except RecursionError:
@@ -97,3 +100,29 @@ def read_enqueue_ask(body: bytes) -> EnqueueAsk:
 def enqueue_call(ask: EnqueueAsk) -> bytes:
     """The same call, as one replica passes it on to another."""
     return msgspec.json.encode({"job": {"UID": ask.key, "PgUID": ask.uid}})
+
+
+class EnqueueAnswerError(ValueError):
+    """An answer that is no vote."""
+
+
+class _VoteAnswer(msgspec.Struct):
+    status: int
+
+
+_READ_VOTE: Final = msgspec.json.Decoder(_VoteAnswer)
+
+
+def vote_answer(vote: Vote) -> bytes:
+    """The body of an answer."""
+    return msgspec.json.encode(_VoteAnswer(int(vote)))
+
+
+def read_vote(code: int, body: bytes) -> Vote:
+    """Read an answer of another replica. Raises EnqueueAnswerError."""
+    if code != HTTPStatus.OK:
+        raise EnqueueAnswerError(f"HTTP {code}")
+    try:
+        return Vote(_READ_VOTE.decode(body).status)
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise EnqueueAnswerError(str(error)) from None

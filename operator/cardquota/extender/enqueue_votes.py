@@ -9,23 +9,22 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from ...cluster.watch.change_notifier import ChangeNotifier
-from ...loop.time_slice import TimeSlice
-from ...quota.decisions.groups.enqueue_judgement import judge_enqueue
-from ...quota.decisions.groups.enqueue_vote import (
+from ..cluster.watch.change_notifier import ChangeNotifier
+from ..loop.time_slice import TimeSlice
+from ..quota.decisions.groups.enqueue_judgement import judge_enqueue
+from ..quota.decisions.groups.enqueue_vote import (
     EnqueueRequest,
     Vote,
     enqueue_request,
     vote_without_judgement,
 )
-from ...quota.ledger.groups.group_facts import GroupFacts
-from ...quota.ledger.groups.pod_group_state import PodGroupState
-from ...quota.ledger.ledger import Ledger
-from ...quota.verdict import Verdict
-from ...quota.vocabulary import GroupCondition
-from .enqueue_ask import EnqueueAsk
+from ..quota.ledger.groups.group_facts import GroupFacts
+from ..quota.ledger.groups.pod_group_state import PodGroupState
+from ..quota.ledger.ledger import Ledger
+from ..quota.verdict import Verdict
+from ..quota.vocabulary import GroupCondition
+from .enqueue_wire import EnqueueAsk
 from .job_requests import JobRequests
-from .wait_budget import WaitBudget
 
 UNSEEN: Final = 0.1
 """Seconds that a vote waits for a group that our watch has not told of."""
@@ -42,6 +41,42 @@ class AsksLeader(Protocol):
 
 Told = Callable[[PodGroupState, Verdict], None]
 """Called where a group has to wait of which nothing can be reserved."""
+
+
+class WaitBudget:
+    """Waits of one kind. Together they take a tenth of the time, however many there are: Volcano's
+    scheduler asks about one group after another, and a tenant may make thousands. It schedules
+    nothing meanwhile.
+    """
+
+    def __init__(
+        self, notifier: ChangeNotifier, seconds: float, clock: Callable[[], float]
+    ) -> None:
+        """`seconds`: the longest wait, and what may be spent at once. `clock`: seconds,
+        monotonic.
+        """
+        self._notifier = notifier
+        self._seconds = seconds
+        self._clock = clock
+        self._left = seconds
+        self._counted_at = clock()
+
+    async def wait_for(self, condition: Callable[[], bool]) -> bool:
+        """Returns whether `condition` holds: as soon as it does, or when no time is left."""
+        if condition():
+            return True
+        began = self._clock()
+        self._left = min(self._seconds, self._left + SHARE * (began - self._counted_at))
+        self._counted_at = began
+        longest = self._left
+        if longest < _LEAST * self._seconds:
+            return False
+        # Taken first: whoever asks many times at once shares it, too.
+        self._left -= longest
+        found = await self._notifier.wait_for(condition, longest)
+        if found:
+            self._left += max(0.0, longest - (self._clock() - began))
+        return found
 
 
 class EnqueueVotes:
@@ -186,3 +221,9 @@ class EnqueueVotes:
 def _was_told(facts: GroupFacts) -> bool:
     """Whether the group's condition says that it waits for quota."""
     return facts.quota_condition.stored.type == GroupCondition.UNSCHEDULABLE
+
+
+SHARE: Final = 0.1
+"""Part of the time that may be spent waiting."""
+_LEAST: Final = 0.1
+"""Part of the longest wait that must be left for another one."""

@@ -10,24 +10,17 @@ from http import HTTPStatus
 from time import perf_counter
 from typing import Final
 
-from ...cluster.serving.body_budget import BodyBudget, BusyError
-from ...cluster.serving.http_call import (
-    TEXT,
-    BodyLimits,
-    BodyTooLargeError,
-    HttpAnswer,
-    HttpCall,
-)
-from ...cluster.serving.http_server import HttpServer
-from ...metrics import Metrics
-from ..leader_client import PASSED_ON
-from .enqueue_answer import vote_answer
-from .enqueue_ask import PATH, EnqueueAskError, read_enqueue_ask
+from ..cluster.serving.body_budget import BodyBudget, BusyError
+from ..cluster.serving.http_call import TEXT, BodyLimits, BodyTooLargeError, HttpAnswer, HttpCall
+from ..cluster.serving.http_server import HttpServer
+from ..metrics import Metrics
 from .enqueue_votes import EnqueueVotes
+from .enqueue_wire import ENQUEUE_PATH, EnqueueAskError, read_enqueue_ask, vote_answer
+from .leader_client import PASSED_ON
 
 _LOG = logging.getLogger(__name__)
 _MIB: Final = 2**20
-LARGEST_BODY: Final = 10 * _MIB
+LARGEST_ASK: Final = 10 * _MIB
 """Bytes that are read: what Volcano sends of a job at most."""
 _IN_WORK: Final = 16 * _MIB
 """Bytes of all bodies in work on this port."""
@@ -58,7 +51,7 @@ class EnqueueServer:
 
     def http(self) -> HttpServer:
         """A server that does not listen yet."""
-        limits = BodyLimits(LARGEST_BODY, _DRAINED)
+        limits = BodyLimits(LARGEST_ASK, _DRAINED)
         # A budget of its own: where callers are not known, they keep nobody else waiting.
         return HttpServer(self.answer, limits, budget=BodyBudget(_IN_WORK), refused=self._refused)
 
@@ -67,8 +60,8 @@ class EnqueueServer:
         path = self._without_secret(call.path)
         if path is None:
             return _text(HTTPStatus.NOT_FOUND, "nothing is here")
-        if path != PATH:
-            return _text(HTTPStatus.NOT_FOUND, f"nothing is here; there is {PATH}")
+        if path != ENQUEUE_PATH:
+            return _text(HTTPStatus.NOT_FOUND, f"nothing is here; there is {ENQUEUE_PATH}")
         if call.method != "POST":
             return _text(HTTPStatus.METHOD_NOT_ALLOWED, f"a call of {_VERB} is to be posted")
         began = perf_counter()
@@ -76,7 +69,7 @@ class EnqueueServer:
             ask = read_enqueue_ask(await call.body())
             vote = await self._votes.vote(ask, passed_on=PASSED_ON.lower() in call.headers)
         except BodyTooLargeError:
-            most = f"at most {LARGEST_BODY // _MIB} MiB are read"
+            most = f"at most {LARGEST_ASK // _MIB} MiB are read"
             return _text(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is too large: {most}")
         except (BusyError, ConnectionError):
             raise  # the call has not come
