@@ -3,7 +3,7 @@
 from typing import Any
 
 from cardquota.quota.cards import DEFAULT_TABLE
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger import Ledger, LedgerSettings
 
 from .body import Body
 from .group import GroupBody
@@ -24,7 +24,9 @@ CARDS = (
 
 def a_ledger(*things: Body, **settings: Any) -> Ledger:
     """One that has seen these, in this order."""
-    ledger = Ledger(DEFAULT_TABLE, **settings)
+    at_once = settings.pop("at_once", None)
+    bounded = settings.pop("bounded", True)
+    ledger = Ledger(DEFAULT_TABLE, LedgerSettings(**settings), bounded=bounded, at_once=at_once)
     see(ledger, *things)
     return ledger
 

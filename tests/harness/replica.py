@@ -21,7 +21,7 @@ from cardquota.cluster.watch import (
 from cardquota.control import Later, Leadership, in_loop_later
 from cardquota.metrics import Metrics
 from cardquota.quota.cards import DEFAULT_TABLE
-from cardquota.quota.ledger import Ledger
+from cardquota.quota.ledger import Ledger, LedgerSettings
 from cardquota.settings import Settings
 from cardquota_webhooks import (
     AdmissionServer,
@@ -80,7 +80,9 @@ class Replica:
         later: Later = in_loop_later,
     ) -> None:
         """`writes`: who takes what is written. `later`: ends the time of reservations."""
-        self.ledger = Ledger(DEFAULT_TABLE, default_queue=default_queue, at_once=AT_ONCE)
+        self.ledger = Ledger(
+            DEFAULT_TABLE, LedgerSettings(default_queue=default_queue), at_once=AT_ONCE
+        )
         self.notifier, self.metrics = ChangeNotifier(), Metrics()
         OverdueReads(self.ledger, self.notifier)
         self.settings = Settings()

@@ -6,7 +6,7 @@ finds where those in the cluster differ.
 
 from .comparison import differences
 from .manifests import documents, plural, render, render_policies, webhook_paths
-from .matching import is_ours, ours_or_may_claim, resource_pattern
+from .matching import is_ours, ours_or_may_claim
 from .rights import Right, in_words
 from .scheduler_configuration import managed_resources, scheduler_text
 from .webhook_objects import ENFORCED
@@ -23,7 +23,6 @@ __all__ = [
     "plural",
     "render",
     "render_policies",
-    "resource_pattern",
     "scheduler_text",
     "webhook_paths",
 ]

@@ -1,4 +1,7 @@
-"""Which pods and pod groups we review, as CEL: conditions that keep all others away from us.
+"""Which namespaces, pods and pod groups we review: conditions that keep all others away from us.
+
+Never exempt namespaces, never those set to `off`. The selectors are evaluated before any CEL and
+any call: whatever happens to us, the namespaces that they leave out go on.
 
 Two terms, as everywhere in the product:
 
@@ -9,7 +12,8 @@ Two terms, as everywhere in the product:
   quota limits card memory: what asks for nothing else is not managed, as far as policies know.
 """
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 from ..quota.cards.vendor_table import VendorTable
 from ..quota.objects.pod import Pod
@@ -20,14 +24,66 @@ from ..quota.vocabulary import (
     GPU_MEMORY,
     GROUP_NAME,
     MANAGED,
+    NAMESPACE_AUDIT,
     NAMESPACE_ENFORCED,
     NAMESPACE_MODE,
+    NAMESPACE_OFF,
     QUEUE_NAME,
     QUEUE_NAME_VOLCANO_JOB,
     REQUEST,
+    Mode,
 )
 from ..settings import Settings
-from .cel import all_of, annotation, any_of, carries, carries_text, changed, literal
+from .cel import all_of, annotation, any_of, carries, carries_text, changed, literal, literals
+
+NAME: Final = "kubernetes.io/metadata.name"
+"""The label with a namespace's own name, maintained by the API server."""
+
+
+def _expression(key: str, operator: str, values: Iterable[str]) -> dict[str, Any]:
+    return {"key": key, "operator": operator, "values": list(values)}
+
+
+def watched(settings: Settings, *without: str) -> dict[str, Any]:
+    """Selects every namespace except the exempt ones, those set to `off` and those whose label has
+    a value in `without`.
+    """
+    return {
+        "matchExpressions": [
+            _expression(NAME, "NotIn", settings.unwatched_namespaces),
+            _expression(NAMESPACE_MODE, "NotIn", [NAMESPACE_OFF, *without]),
+        ]
+    }
+
+
+def unlabelled(settings: Settings) -> dict[str, Any]:
+    """Selects the watched namespaces whose label says nothing that is known."""
+    return watched(settings, NAMESPACE_ENFORCED, NAMESPACE_AUDIT)
+
+
+def in_watched(settings: Settings, *without: Mode) -> str:
+    """`watched` as CEL, for the validations of a policy."""
+    modes = literals(str(mode) for mode in (Mode.OFF, *without))
+    return all_of(
+        f"!(namespaceObject.metadata.name in {literals(settings.unwatched_namespaces)})",
+        f"!(namespaceObject.metadata.?labels[?{literal(NAMESPACE_MODE)}].orValue('') in {modes})",
+    )
+
+
+def labelled(settings: Settings, value: str) -> dict[str, Any]:
+    """Selects the watched namespaces whose label has this value."""
+    return {
+        "matchExpressions": [
+            _expression(NAME, "NotIn", settings.unwatched_namespaces),
+            _expression(NAMESPACE_MODE, "In", [value]),
+        ]
+    }
+
+
+def own(settings: Settings) -> dict[str, Any]:
+    """Selects only the operator's own namespace."""
+    return {"matchExpressions": [_expression(NAME, "In", [settings.namespace])]}
+
 
 MIRROR: Final = "kubernetes.io/config.mirror"
 """Annotation that marks a pod as the image of a static pod on a node."""
@@ -46,11 +102,40 @@ _GROUP_OF_PODS: Final = "podgroup-"
 """How the names of groups begin that Volcano makes for pods that have none (V5)."""
 _VOLCANOS_JOBS: Final = "batch.volcano.sh/"
 _CARD_KEYS: Final = (CARD_NAME, CARD_NAME_ALIAS)
-
-
-def resource_pattern(settings: Settings) -> str:
-    """A regular expression (RE2) for exactly the resource names of the vendor table."""
-    return settings.vendor_table.pattern
+_CLAIMED: Final = f"name.startsWith({literal(DEVICE_CLASS_PREFIX)})"
+"""The resource `name` is a device of a DeviceClass by its prefix."""
+_QUEUE_OF_NAMESPACE: Final = f"{annotation('namespaceObject', QUEUE_NAME)} != ''"
+IN_ENFORCED: Final = (
+    f"namespaceObject.metadata.?labels[?{literal(NAMESPACE_MODE)}].orValue('')"
+    f" == {literal(NAMESPACE_ENFORCED)}"
+)
+"""The namespace of the object has the label `enforced`."""
+MIRROR_POD: Final = (
+    f"object.metadata.?annotations[?{literal(MIRROR)}].hasValue()\n"
+    f"&& request.userInfo.username.startsWith({literal(NODE_USER)})"
+)
+"""The pod being created is a static pod's image, which the kubelet runs in any case."""
+NO_CONTROLLER: Final = (
+    "!object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false))"
+)
+"""No controller made the object being written."""
+ASKS_ANEW: Final = any_of(
+    "request.operation == 'CREATE'", "object.?spec != oldObject.?spec", changed((REQUEST,))
+)
+"""The pod group being written is new, or asks for something else than before: no review is needed
+of a write of its status or metadata."""
+NO_GROUP_OF_VOLCANOS: Final = any_of(
+    "request.operation == 'UPDATE'",
+    NO_CONTROLLER,
+    carries("object", (REQUEST,)),
+    all_of(
+        f"!object.metadata.?name.orValue('').startsWith({literal(_GROUP_OF_PODS)})",
+        "!object.metadata.?ownerReferences.orValue([])"
+        f".exists(o, o.apiVersion.startsWith({literal(_VOLCANOS_JOBS)}))",
+    ),
+)
+"""Not a pod group that Volcano's controllers create without asking for cards: none is refused, and
+whoever wrote the Job, or the pods, has been told. There may be one for every Deployment."""
 
 
 def asks_for_cards(pod: str, settings: Settings) -> str:
@@ -60,7 +145,7 @@ def asks_for_cards(pod: str, settings: Settings) -> str:
 
 def _in_table(settings: Settings) -> str:
     """The resource `name` is one of the vendor table."""
-    return f"name.matches({literal(resource_pattern(settings))})"
+    return f"name.matches({literal(settings.vendor_table.pattern)})"
 
 
 def _asks(pod: str, of: str) -> str:
@@ -82,16 +167,11 @@ def _asks(pod: str, of: str) -> str:
 
 def claims_devices(pod: str) -> str:
     """The pod at the path `pod` claims devices in its own text (P7)."""
-    return any_of(_claims_by_name(pod), _asks(pod, _claimed()))
+    return any_of(_claims_by_name(pod), _asks(pod, _CLAIMED))
 
 
 def _claims_by_name(pod: str) -> str:
     return f"{pod}.spec.?resourceClaims.orValue([]).size() > 0"
-
-
-def _claimed() -> str:
-    """The resource `name` is a device of a DeviceClass by its prefix."""
-    return f"name.startsWith({literal(DEVICE_CLASS_PREFIX)})"
 
 
 def ours_or_claims(pod: str, settings: Settings) -> str:
@@ -105,7 +185,7 @@ def ours_or_may_claim(pod: str, settings: Settings) -> str:
 
     An expression cannot know these names: it accepts any that is not Kubernetes' own.
     """
-    asks = _asks(pod, any_of("!name.contains('kubernetes.io/')", _claimed(), _of_ours(settings)))
+    asks = _asks(pod, any_of("!name.contains('kubernetes.io/')", _CLAIMED, _of_ours(settings)))
     return any_of(carries(pod, _QUEUE_KEYS + _CARD_KEYS), _claims_by_name(pod), asks)
 
 
@@ -120,12 +200,7 @@ def ours(pod: str, settings: Settings) -> str:
 
 def _of_ours(settings: Settings) -> str:
     """The resource `name` is one of the vendor table, or card memory."""
-    return any_of(_in_table(settings), _is_memory())
-
-
-def _is_memory() -> str:
-    """The resource `name` is card memory."""
-    return f"name == {literal(GPU_MEMORY)}"
+    return any_of(_in_table(settings), f"name == {literal(GPU_MEMORY)}")
 
 
 def is_ours(pod: Pod, facts: PodFacts, vendors: VendorTable) -> bool:
@@ -145,50 +220,6 @@ def known_to_policies(pod: Pod, facts: PodFacts, vendors: VendorTable) -> bool:
     return any(vendors.owner(resource) is not None for resource, _ in facts.devices)
 
 
-def asks_anew() -> str:
-    """The pod group being written is new, or asks for something else than before: no review is
-    needed of a write of its status or metadata.
-    """
-    return any_of(
-        "request.operation == 'CREATE'", "object.?spec != oldObject.?spec", changed((REQUEST,))
-    )
-
-
-def no_group_of_volcanos() -> str:
-    """Not a pod group that Volcano's controllers create without asking for cards: none is refused,
-    and whoever wrote the Job, or the pods, has been told. There may be one for every Deployment.
-    """
-    of_pods = f"!object.metadata.?name.orValue('').startsWith({literal(_GROUP_OF_PODS)})"
-    of_jobs = (
-        "!object.metadata.?ownerReferences.orValue([])"
-        f".exists(o, o.apiVersion.startsWith({literal(_VOLCANOS_JOBS)}))"
-    )
-    return any_of(
-        "request.operation == 'UPDATE'",
-        no_controller(),
-        carries("object", (REQUEST,)),
-        all_of(of_pods, of_jobs),
-    )
-
-
-def no_controller() -> str:
-    """No controller made the object being written."""
-    return "!object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false))"
-
-
-def mirror_pod() -> str:
-    """The pod being created is a static pod's image, which the kubelet runs in any case."""
-    return (
-        f"object.metadata.?annotations[?{literal(MIRROR)}].hasValue()\n"
-        f"&& request.userInfo.username.startsWith({literal(NODE_USER)})"
-    )
-
-
-def no_mirror_pod() -> str:
-    """The pod being created is not a static pod's image."""
-    return f"!({mirror_pod()})"
-
-
 def names_a_queue(pod: str) -> str:
     """The pod names its queue itself, or a group that has one."""
     return carries_text(pod, _QUEUE_KEYS)
@@ -199,7 +230,7 @@ def may_be_managed(settings: Settings) -> str:
     cards, or for card memory, which some quota may limit. Or it claims devices. Also for
     conditions: it does not read `namespaceObject`.
     """
-    asks = _asks("object", any_of(_of_ours(settings), _claimed()))
+    asks = _asks("object", any_of(_of_ours(settings), _CLAIMED))
     uses = any_of(carries("object", _CARD_KEYS), _claims_by_name("object"), asks)
     return any_of(names_a_queue("object"), uses)
 
@@ -216,24 +247,14 @@ def may_not_pass(settings: Settings) -> str:
     asks = _asks("object", _of_ours(settings))
     if settings.require_queue or settings.default_queue:
         return asks
-    return all_of(any_of(_queue_of_namespace(), in_enforced()), asks)
-
-
-def in_enforced() -> str:
-    """The namespace of the object has the label `enforced`."""
-    mode = f"namespaceObject.metadata.?labels[?{literal(NAMESPACE_MODE)}].orValue('')"
-    return f"{mode} == {literal(NAMESPACE_ENFORCED)}"
+    return all_of(any_of(_QUEUE_OF_NAMESPACE, IN_ENFORCED), asks)
 
 
 def _given(uses: str, settings: Settings) -> str:
     """It `uses` what gives it the queue of its namespace or of the settings."""
     if settings.default_queue:
         return uses
-    return all_of(_queue_of_namespace(), uses)
-
-
-def _queue_of_namespace() -> str:
-    return f"{annotation('namespaceObject', QUEUE_NAME)} != ''"
+    return all_of(_QUEUE_OF_NAMESPACE, uses)
 
 
 def _uses_cards(settings: Settings) -> str:

@@ -28,16 +28,18 @@ from ..quota.vocabulary import (
 from ..settings import InstallationMode, Settings
 from .cel import all_of, annotation, any_of, carries, gated, literal, literals, same_but, user_is
 from .matching import (
+    ASKS_ANEW,
     MARKED,
-    asks_anew,
-    no_controller,
-    no_group_of_volcanos,
-    no_mirror_pod,
+    MIRROR_POD,
+    NO_CONTROLLER,
+    NO_GROUP_OF_VOLCANOS,
+    labelled,
     ours,
     ours_or_claims,
     ours_or_may_claim,
+    unlabelled,
+    watched,
 )
-from .namespaces import labelled, unlabelled, watched
 from .policies.binding_policies import repeats_notes
 from .policies.gate_setting import gate_is_set_by_policy
 from .policies.key_policies import by_volcano, group_given, written_at_release
@@ -223,7 +225,7 @@ def _pods(settings: Settings, what: str, namespaces: dict[str, Any], which: str)
         what,
         settings,
         rule=_rule("", "v1", "pods", ["CREATE"], "Namespaced"),
-        conditions={"may-be-ours": all_of(which, no_mirror_pod())},
+        conditions={"may-be-ours": all_of(which, f"!({MIRROR_POD})")},
         # Where a policy sets the gate, pods wait at it while we do not answer.
         fail=not gate_is_set_by_policy(settings),
         namespaces=namespaces,
@@ -278,8 +280,8 @@ def _pod_groups(settings: Settings) -> dict[str, Any]:
         rule=_rule(API_GROUP, VERSION, "podgroups", ["CREATE", "UPDATE"], "Namespaced"),
         conditions={
             "not-being-deleted": _NOT_BEING_DELETED,
-            "asks-anew": asks_anew(),
-            "no-group-of-volcanos": no_group_of_volcanos(),
+            "asks-anew": ASKS_ANEW,
+            "no-group-of-volcanos": NO_GROUP_OF_VOLCANOS,
         },
         fail=False,
         namespaces=watched(settings),
@@ -319,7 +321,7 @@ def _workload(
     }
     if often_owned:
         # Its owner has already been reviewed.
-        conditions = {"no-controller": no_controller(), **conditions}
+        conditions = {"no-controller": NO_CONTROLLER, **conditions}
     return _webhook(
         resource,
         settings,

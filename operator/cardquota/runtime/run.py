@@ -52,6 +52,7 @@ from ..loop.loop_watch import LoopWatch
 from ..loop.timed_selector import TimedSelector
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
+from ..quota.ledger.ledger_reader import LedgerSettings
 from ..quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, LEASE, SCALE_CUT
 from ..settings import InstallationMode, Settings
 from .admission_endpoint import AdmissionEndpoint
@@ -120,14 +121,16 @@ class Operator:
         self._notifier = ChangeNotifier()
         self._ledger = Ledger(
             settings.vendor_table,
-            default_queue=settings.default_queue,
-            exempt_cpu_memory=settings.card_unlimited_cpu_memory,
-            audit=settings.mode is InstallationMode.AUDIT,
-            enqueues=settings.scheduler == "standalone",
-            group_priority_classes=settings.release.group_priority_classes,
-            memory_by_row=settings.memory_by_row,
-            makes_groups=settings.scheduler == "volcano",
-            exempt=settings.unwatched_namespaces,
+            LedgerSettings(
+                default_queue=settings.default_queue,
+                exempt_cpu_memory=settings.card_unlimited_cpu_memory,
+                audit=settings.mode is InstallationMode.AUDIT,
+                enqueues=settings.scheduler == "standalone",
+                group_priority_classes=frozenset(settings.release.group_priority_classes),
+                memory_by_row=settings.memory_by_row,
+                makes_groups=settings.scheduler == "volcano",
+                exempt=frozenset(settings.unwatched_namespaces),
+            ),
             at_once=AT_ONCE,
         )
         OverdueReads(self._ledger, self._notifier)

@@ -6,7 +6,7 @@ from typing import Any
 from cardquota.extender.enqueue import EnqueueAsk, EnqueueVotes
 from cardquota.quota import Policy
 from cardquota.quota.decisions.groups import Vote
-from cardquota.quota.ledger import LedgerState
+from cardquota.quota.ledger import LedgerReader
 from cardquota.quota.pods import PodFacts
 
 from .breaker import Breaker
@@ -28,12 +28,12 @@ def vote_unreserved(breaker: Breaker) -> None:
 
 def refused_jobs(breaker: Breaker) -> None:
     """In a queue whose pods are refused where there is no room those of Jobs are refused, too."""
-    policy_of = LedgerState.policy_of
+    policy_of = LedgerReader.policy_of
 
     def as_of_others(self: Any, facts: PodFacts, queue: str) -> Policy:
         if not facts.of_volcano_job:
             return policy_of(self, facts, queue)
-        breaker.count(LedgerState, "policy_of")
+        breaker.count(LedgerReader, "policy_of")
         return policy_of(self, replace(facts, of_volcano_job=False), queue)
 
-    breaker.replace(LedgerState, "policy_of", as_of_others, always=False)
+    breaker.replace(LedgerReader, "policy_of", as_of_others, always=False)

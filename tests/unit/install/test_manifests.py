@@ -13,7 +13,6 @@ from cardquota.install import (
     ours_or_may_claim,
     render,
     render_policies,
-    resource_pattern,
     webhook_paths,
 )
 from cardquota.install.generate import (
@@ -336,7 +335,7 @@ def test_n1_ca_bundle_and_path_are_left_to_the_operator() -> None:
 
 def test_vendors_of_the_settings_reach_conditions_and_policies() -> None:
     settings = Settings(vendors=(VendorRow(name="Acme", prefix="acme.example", type="npu"),))
-    pattern = re.compile(resource_pattern(settings))
+    pattern = re.compile(settings.vendor_table.pattern)
     assert pattern.search("acme.example/npu")
     assert pattern.search("nvidia.com/mig-1g.18gb")
     assert not pattern.search("acme.example/npu-link")

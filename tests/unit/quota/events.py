@@ -123,7 +123,7 @@ def state_of(ledger: Ledger) -> dict[str, Any]:
                 group.facts,
                 group.reservation,
                 group.missing,
-                group.there,
+                group.members_existing,
                 group.bound,
                 sorted(group.members),
                 sorted(group.succeeded),

@@ -18,6 +18,7 @@ from ...cluster.watch.feed import WatchedKind, watched_kinds
 from ...cluster.watch.listing import Unreadable
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.ledger_reader import LedgerSettings
 from ...quota.objects.meta import Meta, Wire
 from ...quota.own_keys import KEYS_OF_NAMESPACES, KEYS_OF_QUEUES, LABELS_OF_NAMESPACES
 from ...quota.words import logged, show
@@ -103,14 +104,16 @@ async def read_cluster(
     client = Client(await find_access(kubeconfig, context))
     ledger = Ledger(
         settings.vendor_table,
-        default_queue=settings.default_queue,
-        exempt_cpu_memory=settings.card_unlimited_cpu_memory,
-        audit=settings.mode is InstallationMode.AUDIT,
-        enqueues=settings.scheduler == "standalone",
-        group_priority_classes=settings.release.group_priority_classes,
-        memory_by_row=settings.memory_by_row,
-        makes_groups=settings.scheduler == "volcano",
-        exempt=settings.unwatched_namespaces,
+        LedgerSettings(
+            default_queue=settings.default_queue,
+            exempt_cpu_memory=settings.card_unlimited_cpu_memory,
+            audit=settings.mode is InstallationMode.AUDIT,
+            enqueues=settings.scheduler == "standalone",
+            group_priority_classes=frozenset(settings.release.group_priority_classes),
+            memory_by_row=settings.memory_by_row,
+            makes_groups=settings.scheduler == "volcano",
+            exempt=frozenset(settings.unwatched_namespaces),
+        ),
         bounded=False,
     )
     found = CheckedCluster(ledger, namespace)

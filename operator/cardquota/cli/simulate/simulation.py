@@ -25,6 +25,7 @@ from ...quota.decisions.probably_meant import with_group_meant
 from ...quota.decisions.unenforced import card_not_steered
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.ledger_reader import LedgerSettings
 from ...quota.messages import request_messages, shortfall_messages
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.pod import Pod, PodSpec
@@ -64,13 +65,15 @@ class Simulation:
         self.answers = Answers(notes=list(inventory.notes))
         self.ledger = Ledger(
             settings.vendor_table,
-            default_queue=settings.default_queue,
-            exempt_cpu_memory=settings.card_unlimited_cpu_memory,
-            audit=settings.mode is InstallationMode.AUDIT,
-            enqueues=settings.scheduler == "standalone",
-            group_priority_classes=settings.release.group_priority_classes,
-            memory_by_row=settings.memory_by_row,
-            exempt=settings.unwatched_namespaces,
+            LedgerSettings(
+                default_queue=settings.default_queue,
+                exempt_cpu_memory=settings.card_unlimited_cpu_memory,
+                audit=settings.mode is InstallationMode.AUDIT,
+                enqueues=settings.scheduler == "standalone",
+                group_priority_classes=frozenset(settings.release.group_priority_classes),
+                memory_by_row=settings.memory_by_row,
+                exempt=frozenset(settings.unwatched_namespaces),
+            ),
             bounded=False,
         )
         self._settings = settings

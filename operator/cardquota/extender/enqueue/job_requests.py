@@ -18,7 +18,7 @@ from ...quota.decisions.groups.enqueue_vote import EnqueueRequest
 from ...quota.decisions.groups.job_pods import has_too_many_tasks
 from ...quota.decisions.groups.job_request import request_of_job
 from ...quota.ledger.groups.group_facts import GroupFacts
-from ...quota.ledger.groups.job_groups import job_of
+from ...quota.ledger.groups.group_names import job_of
 from ...quota.ledger.ledger_reader import LedgerReader
 from ...quota.limits import KIB
 from ...quota.objects.workload import WrittenVolcanoJob
@@ -92,7 +92,7 @@ class JobRequests:
         request: EnqueueRequest | None = found._replace(exact=False)
         try:
             async with asyncio.timeout(PATIENCE):
-                body = await self._read(f"{jobs}/{job_of(facts.key)}")
+                body = await self._read(f"{jobs}/{job_of(facts.key).partition('/')[2]}")
             written = _DECODER.decode(body) if len(body) <= _LARGEST else None
             if written is not None and not has_too_many_tasks(written):
                 request = to_its_end(request_of_job(self._ledger, written, facts, found))

@@ -32,7 +32,7 @@ from ..cel import (
     of_term,
     user_is,
 )
-from ..namespaces import in_watched
+from ..matching import in_watched
 from .admission_policy import AdmissionPolicy, Check, Rule
 from .key_policies import by_volcano, volcanos_setting, written_by_us
 

@@ -25,15 +25,16 @@ from ...quota.vocabulary import (
 from ...settings import InstallationMode, Settings
 from ..cel import CURRENT_TERM, all_of, annotation, any_of, gated, literal, of_term, user_is
 from ..matching import (
+    IN_ENFORCED,
     MARKED,
+    MIRROR_POD,
     claims_devices,
-    in_enforced,
+    in_watched,
     managed,
     may_be_managed,
     may_not_pass,
-    mirror_pod,
+    watched,
 )
-from ..namespaces import in_watched, watched
 from .admission_policy import AdmissionPolicy, Check, Clause, Rule
 from .gate_setting import who_sets_the_gate
 
@@ -55,7 +56,7 @@ def born_gated(settings: Settings) -> Clause:
     )
     unseen = all_of(f"!{MARKED}", may_not_pass(settings))
     begins = f"has or needs a card queue but was created without the scheduling gate {GATE}: "
-    surely = any_of(f"!({may_be_managed(settings)})", mirror_pod())
+    surely = any_of(f"!({may_be_managed(settings)})", MIRROR_POD)
     return Clause(
         "bornUngated",
         ("CREATE",),
@@ -64,7 +65,7 @@ def born_gated(settings: Settings) -> Clause:
         checks=(
             # What decides most often comes first: few pods are managed, and fewer mirror pods.
             Check(
-                any_of(f"!({any_of(managed(settings), unseen)})", mirror_pod()),
+                any_of(f"!({any_of(managed(settings), unseen)})", MIRROR_POD),
                 f"the pod {begins}{gate_is_set_by}",
                 "'pod <' + object.metadata.?name.orValue("
                 "object.metadata.?generateName.orValue('')) + '> '\n"
@@ -75,8 +76,8 @@ def born_gated(settings: Settings) -> Clause:
             ),
             Check(
                 any_of(
-                    f"!({all_of(f'!{MARKED}', in_enforced(), claims_devices('object'))})",
-                    mirror_pod(),
+                    f"!({all_of(f'!{MARKED}', IN_ENFORCED, claims_devices('object'))})",
+                    MIRROR_POD,
                 ),
                 request_messages.device_claimed(),
                 surely=surely,

@@ -20,12 +20,31 @@ from typing import Final
 from ...quota.vocabulary import GATE, IS_MANAGED, MANAGED, NAMESPACE_AUDIT
 from ...settings import GateSetter, InstallationMode, Settings
 from ..cel import all_of, any_of, gated, literal
-from ..matching import managed, names_a_queue, no_mirror_pod, ours
-from ..namespaces import labelled, watched
+from ..matching import MIRROR_POD, labelled, managed, names_a_queue, ours, watched
 from .admission_policy import PREFIX, Mutation
 
 _SET: Final = "set-gate"
-_GATES: Final = "object.spec.schedulingGates"
+_GATE: Final = f'{{"name": {literal(GATE)}}}'
+_WITH_GATE: Final = (
+    "(object.spec.?schedulingGates.orValue([]).size() > 0\n"
+    f'? [JSONPatch{{op: "add", path: "/spec/schedulingGates/-", value: {_GATE}}}]\n'
+    f': [JSONPatch{{op: "add", path: "/spec/schedulingGates", value: [{_GATE}]}}])'
+)
+"""A patch that keeps the other gates."""
+_WITHOUT_GATE: Final = (
+    '[JSONPatch{op: "replace", path: "/spec/schedulingGates", value: '
+    f'object.spec.schedulingGates.filter(g, g.name != {literal(GATE)}).map(g, {{"name": g.name}})'
+    "}]"
+)
+"""A patch that keeps the other gates."""
+_MARK: Final = literal(f"/metadata/labels/{MANAGED.replace('/', '~1')}"), literal(IS_MANAGED)
+_WITH_MARK: Final = (
+    "(has(object.metadata.labels)\n"
+    f'? [JSONPatch{{op: "add", path: {_MARK[0]}, value: {_MARK[1]}}}]\n'
+    f': [JSONPatch{{op: "add", path: "/metadata/labels", '
+    f"value: {{{literal(MANAGED)}: {_MARK[1]}}}}}])"
+)
+"""A patch that marks the pod for its review, and keeps the other labels."""
 
 
 def gate_is_set_by_policy(settings: Settings) -> bool:
@@ -64,17 +83,17 @@ def gate_policy_is_missing() -> str:
 def _set_gate(settings: Settings) -> Mutation:
     has, uses = gated("object"), ours("object", settings)
     marked = f"object.metadata.?labels[?{literal(MANAGED)}].orValue('') == {literal(IS_MANAGED)}"
-    to_set = all_of(f"!({all_of(has, marked)})", uses, no_mirror_pod())
+    to_set = all_of(f"!({all_of(has, marked)})", uses, f"!({MIRROR_POD})")
     to_drop = all_of(has, f"!({names_a_queue('object')})")
     right = f"({managed(settings)}) == {has}"
     by_node = "object.spec.?nodeName.orValue('') != ''"
-    gate = f"({right}\n? []\n: {has}\n? {_without_gate()}\n: {by_node}\n? []\n: {_with_gate()})"
+    gate = f"({right}\n? []\n: {has}\n? {_WITHOUT_GATE}\n: {by_node}\n? []\n: {_WITH_GATE})"
     return Mutation(
         _SET,
         # One condition, since the API server evaluates all that there are.
         conditions={"gate-may-be-wrong": any_of(to_set, to_drop)},
         how="jsonPatch",
-        expression=f"{gate}\n+ ({uses}\n? {_with_mark()}\n: [])",
+        expression=f"{gate}\n+ ({uses}\n? {_WITH_MARK}\n: [])",
         namespaces=watched(settings, NAMESPACE_AUDIT),
         fail=True,
     )
@@ -86,35 +105,7 @@ def _drop_in_audit(settings: Settings) -> Mutation:
         "drop-gate-in-audit",
         conditions={"gate": gated("object")},
         how="jsonPatch",
-        expression=_without_gate(),
+        expression=_WITHOUT_GATE,
         namespaces=watched(settings) if everywhere else labelled(settings, NAMESPACE_AUDIT),
         fail=False,  # the leader opens it
     )
-
-
-def _with_gate() -> str:
-    """A patch that keeps the other gates."""
-    gate = f'{{"name": {literal(GATE)}}}'
-    others = "object.spec.?schedulingGates.orValue([])"
-    return (
-        f"({others}.size() > 0\n"
-        f'? [JSONPatch{{op: "add", path: "/spec/schedulingGates/-", value: {gate}}}]\n'
-        f': [JSONPatch{{op: "add", path: "/spec/schedulingGates", value: [{gate}]}}])'
-    )
-
-
-def _with_mark() -> str:
-    """A patch that marks the pod for its review, and keeps the other labels."""
-    label, key = literal(MANAGED), literal(f"/metadata/labels/{MANAGED.replace('/', '~1')}")
-    value = literal(IS_MANAGED)
-    return (
-        "(has(object.metadata.labels)\n"
-        f'? [JSONPatch{{op: "add", path: {key}, value: {value}}}]\n'
-        f': [JSONPatch{{op: "add", path: "/metadata/labels", value: {{{label}: {value}}}}}])'
-    )
-
-
-def _without_gate() -> str:
-    """A patch that keeps the other gates."""
-    others = f'{_GATES}.filter(g, g.name != {literal(GATE)}).map(g, {{"name": g.name}})'
-    return f'[JSONPatch{{op: "replace", path: "/spec/schedulingGates", value: {others}}}]'

@@ -28,7 +28,7 @@ from ...quota.vocabulary import (
 )
 from ...settings import Settings
 from ..cel import all_of, literal, same, same_but, user_is
-from ..namespaces import own
+from ..matching import own
 from .admission_policy import PREFIX, AdmissionPolicy, Check, Clause, Rule, joined
 from .key_policies import written_by_us
 

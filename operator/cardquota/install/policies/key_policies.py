@@ -41,8 +41,7 @@ from ..cel import (
     literals,
     user_is,
 )
-from ..matching import NODES
-from ..namespaces import in_watched
+from ..matching import NODES, in_watched
 from .admission_policy import AdmissionPolicy, Check, Clause, Rule
 
 GROUPS: Final = Rule("podgroups", ("CREATE", "UPDATE"), API_GROUP, VERSION)

@@ -25,7 +25,7 @@ from ...quota.vocabulary import (
 )
 from ...settings import Settings
 from ..cel import literal, literals, user_is
-from ..namespaces import labelled
+from ..matching import labelled
 from .admission_policy import AdmissionPolicy, Check, Rule
 
 _LABEL: Final = f"object.metadata.?labels[?{literal(NAMESPACE_MODE)}]"

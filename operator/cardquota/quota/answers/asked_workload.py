@@ -98,7 +98,7 @@ def group_of(ledger: LedgerReader, asked: AskedWorkload) -> PodGroupState | None
     if asked.kind == POD_GROUP:
         return ledger.groups.get(asked.key)
     if asked.kind == JOB and asked.volcano is not False:
-        return ledger.groups.get(ledger.job_groups.of(asked.namespace, asked.name))
+        return ledger.groups.get(next(iter(ledger.job_groups.of(asked.key)), ""))
     return None
 
 

@@ -204,7 +204,7 @@ def judge_presence(ledger: LedgerReader, record: PodRecord) -> Verdict | None:
     if tasks:
         text = gang_messages.gang_tasks_incomplete(group.key, tasks)
     else:
-        text = gang_messages.gang_incomplete(group.key, group.there, group.minimum)
+        text = gang_messages.gang_incomplete(group.key, group.members_existing, group.minimum)
     return Verdict(Outcome.UNSEEN, record.queue, Reason.GANG_INCOMPLETE, text)
 
 

@@ -7,7 +7,7 @@ takes a `LedgerReader`.
 
 from .charges import Charges
 from .ledger import Ledger
-from .ledger_reader import LedgerReader
+from .ledger_reader import LedgerReader, LedgerSettings
 from .ledger_state import LedgerState
 from .pod_assessor import PodAssessor
 from .pod_classification import class_key_of
@@ -18,6 +18,7 @@ __all__ = [
     "Charges",
     "Ledger",
     "LedgerReader",
+    "LedgerSettings",
     "LedgerState",
     "PodAssessor",
     "ProgressiveFilling",

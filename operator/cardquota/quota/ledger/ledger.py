@@ -18,9 +18,10 @@ Everything is keyed as Kubernetes does: pods by uid, nodes, queues and namespace
 by `namespace/name`.
 """
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable
 from dataclasses import replace
 from sys import intern
+from typing import Final
 
 from ..accounts.account import Account
 from ..accounts.queue_facts import QueueFacts
@@ -32,14 +33,18 @@ from ..nodes.node_facts import NodeFacts
 from ..pods.pod_facts import PodFacts, State
 from ..pods.pod_record import PodRecord
 from ..pods.reading import kept_once_bound, without_texts
-from ..vocabulary import GPU_MEMORY, Mode
+from ..vocabulary import Mode
+from .card_changes import CardChanges
 from .charges import Charges
 from .groups.group_facts import GroupFacts, NamespaceFacts
-from .groups.kept_group import kept_group_size
+from .groups.group_names import job_of
 from .groups.pod_group_state import PodGroupState
+from .ledger_reader import LedgerSettings
 from .ledger_state import LedgerState
 from .reassessment import Reassessment
 from .release_decisions import ReleaseDecisions
+
+_DEFAULTS: Final = LedgerSettings()
 
 
 class Ledger(LedgerState):
@@ -48,35 +53,18 @@ class Ledger(LedgerState):
     def __init__(
         self,
         vendors: VendorTable,
+        settings: LedgerSettings = _DEFAULTS,
         *,
-        default_queue: str = "",
-        exempt_cpu_memory: bool = False,
-        audit: bool = False,
-        enqueues: bool = True,
-        group_priority_classes: Collection[str] = (),
-        memory_by_row: bool = False,
-        makes_groups: bool = False,
-        exempt: Iterable[str] = (),
         bounded: bool = True,
         at_once: int | None = None,
     ) -> None:
         """`at_once`: how many pods one event re-reads, a large one counting as several; the others
         are overdue (`Reassessment`). None: all of them.
         """
-        super().__init__(
-            vendors,
-            default_queue=default_queue,
-            exempt_cpu_memory=exempt_cpu_memory,
-            audit=audit,
-            enqueues=enqueues,
-            group_priority_classes=group_priority_classes,
-            memory_by_row=memory_by_row,
-            makes_groups=makes_groups,
-            exempt=exempt,
-            bounded=bounded,
-        )
+        super().__init__(vendors, settings, bounded=bounded)
         self._charges = Charges(self)
         self.reassessment = Reassessment(self, self._charges, at_once)
+        self._cards = CardChanges(self, self._charges, self.reassessment)
         self.decisions = ReleaseDecisions(self, self._charges)
         """What the leader's release decides."""
         self._reassess = self.reassessment.reassess
@@ -190,20 +178,20 @@ class Ledger(LedgerState):
         """A node was added or changed. Pods bound to it keep the card it had (D8)."""
         self.card_memory.node_seen(facts.name, facts.memory, facts.whole)
         learned = self.nodes.see(facts)
-        self._cards_changed()
+        self._cards.cards_changed()
         self._reassess(self.nodes.take_unresolved(facts.name), stamped=True, at_once=True)
         self._reassess(self.nodes.take_moved())
         self.reassessment.cards_learned(learned)
-        self._follow_resource_changes()
+        self._cards.follow_resource_changes()
 
     def node_gone(self, name: str) -> None:
         """A node was deleted."""
         self.card_memory.node_gone(name)
         learned = self.nodes.drop(name)
-        self._cards_changed()
+        self._cards.cards_changed()
         self._reassess(self.nodes.take_moved())
         self.reassessment.cards_learned(learned)
-        self._follow_resource_changes()
+        self._cards.follow_resource_changes()
 
     @property
     def overdue(self) -> bool:
@@ -240,16 +228,16 @@ class Ledger(LedgerState):
             for behind in self.nodes.record(card, resource)
         ]
         self.reassessment.cards_learned(learned)
-        self._cards_changed()
-        self._follow_resource_changes()
+        self._cards.cards_changed()
+        self._cards.follow_resource_changes()
         if before is not None:
-            self._forget(before.recorded.keys() - facts.recorded.keys())
+            self._cards.forget(before.recorded.keys() - facts.recorded.keys())
         if before == facts:
             return
         if before is None or _entry(before) != _entry(facts):
-            self._look_at_silent(self.silent_groups.in_queue(facts.name))
-        self._set_quota(account, _quota_in_force(account, before, facts))
-        self._reweigh(account, before, facts)
+            self._look_at_silent(self.silent_in_queue.of(facts.name))
+        self._cards.set_quota(account, _quota_in_force(account, before, facts))
+        self._cards.reweigh(account, before, facts)
         self._reassess(account.unstamped)
         account.pending.judge_groups_anew()
         self.dirty.mark_changed(facts.name)
@@ -271,8 +259,8 @@ class Ledger(LedgerState):
         if account is None:
             return
         account.facts = None
-        self._look_at_silent(self.silent_groups.in_queue(name))
-        self._set_quota(account, {})
+        self._look_at_silent(self.silent_in_queue.of(name))
+        self._cards.set_quota(account, {})
         self._reassess(account.unstamped)
         account.pending.judge_groups_anew()
         self.dirty.mark_changed(name)
@@ -312,10 +300,10 @@ class Ledger(LedgerState):
         known = kept.left_out(key) or (group.facts if group is not None else None)
         if known is not None and known.uid == facts.uid and facts.revision < known.revision:
             return False
-        if facts.reservation is not None or (group is not None and group.begun_here):
+        if facts.reservation is not None or (group is not None and _has_begun(group)):
             kept.forget(key)
             return True
-        size = kept_group_size(facts) + self.named_queue_size(facts.queue)
+        size = facts.kept_size + self.named_queue_size(facts.queue)
         if kept.keep(key, facts.namespace, size) is None:
             return True
         if group is not None and group.facts is not None:
@@ -353,10 +341,10 @@ class Ledger(LedgerState):
 
     def _mode_changed(self, namespace: str) -> None:
         self._reassess(self.unstamped.depending_on(namespace))
-        requesting = self.requesting.get(namespace, ())
+        requesting = self.requesting.of(namespace)
         self.reassessment.ask_again(requesting)
         self.look_at_phases(requesting)
-        self._look_at_silent(self.silent_groups.in_namespace(namespace))
+        self._look_at_silent(self.silent_in_namespace.of(namespace))
 
     def priority_class_seen(self, name: str, value: int) -> None:
         """A priority class was added or changed; pod groups may name it."""
@@ -377,7 +365,7 @@ class Ledger(LedgerState):
             self.last.pop((queue, namespace), None)
         else:
             self.last[queue, namespace] = held
-        self.reassessment.ask_again(self.requesting.get(namespace, ()))
+        self.reassessment.ask_again(self.requesting.of(namespace))
 
     def device_class_seen(self, name: str, resource: str) -> None:
         """A DeviceClass was added or changed; `resource`: its extended resource name, or empty."""
@@ -436,10 +424,11 @@ class Ledger(LedgerState):
         start = _start_of(group)
         self.mark_queues(group.see(facts, self.account_for) | self.repost(group))
         self.note_request(group)
-        self.silent_groups.see(group.key, facts)
-        self.ask(group)
+        silent = facts is not None and facts.queue and not facts.request
+        self.silent_in_queue.see(group.key, facts.queue if facts and silent else "")
+        self.silent_in_namespace.see(group.key, facts.namespace if facts and silent else "")
         self.queue_groups.see(group.key, facts.queue if facts is not None else "")
-        self.job_groups.see(group.key, exists=facts is not None)
+        self.job_groups.see(group.key, job_of(group.key) if facts is not None else "")
         if _as_read(group) == before and start == _start_of(group):
             return
         self.mark_group(group)
@@ -448,88 +437,10 @@ class Ledger(LedgerState):
             # Whether it is a gang says of those that run, too, whether they are off-line.
             self._reassess(group.members, stamped=gang != group.gang)
 
-    def _set_quota(self, account: Account, quota: Amounts) -> None:
-        """Put another quota in force.
 
-        Costs in proportion to the rows of both; a card's first row, and its last, also to the
-        queues in which somebody waits. The first row for card memory, and the last, also to the
-        pods that ask for some (B10).
-        """
-        changed = {card for card, _ in account.quota.items() ^ quota.items()}
-        before = {card: self.quotas.of(card) for card in changed}
-        limited_memory = self.quotas.limits_memory
-        if named := self.quotas.replace(account.name, account.quota, quota):
-            self._learn_anew()
-            # A name that pods hold is shown from now on, or no longer (P8).
-            self.dirty.mark_showing(named)
-        account.set_quota(quota)
-        self._forget(changed)
-        for card, quotas in before.items():
-            self.shares.quota_changed(account.name, card)
-            self._show_sharers(card, max(quotas, self.quotas.of(card)), self.nodes.total(card))
-        if self.quotas.limits_memory != limited_memory:
-            self.reassessment.cards_learned([GPU_MEMORY])
-
-    def _reweigh(self, account: Account, before: QueueFacts | None, facts: QueueFacts) -> None:
-        """Costs in proportion to the cards of which the queue now deserves another part (W1)."""
-        if before is None:
-            return
-        changed = before.card_guarantee.items() ^ facts.card_guarantee.items()
-        cards = {card for card, _ in changed} & account.quota.keys()
-        for card in account.quota if before.weight != facts.weight else cards:
-            self.shares.reweighted(account.name, card)
-
-    def _forget(self, cards: Iterable[str]) -> None:
-        """Forget the resource names of cards that no quota and no node has any more."""
-        gone = (self.catalog.forget(card) for card in cards if not self.in_any_quota(card))
-        self.reassessment.cards_learned([resource for resource in gone if resource])
-
-    def _follow_resource_changes(self) -> None:
-        """Apply that cards are counted by another resource name (D7), or on other nodes.
-
-        What pods hold by the former name is no card any more, as if the nodes that show it had
-        always come second. Costs in proportion to all pods if there are such cards, else nothing.
-        """
-        cards, nodes = self.nodes.take_resource_changes()
-        pods = self.pods.values() if cards else ()
-        for record in [one for one in pods if one.node_cards and one.runs_on(cards)]:
-            left = tuple((r, c) for r, c in record.node_cards if self.catalog.resource(c) == r)
-            if left != record.node_cards:
-                self._charges.uncharge(record)
-                record.node_cards, record.compared = left, False
-                self._charges.charge(record)
-        for node in sorted(nodes):
-            self._reassess(self.nodes.take_unresolved(node), stamped=True, at_once=True)
-        if nodes:
-            self._reassess(self.nodes.take_moved())
-
-    def _cards_changed(self) -> None:
-        """To be called after an event of a node, or of a queue that records cards.
-
-        Most such events bring no news of cards. A new kind of card costs in proportion to the
-        queues in which somebody waits; another number of a known card, to nothing more.
-        """
-        named = self.catalog.take_named()
-        if named:
-            self._learn_anew()
-            self.dirty.mark_showing(named)
-        for card, before in self.nodes.take_totals().items():
-            self.shares.total_changed(card)
-            self._show_sharers(card, self.quotas.of(card), min(before, self.nodes.total(card)))
-
-    def _show_sharers(self, card: str, most_quotas: int, least_total: int) -> None:
-        """Mark the queues with this card as visible, if the quotas together exceed the cluster, or
-        did before: that is shown, with both numbers, and so is what each deserves of it.
-        """
-        if most_quotas > least_total:
-            self.dirty.mark_sharers(card)
-
-    def _learn_anew(self) -> None:
-        """The set of known cards changed: a card's name may have become valid, or invalid."""
-        self.epoch += 1
-        for account in self.waiting.values():
-            if account.pending.blocked_on_cards or account.pending.inadmissible.closing:
-                self.dirty.mark_pending(account.name)
+def _has_begun(group: PodGroupState) -> bool:
+    """Whether we reserve something for it, or members of it hold something or have ended."""
+    return bool(group.assumed is not None or group.unwritten or group.let_through)
 
 
 def _start_of(group: PodGroupState) -> Hashable:

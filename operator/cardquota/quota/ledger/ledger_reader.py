@@ -2,218 +2,361 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Final
 
-from ..accounts.account import AccountReader
-from ..amounts import Charge
+from ..accounts.account import OUTSIDE, AccountReader
+from ..accounts.quota_totals import QuotaTotals
+from ..amounts import NO_AMOUNTS, Amounts, Charge, canonical
 from ..cards.card import Card
 from ..cards.catalog import Catalog
 from ..cards.shared_memory import CardMemory
-from ..cards.vendor import Vendor
+from ..cards.vendor import Vendor, vendor_behind
 from ..cards.vendor_table import VendorTable
 from ..kept_objects import KeptObjects
 from ..nodes.node_cache import NodeCache
+from ..pods.claims import DeviceClasses
 from ..pods.live_holdings import LiveHoldings
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
-from ..pods.pod_request import PodRequest
+from ..pods.pod_request import PodRequest, card_devices
 from ..pods.pods_by_controller import PodsByController
 from ..pods.queue_users import HeldCards, QueueUsers
-from ..pods.reading import Reading
+from ..pods.reading import Reading, Readings, kept_size
 from ..pods.workload_cache import WorkloadCache
-from ..vocabulary import Mode, Policy
+from ..pods.workload_facts import KINDS
+from ..verdict import mode_of
+from ..vocabulary import (
+    CPU,
+    GPU_MEMORY,
+    MEMORY,
+    NAMESPACE_OFF,
+    SYSTEM_CLASSES,
+    Mode,
+    Policy,
+    QueueState,
+)
 from .groups.group_facts import NamespaceFacts
-from .groups.job_groups import JobGroups
+from .groups.group_index import GroupIndex
+from .groups.group_names import made_for_pods
 from .groups.pod_group_state import PodGroupState
-from .groups.queue_groups import QueueGroups
 from .shares import Shares
 
+_NAMED_QUEUE: Final = 7_000
+"""Bytes of the account of a queue that only a pod names."""
+_NAMED_GROUP: Final = 3_000
+"""Bytes of a group that only a pod names."""
+JOB: Final = "Job"
+"""Controller kind whose pods wait rather than being refused, of any API group (section 2)."""
 
-class LedgerReader(Protocol):
+
+@dataclass(slots=True, frozen=True, kw_only=True)
+class LedgerSettings:
+    """The settings that decide how what is known is read."""
+
+    default_queue: str = ""
+    """Of pods with cards that name none (section 2)."""
+    exempt_cpu_memory: bool = False
+    """Whether pods with cards are charged no cpu and memory (P6)."""
+    audit: bool = False
+    """Whether nothing is enforced anywhere where a namespace does not ask for it."""
+    exempt: frozenset[str] = frozenset()
+    """Namespaces whose pods are never reviewed. As in audit mode nothing is enforced there."""
+    enqueues: bool = True
+    """Whether groups are enqueued before their pods are there (E1). Where Volcano runs, only those
+    are that it asks about (V3)."""
+    makes_groups: bool = False
+    """Whether Volcano's controllers run, which give a group to pods without one (V8)."""
+    group_priority_classes: frozenset[str] = frozenset()
+    """Those that count for groups without pods; none: all but those of the system (E6)."""
+    memory_by_row: bool = False
+    """Whether only queues with a row for card memory may have some (B9)."""
+
+
+class LedgerReader:
     """The ledger without all that charges, assumes, or takes events (section 6, "one writer").
 
     That admission never charges is therefore a matter of types: it is given no more than this.
     Not guaranteed: that what it hands out, such as the cache of nodes, cannot be changed.
     """
 
-    @property
-    def pods(self) -> Mapping[str, PodRecord]:
-        """By uid: all that are not finished and use cards, or whose queue counts them."""
-
-    @property
-    def groups(self) -> Mapping[str, PodGroupState]:
-        """By `namespace/name`."""
-
-    @property
-    def namespaces(self) -> Mapping[str, NamespaceFacts]:
-        """By name."""
-
-    @property
-    def unknown_modes(self) -> Mapping[str, NamespaceFacts]:
-        """The namespaces whose mode label says something that means nothing."""
-
-    @property
-    def misplaced(self) -> AbstractSet[str]:
-        """Uids of bound pods whose stamp says other cards than they are charged for (E3)."""
-
-    @property
-    def unnoted(self) -> AbstractSet[str]:
-        """Uids of pods that came past admission, on which it does not stand yet where they are
-        charged, or that nothing was enforced there (I3).
-        """
-
-    @property
-    def kept_pods(self) -> KeptObjects:
-        """Pods without a node that no stamp charges, by uid (P8)."""
-
-    @property
-    def kept_groups(self) -> KeptObjects:
-        """Pod groups of which nothing has begun, by `namespace/name`."""
-
-    @property
-    def kept_queues(self) -> KeptObjects:
-        """Queues, by name."""
-
-    @property
-    def kept(self) -> Mapping[str, KeptObjects]:
-        """All that have a limit together, by kind: `pods`, `podgroups`, `queues`, `workloads`."""
-
-    def kept_pod_size(self, facts: PodFacts) -> int:
-        """Bytes that are kept of a pod without a node."""
-
-    @property
-    def being_deleted(self) -> Collection[str]:
-        """Uids of pods that are being deleted."""
-
-    @property
-    def catalog(self) -> Catalog:
-        """The kinds of cards."""
-
-    @property
-    def nodes(self) -> NodeCache:
-        """The nodes."""
-
-    @property
-    def card_memory(self) -> CardMemory:
-        """Which card of its node each pod by memory holds."""
-
-    @property
-    def made_pods(self) -> PodsByController:
-        """The pods, by what made them."""
-
-    @property
-    def held_cards(self) -> HeldCards:
-        """Who holds the cards of each queue, by namespace and workload."""
-
-    @property
-    def queue_users(self) -> QueueUsers:
-        """Whose pods use each queue, those that wait included."""
-
-    @property
-    def queue_groups(self) -> QueueGroups:
-        """Which groups name each queue."""
-
-    @property
-    def job_groups(self) -> JobGroups:
-        """Which groups Volcano has made for Jobs."""
-
-    @property
-    def reserved_groups(self) -> QueueGroups:
-        """For which groups something is reserved in each queue."""
-
-    @property
-    def workloads(self) -> WorkloadCache:
-        """What makes pods that concern us."""
-
-    @property
-    def live_holdings(self) -> LiveHoldings:
-        """What ReplicaSets hold, and DaemonSets on each node."""
-
-    @property
-    def defaults(self) -> PodDefaults:
-        """What pods get at creation that a template does not say."""
-
-    @property
-    def vendors(self) -> VendorTable:
-        """The vendor table."""
-
-    @property
-    def shares(self) -> Shares:
-        """What each queue deserves of each card (W1)."""
-
-    @property
-    def exempt_cpu_memory(self) -> bool:
-        """Whether pods with cards are charged no cpu and memory (P6)."""
-
-    @property
-    def memory_by_row(self) -> bool:
-        """Whether only queues with a row for card memory may have some (B9)."""
-
-    @property
-    def with_volcano(self) -> bool:
-        """Whether Volcano schedules here."""
-
-    def gets_group(self, facts: PodFacts) -> bool:
-        """Whether Volcano will give the pod a group, which may be a gang (V8)."""
+    settings: LedgerSettings
+    vendors: VendorTable
+    catalog: Catalog
+    """The kinds of cards."""
+    device_classes: DeviceClasses
+    quotas: QuotaTotals
+    """Of all queues together."""
+    shares: Shares
+    """What each queue deserves of each card (W1)."""
+    nodes: NodeCache
+    card_memory: CardMemory
+    """Which card of its node each pod by memory holds."""
+    pods: Mapping[str, PodRecord]
+    """By uid: all that are not finished and use cards, or whose queue counts them."""
+    groups: Mapping[str, PodGroupState]
+    """By `namespace/name`."""
+    namespaces: Mapping[str, NamespaceFacts]
+    unknown_modes: Mapping[str, NamespaceFacts]
+    """Those of them whose label says something that means nothing."""
+    accounts_by_queue: Mapping[str, AccountReader]
+    priorities: Mapping[str, int]
+    """Values of priority classes."""
+    misplaced: AbstractSet[str]
+    """Uids of bound pods whose stamp says other cards than they are charged for (E3)."""
+    unnoted: AbstractSet[str]
+    """Uids of pods that came past admission, on which it does not stand yet where they are
+    charged, or that nothing was enforced there (I3)."""
+    being_deleted: Collection[str]
+    """Uids of pods that are being deleted."""
+    made_pods: PodsByController
+    """The pods, by what made them."""
+    held_cards: HeldCards
+    """Who holds the cards of each queue, by namespace and workload."""
+    queue_users: QueueUsers
+    """Whose pods use each queue, those that wait included."""
+    queue_groups: GroupIndex
+    """Which groups name each queue."""
+    reserved_groups: GroupIndex
+    """For which groups something is reserved in each queue."""
+    job_groups: GroupIndex
+    """Which groups Volcano has made for a Job, by `namespace/name` of that."""
+    defaults: PodDefaults
+    """What pods get when they are created that a template does not say."""
+    workloads: WorkloadCache
+    """What makes pods that concern us. Nothing is charged for it."""
+    live_holdings: LiveHoldings
+    """What ReplicaSets hold, and DaemonSets on each node."""
+    kept_pods: KeptObjects
+    """Pods without a node that no stamp charges, by uid (P8)."""
+    kept_groups: KeptObjects
+    """Pod groups of which nothing has begun, by `namespace/name`."""
+    kept_queues: KeptObjects
+    """Queues, by name."""
+    _readings: Readings
 
     @property
     def overdue(self) -> bool:
         """Whether an event changed pods that are still to be re-read."""
+        return False
+
+    @property
+    def exempt_cpu_memory(self) -> bool:
+        """Whether pods with cards are charged no cpu and memory (P6)."""
+        return self.settings.exempt_cpu_memory
+
+    @property
+    def memory_by_row(self) -> bool:
+        """Whether only queues with a row for card memory may have some (B9)."""
+        return self.settings.memory_by_row
 
     def account(self, queue: str) -> AccountReader | None:
         """The totals of a queue, or of a name that pods are charged to without one."""
+        return self.accounts_by_queue.get(queue)
 
     def accounts(self) -> Iterator[AccountReader]:
         """All of them, the one outside every queue included."""
+        return iter(self.accounts_by_queue.values())
 
     def counts(self, resource: str) -> bool:
-        """Whether a resource name counts cards."""
+        """Whether a resource name counts cards, by the vendor table or by a node. That of card
+        memory does while some quota has a row for it (B10).
+        """
+        if resource == GPU_MEMORY:
+            return self.quotas.limits_memory
+        return self.vendors.owner(resource) is not None or self.catalog.counts(resource)
 
     def in_any_quota(self, card: str) -> bool:
         """Whether some queue has a row for this card."""
+        return self.quotas.has(card)
 
     def is_known(self, card: str) -> bool:
-        """Whether a node, a Queue's status or a quota has this card."""
+        """Whether a node has shown this card, a Queue's status recorded it, or a quota has it. If
+        not, it is a name that somebody wrote, and everybody may write another one.
+        """
+        return self.quotas.has(card) or self.catalog.resource(card) is not None
 
     def cluster_quota(self, card: str) -> int:
         """The quotas of all queues for one card, cards (Q3)."""
-
-    def counts_for_groups(self, priority_class: str) -> bool:
-        """Whether a group without pods has the priority of this class, if it names it (E6)."""
+        return self.quotas.of(card)
 
     def priority_of(self, priority_class: str) -> int:
         """The value of a priority class; 0 for one that is not known, or none."""
+        return self.priorities.get(priority_class, 0)
+
+    def counts_for_groups(self, priority_class: str) -> bool:
+        """Whether a group without pods has the priority of this class, if it names it (E6). No
+        admission asks whether its writer may use the class.
+        """
+        if priority_class.startswith(SYSTEM_CLASSES):
+            return False
+        return (
+            not self.settings.group_priority_classes
+            or priority_class in self.settings.group_priority_classes
+        )
 
     def uses_cards(self, facts: PodFacts) -> bool:
         """Whether a pod asks for a card or names one."""
+        return facts.card_text is not None or bool(card_devices(facts, self))
 
     def claims_devices(self, facts: PodFacts) -> bool:
-        """Whether a pod claims devices that no quota counts (P7)."""
+        """Whether a pod claims devices that no quota counts (P7).
+
+        What counts as a card is none, though a DeviceClass has the same resource name: a vendor row
+        or a node tells that it is one, or the pod, which then is led to nodes with that card alone.
+        """
+        if facts.claims_devices or not self.device_classes:
+            return facts.claims_devices
+        cards = {resource for resource, _ in card_devices(facts, self)}
+        gives = self.device_classes.gives
+        return any(gives(resource) and resource not in cards for resource, _ in facts.devices)
 
     def queue_of(self, facts: PodFacts) -> str:
         """The queue a pod belongs to, or OUTSIDE (section 2)."""
+        if facts.group:
+            group = self.groups.get(facts.group)
+            if group is not None and group.facts is not None and group.facts.queue:
+                return group.facts.queue
+        if facts.own_queue:
+            return facts.own_queue
+        namespace = self.namespaces.get(facts.namespace)
+        if not self.uses_cards(facts) or (namespace and namespace.mode == NAMESPACE_OFF):
+            return OUTSIDE
+        return (namespace.queue if namespace else "") or self.settings.default_queue
 
     def mode_in(self, namespace: str) -> Mode:
         """How strict we are with the pods of a namespace."""
+        found = self.namespaces.get(namespace)
+        audit = self.settings.audit or namespace in self.settings.exempt
+        return mode_of(audit=audit, namespace=found.mode if found else "")
 
     def policy_of(self, facts: PodFacts, queue: str) -> Policy:
-        """What happens to a pod that is over quota now but could fit later (section 2)."""
+        """What happens to this pod when it is over quota now but could fit later (section 2)."""
+        if facts.of_volcano_job:
+            return Policy.GATE
+        account = self.accounts_by_queue.get(queue)
+        if account is not None and account.facts is not None and account.facts.policy is not None:
+            return account.facts.policy
+        return self.policy_by_controller(facts)
 
     def policy_by_controller(self, facts: PodFacts) -> Policy:
         """The policy of a pod whose queue has none."""
+        group = self.groups.get(facts.group) if facts.group else None
+        waits = facts.controller == JOB or (group is not None and group.gang)
+        return Policy.GATE if waits else Policy.DENY
+
+    def knows_queue_of(self, facts: PodFacts) -> bool:
+        """Whether all was seen that decides which queue a pod names: its namespace and its group.
+        Their news may come after the pod's.
+        """
+        group = self.groups.get(facts.group)
+        seen = not facts.group or (group is not None and group.facts is not None)
+        return seen and facts.namespace in self.namespaces
+
+    def may_be_charged(self, facts: PodFacts) -> bool:
+        """Whether a queue is charged for the pod, or could be for what others write. A group that
+        Volcano made gives no queue (V5).
+        """
+        group = facts.group.partition("/")[2]
+        named = facts.own_queue or (group and not made_for_pods(group))
+        return bool(named) or self.uses_cards(facts)
+
+    def gets_group(self, facts: PodFacts) -> bool:
+        """Whether Volcano will give the pod a group, which may be a gang (V8): a pod of a workload,
+        as only the workload says how many start together. Whoever waits for it is told after a
+        while.
+        """
+        waits = self.settings.makes_groups and facts.of_volcano and not facts.group
+        return waits and facts.controller in KINDS
+
+    def needs_nothing_yet(self, group: PodGroupState) -> bool:
+        """Whether the pods of a group may be created without anything being reserved (E1): they are
+        not all there, and it says nothing of what they will ask for, or nothing here would hold
+        them up.
+        """
+        facts = group.facts
+        if facts is None or not self.settings.enqueues or group.complete:
+            return False
+        if not facts.queue or self.mode_in(facts.namespace) is not Mode.ENFORCE:
+            return True
+        if facts.request:
+            return False
+        account = self.accounts_by_queue.get(facts.queue)
+        queue = account.facts if account is not None else None
+        if queue is None or queue.state is not QueueState.OPEN:
+            return False
+        return queue.admits(facts.namespace)
 
     def request_of(self, facts: PodFacts, queue: str) -> PodRequest:
         """What an unbound pod asks of a queue."""
+        return self.reading_of(facts, self.accounts_by_queue.get(queue)).request
 
     def reading_of(self, facts: PodFacts, account: AccountReader | None) -> Reading:
         """What an unbound pod asks of a queue, and what is wrong with that."""
+        quota, mark = (account.quota, account.quota_mark) if account else (NO_AMOUNTS, None)
+        nodes = self.nodes
+        version = (
+            self.catalog.version,
+            self.quotas.version,
+            nodes.picks_version,
+            nodes.counted_version,
+        )
+        free = self.exempt_cpu_memory
+        return self._readings.of(facts, quota, mark, self, version, exempt_cpu_memory=free)
 
     def charge_of(self, record: PodRecord, cards: Charge) -> Charge:
         """What a pod would be charged with these cards, cpu and memory included (P6)."""
+        return self.with_cpu_memory(record.facts, record.queue, dict(cards))
+
+    def with_cpu_memory(self, facts: PodFacts, queue: str, cards: Amounts) -> Charge:
+        """These cards, and the pod's cpu and memory where its queue counts them (P6)."""
+        amounts = dict(cards)
+        free = self.exempt_cpu_memory and any(amounts.values())
+        if queue != OUTSIDE and not free:
+            amounts[CPU], amounts[MEMORY] = facts.cpu, facts.memory
+        return canonical(amounts)
 
     def known_card(self, name: str, resource: str) -> Card:
         """The card's definition: as a node showed it, or else as its vendor's rule has it."""
+        card = self.catalog.card(name)
+        if card is not None:
+            return card
+        # Never without labels: an open gate that asks for no card could lead to any (P5).
+        return self.vendor_of(resource).card(name, resource)
 
     def vendor_of(self, resource: str) -> Vendor:
-        """Whose cards a resource name counts."""
+        """Whose cards a resource name counts, by the vendor table or else by the plain rule."""
+        return self.vendors.owner(resource) or vendor_behind(resource)
+
+    def is_missing(self, queue: str) -> bool:
+        """Whether who names this queue waits for it, and is told so: also who asks for nothing."""
+        account = self.accounts_by_queue.get(queue)
+        return account is None or account.facts is None
+
+    @property
+    def kept(self) -> Mapping[str, KeptObjects]:
+        """All that have a limit together, by kind: `pods`, `podgroups`, `queues`, `workloads`."""
+        return {
+            "pods": self.kept_pods,
+            "podgroups": self.kept_groups,
+            "queues": self.kept_queues,
+            "workloads": self.workloads.kept,
+        }
+
+    def named_queue_size(self, queue: str) -> int:
+        """Bytes that are kept of a queue that does not exist, for whoever names it."""
+        return _NAMED_QUEUE if queue and self.is_missing(queue) else 0
+
+    def kept_pod_size(self, facts: PodFacts) -> int:
+        """Bytes that are kept of a pod without a node, and for what it alone names (P8)."""
+        size = kept_size(facts) + self.named_queue_size(facts.own_queue)
+        if facts.group:
+            group = self.groups.get(facts.group)
+            size += _NAMED_GROUP if group is None or group.facts is None else 0
+        return size
+
+    @property
+    def with_volcano(self) -> bool:
+        """Whether Volcano schedules here."""
+        return not self.settings.enqueues

@@ -11,7 +11,8 @@ from ..pods.pod_record import ChargeState, PodRecord
 from ..pods.pod_request import PodRequest, card_devices
 from ..stamp import Stamp
 from ..vocabulary import Mode, Policy
-from .ledger_state import JOB, LedgerState
+from .ledger_reader import JOB
+from .ledger_state import LedgerState
 
 
 class PodAssessor:

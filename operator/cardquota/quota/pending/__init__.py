@@ -5,12 +5,10 @@ next with the room there is (E6), and which still have to be told why they wait.
 """
 
 from .candidate import Candidate, InadmissibleClass, PodClass, Room, Shortage
-from .demand import Demand
-from .gang import Gang
+from .gang import Gang, Readiness
 from .inadmissible_classes import InadmissibleClasses
 from .pending_notices import Behind, Words
 from .pending_queue import AT_A_TIME, PendingQueue, Place
-from .readiness import Readiness
 from .release_key import ReleaseKey
 from .wait_times import WaitTimes
 
@@ -18,7 +16,6 @@ __all__ = [
     "AT_A_TIME",
     "Behind",
     "Candidate",
-    "Demand",
     "Gang",
     "InadmissibleClass",
     "InadmissibleClasses",

@@ -1,9 +1,20 @@
 """The interface between a gang and the pending queues of its members."""
 
 from collections.abc import Callable, Hashable
+from enum import IntEnum
 from typing import Protocol
 
-from .readiness import Readiness
+
+class Readiness(IntEnum):
+    """The smallest goes first."""
+
+    INCOMPLETE = 0
+    """Of a gang that has begun and lacks members of its minimum: what the others hold, or what is
+    reserved, is of no use without them."""
+    NOT_BEGUN = 1
+    """Of a gang that has not begun; and all that are in no gang."""
+    COMPLETE = 2
+    """Of a gang that has its minimum: its further members are elastic."""
 
 
 class GangQueue(Protocol):

@@ -1,12 +1,15 @@
-"""Waiting pods that are still to be told why: in portions, as thousands may have one reason."""
+"""Why the pods of one queue wait: how many for which reason (T7), and who is still to be told.
 
+They are told in portions, as thousands may have one reason.
+"""
+
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from ..verdict import Verdict
 from ..vocabulary import Reason
 from .candidate import Candidate, PodClass
 from .gang import Gang
-from .reason_counts import ReasonCounts
 
 MOST_KEPT: Final = 32
 """Classes whose verdict is kept for their pods. The other classes are judged once more."""
@@ -31,6 +34,47 @@ class Behind(NamedTuple):
     """Whether the name is that of a group."""
     waited: float | None
     """Seconds for which that one has waited, which is too long; None: the queue is fifo."""
+
+
+class ReasonCounts:
+    """The waiting pods by why they wait, as they were last judged; None: they were not yet.
+
+    All pods of a class wait for the same, so a judgement costs a step for each class.
+    """
+
+    __slots__ = ("_pods",)
+
+    def __init__(self) -> None:
+        self._pods: dict[Reason | None, int] = {}
+
+    @property
+    def pods(self) -> Mapping[Reason | None, int]:
+        """How many by reason; only reasons for which somebody waits."""
+        return self._pods
+
+    def add(self, pod_class: PodClass, number: int) -> None:
+        """So many pods join a class; leave it, if negative."""
+        self._add(pod_class.waits_for, number)
+
+    def judged(self, candidate: Candidate, reason: Reason | None) -> None:
+        """A candidate was judged. None: it waits for no reason that has a name, as for a write of
+        ours, and what was known before stays.
+        """
+        if reason is None or candidate.group_to_enqueue is not None:  # that has no pods
+            return
+        for pod_class in candidate.classes:
+            if pod_class.waits_for is not reason:
+                number = len(pod_class.sort_keys)
+                self._add(pod_class.waits_for, -number)
+                self._add(reason, number)
+                pod_class.waits_for = reason
+
+    def _add(self, reason: Reason | None, number: int) -> None:
+        total = self._pods.get(reason, 0) + number
+        if total:
+            self._pods[reason] = total
+        else:
+            self._pods.pop(reason, None)
 
 
 class PendingNotices:

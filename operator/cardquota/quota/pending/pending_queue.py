@@ -6,7 +6,6 @@ room is *inadmissible* until there is as much as it needs. A candidate that wait
 is *blocked* until that changes, which makes it active.
 """
 
-import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from itertools import islice
@@ -14,18 +13,16 @@ from typing import Final, NamedTuple
 
 from ..pods.pod_record import ChargeState, PodRecord, SortKey
 from ..vocabulary import Reason
+from .active_candidates import ActiveCandidates
 from .borrowers import Borrowers
 from .candidate import Candidate, InadmissibleClass, PodClass, Shortage
 from .gang import Gang
 from .inadmissible_classes import InadmissibleClasses
-from .pending_notices import PendingNotices
-from .reason_counts import ReasonCounts
-from .release_key import ORDINARY, Precedence, ReleaseKey, precedence_of
+from .pending_notices import PendingNotices, ReasonCounts
+from .release_key import ORDINARY, Precedence, precedence_of
 from .wait_times import WaitTimes
 
 _DENY: Final = ChargeState.GATED_DENY
-_SLACK: Final = 64
-"""Outdated entries that are allowed beyond the number of valid ones."""
 AT_A_TIME: Final = 64
 """Candidates that one step activates."""
 MOST_COUNTED: Final = 1_000
@@ -75,13 +72,10 @@ class PendingQueue:
         "_changed_gangs",
         "_classes_to_activate",
         "_counts",
-        "_entries",
         "_epoch",
         "_needs_outdated",
-        "_order",
         "_refreshing",
         "_to_activate",
-        "_unordered",
         "asked_by_groups",
         "borrowers",
         "classes",
@@ -115,14 +109,8 @@ class PendingQueue:
         self.waits = WaitTimes()
         """Since when the pods wait."""
         self._counts = ReasonCounts()
-        self._active: dict[Candidate, int] = {}
-        """Candidates to try whatever room there is, with the number of their entry in `_order`."""
-        self._unordered: dict[Candidate, None] = {}
-        """Active candidates without an entry yet: only a replica that decides orders them."""
-        self._order: list[tuple[ReleaseKey, int, Candidate]] = []
-        """A heap of place, entry number and candidate. Entries of candidates that are no longer
-        active, or active anew, are skipped."""
-        self._entries = 0
+        self._active = ActiveCandidates()
+        """Candidates to try whatever room there is."""
         self._blocked: dict[Candidate, None] = {}
         self._blocked_on_cards: dict[Candidate, None] = {}
         """Candidates to be tried when another card becomes known."""
@@ -365,7 +353,7 @@ class PendingQueue:
             or self._needs_outdated
             or self._classes_to_activate
             or self._to_activate
-            or self._unordered
+            or self._active.unordered
         )
 
     def _refresh(self, limit: Callable[[str], int | None]) -> Iterator[None]:
@@ -387,8 +375,7 @@ class PendingQueue:
         while self._to_activate:
             self.activate(self._to_activate.popitem()[0])
             yield
-        while self._unordered:
-            self._put_in_order(self._unordered.popitem()[0])
+        while self._active.put_one_in_order():
             yield
 
     def _rebuild_candidates(self, gang: Gang, limit: Callable[[str], int | None]) -> Iterator[None]:
@@ -426,19 +413,13 @@ class PendingQueue:
         """A candidate of one class has another precedence."""
         candidate.precedence = precedence
         if candidate in self._active:
-            self._active[candidate] = 0
-            self._unordered[candidate] = None
+            self._active.add(candidate)
         else:
             self.inadmissible.move(candidate)
 
     def next_active(self) -> Candidate | None:
         """The first of the candidates to be tried whatever room there is."""
-        while self._order:
-            _, number, candidate = self._order[0]
-            if self._active.get(candidate) == number:
-                return candidate
-            heapq.heappop(self._order)
-        return None
+        return self._active.first()
 
     def set_inadmissible(
         self, candidate: Candidate, signature: Hashable, asked: frozenset[str], shortage: Shortage
@@ -501,22 +482,10 @@ class PendingQueue:
         self._drop(candidate)
         for pod_class in candidate.classes:
             self.pending_notices.discard(pod_class)
-        self._active[candidate] = 0
-        self._unordered[candidate] = None
-
-    def _put_in_order(self, candidate: Candidate) -> None:
-        self._entries += 1
-        candidate.indexed_key = candidate.release_key
-        self._active[candidate] = self._entries
-        heapq.heappush(self._order, (candidate.indexed_key, self._entries, candidate))
-        if len(self._order) > 2 * len(self._active) + _SLACK:
-            # Too few passes run to their end, so outdated entries have piled up.
-            self._order, self._unordered = [], dict.fromkeys(self._active)
+        self._active.add(candidate)
 
     def _drop(self, candidate: Candidate) -> None:
         self.inadmissible.take(candidate)
-        if self._active.pop(candidate, None) is not None:
-            self._unordered.pop(candidate, None)
-        else:
+        if not self._active.discard(candidate):
             for some in (self._blocked, self._blocked_on_cards, self._to_activate):
                 some.pop(candidate, None)

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from ..pods.pod_record import SortKey
-from .gang import Gang
-from .readiness import Readiness
+from .gang import Gang, Readiness
 
 LOST: Final = "~"
 """Stands before the creation time of who has lost its place: later than any other."""

@@ -20,9 +20,9 @@ from ..pending.candidate import (
     NeverClosed,
     Shortage,
 )
+from ..pending.gang import Readiness
 from ..pending.inadmissible_classes import InadmissibleClasses
 from ..pending.pending_notices import Behind, Words
-from ..pending.readiness import Readiness
 from ..pending.release_key import LOST, ReleaseKey
 from ..verdict import Outcome
 from ..vocabulary import COMPUTE_RESOURCES

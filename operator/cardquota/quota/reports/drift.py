@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from ..accounts.account import AccountReader
-from ..ledger.groups.pod_group_state import bound_key
+from ..ledger.groups.group_holdings import bound_key
 from ..ledger.ledger_reader import LedgerReader
 from ..pods.pod_record import PodRecord
 from ..steps import Steps, to_its_end

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..amounts import Charge
-from ..ledger.groups.pod_group_state import BoundKey
+from ..ledger.groups.group_holdings import BoundKey
 from ..pods.pod_record import ChargeState
 from ..stamp import Reservation
 from ..steps import Steps

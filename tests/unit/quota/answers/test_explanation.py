@@ -41,41 +41,11 @@ def nothing(ledger: Ledger, kind: str, name: str, **options: Any) -> bool:
 # --- pods -------------------------------------------------------------------------------------
 
 
-def test_f5_a_pod_that_waits_for_quota() -> None:
-    ledger = a_cluster(
-        holding("mine", 2),
-        holding("theirs", 1).in_namespace("other"),
-        waiting("first", 1, created="2026-01-02T08:00:00Z"),
-        waiting("w", 3),
-        quota=3,
-    )
-    found = explained(ledger, "Pod", "w")
-    assert (found.kind, found.namespace, found.name, found.time) == ("Pod", "team", "w", NOON)
-    assert (found.state, found.reason) == (WorkloadState.WAITS, v.Reason.INSUFFICIENT_CARD)
-    assert found.message.startswith(f"Queue <queue> has insufficient <{H200}> quota: requested <3>")
-    assert found.queue == "queue"
-    assert [(one.name, one.amount) for one in found.asks] == [(H200, 3)]
-    assert (found.place, found.place_of) == (2, 2)
-    assert [(one.kind, one.name, one.cards[0].amount) for one in found.holders] == [
-        ("Pod", "mine", 2)
-    ]
-    assert [(one.name, one.amount) for one in found.held_elsewhere] == [(H200, 1)]
-    assert (found.pods.running, found.pods.waiting, found.pods.lacking) == (0, 1, 0)
-
-
 def test_f4_nobody_of_another_namespace_is_named() -> None:
     ledger = a_cluster(holding("secret", 4).in_namespace("other"), waiting("w", 1), quota=4)
     found = explained(ledger, "Pod", "w")
     assert (found.holders, found.more_holders) == ((), 0)
     assert "secret" not in str(found)
-
-
-def test_f5_a_pod_on_a_node_fits() -> None:
-    found = explained(a_cluster(holding("h", 2)), "Pod", "h")
-    assert (found.state, found.reason, found.place) == (WorkloadState.FITS, "", 0)
-    assert found.message == answer_messages.runs_on("h200-a", [(H200, 2)])
-    assert [(one.name, one.amount) for one in found.asks] == [(H200, 2)]
-    assert found.other_queues == ()
 
 
 def let_through(name: str = "p", cards: int = 1, *gates: str) -> PodBody:
@@ -110,14 +80,6 @@ def test_f5_who_waits_for_a_group_is_told_which_was_probably_meant() -> None:
     ledger = a_cluster(waiting("w").in_group("trian"), a_group("train").in_queue("queue"))
     message = explained(ledger, "Pod", "w").message or ""
     assert message.endswith("; create it, or did you mean <train>?")
-
-
-def test_f5_a_pod_that_is_let_through_waits_for_a_node_or_at_a_gate_of_others() -> None:
-    found = explained(a_cluster(let_through()), "Pod", "p")
-    assert found.state == WorkloadState.LET_THROUGH
-    assert found.message == answer_messages.let_through([(H200, 1)])
-    found = explained(a_cluster(let_through("p", 1, "example.com/wait")), "Pod", "p")
-    assert found.message == answer_messages.let_through([(H200, 1)], ["example.com/wait"])
 
 
 def test_f5_a_pod_in_no_queue_is_held_by_none() -> None:
@@ -267,21 +229,6 @@ def test_f5_a_replica_set_without_a_deployment_is_not_taken_for_one() -> None:
     assert nothing(ledger, "Deployment", "chat")
 
 
-def test_f5_a_workload_that_lacks_pods_is_told_of_its_next_one() -> None:
-    ledger = a_cluster(holding("h", 4), quota=4)
-    see_workload(ledger, "ReplicaSet", "chat-1", owner="chat")
-    see_workload(ledger, "Deployment", "chat")
-    found = explained(ledger, "Deployment", "chat")
-    assert (found.state, found.reason) == (WorkloadState.REFUSED, v.Reason.INSUFFICIENT_CARD)
-    assert (found.pods.lacking, found.place) == (2, 0)
-    assert found.message.startswith("Queue <queue> has insufficient")
-    assert [one.name for one in found.holders] == ["h"]
-    see(ledger, a_queue().with_quota({H200: 9}))
-    found = explained(ledger, "Deployment", "chat")
-    assert found.state == WorkloadState.COMING
-    assert found.message == answer_messages.next_pod_not_refused()
-
-
 def test_f5_a_rolling_update_that_is_refused_does_not_fit() -> None:
     """The old pods are all there, so the Deployment itself counts as many pods as it wants."""
     pods = [of_deployment("chat", "old", holding(f"h{n}")) for n in range(3)]
@@ -327,30 +274,6 @@ def test_f5_where_a_queue_is_required() -> None:
 
 
 # --- what would let it in ---------------------------------------------------------------------
-
-
-def test_f6_another_card_or_another_queue() -> None:
-    ledger = a_cluster(waiting("w", 4))
-    see(
-        ledger,
-        a_queue().with_quota({H200: 3, H800: 6}),
-        a_queue("b").with_quota({H200: 5}),
-        a_queue("a").with_quota({H200: 5}),
-        a_queue("c").with_quota({H200: 4}),
-        a_queue("most").with_quota({H200: 7}),
-        a_queue("less").with_quota({H200: 3}),
-        a_queue("closed").with_quota({H200: 9}).closed(),
-        a_queue("others").with_quota({H200: 9}).open_to("elsewhere"),
-        a_queue("no-cpu").with_quota({H200: 9}).limited_to("1m"),
-    )
-    see(ledger, waiting("w", 4).with_cpu("1"))
-    found = explained(ledger, "Pod", "w")
-    assert [(one.name, one.amount) for one in found.other_cards] == [(H800, 6)]
-    assert [(one.queue, one.card, one.left) for one in found.other_queues] == [
-        ("most", H200, 7),
-        ("a", H200, 5),
-        ("b", H200, 5),
-    ]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from builders import (
     H200,
     H800,
     R4090,
-    SHARED,
     Body,
     a_group,
     a_ledger,
@@ -16,7 +15,6 @@ from builders import (
     a_node,
     a_pod,
     a_queue,
-    see,
 )
 from builders.pod import PodBody
 from cardquota.quota import (
@@ -32,7 +30,6 @@ from cardquota.quota import (
 )
 from cardquota.quota.decisions import (
     judge_create,
-    judge_presence,
     judge_release,
     queue_not_named,
     queue_on_its_way,
@@ -40,7 +37,6 @@ from cardquota.quota.decisions import (
 from cardquota.quota.decisions.groups import judge_gang
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.messages import (
-    gang_messages,
     gate_messages,
     queue_messages,
     request_messages,
@@ -74,39 +70,6 @@ def gang(ledger: Ledger, *pods: PodBody) -> tuple[Verdict, list[tuple[tuple[str,
 # --- E2: request + allocated + inqueue <= capability --------------------------------------------
 
 
-def test_e2_what_fits_fits_and_says_the_card_it_would_have() -> None:
-    verdict = create(a_cluster(), a_request(cards=3))
-    assert (verdict.outcome, verdict.fits) == (Outcome.FITS, True)
-    assert verdict.cards == ((H200, 3),)
-    assert verdict.text == ""
-
-
-def test_e2_what_is_allocated_and_what_is_let_through_count() -> None:
-    running = a_request("running").on_node("h200-a")
-    let_through = a_request("open").stamped("cr-queue1", {H200: 1})
-    ledger = a_cluster(running, let_through)
-    assert create(ledger, a_request(cards=1)).fits
-    verdict = create(ledger, a_request(cards=2))
-    assert (verdict.outcome, verdict.reason) == (Outcome.WAITS, Reason.INSUFFICIENT_CARD)
-    assert verdict.shortfalls == (Shortfall(H200, 2, 4, 3),)
-
-
-def test_section_9_the_sentence() -> None:
-    short = Shortfall(H200, 5, 5, 3)
-    assert shortfall_messages.insufficient("cr-queue1", short) == (
-        "Queue <cr-queue1> has insufficient <NVIDIA-H200> quota: "
-        "requested <5>, total would be <5>, but capability is <3>"
-    )
-
-
-def test_section_9_the_sentence_and_what_to_do() -> None:
-    ledger = a_cluster(a_request("running", 2).on_node("h200-a"))
-    assert create(ledger, a_request(cards=2)).text == (
-        "Queue <cr-queue1> has insufficient <NVIDIA-H200> quota: "
-        f"requested <2>, total would be <4>, but capability is <3>; {WAIT}"
-    )
-
-
 def test_section_9_cpu_is_in_cores_and_memory_in_gi() -> None:
     ledger = a_ledger(*CARDS, QUEUE.limited_to(cpu="4", memory="8Gi"))
     pod = a_request().with_cpu("4500m")
@@ -121,54 +84,6 @@ def test_section_9_cpu_is_in_cores_and_memory_in_gi() -> None:
         "Queue <cr-queue1> has insufficient <memory> quota: "
         "requested <9Gi>, total would be <9Gi>, but capability is <8Gi>; ask for at most 8Gi, "
     )
-
-
-def test_section_9_every_alternative_is_listed() -> None:
-    busy = [a_request("a", 3).on_node("h200-a"), a_request("b", 2, H800).on_node("h800-a")]
-    verdict = create(a_cluster(*busy), a_request(card=f"{H200}|{H800}"))
-    assert verdict.outcome is Outcome.WAITS
-    assert verdict.text == (
-        "Queue <cr-queue1> has insufficient <NVIDIA-H200> quota: "
-        "requested <1>, total would be <4>, but capability is <3>; "
-        "Queue <cr-queue1> has insufficient <NVIDIA-H800> quota: "
-        f"requested <1>, total would be <3>, but capability is <2>; {WAIT}"
-    )
-
-
-def test_section_9_of_many_alternatives_five_are_listed() -> None:
-    rows = {f"card-{i}": 0 for i in range(8)}
-    ledger = a_ledger(a_queue("cr-queue1").with_quota(rows))
-    text = create(ledger, a_request(card="|".join(rows))).text
-    assert text.count("insufficient") == 5
-    assert "and 3 more cards" in text
-
-
-def test_section_9_card_and_cpu_are_both_told() -> None:
-    ledger = a_ledger(*CARDS, QUEUE.limited_to(cpu="1"))
-    verdict = create(ledger, a_request(cards=4).with_cpu("2"))
-    assert [short.dimension for short in verdict.shortfalls] == [H200, "cpu"]
-    assert verdict.reason is Reason.INSUFFICIENT_CARD
-
-
-def test_e4_a_dimension_is_checked_only_if_more_than_zero_of_it_is_asked_for() -> None:
-    """A queue that is over its cpu lets pods through that ask for none."""
-    ledger = a_cluster(a_request("running").with_cpu("8").on_node("h200-a"))
-    see(ledger, QUEUE.limited_to(cpu="4"))
-    assert create(ledger, a_request()).fits
-    assert create(ledger, a_request().with_cpu("1m")).outcome is Outcome.WAITS
-    assert create(ledger, a_pod().in_queue("cr-queue1")).fits
-
-
-def test_q2_what_capability_does_not_name_is_not_limited() -> None:
-    assert create(a_cluster(), a_request().with_cpu("9999").with_memory("9Ti")).fits
-
-
-def test_q7_a_quota_lowered_below_use_lets_nothing_new_through_until_it_fits() -> None:
-    ledger = a_cluster(a_request("a", 2).on_node("h200-a"))
-    see(ledger, QUEUE.with_quota({H200: 1}))
-    assert create(ledger, a_request()).outcome is Outcome.WAITS
-    ledger.pod_gone("uid-a")
-    assert create(ledger, a_request()).fits
 
 
 # --- E2 at create: Deny counts Deny -------------------------------------------------------------
@@ -194,85 +109,10 @@ def test_e2_gated_pods_do_not_count_at_release() -> None:
 # --- E5: never fits -----------------------------------------------------------------------------
 
 
-def test_e5_a_request_over_the_quota_never_fits() -> None:
-    verdict = create(a_cluster(), a_request(cards=5))
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INSUFFICIENT_CARD)
-    assert verdict.text == (
-        "Queue <cr-queue1> has insufficient <NVIDIA-H200> quota: "
-        "requested <5>, total would be <5>, but capability is <3>; "
-        "ask for at most 3, or ask the queue's owner for a higher quota"
-    )
-
-
-def test_e5_it_may_still_fit_by_another_alternative() -> None:
-    ledger = a_cluster(a_request("running").on_node("h200-a"))
-    assert create(ledger, a_request(cards=3, card=f"{H800}|{H200}")).outcome is Outcome.WAITS
-
-
-def test_e5_cpu_over_the_limit_never_fits_whatever_the_card() -> None:
-    ledger = a_ledger(*CARDS, QUEUE.limited_to(cpu="1"), a_request("a", 3).on_node("h200-a"))
-    assert create(ledger, a_request().with_cpu("2")).outcome is Outcome.NEVER
-
-
-def test_q1_a_card_that_is_not_in_the_quota() -> None:
-    verdict = create(a_cluster(), a_request(card=R4090))
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.CARD_NOT_IN_QUOTA)
-    assert verdict.text == (
-        "Queue <cr-queue1> has insufficient <NVIDIA-GeForce-RTX-4090> quota: "
-        "requested <1>, total would be <1>, but capability is <0>; "
-        "the card is not in the queue's quota (its cards: NVIDIA-H200, NVIDIA-H800); "
-        "use one of those, or ask the queue's owner for a quota of this card"
-    )
-
-
 def test_q1_many_cards_of_a_queue_are_counted_and_none_are_called_none() -> None:
     many = a_queue("cr-queue1").with_quota({f"card-{i}": 1 for i in range(7)})
     assert "card-4 (no node has it) and 2 more)" in create(a_ledger(*CARDS, many), a_request()).text
     assert "(its cards: none)" in create(a_ledger(*CARDS, a_queue("cr-queue1")), a_request()).text
-
-
-def test_a_quota_of_zero_is_a_row_of_the_quota() -> None:
-    ledger = a_ledger(*CARDS, a_queue("cr-queue1").with_quota({H200: 0}))
-    verdict = create(ledger, a_request())
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INSUFFICIENT_CARD)
-
-
-def test_e5_a_queue_that_does_not_exist() -> None:
-    verdict = create(a_cluster(), a_request().in_queue("typo"))
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.QUEUE_NOT_FOUND)
-    assert verdict.text == queue_messages.queue_not_found("typo", [(H200, 1)])
-    assert verdict.text.startswith(
-        f"Queue <typo> does not exist (the pod requests <1> of <{H200}>); "
-    )
-
-
-@pytest.mark.parametrize("state", ["Closed", "Closing"])
-def test_q6_a_queue_that_is_not_open_takes_nothing_new(state: str) -> None:
-    ledger = a_ledger(*CARDS, QUEUE.in_state(state), a_request("running").on_node("h200-a"))
-    verdict = create(ledger, a_request())
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.QUEUE_NOT_OPEN)
-    assert verdict.text == (
-        f"Queue <cr-queue1> is {state} and takes nothing new (the pod requests <1> of <{H200}>); "
-        "use another queue, or ask its owner to open it"
-    )
-
-
-def test_e5_a_queue_that_is_not_open_to_the_namespace() -> None:
-    ledger = a_ledger(*CARDS, QUEUE.open_to("team-a", "team-a-*"))
-    assert create(ledger, a_request().in_namespace("team-a-dev")).fits
-    verdict = create(ledger, a_request().in_namespace("team-b"))
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.QUEUE_NOT_OPEN)
-    assert verdict.text == queue_messages.namespace_not_admitted("cr-queue1", "team-b", [(H200, 1)])
-    assert f"<team-b> (the pod requests <1> of <{H200}>)" in verdict.text
-
-
-def test_section_2_group_and_own_annotation_that_disagree_are_refused() -> None:
-    ledger = a_cluster(a_group().in_queue("cr-queue1"), a_queue("other"))
-    assert create(ledger, a_request().in_group("gang")).fits
-    verdict = create(ledger, a_request().in_group("gang").in_queue("other"))
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)
-    asked = [(H200, 1)]
-    assert verdict.text == queue_messages.queue_disagrees("team/gang", "cr-queue1", "other", asked)
 
 
 def test_e5_annotations_that_are_wrong_are_refused_with_queue_card_and_amount() -> None:
@@ -280,12 +120,6 @@ def test_e5_annotations_that_are_wrong_are_refused_with_queue_card_and_amount() 
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)
     for word in ("Queue <cr-queue1>", "requested <1>", f"<{H200}||{H800}>", "empty alternative"):
         assert word in verdict.text
-
-
-def test_p3_a_pod_that_no_card_is_left_for_is_refused() -> None:
-    verdict = create(a_cluster(), a_pod().in_queue("cr-queue1").asking_for(1, SHARED))
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.CARD_NOT_IN_QUOTA)
-    assert f"requested <1> of <{SHARED}>" in verdict.text
 
 
 def test_p4_amounts_that_cannot_be_read_are_refused() -> None:
@@ -297,12 +131,6 @@ def test_p4_amounts_that_cannot_be_read_are_refused() -> None:
     )
 
 
-def test_i4_two_card_resources_are_refused_with_both_amounts() -> None:
-    pod = a_pod().in_queue("cr-queue1").asking_for(1).asking_for(2, SHARED)
-    text = create(a_cluster(), pod).text
-    assert text.startswith(f"Queue <cr-queue1>, requested <1> of <{GPU}> and <2> of <{SHARED}>: ")
-
-
 def test_p4_a_pool_scaled_to_zero_is_worth_a_warning() -> None:
     ledger = a_ledger(QUEUE)
     verdict = create(ledger, a_request())
@@ -312,14 +140,6 @@ def test_p4_a_pool_scaled_to_zero_is_worth_a_warning() -> None:
 
 
 # --- E9, P7 -------------------------------------------------------------------------------------
-
-
-def test_e9_a_managed_pod_that_names_its_node_is_refused() -> None:
-    verdict = create(a_cluster(), a_request().on_node("h200-a"))
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.NODE_NAMED)
-    assert verdict.text == (
-        f"Queue <cr-queue1>, requested <1> of <{H200}>: {request_messages.node_named('h200-a')}"
-    )
 
 
 def test_i4_a_queue_that_only_an_unseen_group_knows_is_not_named() -> None:
@@ -353,29 +173,6 @@ def test_p7_the_refusal_names_queue_and_amounts_where_it_has_them() -> None:
 
 
 # --- pods without a queue -----------------------------------------------------------------------
-
-
-def test_section_2_a_card_pod_without_a_queue_is_admitted() -> None:
-    verdict = create(a_cluster(), a_pod().asking_for(1))
-    assert (verdict.outcome, verdict.warnings) == (Outcome.UNMANAGED, ())
-
-
-def test_section_2_it_is_warned_if_it_names_a_card() -> None:
-    verdict = create(a_cluster(), a_pod().naming(H200).asking_for(1))
-    assert verdict.outcome is Outcome.UNMANAGED
-    assert verdict.warnings == (queue_messages.card_without_queue(H200),)
-
-
-@pytest.mark.parametrize("enforced", [True, False])
-def test_section_2_it_is_refused_where_a_queue_is_demanded(*, enforced: bool) -> None:
-    ledger = a_cluster(*([a_namespace().in_mode("enforced")] if enforced else []))
-    verdict = create(ledger, a_pod().asking_for(1), require_queue=not enforced)
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.QUEUE_NOT_FOUND)
-    assert verdict.text == queue_messages.no_queue("team", [(GPU, 1)], everywhere=not enforced)
-    who = "namespace <team>" if enforced else "the configuration"
-    assert f"but names no queue, and {who} requires one" in verdict.text
-    assert verdict.text.startswith(f"the pod requests <1> of <{GPU}> but names no queue")
-    assert create(ledger, a_pod(), require_queue=True).outcome is Outcome.UNMANAGED
 
 
 def test_a_gated_pod_that_lost_its_queue_is_told() -> None:
@@ -426,33 +223,11 @@ BEGUN = a_pod("begun").in_queue("cr-queue1").in_group("gang").stamped("cr-queue1
 """A member that is let through, and asks for no card."""
 
 
-def test_e2_a_gang_fits_whole() -> None:
-    pods = members(2)
-    verdict, cards = gang(a_cluster(GANG, *pods), *pods)
-    assert verdict.fits
-    assert cards == [((H200, 1),), ((H200, 1),)]
-
-
-def test_e2_a_gang_of_which_one_does_not_fit_does_not_fit() -> None:
-    pods, running = members(2), a_request("running", 2).on_node("h200-a")
-    verdict, cards = gang(a_cluster(GANG, running, *pods), *pods)
-    assert (verdict.outcome, cards) == (Outcome.WAITS, [])
-    assert verdict.shortfalls == (Shortfall(H200, 2, 4, 3),)
-    assert "requested <2>, total would be <4>, but capability is <3>" in verdict.text
-
-
 def test_e5_a_gang_over_the_quota_never_fits() -> None:
     pods = members(2, cards=2)
     verdict, _ = gang(a_cluster(GANG, *pods), *pods)
     assert verdict.outcome is Outcome.NEVER
     assert "ask for at most 3" in verdict.text
-
-
-def test_e2_members_of_a_gang_may_have_different_alternatives() -> None:
-    pods = members(5, card=f"{H200}|{H800}")
-    verdict, cards = gang(a_cluster(GANG.of(5), *pods), *pods)
-    assert verdict.fits
-    assert [name for charge in cards for name, _ in charge] == [H200] * 3 + [H800] * 2
 
 
 def test_e5_a_gang_that_fits_only_by_several_alternatives_waits_for_them() -> None:
@@ -542,17 +317,6 @@ def test_e5_a_missing_queue_that_a_group_names_is_corrected_there() -> None:
     assert f"in the annotation {QUEUE_NAME}, or ask" in text
 
 
-def test_a_gang_waits_until_its_minimum_exists() -> None:
-    pods = members(1)
-    ledger = a_cluster(GANG, *pods)
-    verdict = judge_presence(ledger, ledger.pods["uid-m0"])
-    assert verdict is not None
-    assert (verdict.outcome, verdict.reason) == (Outcome.UNSEEN, Reason.GANG_INCOMPLETE)
-    assert verdict.text == gang_messages.gang_incomplete("team/gang", 1, 2)
-    see(ledger, *members(2))
-    assert judge_presence(ledger, ledger.pods["uid-m0"]) is None
-
-
 def test_judging_charges_nothing() -> None:
     pods = members(2)
     ledger = a_cluster(GANG, *pods)
@@ -562,13 +326,6 @@ def test_judging_charges_nothing() -> None:
     release(ledger, pods[0])
     assert ledger.dirty.take_changed() == set()
     assert GPU not in {name for account in ledger.accounts() for name in account.rows}
-
-
-def test_t3_a_gang_fits_if_any_assignment_of_alternatives_does() -> None:
-    either = a_request("either", card=f"{H200}|{H800}").in_group("gang").gated()
-    only = a_request("only", 3).in_group("gang").gated()
-    ledger = a_cluster(GANG, either, only)
-    assert gang(ledger, either, only)[0].fits
 
 
 def test_a_member_that_was_let_through_meanwhile_is_not_asked_for_twice() -> None:

@@ -28,18 +28,6 @@ from ..red_queue import POD, RED, UNNAMED, a_cluster, totals, waiting
 # --- section 6 --------------------------------------------------------------------------------
 
 
-def test_a_gated_pod_is_requested() -> None:
-    assert totals(a_cluster(POD.gated())) == (2, 0, 0, 0)
-
-
-def test_a_pod_let_through_is_inqueue() -> None:
-    assert totals(a_cluster(POD)) == (2, 2, 0, 0)
-
-
-def test_a_bound_pod_is_allocated() -> None:
-    assert totals(a_cluster(POD.on_node("h200-a"))) == (2, 0, 2, 0)
-
-
 def test_a_terminating_pod_counts_until_it_is_gone() -> None:
     ledger = a_cluster(POD.on_node("h200-a").terminating())
     assert totals(ledger) == (2, 0, 2, 0)
@@ -53,12 +41,6 @@ def test_t1_a_finished_pod_does_not_count(phase: str) -> None:
     see(ledger, POD.on_node("h200-a").in_phase(phase).at_revision(2))
     assert totals(ledger) == (0, 0, 0, 0)
     assert totals(a_cluster(POD.on_node("h200-a").in_phase(phase))) == (0, 0, 0, 0)
-
-
-def test_p6_cpu_and_memory_are_totals_too() -> None:
-    ledger = a_cluster(POD.with_cpu("500m").with_memory("1Gi"))
-    assert totals(ledger, "cpu") == (500, 500, 0, 0)
-    assert totals(ledger, "memory") == (2**30, 2**30, 0, 0)
 
 
 def test_p6_not_of_card_pods_where_the_setting_says_so() -> None:
@@ -86,17 +68,6 @@ def test_strangers_may_be_taken_some_at_a_time() -> None:
 def test_i3_pods_we_let_through_are_no_strangers() -> None:
     ledger = a_cluster(POD.gated(), POD.stamped("red", {H200: 1}).with_uid("stamped"))
     assert ledger.dirty.take_unadmitted() == set()
-
-
-def test_p3_a_pod_that_names_no_card_is_charged_for_the_first_with_quota() -> None:
-    ledger = a_ledger(*CARDS, a_queue("red").with_quota({H200: 1, H800: 2}))
-    see(ledger, a_pod().in_queue("red").asking_for(1))
-    assert totals(ledger, H800) == (1, 1, 0, 0)
-
-
-def test_q1_a_card_without_quota_is_still_counted() -> None:
-    ledger = a_ledger(*CARDS, a_queue("red"), POD)
-    assert totals(ledger) == (2, 2, 0, 0)
 
 
 def test_a_pod_that_does_not_concern_us_any_more_is_dropped() -> None:
@@ -283,15 +254,6 @@ def test_d8_a_kind_of_card_that_becomes_known_is_counted_for_those_who_ask() -> 
 # --- stale and repeated events ------------------------------------------------------------------
 
 
-def test_a_repeated_event_changes_nothing() -> None:
-    ledger = a_cluster(POD)
-    ledger.dirty.take_changed()
-    see(ledger, POD, POD.at_revision(5), RED, a_node("h200-a").with_cards(H200, 8))
-    assert totals(ledger) == (2, 2, 0, 0)
-    assert ledger.dirty.take_changed() == set()
-    assert ledger.pods[POD.uid].facts.revision == 5
-
-
 def test_an_event_older_than_what_is_known_of_a_pod_changes_nothing() -> None:
     ledger = a_cluster(POD.on_node("h200-a").at_revision(5))
     see(ledger, POD.gated().at_revision(4), POD.in_phase("Failed").at_revision(4))
@@ -327,16 +289,6 @@ def test_what_is_not_known_may_be_gone() -> None:
 def quota(ledger: Ledger, queue: str = "red") -> dict[str, int]:
     account = ledger.account(queue)
     return dict(account.quota) if account else {}
-
-
-def test_q3_the_quotas_of_all_queues_add_up() -> None:
-    ledger = a_cluster(a_queue("blue").with_quota({H200: 4}))
-    assert ledger.cluster_quota(H200) == 7
-    assert ledger.in_any_quota(H200)
-    ledger.queue_gone("blue")
-    see(ledger, a_queue("red"))
-    assert ledger.cluster_quota(H200) == 0
-    assert not ledger.in_any_quota(H200)
 
 
 def test_q4_a_quota_that_cannot_be_read_leaves_the_last_good_one() -> None:

@@ -1,6 +1,5 @@
 """A pass over very many who wait is cut in steps, and those who wait are told bit by bit."""
 
-from collections.abc import Callable
 from itertools import combinations, islice
 from typing import Any
 
@@ -12,8 +11,6 @@ from cardquota.quota.accounts import Account
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pending import (
     Candidate,
-    Demand,
-    InadmissibleClasses,
 )
 from cardquota.quota.release import (
     Opening,
@@ -21,11 +18,9 @@ from cardquota.quota.release import (
     ReleaseJudge,
     Wait,
     next_refusals,
-    refusals,
     release_cycle,
 )
 
-from ..counting import counted_calls
 from ..releasing import GANG, QUEUE, a_cluster, later, member, names, release, runs, waiting
 
 
@@ -83,40 +78,6 @@ def test_e6_it_may_be_left_after_any_step(fifo: bool) -> None:
     whole = [name for names_ in release(world())[0] for name in names_]
     assert left_after_every_step(world()) == whole
     assert len(whole) == (5 if fifo else 6)
-
-
-@pytest.mark.parametrize("fifo", [False, True])
-def test_a_step_judges_one_candidate_and_touches_few(
-    fifo: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With 1,000 unlike pods that wait, all activated at once."""
-    work: list[str] = []
-
-    def counted(owner: type, name: str) -> None:
-        plain: Callable[..., Any] = getattr(owner, name)
-
-        def noted(*args: Any, **kwargs: Any) -> Any:
-            work.append(name)
-            return plain(*args, **kwargs)
-
-        monkeypatch.setattr(owner, name, noted)
-
-    queue = QUEUE.fifo() if fifo else QUEUE
-    ledger = a_cluster(queue, waiting("held", 3).stamped("red", {H200: 3}))
-    see(ledger, *(waiting(f"odd{n}", 1, f"NVIDIA-A{n}") for n in range(500)), *unlike(500))
-    release(ledger)
-    see(ledger, a_queue("blue").with_quota({"NVIDIA-A1": 1}))
-    counted(ReleaseJudge, "judge")
-    counted(InadmissibleClasses, "put")
-    counted(InadmissibleClasses, "take")
-    counted(InadmissibleClasses, "set_shortage")
-    steps = 0
-    for _ in release_cycle(ledger, red(ledger)):
-        assert len(work) <= 2 * 64
-        assert work.count("judge") <= 1
-        work.clear()
-        steps += 1
-    assert steps >= 500
 
 
 def test_e6_nobody_is_tried_while_some_are_still_to_be_activated() -> None:
@@ -262,32 +223,6 @@ def test_e6_fifo_looks_at_nobody_behind_the_first_of_a_card() -> None:
     assert list(release_cycle(ledger, red(ledger))) == []
 
 
-def calls_of_each_step(number: int, held: int) -> int:
-    """The most in a step of a pass that opens all of so many, for who held all room is gone."""
-    queue = QUEUE.with_quota({H200: 10**6}).limited_to(cpu="1000", memory="100Gi")
-    one = waiting("held", held).with_cpu("1000").with_memory("100Gi").stamped("red", {H200: held})
-    ledger = a_cluster(queue, one)
-    for n in range(1, number + 1):
-        see(ledger, waiting(f"p{n:04}", n).with_cpu(f"{n}m").with_memory(f"{n}Ki"))
-    assert release(ledger)[0] == []
-    ledger.pod_gone("uid-held")
-    opened, most, steps = 0, 0, iter(release_cycle(ledger, red(ledger)))
-    while True:
-        with counted_calls() as calls:
-            found = next(steps, "over")
-        most = max(most, calls.total())
-        if isinstance(found, str):
-            assert opened == number
-            return most
-        opened += len(charge(ledger, found))
-
-
-@pytest.mark.parametrize("held", [1, 10**6])
-def test_a_step_costs_no_more_where_many_wait_who_all_need_different_amounts(held: int) -> None:
-    """Of cards, or of cpu and memory: there is room for all of them."""
-    assert calls_of_each_step(500, held) <= 1.5 * calls_of_each_step(50, held)
-
-
 def choices(number: int, *, of: int = 9) -> list[str]:
     """Of so many cards beside H200, which is in all of them."""
     others = [f"NVIDIA-A{n}" for n in range(of)]
@@ -347,28 +282,6 @@ def test_e6_fifo_who_is_behind_many_cards_is_reached_though_each_cycle_is_left()
     ledger.pod_gone("uid-held-NVIDIA-A03")
     freed = ["NVIDIA-A03", *(f"NVIDIA-A03-NVIDIA-B0{n}" for n in range(6))]
     assert left_after_every_step(ledger, most=2 * 12 * 6) == freed
-
-
-def test_e6_fifo_those_who_hold_up_nobody_are_looked_for_once_in_a_step(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """However many cards they wait for, and others after them."""
-    cards = [f"NVIDIA-A{n}" for n in range(40)]
-    ledger = a_cluster(QUEUE.with_quota(dict.fromkeys(cards, 2)).fifo())
-    for n, card in enumerate(cards):
-        see(ledger, waiting(f"held-{n}", 2, card).stamped("red", {card: 2}))
-        see(ledger, *gang_that_never_fits(n, card), waiting(f"z{n}", 2, card))
-    assert release(ledger)[0] == []
-    looked: list[str] = []
-    plain = Demand.first
-
-    def noted(self: Demand, *args: Any) -> Any:
-        looked.append("")
-        return plain(self, *args)
-
-    monkeypatch.setattr(Demand, "first", noted)
-    assert list(release_cycle(ledger, red(ledger))) == []
-    assert 0 < len(looked) <= 2 * len(cards)
 
 
 def gang_that_never_fits(number: int, card: str = H200) -> list[Any]:
@@ -557,7 +470,3 @@ def test_those_behind_one_in_fifo_share_what_they_are_told() -> None:
     ledger = a_cluster(QUEUE.fifo(), held, *unlike(50))
     list(release_cycle(ledger, red(ledger)))
     assert [len(refusal.pods) for refusal in told(ledger)] == [1, 32, 17]
-
-
-def test_the_number_told_at_once_is_small() -> None:
-    assert refusals.AT_A_TIME <= 32

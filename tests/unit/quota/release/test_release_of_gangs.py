@@ -7,7 +7,6 @@ from builders.pod import PodBody
 from cardquota.quota import Outcome, Reason, Reservation, Stamp, read_reservation, reservation_text
 from cardquota.quota.accounts import OUTSIDE, Account
 from cardquota.quota.decisions import QueueRoom, judge_release
-from cardquota.quota.decisions.groups import judge_gang
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import (
     Opening,
@@ -20,7 +19,6 @@ from cardquota.quota.release import (
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports.drift import drift
 
-from ..counting import counted_calls
 from ..releasing import (
     FIVE,
     GANG,
@@ -36,13 +34,6 @@ from ..releasing import (
     two_gangs_alike,
     waiting,
 )
-
-
-def test_e2_a_gang_is_released_whole_and_the_rest_one_by_one() -> None:
-    ledger = a_cluster(GANG, member("c"), member("a"), member("b"), member("d"))
-    opened, refusals = release(ledger)
-    assert opened == [["a", "b"], ["c"]]
-    assert names(refusals) == [["d"]]
 
 
 def test_t2_its_minimum_is_reserved_before_its_first_gate_opens() -> None:
@@ -98,23 +89,6 @@ def test_t2_a_reservation_says_no_more_than_can_be_read_again() -> None:
     reservation = ledger.decisions.reserve("team/gang", "red", "t", found.asked)
     assert reservation.amounts == ((H200, 2), ("memory", 2**63 - 1))
     assert read_reservation(reservation_text(reservation)) == reservation
-
-
-def test_e2_a_gang_that_does_not_fit_whole_waits_whole() -> None:
-    ledger = a_cluster(GANG, member("a", 2), member("b", 2, H200), waiting("z"))
-    opened, refusals = release(ledger)
-    assert opened == [["z"]]
-    assert names(refusals) == [["a", "b"]]
-    assert refusals[0].gang is ledger.groups["team/gang"]
-
-
-def test_a_gang_that_is_not_complete_waits_and_is_told() -> None:
-    ledger = a_cluster(GANG, member("a"))
-    opened, refusals = release(ledger)
-    assert opened == []
-    assert refusals[0].verdict.reason is Reason.GANG_INCOMPLETE
-    see(ledger, member("b"))
-    assert release(ledger)[0] == [["a", "b"]]
 
 
 def test_i4_a_gang_of_which_some_are_on_their_way_out_waits_and_is_told() -> None:
@@ -300,10 +274,6 @@ def test_t2_a_reservation_shrinks_with_a_minimum_that_is_lowered_before_any_bega
     assert dict(reservation.amounts) == {H200: 2}
 
 
-def test_a_pod_of_a_group_that_is_no_gang_goes_alone() -> None:
-    assert release(a_cluster(GANG.of(1), member("a")))[0] == [["a"]]
-
-
 def test_e2_the_rest_of_a_gang_goes_one_by_one_whatever_their_sizes() -> None:
     ledger = a_cluster(FIVE, GANG, runs("a"), runs("b"), member("c", 4), later(member("d")))
     opened, refusals = release(ledger)
@@ -440,28 +410,6 @@ def test_an_extra_starts_with_the_others_again_once_the_minimum_is_lost() -> Non
     assert release(ledger)[0] == [["extra", "more"]]
 
 
-def test_t3_a_gang_with_a_choice_goes_when_any_of_its_cards_is_free() -> None:
-    """The one that may choose comes first, and leaves the other the only card it can use."""
-    held = waiting("held", 3).stamped("red", {H200: 3}), waiting("too").stamped("red", {H800: 2})
-    gang = [member("a", 1, f"{H800}|{H200}"), member("b", 1, H800)]
-    ledger = a_cluster(GANG, *held, *gang)
-    assert release(ledger)[0] == []
-    see(ledger, waiting("held", 3).stamped("red", {H200: 2}).at_revision(2))
-    assert release(ledger)[0] == [["a", "b"]]
-    assert cards_of(ledger, "a", "b") == [{H200: 1}, {H800: 1}]
-
-
-def test_t3_a_gang_waits_on_if_the_card_that_is_free_is_no_help() -> None:
-    held = waiting("held", 3).stamped("red", {H200: 3}), waiting("too").stamped("red", {H800: 2})
-    gang = [member("a", 1, f"{H800}|{H200}"), member("b", 2, H800)]
-    ledger = a_cluster(GANG, *held, *gang)
-    assert release(ledger)[0] == []
-    see(ledger, waiting("held", 3).stamped("red", {H200: 2}).at_revision(2))
-    assert release(ledger) == ([], [])
-    see(ledger, waiting("too").stamped("red", {H800: 1}).at_revision(2))
-    assert release(ledger)[0] == [["a", "b"]]
-
-
 def test_t3_of_a_gang_that_has_begun_none_takes_what_is_reserved_for_another() -> None:
     """As a new leader finds it: the reservation is written, no gate is open yet. They are judged
     again, together.
@@ -564,14 +512,6 @@ def test_section_9_a_gang_that_never_fits_though_each_might_is_told_so() -> None
     assert "at most ," not in refusals[0].verdict.text
 
 
-def test_t3_a_gang_that_fits_by_cards_alone_still_needs_its_cpu() -> None:
-    either = [member("a", 1, f"{H200}|{H800}"), member("b", 3).with_cpu("5")]
-    ledger = a_cluster(QUEUE.limited_to(cpu="4"), GANG, *either)
-    opened, refusals = release(ledger)
-    assert opened == []
-    assert "insufficient" in refusals[0].verdict.text
-
-
 @pytest.mark.parametrize("queue", [QUEUE.with_quota({H200: 4}), QUEUE.with_quota({H200: 4}).fifo()])
 def test_gangs_alike_go_one_after_the_other_as_room_comes(queue: Body) -> None:
     ledger = a_cluster(queue, waiting("held", 3).stamped("red", {H200: 3}), *two_gangs_alike())
@@ -623,37 +563,6 @@ def test_e8_a_gang_that_lost_its_place_goes_behind_those_who_fit() -> None:
     assert not ledger.groups["team/g1"].lost_place
 
 
-def test_a_gang_of_thousands_costs_a_judgement_for_each_class() -> None:
-    """E2: whether its members are alike, and not how many they are."""
-    large = QUEUE.with_quota({H200: 4_000, H800: 4_000})
-    alike = [member(f"a{n:04}", 2) for n in range(1_500)]
-    others = [member(f"b{n:04}", 1, H800) for n in range(1_500)]
-    ledger = a_cluster(large, GANG.of(3_000), *alike, *others)
-    with counted_calls() as calls:
-        found = next(openings(ledger, "red"))
-    assert isinstance(found, Opening)
-    assert found.asked == ((H200, 3_000), (H800, 1_500))
-    assert {cards for _, cards in found.pods[:1_500]} == {((H200, 2),)}
-    assert calls["_judge_alike"] == 2
-    full = a_cluster(large.with_quota({H200: 2_999, H800: 4_000}), GANG.of(3_000), *alike, *others)
-    verdict, cards = judge_gang(full, list(full.groups["team/gang"].members.values()))
-    assert "requested <3000>, total would be <3000>, but capability is <2999>" in verdict.text
-    assert (verdict.outcome, cards) == (Outcome.NEVER, [])
-
-
-def test_what_is_left_of_a_reservation_in_another_queue_costs_nothing_for_each_member() -> None:
-    """The group has moved: what was reserved there serves nobody here."""
-    large = QUEUE.with_quota({H200: 500, H800: 500})
-    moved = GANG.of(1_000).reserving("blue", {H200: 1_000})
-    gang = [member(f"m{n:04}", 1, f"{H200}|{H800}") for n in range(1_000)]
-    ledger = a_cluster(large, moved, *gang)
-    with counted_calls() as calls:
-        found = next(openings(ledger, "red"))
-    assert isinstance(found, Opening)
-    assert found.asked == ((H200, 500), (H800, 500))
-    assert calls["judge"] < 20
-
-
 def test_e2_of_a_group_made_again_nothing_opens_while_members_are_charged_for_the_former() -> None:
     """Their reservation is not written, and never will be: they do not run."""
     blue = a_queue("blue").with_quota({H200: 8})
@@ -675,27 +584,6 @@ def test_e2_of_a_group_made_again_nothing_opens_while_members_are_charged_for_th
     ledger.decisions.retract_reservation("team/gang", reservation)
     assert "blue" in ledger.dirty.take_pending()
     assert release(ledger, queue="blue")[0] == [["a", "b"], ["c"]]
-
-
-def test_e2_a_lost_member_of_thousands_costs_a_judgement_for_each_class() -> None:
-    """Who takes its place: as many of a kind as fit are found in one go."""
-    extras = [member(f"m{n:04}") for n in range(1_000)]
-    ledger = a_cluster(QUEUE.with_quota({H200: 999}), GANG.of(1_001), runs("run", 0), *extras)
-    with counted_calls() as calls:
-        assert release(ledger)[0] == []
-    assert calls["judge"] < 20
-    see(ledger, QUEUE.with_quota({H200: 1_000}))
-    assert len(release(ledger)[0][0]) == 1_000
-
-
-def test_t2_a_member_with_a_choice_is_judged_by_what_others_ask_for_not_by_each() -> None:
-    either = f"{H200}|{H800}"
-    group = GANG.of(500).reserving("red", {H200: 250, H800: 250})
-    quota = QUEUE.with_quota({H200: 250, H800: 250})
-    ledger = a_cluster(quota, group, *(member(f"m{n:03}", 1, either) for n in range(500)))
-    with counted_calls() as calls:
-        next(openings(ledger, "red"))
-    assert calls["_move_others"] + calls["judge"] < 20
 
 
 def test_t2_members_with_the_least_choice_keep_what_is_reserved_for_them() -> None:

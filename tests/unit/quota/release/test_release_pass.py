@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import H200, H800, a_group, a_namespace, a_pod, a_queue, see
+from builders import H200, a_group, a_namespace, a_pod, a_queue, see
 from cardquota.quota import Reason, Stamp
 from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.pending import Candidate
@@ -10,14 +10,6 @@ from cardquota.quota.release import Opening, Refusal, ReleaseJudge, Wait
 from cardquota.quota.release.cycle import openings
 
 from ..releasing import QUEUE, a_cluster, names, release, waiting
-
-
-def test_gates_open_in_order_while_they_fit() -> None:
-    ledger = a_cluster(waiting("b"), waiting("a"), waiting("c"), waiting("d"))
-    opened, refusals = release(ledger)
-    assert opened == [["a"], ["b"], ["c"]]
-    assert names(refusals) == [["d"]]
-    assert refusals[0].verdict.reason is Reason.INSUFFICIENT_CARD
 
 
 def test_e6_priority_class_then_creation_then_name() -> None:
@@ -30,28 +22,6 @@ def test_e6_priority_class_then_creation_then_name() -> None:
 def test_e6_the_order_holds_among_different_requests() -> None:
     ledger = a_cluster(waiting("a"), waiting("b", 2), waiting("c"))
     assert release(ledger)[0] == [["a"], ["b"]]
-
-
-def test_e6_a_job_that_waits_for_one_model_holds_up_no_other() -> None:
-    ledger = a_cluster(
-        waiting("a-big", 3), waiting("b", 3, H800), waiting("holds").stamped("red", {H200: 1})
-    )
-    opened, refusals = release(ledger)
-    assert opened == [["b"]]
-    assert names(refusals) == [["a-big"]]
-
-
-def test_traverse_lets_a_smaller_request_pass() -> None:
-    ledger = a_cluster(waiting("held", 2).stamped("red", {H200: 2}), waiting("a", 2), waiting("b"))
-    assert release(ledger)[0] == [["b"]]
-
-
-def test_alternatives_are_taken_in_the_users_order() -> None:
-    ledger = a_cluster(waiting("held", 3).stamped("red", {H200: 3}))
-    see(ledger, waiting("a", 2, f"{H200}|{H800}"))
-    found = next(openings(ledger, "red"))
-    assert isinstance(found, Opening)
-    assert found.pods[0][1] == ((H800, 2),)
 
 
 def test_e6_a_pod_of_a_namespace_that_is_kept_out_holds_up_no_other() -> None:

@@ -90,7 +90,9 @@ class GangReports:
         rest = _outstanding(gang, gang.reservation)
         least, running = max(1, gang.minimum), gang.bound + len(gang.succeeded)
         if gang.enqueued:
-            text = gang_messages.request_expired(queue, gang.there, least, self._timeout, rest)
+            text = gang_messages.request_expired(
+                queue, gang.members_existing, least, self._timeout, rest
+            )
         else:
             cards = {dimension for _, dimension in gang.holds if is_card(dimension)}
             mixed = self._ledger.with_volcano and len(cards) > 1

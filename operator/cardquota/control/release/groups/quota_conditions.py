@@ -17,7 +17,7 @@ from ....cluster.writes.fenced_writer import FencedWriter, TooLateError
 from ....quota import vocabulary as v
 from ....quota.ledger.groups.group_condition import NO_QUOTA_CONDITION, QUOTA_CONDITION
 from ....quota.ledger.groups.group_facts import GroupFacts
-from ....quota.ledger.groups.pod_group_state import PodGroupState
+from ....quota.ledger.groups.pod_group_state import PodGroupState, Stage
 from ....quota.ledger.ledger_reader import LedgerReader
 from ....quota.words import logged
 from .group_conditions import GroupConditions, WantedCondition
@@ -145,7 +145,7 @@ def _is_to_be_asked_about(group: PodGroupState, facts: GroupFacts) -> bool:
     wait for anything here so far.
     """
     pending = facts.phase == v.GroupPhase.PENDING
-    return pending and not (group.voted_on or group.waits or group.begun)
+    return pending and not (group.voted_on or group.waits or group.stage is not Stage.WAITING)
 
 
 def _path(facts: GroupFacts) -> str:

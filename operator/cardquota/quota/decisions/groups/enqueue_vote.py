@@ -10,9 +10,9 @@ from typing import NamedTuple
 from ...accounts.account import Account
 from ...amounts import Amount
 from ...ledger.groups.group_facts import GroupFacts
+from ...ledger.groups.group_names import made_for_pods
 from ...ledger.groups.group_request import AskedCards, GroupRequest
-from ...ledger.groups.made_for_pods import made_for_pods
-from ...ledger.groups.pod_group_state import PodGroupState
+from ...ledger.groups.pod_group_state import PodGroupState, Stage
 from ...ledger.ledger_reader import LedgerReader
 from ...pods.pod_request import models_in
 from ...vocabulary import Mode
@@ -70,7 +70,7 @@ def vote_without_judgement(ledger: LedgerReader, group: PodGroupState) -> Vote |
     reserved = group.reservation is not None or group.unwritten
     if not reserved and enqueue_request(ledger, facts) is None:
         return Vote.ABSTAIN
-    if group.begun:
+    if group.stage is not Stage.WAITING:
         written = not group.unwritten and not group.reserved_elsewhere
         return Vote.PERMIT if written else Vote.REJECT
     return None

@@ -149,7 +149,7 @@ def _of_gang(
     """
     if not verdict.shortfalls:
         return verdict
-    loses = group is not None and group.loses_members
+    loses = group is not None and bool(group.leaving)
     soon = not loses and len(kinds) == 1 and len(kinds[0].cards) < 2
     room, asked_in_all = QueueRoom(account, group), _asked_in_all(kinds)
     shorts = []

@@ -47,7 +47,7 @@ def fault_of_workload(
     """
     if not group.gang or group.started:
         return None
-    minimum, others = group.minimum, group.there
+    minimum, others = group.minimum, group.members_existing
     if request.amount:
         others -= group.waiting.get(CardChoice(request.cards, request.amount), 0)
     needed = minimum - others
@@ -60,7 +60,7 @@ def fault_of_workload(
         shorts += [_short(account, group, card, request.amount * needed) for card in request.cards]
     limited = [one for one in request.cpu_memory if account.limit(one[0]) is not None]
     # Members that ask for the same cards may ask for less of these.
-    others = group.there - _alike(group, request) if limited else minimum
+    others = group.members_existing - _alike(group, request) if limited else minimum
     needed = minimum - others
     for dimension, amount in limited if makes >= needed else ():
         fit = (account.limit(dimension) or 0) // amount

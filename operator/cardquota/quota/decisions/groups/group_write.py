@@ -12,11 +12,9 @@ from typing import Final
 
 from ...amounts import QuantityError, whole
 from ...kept_objects import TooMuch
-from ...ledger.groups.group_facts import GroupFacts, group_facts
-from ...ledger.groups.group_minimum import minimum_problem
+from ...ledger.groups.group_facts import GroupFacts, group_facts, minimum_problem
+from ...ledger.groups.group_names import queue_said
 from ...ledger.groups.group_request import GroupRequest, group_request
-from ...ledger.groups.kept_group import kept_group_size
-from ...ledger.groups.made_for_pods import queue_said
 from ...ledger.ledger_reader import LedgerReader
 from ...limits import RESOURCES
 from ...messages import group_messages, request_messages
@@ -90,7 +88,7 @@ def judge_group_write(
 
 
 def _too_much(ledger: LedgerReader, facts: GroupFacts) -> TooMuch | None:
-    return ledger.kept_groups.too_much(facts.key, facts.namespace, kept_group_size(facts))
+    return ledger.kept_groups.too_much(facts.key, facts.namespace, facts.kept_size)
 
 
 def _minimum(group: WrittenPodGroup) -> int:

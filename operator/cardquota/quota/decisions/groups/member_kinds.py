@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from ...ledger.class_key import without_task
+from ...ledger.pod_classification import without_task
 from ...pods.pod_record import PodRecord
 from ..assignment import MemberKind
 

@@ -5,12 +5,10 @@ group. It judges nothing, and knows nothing of other groups.
 """
 
 from .group_condition import FOREIGN, NO_CONDITION, NO_QUOTA_CONDITION, QUOTA_CONDITION
-from .group_facts import GroupFacts, NamespaceFacts, namespace_facts
-from .group_minimum import minimum_problem
+from .group_facts import GroupFacts, NamespaceFacts, minimum_problem, namespace_facts
+from .group_names import job_of, queue_said
 from .group_request import NO_REQUEST, AskedCards, GroupRequest
-from .job_groups import job_of
-from .made_for_pods import queue_said
-from .pod_group_state import PodGroupState
+from .pod_group_state import PodGroupState, Stage
 from .stored_group import LONGEST, StoredGroup, pointer
 
 __all__ = [
@@ -25,6 +23,7 @@ __all__ = [
     "GroupRequest",
     "NamespaceFacts",
     "PodGroupState",
+    "Stage",
     "StoredGroup",
     "job_of",
     "minimum_problem",

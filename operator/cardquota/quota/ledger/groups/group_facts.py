@@ -6,7 +6,8 @@ from sys import intern
 from typing import Final
 
 from ... import vocabulary as v
-from ...limits import GROUP_CARDS_TEXT, MOST_MEMBERS, kept_name
+from ...limits import GROUP_CARDS_TEXT, MIN_MEMBER, MOST_MEMBERS, TASKS, kept_name
+from ...messages import group_messages, request_messages
 from ...objects.cluster import Namespace
 from ...objects.pod_group import GroupAnnotations, GroupColumns, GroupSpec, PodGroup
 from ...stamp import Reservation, read_reservation
@@ -17,13 +18,18 @@ from .group_condition import (
     stored_condition,
     stored_quota_condition,
 )
-from .group_minimum import minimum_problem
+from .group_names import queue_said
 from .group_request import GroupRequest, group_request
-from .made_for_pods import queue_said
 from .stored_group import StoredGroup, stored_group
 
 _NONE = GroupAnnotations()
 _NO_TASKS: Final[Mapping[str, int]] = {}
+_GROUP: Final = 3_600
+"""Bytes of a group in a queue of its own, besides its texts: facts, state, indexes."""
+_TASK: Final = 130
+"""Bytes of a task besides its name."""
+_CARD: Final = 200
+"""Bytes of a card that it asks for, besides its name."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,6 +66,15 @@ class GroupFacts:
     """What a write of ours may test instead of the version."""
     quota_condition: StoredQuotaCondition = NO_QUOTA_CONDITION
     """The one that we write beside Volcano."""
+
+    @property
+    def kept_size(self) -> int:
+        """Bytes that it takes (P8): at least what is measured, and not twice that."""
+        size = _GROUP + len(self.key)
+        size += sum(_TASK + len(task) for task in self.tasks)
+        size += sum(_CARD + 2 * len(card) for row in self.request.cards for card in row.cards)
+        size += sum(_CARD + len(name) for name, _ in self.request.resources)
+        return size + (len(self.stored.judged) if self.stored is not None else 0)
 
 
 def group_facts(group: PodGroup) -> GroupFacts:
@@ -101,6 +116,30 @@ def _tasks(spec: GroupSpec) -> Mapping[str, int]:
     if not by_task or minimum_problem(spec.min_member, by_task):
         return _NO_TASKS
     return {kept_name(task): least for task, least in sorted(by_task.items()) if least}
+
+
+def minimum_problem(min_member: int | None, by_task: Mapping[str, int] | None) -> str:
+    """What is wrong with a group's minimum, in words; empty if nothing is.
+
+    An absent minimum is a group that is no gang. Stored all the same, less than one is read as
+    absent, and of a minimum by task nothing is read.
+    """
+    if min_member is not None:
+        if min_member < 1:
+            return group_messages.minimum_too_small(min_member)
+        if min_member > MIN_MEMBER.most:
+            return request_messages.beyond_limit(MIN_MEMBER, min_member, of="the group")
+    if not by_task:
+        return ""
+    if len(by_task) > TASKS.most:
+        return request_messages.beyond_limit(TASKS, len(by_task), of="the group")
+    for task, minimum in by_task.items():
+        if minimum < 0:
+            return group_messages.task_minimum_negative(task, minimum)
+    together = sum(by_task.values())
+    if min_member is not None and together > min_member:
+        return group_messages.task_minimums_too_large(together, min_member)
+    return ""
 
 
 @dataclass(slots=True, frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from cardquota.quota.decisions.groups import (
     vote_without_judgement,
 )
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.ledger.groups import AskedCards, PodGroupState
+from cardquota.quota.ledger.groups import AskedCards, PodGroupState, Stage
 
 from ...releasing import QUEUE, a_cluster, waiting
 
@@ -126,7 +126,7 @@ def test_nor_is_one_without_cards_whose_pods_are_there(name: str) -> None:
     pods = [a_pod(n).in_group(name).with_cpu("1") for n in ("a", "b")]
     ledger = a_cluster(a_group(name).in_queue("red").of(2), *pods, enqueues=False)
     group = ledger.groups[f"team/{name}"]
-    assert group.begun
+    assert group.stage is not Stage.WAITING
     assert vote_without_judgement(ledger, group) is Vote.ABSTAIN
 
 

@@ -21,7 +21,7 @@ from builders import (
 )
 from builders.body import Body
 from builders.group import GroupBody
-from cardquota.quota import Outcome, Reason
+from cardquota.quota import Reason
 from cardquota.quota.decisions.groups import judge_group
 from cardquota.quota.ledger import Ledger
 
@@ -38,26 +38,6 @@ def a_world(quota: Mapping[str, int], *more: Body) -> Ledger:
 
 def asking(cards: Mapping[str, int] | str) -> GroupBody:
     return GANG.requesting(cards)
-
-
-def test_what_fits_the_empty_queue_is_admitted_whatever_runs_there() -> None:
-    """Whether there is room now is E1's question."""
-    busy = a_pod("busy").in_queue("red").naming(H200).asking_for(3)
-    ledger = a_world({H200: 3}, busy.stamped("red", {H200: 3}).on_node("h200-a"))
-    verdict = judge_group(ledger, asking({H200: 3}).facts())
-    assert verdict.outcome is Outcome.FITS
-    assert verdict.warnings == ()
-
-
-def test_section_9_more_than_the_quota_is_told_with_what_is_charged_now() -> None:
-    busy = a_pod("busy").in_queue("red").naming(H200).asking_for(2)
-    ledger = a_world({H200: 3}, busy.stamped("red", {H200: 2}).on_node("h200-a"))
-    verdict = judge_group(ledger, asking({H200: 5}).facts())
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INSUFFICIENT_CARD)
-    assert verdict.text == (
-        f"Queue <red> has insufficient <{H200}> quota: requested <5>, total would be <7>, but "
-        "capability is <3>; ask for at most 3, or ask the queue's owner for a higher quota"
-    )
 
 
 def test_t3_pods_with_a_choice_that_are_charged_are_in_the_total_once() -> None:
@@ -90,19 +70,6 @@ def test_t3_alternatives_are_judged_exactly(
         assert verdict.reason is Reason.INSUFFICIENT_CARD
 
 
-def test_t3_of_several_rows_all_that_compete_are_told() -> None:
-    verdict = judge_group(
-        a_world({H200: 1, H800: 1, R4090: 9}),
-        asking({R4090: 1, f"{H200}|{H800}": 2, H200: 1}).facts(),
-    )
-    assert verdict.text == (
-        f"Queue <red> has insufficient <{H200}> quota: requested <3>, total would be <3>, but "
-        f"capability is <1>; Queue <red> has insufficient <{H800}> quota: requested <2>, total "
-        "would be <2>, but capability is <1>; let fewer pods start together, ask for less in each, "
-        "or ask the queue's owner for a higher quota"
-    )
-
-
 _SMALL = st.integers(0, 3)
 _ROWS = st.dictionaries(
     st.lists(st.sampled_from([H200, H800, R4090]), min_size=1, max_size=3, unique=True).map(tuple),
@@ -121,32 +88,6 @@ def test_t3_as_by_trying_every_assignment(
     fits = judge_group(a_world(quota), asking(asked).facts()).fits
     wants = [(cards, 1) for cards, number in rows.items() for _ in range(number)]
     assert fits == can_be_served(quota, wants)
-
-
-def test_q1_a_card_outside_the_quota() -> None:
-    verdict = judge_group(a_world({H200: 3}), asking({H200: 1, f"{H800}|{R4090}": 2}).facts())
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.CARD_NOT_IN_QUOTA)
-    assert verdict.text == (
-        f"Queue <red> has insufficient <{H800}> quota: requested <2>, total would be <2>, but "
-        f"capability is <0>; Queue <red> has insufficient <{R4090}> quota: requested <2>, total "
-        "would be <2>, but capability is <0>; the card is not in the queue's quota (its cards: "
-        f"{H200}); use one of those, or ask the queue's owner for a quota of this card"
-    )
-
-
-def test_p4_a_card_that_nobody_has() -> None:
-    verdict = judge_group(a_world({H200: 3}), asking({"NVIDIA-H2000": 1}).facts())
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)
-    assert verdict.text == (
-        "Queue <red>, requested <1> of <NVIDIA-H2000>: card <NVIDIA-H2000> is not known: no node "
-        "offers it; correct volcano.sh/card.request (`kubectl get queues` shows the cards with a "
-        "quota); did you mean <NVIDIA-H200>?"
-    )
-    part = judge_group(a_world({H200: 3, SLICE: 1}), asking({f"{H200}|{SLICE}": 1}).facts())
-    assert (
-        "nodes have its product, but not in this form (whole card, slice or share); correct"
-        in part.text
-    )
 
 
 def test_p4_a_pool_at_zero_is_known_and_warned_of() -> None:
@@ -197,55 +138,11 @@ def test_p2_cards_of_pools_at_zero_may_have_one_resource_name() -> None:
     assert judge_group(ledger, asking({"B300|B200": 1, H200: 1}).facts()).fits
 
 
-def test_e5_what_cannot_be_read() -> None:
-    verdict = judge_group(a_world({H200: 3}), asking("[]").facts())
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)
-    assert verdict.text == (
-        "Queue <red>: the annotation volcano.sh/card.request cannot be read: it is a list, not a "
-        "JSON object; correct it, or leave it out"
-    )
-
-
-@pytest.mark.parametrize(
-    ("resources", "dimension", "numbers"),
-    [
-        ({"cpu": "9"}, "cpu", "requested <9>, total would be <9>, but capability is <8>"),
-        ({"memory": "17Gi"}, "memory", "requested <17Gi>, total would be <17Gi>, but"),
-    ],
-)
-def test_q2_cpu_and_memory_above_the_capability(
-    resources: Mapping[str, str], dimension: str, numbers: str
-) -> None:
-    queue = a_queue("red").with_quota({H200: 3}).limited_to(cpu="8", memory="16Gi")
-    verdict = judge_group(a_ledger(*CARDS, queue), GANG.needing(resources).facts())
-    assert verdict.outcome is Outcome.NEVER
-    assert f"Queue <red> has insufficient <{dimension}> quota: {numbers}" in verdict.text
-    all_of_it = GANG.needing({"cpu": 8, "memory": "16Gi"})
-    assert judge_group(a_ledger(*CARDS, queue), all_of_it.facts()).fits
-
-
 def test_p6_a_group_with_cards_may_be_free_of_cpu_and_memory() -> None:
     queue = a_queue("red").with_quota({H200: 3}).limited_to(cpu="8")
     ledger = a_ledger(*CARDS, queue, exempt_cpu_memory=True)
     assert judge_group(ledger, asking({H200: 1}).needing({"cpu": "9"}).facts()).fits
     assert not judge_group(ledger, GANG.needing({"cpu": "9"}).facts()).fits
-
-
-def test_e5_a_queue_that_takes_no_group_of_this_namespace() -> None:
-    queue = a_queue("red").with_quota({H200: 3})
-    group = asking({H200: 2}).facts()
-    for shut, reason, text in (
-        (a_queue("blue"), Reason.QUEUE_NOT_FOUND, "Queue <red> does not exist (the group requests"),
-        (queue.closed(), Reason.QUEUE_NOT_OPEN, "Queue <red> is Closed and takes nothing new (the"),
-        (queue.open_to("vision"), Reason.QUEUE_NOT_OPEN, "is not open to namespace <team> (the gr"),
-    ):
-        ledger = a_ledger(*CARDS, shut)
-        verdict = judge_group(ledger, group)
-        assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, reason)
-        assert text in verdict.text
-        # What is there already is not kept out by what has become of its queue.
-        if shut.name == "red":
-            assert judge_group(ledger, group, enters=False).fits
 
 
 def test_a_queue_that_is_not_seen_says_nothing_of_a_group_that_is_there() -> None:

@@ -65,7 +65,7 @@ def test_where_it_is_not_known_nothing_is_reserved(job: VolcanoJobBody) -> None:
 
 
 def test_whose_group_it_is() -> None:
-    assert job_of(f"team/train-{UID}") == "train"
+    assert job_of(f"team/train-{UID}") == "team/train"
     assert job_of("team/train") == ""
 
 

@@ -9,7 +9,7 @@ def test_a_failed_member_is_counted_until_it_is_gone() -> None:
     ledger = a_ledger(*CARDS, a_group().of(2), FAILED)
     group = ledger.groups["team/gang"]
     ledger.dirty.take_groups()
-    assert (group.failed, group.members, group.there) == ({FAILED.uid}, {}, 0)
+    assert (group.failed, group.members, group.members_existing) == ({FAILED.uid}, {}, 0)
     see(ledger, FAILED.at_revision(2))
     assert ledger.dirty.take_groups() == set()
     ledger.pod_gone(FAILED.uid)

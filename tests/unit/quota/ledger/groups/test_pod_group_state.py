@@ -8,6 +8,7 @@ from builders import CARDS, H200, Body, a_group, a_ledger, a_namespace, a_pod, a
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota.ledger import Charges, Ledger
+from cardquota.quota.ledger.groups import Stage
 from cardquota.quota.pods import PodRecord
 from cardquota.quota.reports.drift import drift
 
@@ -210,6 +211,29 @@ def test_a_gang_has_started_when_its_minimum_is_held_or_a_part_of_it_and_the_res
     reserved = GANG.of(3).reserving("red", {H200: 2})
     assert a_cluster(reserved, member("a", 1)).groups[KEY].started
     assert not a_cluster(reserved).groups[KEY].started
+
+
+@pytest.mark.parametrize(
+    ("things", "stage"),
+    [
+        ((), Stage.WAITING),
+        ((member("a"),), Stage.WAITING),
+        ((member("a"), member("b")), Stage.PRESENT),
+        ((GANG.reserving("red", {H200: 2}), member("a")), Stage.RESERVED),
+        ((GANG.enqueued("red", {H200: 2}), member("a")), Stage.RESERVED),
+        ((GANG.reserving("red", {H200: 2}), member("a", 1)), Stage.STARTING),
+        ((GANG.reserving("blue", {H200: 2}), member("a", 1)), Stage.INCOMPLETE),
+        ((GANG.enqueued("red", {H200: 2}), member("a", 1)), Stage.INCOMPLETE),
+        ((member("a", 1), member("b")), Stage.INCOMPLETE),
+        ((member("a", 1), member("b", 2), member("c")), Stage.RUNNING),
+        ((GANG.in_phase("Completed"), member("a")), Stage.COMPLETED),
+        ((GANG.in_phase("Completed"), member("a", 1)), Stage.INCOMPLETE),
+        ((GANG.of(1), member("a", 1)), Stage.RUNNING),
+        ((GANG.of(0),), Stage.WAITING),
+    ],
+)
+def test_a_group_is_at_one_stage(things: tuple[Body, ...], stage: Stage) -> None:
+    assert a_cluster(GANG, *things).groups[KEY].stage is stage
 
 
 def test_a_group_waits_with_its_members_or_to_be_enqueued_or_until_it_is_tried_again() -> None:

@@ -1,1 +1,0 @@
-"""E6: who goes first within a queue."""
