@@ -17,9 +17,8 @@ from cardquota.quota.objects.workload import PodTemplate
 from cardquota.quota.pods.pod_facts import PodFacts
 from cardquota.quota.pods.workload_facts import WorkloadFacts, pod_of, pod_of_template
 
-from .own_pods import Makers
 from .review import Request
-from .workload_objects import KINDS, is_made_by
+from .workload_objects import KINDS, Makers, is_made_by
 
 Replicas = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
 """A number that the API server could send: it has 32 bits."""

@@ -29,11 +29,10 @@ from cardquota.quota.decisions.queue_room import QueueRoom
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import shortfall_messages, workload_messages
 from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.quota.pods.workload_usage import WorkloadUsage
+from cardquota.quota.pods.pods_by_controller import WorkloadUsage
 from cardquota.quota.verdict import Effect, Outcome, Verdict, effect_of
 from cardquota.settings import Settings
 
-from .own_pods import OwnPods
 from .pod_judge import VisibilityWait
 from .review import (
     ANY,
@@ -49,6 +48,7 @@ from .review import (
     try_again,
 )
 from .scale_targets import Scale, ScaleTarget, ScaleTargets
+from .workload_objects import OwnPods
 
 MOST_WAITING: Final = 64
 """Reviews of one namespace that may wait for their turn. Others are to try again."""

@@ -34,19 +34,20 @@ from cardquota.quota.messages import group_messages, request_messages, shortfall
 from cardquota.quota.own_keys import KEYS_OF_PODS
 from cardquota.quota.pods.pod_facts import PodFacts, alias_warning
 from cardquota.quota.pods.pod_request import PodRequest
+from cardquota.quota.pods.pods_by_controller import WorkloadUsage
 from cardquota.quota.pods.workload_facts import pod_of_template
-from cardquota.quota.pods.workload_usage import WorkloadUsage
 from cardquota.quota.verdict import Effect, Outcome, Shortfall, Verdict, effect_of
 from cardquota.quota.vocabulary import Reason
 from cardquota.settings import Settings
 
 from .keys import keys_beside_template, template_key_warnings
-from .own_pods import Makers, OwnPods
 from .pod_judge import CardlessClaims, VisibilityWait, with_claims
 from .pods import foreign_gates
 from .review import VALIDATE, AdmissionResponse, Request, Routes, is_large, too_large
 from .workload_objects import (
     KINDS,
+    Makers,
+    OwnPods,
     ReviewedWorkload,
     StoredWorkload,
     UpdatedDeployment,

@@ -7,7 +7,7 @@ import pytest
 from builders import H200
 from cardquota.loop import time_slice
 from cardquota.quota.pods import pods_by_controller as made_pods
-from cardquota_webhooks import AdmissionResponse, WorkloadReviews, decode, own_pods
+from cardquota_webhooks import AdmissionResponse, WorkloadReviews, decode, workload_objects
 
 from .endpoint import Endpoint, review_of
 from .scale_review import Watches, scaling
@@ -71,7 +71,7 @@ async def test_of_several_at_once_one_is_counted_after_the_other() -> None:
 
 async def test_nobody_waits_long_for_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is admitted without one."""
-    monkeypatch.setattr(own_pods, "COUNT_TIMEOUT", 0.0)
+    monkeypatch.setattr(workload_objects, "COUNT_TIMEOUT", 0.0)
     async with Endpoint(QUEUE, *own(MANY)) as endpoint:
         assert await warned(endpoint, "deployments", pod(), stored(pod()), replicas=MANY + 5) == []
 

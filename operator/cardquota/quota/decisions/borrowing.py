@@ -17,8 +17,8 @@ from ..messages.shortfall_messages import advice_rollout
 from ..pods.live_holdings import DAEMON_SET, REPLICA_SET, UpdatePart, part_of
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_request import PodRequest
+from ..pods.pods_by_controller import WorkloadUsage
 from ..pods.workload_facts import WorkloadFacts
-from ..pods.workload_usage import WorkloadUsage
 from ..verdict import Outcome, Shortfall, Verdict
 from .over_quota import over_quota
 from .queue_room import QueueRoom

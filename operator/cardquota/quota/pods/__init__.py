@@ -10,11 +10,11 @@ from .pod_facts import PodFacts, State, alias_warning, card_problem, card_text
 from .pod_record import ChargeState, PodRecord, SortKey
 from .pod_request import InvalidRequest, PodRequest, invalid_request
 from .pod_total import PodTotals, oversized_totals, pod_totals
+from .pods_by_controller import WorkloadUsage
 from .queue_users import HeldCards
 from .reading import Reading, Readings, read
 from .workload_cache import WorkloadCache
 from .workload_facts import WorkloadFacts, pod_of
-from .workload_usage import WorkloadUsage
 
 __all__ = [
     "REPLICA_SET",
