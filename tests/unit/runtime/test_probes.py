@@ -188,7 +188,7 @@ async def test_who_leaves_does_not_take_the_page_along() -> None:
 # --- who may read the metrics ------------------------------------------------------------------
 
 
-class Reviewer:
+class TokenReviewer:
     """An API server that knows two tokens, of which one may read."""
 
     def __init__(self) -> None:
@@ -213,8 +213,8 @@ class Reviewer:
         return msgspec.json.encode({"status": status})
 
 
-def guarded() -> tuple[Reviewer, Asked]:
-    reviewer = Reviewer()
+def guarded() -> tuple[TokenReviewer, Asked]:
+    reviewer = TokenReviewer()
     return reviewer, Asked(access=access_by(reviewer))
 
 
@@ -246,7 +246,7 @@ async def test_an_answer_holds_for_a_while() -> None:
 
 
 async def test_forged_tokens_cost_few_questions_and_little_memory() -> None:
-    reviewer = Reviewer()
+    reviewer = TokenReviewer()
     access = access_by(reviewer)
     asked = Asked(access=access)
     reviewer.may_answer.clear()
