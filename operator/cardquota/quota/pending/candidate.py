@@ -52,6 +52,8 @@ class Shortage(NamedTuple):
     """What it may close to those behind it."""
     epoch: int = 0
     """When it was judged: what it waits for may be unknown by now, and never come."""
+    free_compute: tuple[int, ...] = ()
+    """What was free of cpu and memory then: whether it closes these depends on it."""
 
 
 class PodClass:

@@ -102,16 +102,22 @@ class _Cycle:
         fifo = account.facts is not None and account.facts.fifo
         self._starvation = None if fifo else starvation
         self._may_close = _anybody if fifo else _who_has_waited_too_long(starvation)
+        self._begin()
+
+    def _begin(self) -> None:
         self._heads: _Heads | None = None
         self._closed: dict[str, Behind] = {}
         """By card, cpu or memory: what those are told who want it, and come from here on."""
         self._after: ReleaseKey | None = None
         """The place of the last inadmissible class that was looked at."""
+        self._free_compute = self._judge.free_compute
 
     def in_order(self, before: str | None) -> Iterator[Opening | None]:
         """One step after the other."""
         pending, judge = self._pending, self._judge
         while True:
+            if self._closed and self._free_compute != judge.free_compute:
+                self._begin()  # a head may lack cpu or memory by what was released behind it
             # 1. The next in order: one to be tried, or one with as much room as it needs. Heads on
             #    the way, which lack room, close cards to those behind them.
             if pending.refresh(self._ledger.epoch, self._account.limit):
@@ -145,6 +151,8 @@ class _Cycle:
                     return
             else:
                 shortage = _shortage(found, asked, self._ledger.epoch, reserved=reserved)
+                if shortage is not None:
+                    shortage = shortage._replace(free_compute=judge.free_compute)
                 self._wait(candidate, inadmissible, asked, found, shortage)
                 yield None
 
@@ -164,9 +172,14 @@ class _Cycle:
             if first is None or (active and active.indexed_key < first.release_key):
                 return active, None
             self._after = first.release_key
-            if not first.lacks_room(free, epoch):
+            if not first.lacks_room(free, epoch) or self._closes_otherwise(first):
                 return first.first, first
             self._close(first)
+
+    def _closes_otherwise(self, head: InadmissibleClass) -> bool:
+        """Whether it may lack cpu or memory now and did not when it was judged, or the reverse."""
+        shortage = head.shortage
+        return bool(shortage.closes) and shortage.free_compute != self._judge.free_compute
 
     def _behind(self, asked: frozenset[str]) -> Behind | None:
         """Behind what one waits that asks for these; None: nothing of it is closed."""

@@ -68,6 +68,14 @@ class ReleaseJudge:
         limit = self._account.limit(room)
         return _ENDLESS if limit is None else limit - self._account.row(room).charged
 
+    @property
+    def free_compute(self) -> tuple[int, ...]:
+        """How much cpu and memory is free, without elastic pods and with them. Where they are not
+        limited it does not change.
+        """
+        rooms = (room for d in COMPUTE_RESOURCES for room in (d, BesideElastic(d)))
+        return tuple(min(self.free(room), _ENDLESS) for room in rooms)
+
     def judge(self, candidate: Candidate) -> Opening | Wait:
         """Whether it opens, or is enqueued, now."""
         if candidate.group_to_enqueue is not None:

@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from builders import H200, H800, a_group, a_pod, a_queue, see
+from builders import H200, H800, Body, a_group, a_pod, a_queue, see
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota import Reason
@@ -353,3 +353,28 @@ def test_i5_those_behind_are_not_looked_at_again(*, fifo: bool) -> None:
     account = ledger.account("red")
     assert account is not None
     assert list(release_cycle(ledger, account, starvation=LONG)) == []
+
+
+# --- cpu ------------------------------------------------------------------------------------------
+
+
+def fifo_with_cpu(cores: int) -> Body:
+    return RED.limited_to(cpu=str(cores)).fifo()
+
+
+def test_cpu_that_the_head_lacks_no_more_is_open() -> None:
+    """It still lacks its card, so it is not judged for itself."""
+    head = waiting("head", 1).with_cpu("2")
+    behind = later(waiting("behind", 1, H800)).with_cpu("1")
+    holder = waiting("holder", 0).with_cpu("2").stamped("red", {}).on_node("n")
+    ledger = a_cluster(fifo_with_cpu(3), holds("r", 4), holder, head, behind)
+    assert opened(ledger) == []
+    ends(ledger, "holder")
+    assert opened(ledger) == [["behind"]]
+
+
+def test_cpu_that_the_head_lacks_by_what_is_released_behind_it_is_closed() -> None:
+    head = waiting("head", 1).with_cpu("2")
+    first, second = (later(waiting(name, 1, H800)).with_cpu("1") for name in ("b0", "b1"))
+    ledger = a_cluster(fifo_with_cpu(2), holds("r", 4), head, first, second)
+    assert opened(ledger) == [["b0"]]
