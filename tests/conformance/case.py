@@ -100,7 +100,7 @@ class Thing:
 
 
 @dataclass(frozen=True)
-class Stage:
+class CaseStage:
     """A change, and what holds afterwards."""
 
     things: tuple[Thing, ...]
@@ -122,7 +122,7 @@ class Case:
     prefix: str
     """Of all its names."""
     given: tuple[Thing, ...]
-    stages: tuple[Stage, ...]
+    stages: tuple[CaseStage, ...]
     """The first is what `simulate` can be asked for; the others are changes on a cluster."""
     settings: Mapping[str, Any]
     """Of the configuration. A cluster has one configuration: such a case is simulated alone."""
@@ -169,7 +169,7 @@ def _case(prefix: str, case: Mapping[str, Any]) -> Case:
     )
 
 
-def _stage(stage: Mapping[str, Any], prefix: str, namespace: str) -> Stage:
+def _stage(stage: Mapping[str, Any], prefix: str, namespace: str) -> CaseStage:
     if unknown := set(stage) - _STAGE:
         raise ValueError(f"unknown keys {unknown}")
     rows: Sequence[Row] = stage.get("change", ())
@@ -179,7 +179,7 @@ def _stage(stage: Mapping[str, Any], prefix: str, namespace: str) -> Stage:
         raise ValueError(f"nothing is expected of {silent}")
     pods = {t.name: t.pods for t in making_pods}
     pods |= {name: _expected(found) for name, found in stage.get("expect", {}).items()}
-    return Stage(
+    return CaseStage(
         things,
         tuple(row for row in rows if "delete" in row),
         pods,

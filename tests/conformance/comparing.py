@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .case import Case, Expected, Stage
+from .case import Case, CaseStage, Expected
 from .found import ObservedCase, PodFound, Rows
 from .patterns import holds, says, says_each
 
@@ -27,7 +27,7 @@ def differences(case: Case, found: ObservedCase) -> list[str]:
     return told
 
 
-def differences_in(stage: Stage, found: ObservedCase) -> list[str]:
+def differences_in(stage: CaseStage, found: ObservedCase) -> list[str]:
     """The same of the pods, rows and answers of one stage."""
     return [
         *_of_pods(stage.pods, found.pods),
@@ -61,7 +61,7 @@ def _of_rows(expected: Mapping[str, Any], found: Mapping[str, Rows]) -> Iterator
                 yield f"queue {queue}, {name}: {wrong}, not {numbers}"
 
 
-def _of_answers(stage: Stage, found: Mapping[str, Any]) -> Iterator[str]:
+def _of_answers(stage: CaseStage, found: Mapping[str, Any]) -> Iterator[str]:
     for kind, answers in stage.answers.items():
         for name, expected in answers.items():
             there = found.get(kind, {}).get(name, {})

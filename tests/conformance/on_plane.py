@@ -14,7 +14,7 @@ from cardquota_dev.predicate import Predicate
 from cardquota_dev.testing import Cluster, eventually
 from integration.asking import MERGE, ApiReply, ask
 
-from .case import ALTERED, Case, Expected, Stage, Thing
+from .case import ALTERED, Case, CaseStage, Expected, Thing
 from .comparing import differences_in
 from .found import ADMITTED, DENIED, UNMANAGED, ObservedCase
 from .patterns import says, says_each
@@ -103,7 +103,7 @@ class OnPlane:
             wrong += [f"then {number}: {text}" for text in self._change(stage)]
         return found, wrong
 
-    def _enter(self, stage: Stage) -> None:
+    def _enter(self, stage: CaseStage) -> None:
         altered = False
         for thing in stage.things:
             if thing.kind in ALTERED:
@@ -133,7 +133,7 @@ class OnPlane:
         if "group" not in thing.row and answers & {ADMITTED, UNMANAGED}:
             self._wait(lambda: not self._pods_wrong({thing.name: thing.pods}))
 
-    def _change(self, stage: Stage) -> list[str]:
+    def _change(self, stage: CaseStage) -> list[str]:
         wrong: list[str] = []
         for row in stage.deletes:
             wrong += self._delete(row)
@@ -171,7 +171,7 @@ class OnPlane:
 
     # --- what is there --------------------------------------------------------------------
 
-    def _settled(self, stage: Stage, simulated: ObservedCase) -> bool:
+    def _settled(self, stage: CaseStage, simulated: ObservedCase) -> bool:
         return (
             all(self.sight.rows(name) == rows for name, rows in simulated.rows.items())
             and all(self.sight.told(name) for name in simulated.not_counted)
@@ -180,7 +180,7 @@ class OnPlane:
             and not self.sight.stored_wrong(stage, self.case.namespace)
         )
 
-    def _found(self, stage: Stage, simulated: ObservedCase) -> ObservedCase:
+    def _found(self, stage: CaseStage, simulated: ObservedCase) -> ObservedCase:
         written = (*self.case.objects("queue"), *self.case.objects("group"))
         said = {thing.name: sentence(self.sight.replies[thing.name], thing) for thing in written}
         return ObservedCase(
@@ -201,12 +201,12 @@ class OnPlane:
         )
 
     def _pods_wrong(self, expected: Mapping[str, list[Expected]]) -> list[str]:
-        stage = Stage((), (), expected, {}, {}, {})
+        stage = CaseStage((), (), expected, {}, {}, {})
         found = ObservedCase(pods={name: self.sight.pods(name) for name in expected})
         return differences_in(stage, found)
 
-    def _answers_wrong(self, stage: Stage) -> list[str]:
-        asked = Stage((), (), {}, {}, {}, stage.answers)
+    def _answers_wrong(self, stage: CaseStage) -> list[str]:
+        asked = CaseStage((), (), {}, {}, {}, stage.answers)
         found = ObservedCase(answers=self.sight.answers(stage, self.case.namespace))
         return differences_in(asked, found)
 

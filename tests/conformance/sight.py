@@ -12,7 +12,7 @@ from cardquota.quota.messages import report_messages
 from cardquota_dev.testing import Cluster
 from integration.asking import ApiReply, Object, ask
 
-from .case import Stage, Thing
+from .case import CaseStage, Thing
 from .found import ADMITTED, DENIED, GATED, UNMANAGED, PodFound, pod_found
 from .patterns import says
 from .questions import question
@@ -104,7 +104,7 @@ class Sight:
                         return str(event["message"]).removeprefix(start).removesuffix(end)
         return ""
 
-    def stored_wrong(self, stage: Stage, namespace: str) -> list[str]:
+    def stored_wrong(self, stage: CaseStage, namespace: str) -> list[str]:
         """What only a cluster keeps: the pods' affinity, and conditions of the queues."""
         told = []
         for name, (one, *_) in stage.pods.items():
@@ -131,7 +131,7 @@ class Sight:
         query = urllib.parse.urlencode({"fieldSelector": field_selector})
         return list(self.get(f"/api/v1/namespaces/{namespace}/events?{query}")["items"])
 
-    def answers(self, stage: Stage, namespace: str) -> dict[str, dict[str, Any]]:
+    def answers(self, stage: CaseStage, namespace: str) -> dict[str, dict[str, Any]]:
         """What is said to whoever asks the operator what the table asks."""
         return {
             kind: {name: self._answer(kind, name, namespace) for name in expected}

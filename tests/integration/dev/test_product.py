@@ -29,6 +29,7 @@ def test_admission_is_live(product_plane: Cluster) -> None:
     assert refused(product_plane)
 
 
+@pytest.mark.slow
 def test_check_compares_with_the_settings_of_the_plane(product_plane: Cluster) -> None:
     """Those are on no command line: webhooks are called by a URL, as the ConfigMap says."""
     done = subprocess.run(

@@ -15,7 +15,7 @@ from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, eventually, fresh_namespace, running_plane
 from integration.asking import MERGE, ask, highest_metric
 from integration.roomy_nodes import T1000, T2000, add_roomy_nodes
-from integration.team import Team, notes
+from integration.team import Team, let_through, notes
 
 from .conftest import ACCOUNTS, NAMESPACE
 from .volcano_jobs import phase, running, running_by_job, submit, volcano_job
@@ -239,11 +239,17 @@ def test_where_nothing_is_enforced_it_is_none_of_ours(team: Team, volcano: Volca
 
 
 def test_a_request_that_can_never_fit_is_rejected(team: Team, volcano: VolcanoCalls) -> None:
-    """The quota was lowered after it was written."""
+    """The quota was lowered after it was written, and before there was room for it."""
     team.has_queue({T1000: 2})
+    held = team.a_pod("held", 1, T1000)
+    assert team.create(held).ok
+    team.until(lambda: let_through(team.pod("held")), "it holds a card")
     found = a_group(team, "large", request=json.dumps({T1000: 2}))
     team.set_quota({T1000: 1})
-    team.until(lambda: volcano.vote(found) == REJECT, "it waits")
+    team.until_row(T1000, quota=1)
+    assert team.delete(held).ok
+    team.until_row(T1000, allocated=0, inqueue=0)
+    assert volcano.vote(found) == REJECT
 
 
 def test_calls_that_cannot_be_read_get_a_sentence(volcano: VolcanoCalls) -> None:
