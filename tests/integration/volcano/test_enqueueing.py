@@ -246,9 +246,15 @@ def test_a_request_that_can_never_fit_is_rejected(team: Team, volcano: VolcanoCa
     team.until(lambda: let_through(team.pod("held")), "it holds a card")
     found = a_group(team, "large", request=json.dumps({T1000: 2}))
     team.set_quota({T1000: 1})
-    team.until_row(T1000, quota=1)
+
+    def known() -> bool:
+        """It is told why it waits once it was voted on."""
+        assert volcano.vote(found) == REJECT
+        return "capability is <1>" in why(groups(team)[0]).get("message", "")
+
+    team.until(known, "the quota is known")
     assert team.delete(held).ok
-    team.until_row(T1000, allocated=0, inqueue=0)
+    team.until(lambda: not team.pods(), "the card is free")
     assert volcano.vote(found) == REJECT
 
 
