@@ -1,6 +1,5 @@
 """The product with one of the safeguards taken out that are for Volcano alone."""
 
-from dataclasses import replace
 from typing import Any
 
 from cardquota.extender import EnqueueAsk, EnqueueVotes
@@ -27,13 +26,13 @@ def vote_unreserved(breaker: Breaker) -> None:
 
 
 def refused_jobs(breaker: Breaker) -> None:
-    """In a queue whose pods are refused where there is no room those of Jobs are refused, too."""
+    """Where there is no room pods of Jobs are refused, as those of Deployments are."""
     policy_of = LedgerReader.policy_of
 
-    def as_of_others(self: Any, facts: PodFacts, queue: str) -> Policy:
+    def as_of_deployments(self: Any, facts: PodFacts, queue: str) -> Policy:
         if not facts.of_volcano_job:
             return policy_of(self, facts, queue)
         breaker.count(LedgerReader, "policy_of")
-        return policy_of(self, replace(facts, of_volcano_job=False), queue)
+        return Policy.DENY
 
-    breaker.replace(LedgerReader, "policy_of", as_of_others, always=False)
+    breaker.replace(LedgerReader, "policy_of", as_of_deployments, always=False)
