@@ -38,9 +38,18 @@ def fitting(recount: Recount, queue: str) -> list[str]:
     for group in recount.groups.values():
         if group.queue == queue and asks(recount, group):
             beside = beside or recount.free(queue, elastic=recount.elastic(queue))
-            if fits(beside, recount.asks_of(group)):
+            if all(fits(beside, asked) for asked in _may_ask(recount, group)):
                 found.append(f"{group.key}, to be enqueued,")
     return found
+
+
+def _may_ask(recount: Recount, group: Group) -> list[Asks]:
+    """What it asks for; or, where only its Job names the card, what that may be: one of its
+    queue's.
+    """
+    if group.asks:
+        return [group.asks]
+    return [{(card,): n} for cards, n in recount.asks_of(group).items() for card in cards]
 
 
 def missing(recount: Recount, group: Group) -> int:

@@ -94,8 +94,8 @@ def test_one_whose_time_was_over_is_asked_about_again(story: Story) -> None:
     assert fits(story) == [f"{NAMESPACE}/g, to be enqueued,"]
 
 
-def test_one_that_may_have_any_card_fits_where_all_have_room_together(story: Story) -> None:
-    story.queue("q", {A: 1, B: 1}).of_a_job("g", "")
+def test_one_whose_card_only_its_job_names_fits_where_each_has_room(story: Story) -> None:
+    story.queue("q", {A: 2, B: 2}).of_a_job("g", "")
     assert fits(story) == [f"{NAMESPACE}/g, to be enqueued,"]
     story.waits("x").opens("x")
     assert fits(story) == []
