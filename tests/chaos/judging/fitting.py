@@ -21,7 +21,7 @@ def fitting(recount: Recount, queue: str) -> list[str]:
         group = recount.groups.get(pod.group)
         if pod.group and group is None:
             continue  # its group is not there: nobody knows how many it needs
-        if group is not None and missing(recount, group) > 0 and not _goes_on(group):
+        if group is not None and missing(recount, group) > 0 and not _goes_on(recount, group):
             gangs.setdefault(group.key, []).append(pod)
         elif not pod.amount or any(
             room_of(card, free_for(group)) >= pod.amount for card in pod.cards
@@ -83,9 +83,12 @@ def may_stay(recount: Recount, group: Group) -> bool:
     return there < max(1, group.minimum) or any(over)
 
 
-def _goes_on(group: Group) -> bool:
-    """Whether its members go one by one since it was started."""
-    return group.reserved_in == group.queue and not group.enqueued
+def _goes_on(recount: Recount, group: Group) -> bool:
+    """Whether its members go one by one since it was started. If all that were let through are
+    gone, those that wait start whole (E2).
+    """
+    reserved = group.reserved_in == group.queue and not group.enqueued
+    return reserved and recount.started(group.key) > 0
 
 
 def _one_card_each(pods: list[StoredPod]) -> Asks:

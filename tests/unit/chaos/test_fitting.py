@@ -41,5 +41,8 @@ def test_a_gang_fits_whole_or_not_at_all(story: Story) -> None:
 
 
 def test_a_member_has_what_its_group_reserves(story: Story) -> None:
+    """Once some of it was let through; else it starts whole."""
     story.group("g", 3, reserving=3).waits("a", group="g").waits("x")
+    assert fits(story) == []
+    story.waits("b", group="g").opens("b")
     assert fits(story) == ["a"]
