@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .command_group import CommandGroup
-from .output import EXIT_CODES, Output, PlainOutput
+from .output import EXIT_CODES, ClusterChoice, Output, PlainOutput
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -201,15 +201,8 @@ def cards(
     settings = settings_of(config)
     from .commands.cards import cards as list_cards
 
-    raise typer.Exit(
-        list_cards(
-            settings,
-            files=files or (),
-            kubeconfig=kubeconfig,
-            context=context,
-            output=output,
-        )
-    )
+    cluster = ClusterChoice(kubeconfig, context)
+    list_cards(settings, files=files or (), cluster=cluster, output=output)
 
 
 @app.command()
@@ -235,16 +228,15 @@ def top(
     """
     if watch and output.is_data:
         raise typer.BadParameter("is for text alone: leave out -o", param_hint="--watch")
-    settings = settings_of(config)
+    settings, cluster = settings_of(config), ClusterChoice(kubeconfig, context)
     if watch:
         from .commands.watched_top import watch_top
 
-        raise typer.Exit(
-            watch_top(settings.namespace, kubeconfig=kubeconfig, context=context, output=output)
-        )
+        watch_top(settings.namespace, cluster=cluster, output=output)
+        return
     from .commands.top import top as show_top
 
-    raise typer.Exit(show_top(settings, kubeconfig=kubeconfig, context=context, output=output))
+    show_top(settings, cluster=cluster, output=output)
 
 
 @app.command()
@@ -269,16 +261,8 @@ def inspect(
     settings = settings_of(config)
     from .commands.inspect import inspect as inspect_cards
 
-    raise typer.Exit(
-        inspect_cards(
-            settings,
-            node=node,
-            details=details,
-            kubeconfig=kubeconfig,
-            context=context,
-            output=Output(output),
-        )
-    )
+    cluster = ClusterChoice(kubeconfig, context)
+    inspect_cards(settings, node=node, details=details, cluster=cluster, output=Output(output))
 
 
 @app.command()
@@ -316,8 +300,7 @@ def check(
             settings,
             given=config is not None,
             namespace=namespace,
-            kubeconfig=kubeconfig,
-            context=context,
+            cluster=ClusterChoice(kubeconfig, context),
             output=Output(output),
         )
     )
@@ -349,16 +332,8 @@ def queue(
     from .commands.queue import queue as show_queue
 
     checked_name(name, of="queue")
-    raise typer.Exit(
-        show_queue(
-            name,
-            settings_of(None).namespace,
-            limit=limit,
-            kubeconfig=kubeconfig,
-            context=context,
-            output=Output(output),
-        )
-    )
+    cluster, own = ClusterChoice(kubeconfig, context), settings_of(None).namespace
+    show_queue(name, own, limit=limit, cluster=cluster, output=Output(output))
 
 
 @app.command()
@@ -413,16 +388,8 @@ def explain(
         raise MissingNameError("KIND NAME")
     checked_name(name)
     checked_namespace(namespace)
-    raise typer.Exit(
-        explain_workload(
-            found,
-            name,
-            namespace=namespace,
-            kubeconfig=kubeconfig,
-            context=context,
-            output=Output(output),
-        )
-    )
+    cluster = ClusterChoice(kubeconfig, context)
+    explain_workload(found, name, namespace=namespace, cluster=cluster, output=Output(output))
 
 
 @app.command()

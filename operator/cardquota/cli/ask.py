@@ -16,10 +16,10 @@ from ..quota.answers.answer_forms import CardAmount
 from ..quota.objects.meta import Wire
 from ..quota.vocabulary import REVIEW_GROUP, REVIEW_VERSION
 from ..quota.words import first_of, lasting, seconds_of, show
-from .reading import FORBIDDEN, NOT_FOUND, no_namespace, without_call
+from .reading import FORBIDDEN, NOT_FOUND, ClusterError, no_namespace, without_call
 
 
-class NoAnswerError(Exception):
+class NoAnswerError(ClusterError):
     """The operator, or the API server, has not answered. The text is one line for the user."""
 
 

@@ -1,7 +1,8 @@
 """The forms in which results are printed, and the codes with which commands end."""
 
 from enum import IntEnum, StrEnum
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 
 
 class Output(StrEnum):
@@ -25,6 +26,13 @@ class PlainOutput(StrEnum):
     TEXT = "text"
     JSON = "json"
     YAML = "yaml"
+
+
+class ClusterChoice(NamedTuple):
+    """The cluster that the options select, as kubectl takes them."""
+
+    kubeconfig: Path | None = None
+    context: str = ""
 
 
 class ExitCode(IntEnum):

@@ -1,20 +1,27 @@
 """What a command reads of the cluster, with the user's own rights."""
 
+import asyncio
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import msgspec
+import typer
 
+from ..cluster.api.access import AccessError
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.api.client import Client
+from ..cluster.api.find_access import find_access
 from ..cluster.watch.listing import Unreadable, list_objects
 from ..quota.words import show
+from .output import ClusterChoice
+from .printing import failed
 
 T = TypeVar("T", bound=msgspec.Struct)
+R = TypeVar("R")
 FORBIDDEN: Final = 403
 NOT_FOUND: Final = 404
 _NOT_ALLOWED: Final = (401, FORBIDDEN)
@@ -35,6 +42,24 @@ class ClusterError(Exception):
     def status(self) -> int:
         """The API server's status; 0 if it gave none."""
         return self.__cause__.status if isinstance(self.__cause__, ApiError) else 0
+
+
+def done(reading: Coroutine[Any, Any, R]) -> R:
+    """What was read. Else says why not, and raises typer.Exit: 1, or 2 without a cluster."""
+    try:
+        return asyncio.run(reading)
+    except (AccessError, ClusterError) as error:
+        raise typer.Exit(failed(error)) from None
+
+
+@asynccontextmanager
+async def client_of(cluster: ClusterChoice) -> AsyncIterator[Client]:
+    """A client for as long as it is needed. Errors: AccessError."""
+    client = Client(await find_access(*cluster))
+    try:
+        yield client
+    finally:
+        await client.close()
 
 
 async def listed(

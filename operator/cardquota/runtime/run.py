@@ -37,7 +37,7 @@ from ..cluster.events.events import EventRecorder
 from ..cluster.serving.http_server import HttpServer
 from ..cluster.watch.catching_up import AT_ONCE, OverdueReads
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..cluster.watch.feed import watched_kinds
+from ..cluster.watch.feed import ledger_settings, watched_kinds
 from ..cluster.watch.left_out_reads import LeftOutReads
 from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.reflector import Reflector
@@ -53,7 +53,6 @@ from ..loop.ended import ended
 from ..loop.loop_watch import LoopWatch, TimedSelector
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
-from ..quota.ledger.ledger_reader import LedgerSettings
 from ..quota.vocabulary import ENQUEUE_ADDRESS, EXTENDER_ADDRESS, LEASE, SCALE_CUT
 from ..settings import InstallationMode, Settings
 from .admission_endpoint import AdmissionEndpoint
@@ -118,16 +117,7 @@ class Operator:
         self._notifier = ChangeNotifier()
         self._ledger = Ledger(
             settings.vendor_table,
-            LedgerSettings(
-                default_queue=settings.default_queue,
-                exempt_cpu_memory=settings.card_unlimited_cpu_memory,
-                audit=settings.mode is InstallationMode.AUDIT,
-                enqueues=settings.scheduler == "standalone",
-                group_priority_classes=frozenset(settings.release.group_priority_classes),
-                memory_by_row=settings.memory_by_row,
-                makes_groups=settings.scheduler == "volcano",
-                exempt=frozenset(settings.unwatched_namespaces),
-            ),
+            ledger_settings(settings),
             at_once=AT_ONCE,
         )
         OverdueReads(self._ledger, self._notifier)

@@ -113,17 +113,3 @@ def test_volcanos_own_fields_are_kept(stored: Stored, create: Kubectl, name: str
     }
     assert create("PodGroup", spec=spec).returncode == 0
     assert stored("podgroup", name)["spec"] == spec
-
-
-@pytest.mark.parametrize(
-    ("short", "kind"),
-    [
-        ("q", "Queue"),
-        ("queue-v1beta1", "Queue"),
-        ("pg", "PodGroup"),
-        ("podgroup-v1beta1", "PodGroup"),
-    ],
-)
-def test_short_names(stored: Stored, create: Kubectl, name: str, short: str, kind: str) -> None:
-    assert create(kind, spec={}).returncode == 0
-    assert stored(short, name)["kind"] == kind

@@ -10,7 +10,7 @@ from cardquota.runtime import serving_names
 from cardquota.settings import Settings
 from cardquota_dev.testing import eventually
 
-from .policy_api import ROOT, SETTINGS, TEAM, TENANT, US, PolicyApi, allowed
+from .policy_api import ROOT, SETTINGS, TEAM, TENANT, PolicyApi, allowed
 
 pytestmark = [pytest.mark.disruptive, pytest.mark.slow]
 
@@ -58,61 +58,6 @@ def test_the_samples_are_accepted(api: PolicyApi) -> None:
     samples = ROOT / "manifests" / "samples"
     allowed(api.kubectl("apply", "-f", str(samples / "namespace.yaml")))
     allowed(api.kubectl("apply", "--dry-run=server", "-f", str(samples)))
-
-
-@pytest.mark.parametrize(
-    ("verb", "resource", "flags"),
-    [
-        ("watch", "pods", ["-A"]),
-        ("watch", "nodes", []),
-        ("watch", "queues.scheduling.volcano.sh", []),
-        ("patch", "pods", ["-n", TEAM]),
-        ("patch", "podgroups.scheduling.volcano.sh", ["-n", TEAM]),
-        ("patch", "queues.scheduling.volcano.sh", ["--subresource=status"]),
-        ("create", "events", ["-n", TEAM]),
-        ("patch", "mutatingwebhookconfigurations/cardquota", []),
-        ("patch", "validatingwebhookconfigurations/cardquota", []),
-        ("create", "leases", ["-n", OWN]),
-        ("patch", "leases/cardquota", ["-n", OWN]),
-        ("watch", "leases/cardquota", ["-n", OWN]),
-        ("get", "secrets/cardquota-webhook", ["-n", OWN]),
-        ("patch", "secrets/cardquota-webhook", ["-n", OWN]),
-        ("get", "validatingadmissionpolicies/cardquota-pods", []),
-        ("get", "validatingadmissionpolicybindings/cardquota-pods", []),
-        ("get", "/apis", []),
-    ],
-)
-def test_what_the_operator_needs(
-    api: PolicyApi, verb: str, resource: str, flags: list[str]
-) -> None:
-    assert may(api, US, verb, resource, *flags)
-
-
-@pytest.mark.parametrize(
-    ("verb", "resource", "flags"),
-    [
-        ("create", "pods", ["-n", TEAM]),
-        ("update", "pods", ["-n", TEAM]),
-        ("delete", "pods", ["-n", TEAM]),
-        ("patch", "pods", ["-n", TEAM, "--subresource=status"]),
-        ("create", "pods", ["-n", TEAM, "--subresource=binding"]),
-        ("patch", "queues.scheduling.volcano.sh", []),
-        ("delete", "queues.scheduling.volcano.sh", []),
-        ("get", "secrets", ["-n", TEAM]),
-        ("list", "secrets", ["-n", OWN]),
-        ("delete", "leases/cardquota", ["-n", OWN]),
-        ("update", "leases/other", ["-n", OWN]),
-        ("patch", "mutatingwebhookconfigurations/other", []),
-        ("update", "secrets/cardquota-webhook", ["-n", OWN]),
-        ("get", "validatingadmissionpolicies/other", []),
-        ("patch", "validatingadmissionpolicies/cardquota-pods", []),
-        ("delete", "validatingadmissionpolicybindings", []),
-    ],
-)
-def test_what_the_operator_may_not(
-    api: PolicyApi, verb: str, resource: str, flags: list[str]
-) -> None:
-    assert not may(api, US, verb, resource, *flags)
 
 
 def test_a_tenant_writes_pod_groups_and_no_queues(api: PolicyApi) -> None:

@@ -130,25 +130,6 @@ def test_rows_of_a_queues_status() -> None:
     assert field(QUEUE, "status.conditions")["x-kubernetes-list-map-keys"] == ["type"]
 
 
-@pytest.mark.parametrize(
-    ("resource", "path", "default"),
-    [
-        (QUEUE, "spec.weight", 1),
-        (QUEUE, "spec.reclaimable", True),
-        (QUEUE, "spec.dequeueStrategy", "traverse"),
-        (POD_GROUP, "spec.queue", "default"),
-        (POD_GROUP, "spec.networkTopology.mode", "hard"),
-    ],
-)
-def test_defaults_are_volcanos(resource: CustomResource, path: str, default: object) -> None:
-    assert field(resource, path)["default"] == default
-
-
-def test_nothing_else_has_a_default() -> None:
-    assert "default" not in field(QUEUE, "status.cards")["items"]["properties"]["quota"]
-    assert "default" not in field(POD_GROUP, "spec.minMember")
-
-
 def test_transition_id_keeps_volcanos_spelling() -> None:
     items = field(POD_GROUP, "status.conditions")["items"]
     assert "transitionID" in items["properties"]

@@ -47,7 +47,7 @@ async def test_without_a_cluster(command: tuple[str, ...], tmp_path: Path) -> No
 
 
 def forbidden(verb: str, what: str) -> Answer:
-    message = f'{what} is forbidden: User "ann" cannot {verb} resource "{what}"'
+    message = f'{what} is forbidden: User "ann" cannot {verb} resource "{what}" \x1b[2J'
     return 403, json.dumps({"kind": "Status", "reason": "Forbidden", "message": message})
 
 
@@ -69,7 +69,9 @@ async def test_who_lacks_a_right_is_told_which(command: tuple[str, ...], tmp_pat
     async with answering(answers, tmp_path, posted=posted) as config:
         arguments = [*command, "--kubeconfig", str(config)]
         done = await asyncio.to_thread(CliRunner().invoke, plugin, arguments)
-    assert RIGHTS[command[0]] in said(done, ExitCode.FAILED)
+    text = said(done, ExitCode.FAILED)
+    assert RIGHTS[command[0]] in text
+    assert "\x1b" not in text
 
 
 @pytest.mark.parametrize(

@@ -45,25 +45,6 @@ def test_audit_mode_takes_a_bad_queue_with_a_note(simulate: Simulate) -> None:
     assert [queue.name for queue in answers.queues] == ["research", "vision"]
 
 
-@pytest.mark.parametrize(
-    ("label", "answer", "text"),
-    [
-        ("off", UNMANAGED, "card quotas are off in namespace default"),
-        ("audit", UNMANAGED, "audit: would not be let through"),
-        ("enforced", DENIED, "Queue <research>"),
-    ],
-)
-def test_namespace_label_counts(simulate: Simulate, label: str, answer: Answer, text: str) -> None:
-    namespace = f"""
-apiVersion: v1
-kind: Namespace
-metadata: {{name: default, labels: {{volcano.sh/card-quota: "{label}"}}}}
-"""
-    chat = only(simulate("deployment.yaml", edit=replicas(4), text=namespace))
-    assert chat.pods[3].answer is answer
-    assert chat.pods[3].text.startswith(text)
-
-
 def test_exempt_namespace_is_unmanaged(simulate: Simulate) -> None:
     answers = simulate(
         "deployment.yaml",

@@ -5,19 +5,15 @@ the cluster, looks at it section by section, prints what was found.
 import asyncio
 import time
 from functools import partial
-from pathlib import Path
 
 from rich.text import Text
 
-from ...cluster.api.access import AccessError
-from ...cluster.api.client import Client
-from ...cluster.api.find_access import find_access
 from ...settings import Settings
-from ..output import ExitCode, Output
-from ..printing import failed, print_data, print_lines
-from ..reading import ClusterError
+from ..output import ClusterChoice, ExitCode, Output
+from ..printing import print_data, print_lines
+from ..reading import client_of, done
 from .cards_sections import nodes_section, queues_section
-from .checked_cluster import JUDGED_BY, CheckedCluster, read_cluster, read_namespace_keys
+from .checked_cluster import JUDGED_BY, CheckedCluster, read_cluster
 from .installation_section import fence_section, installation_section, nobody_decides
 from .installed import read_installed
 from .installed_settings import read_installed_settings
@@ -34,38 +30,25 @@ from .usage_sections import (
 
 
 def check(
-    settings: Settings,
-    *,
-    given: bool,
-    namespace: str,
-    kubeconfig: Path | None,
-    context: str,
-    output: Output,
+    settings: Settings, *, given: bool, namespace: str, cluster: ClusterChoice, output: Output
 ) -> int:
-    """The exit code: 0 if there is nothing, 3 if something was found, 1 if it failed or found
-    nothing and could not look for everything, 2 without a cluster.
-
-    `given`: whether `settings` are the operator's. Otherwise they are read from what is installed.
+    """The exit code: 0 if there is nothing, 3 if something was found, 1 if nothing was found and it
+    could not look for everything. `given`: whether `settings` are the operator's. Otherwise they
+    are read from what is installed. Errors: typer.Exit, if nothing could be read.
     """
-    try:
-        sections = asyncio.run(_sections(kubeconfig, context, namespace, settings, given=given))
-    except (AccessError, ClusterError) as error:
-        return failed(error)
-    return show_sections(sections, output)
+    return show_sections(done(_sections(cluster, namespace, settings, given=given)), output)
 
 
 async def _sections(
-    kubeconfig: Path | None, context: str, namespace: str, settings: Settings, *, given: bool
+    cluster: ClusterChoice, namespace: str, settings: Settings, *, given: bool
 ) -> list[CheckSection]:
     """In the order in which they are printed; of a namespace those that are about it alone."""
-    client = Client(await find_access(kubeconfig, context))
-    try:
+    of_cluster, refused = [], []
+    async with client_of(cluster) as client:
         unknown: tuple[str, ...] = ()
         if not given:
             settings, unknown = await read_installed_settings(client, settings)
-        read = await read_cluster(kubeconfig, context, namespace, settings)
-        keys = await read_namespace_keys(client, namespace)
-        of_cluster, refused = [], []
+        read = await read_cluster(client, namespace, settings)
         if not namespace:
             installed = await read_installed(client, settings)
             refused = [await refused_section(client, settings)]
@@ -74,12 +57,10 @@ async def _sections(
             fence = fence_section(installed, settings, now, known=not unknown)
             free, drift = nobody_decides(installation), list[Difference]()
             if not free and not read.not_known(JUDGED_BY):
-                again = partial(read_cluster, kubeconfig, context, "", settings)
+                again = partial(read_cluster, client, "", settings)
                 drift = await lasting_differences(read, again, asyncio.sleep)
             of_cluster = [installation, fence, *_of_cluster(read, drift, nobody_publishes=free)]
-    finally:
-        await client.close()
-    namespaces = namespaces_section(read, keys, settings.scale.autoscalers)
+    namespaces = namespaces_section(read, settings.scale.autoscalers)
     return [*of_cluster, namespaces, past_section(read), *refused, outside_section(read)]
 
 

@@ -5,24 +5,21 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from ...cluster.api.api_error import ApiError
 from ...cluster.api.client import Client
-from ...cluster.api.find_access import find_access
 from ...cluster.watch.change_notifier import ChangeNotifier
-from ...cluster.watch.feed import WatchedKind, watched_kinds
+from ...cluster.watch.feed import WatchedKind, ledger_settings, watched_kinds
 from ...cluster.watch.listing import Unreadable
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.ledger_reader import LedgerSettings
 from ...quota.objects.meta import Meta, Wire
 from ...quota.own_keys import KEYS_OF_NAMESPACES, KEYS_OF_QUEUES, LABELS_OF_NAMESPACES
 from ...quota.words import logged, show
-from ...settings import InstallationMode, Settings
+from ...settings import Settings
 from ..reading import ClusterError, listed, no_namespace
 
 PODS: Final = "pods"
@@ -75,6 +72,10 @@ class CheckedCluster:
     queue_keys: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     """By queue: annotations that look like ours and mean nothing, each with the one that was meant.
     """
+    namespace_keys: list[NamespaceKeys] = field(default_factory=list)
+    """Of each Namespace with wrong keys, or of the one that is asked for alone."""
+    namespace_seen: bool = False
+    """Whether the one that is asked for is there."""
     unread: dict[str, str] = field(default_factory=dict)
     """By kind that may not be listed: the answer."""
     partly: set[str] = field(default_factory=set)
@@ -94,40 +95,22 @@ class CheckedCluster:
         return sorted(lacking & set(kinds))
 
 
-async def read_cluster(
-    kubeconfig: Path | None, context: str, namespace: str, settings: Settings
-) -> CheckedCluster:
-    """The cluster that the options select, page by page. What may not be listed is left out.
-
-    Errors: AccessError, ClusterError.
+async def read_cluster(client: Client, namespace: str, settings: Settings) -> CheckedCluster:
+    """Page by page. What may not be listed is left out. Errors: ClusterError, also if there is no
+    such namespace.
     """
-    client = Client(await find_access(kubeconfig, context))
-    ledger = Ledger(
-        settings.vendor_table,
-        LedgerSettings(
-            default_queue=settings.default_queue,
-            exempt_cpu_memory=settings.card_unlimited_cpu_memory,
-            audit=settings.mode is InstallationMode.AUDIT,
-            enqueues=settings.scheduler == "standalone",
-            group_priority_classes=frozenset(settings.release.group_priority_classes),
-            memory_by_row=settings.memory_by_row,
-            makes_groups=settings.scheduler == "volcano",
-            exempt=frozenset(settings.unwatched_namespaces),
-        ),
-        bounded=False,
-    )
+    ledger = Ledger(settings.vendor_table, ledger_settings(settings), bounded=False)
     found = CheckedCluster(ledger, namespace)
     kinds = watched_kinds(ledger, ChangeNotifier(), lambda _: None)
-    try:
-        # Pods come last: what decides on them is then known, and none is read twice.
-        for kind in sorted(kinds, key=lambda one: one.kind == PODS):
-            if kind.kind in JUDGED_BY:
-                await _read(client, found, kind)
-        while ledger.behind:
-            ledger.catch_up()
-            await asyncio.sleep(0)
-    finally:
-        await client.close()
+    # Pods come last: what decides on them is then known, and none is read twice.
+    for kind in sorted(kinds, key=lambda one: one.kind == PODS):
+        if kind.kind in JUDGED_BY:
+            await _read(client, found, kind)
+    if namespace and not found.namespace_seen and NAMESPACES not in found.unread:
+        raise ClusterError(no_namespace(namespace))
+    while ledger.behind:
+        ledger.catch_up()
+        await asyncio.sleep(0)
     return found
 
 
@@ -156,7 +139,8 @@ async def _read(client: Client, found: CheckedCluster, kind: WatchedKind) -> Non
 async def _each(client: Client, found: CheckedCluster, kind: WatchedKind, path: str) -> None:
     take: Callable[[Any], None] = kind.sink.take
     selector = _MANAGED if kind.kind == PODS else {}
-    look = partial(_note_keys, found) if kind.kind == QUEUES else None
+    looks = {QUEUES: _note_queue_keys, NAMESPACES: _note_namespace_keys}
+    look = partial(looks[kind.kind], found) if kind.kind in looks else None
     every = listed(client, path, kind.struct, selector=selector, ahead=True, look=look)
     async for one in every:
         if isinstance(one, Unreadable):
@@ -169,42 +153,27 @@ async def _each(client: Client, found: CheckedCluster, kind: WatchedKind, path: 
             _leave_out(found, kind.kind, (meta.namespace, meta.name), str(error))
 
 
-def _note_keys(found: CheckedCluster, raw: msgspec.Raw) -> None:
-    """Of a queue. One that cannot be read is left out for that."""
+def _note_queue_keys(found: CheckedCluster, raw: msgspec.Raw) -> None:
+    """One that cannot be read is left out for that."""
     with suppress(msgspec.MsgspecError, ValueError, RecursionError):
         meta = _decode_keyed(raw).metadata
         if wrong := KEYS_OF_QUEUES.meaningless(sorted(meta.annotations or {})):
             found.queue_keys[meta.name] = wrong
 
 
+def _note_namespace_keys(found: CheckedCluster, raw: msgspec.Raw) -> None:
+    with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+        meta = _decode_keyed(raw).metadata
+        found.namespace_seen = found.namespace_seen or meta.name == found.namespace
+        wrong = wrong_keys(meta.name, meta.annotations or {}, meta.labels or {})
+        if wrong and found.namespace in ("", meta.name):
+            found.namespace_keys.append(wrong)
+
+
 def _leave_out(found: CheckedCluster, kind: str, names: tuple[str, str], error: str) -> None:
     name = logged(*filter(None, names)) or "one of them"
     found.unreadable.append(f"{kind}: {name} cannot be read: {show(error)}")
     found.unreadable_kinds.add(kind)
-
-
-async def read_namespace_keys(client: Client, namespace: str) -> list[NamespaceKeys]:
-    """Page by page; of `namespace` alone unless it is empty. Only what is wrong is kept. Empty
-    where the user may not list namespaces: that is said with all else that is not known of them.
-    Errors: ClusterError, also if there is no such namespace.
-    """
-    exists = not namespace
-    selector = {"fieldSelector": f"metadata.name={namespace}"} if namespace else {}
-    found: list[NamespaceKeys] = []
-    try:
-        async for one in listed(client, f"/api/v1/{NAMESPACES}", _Keyed, selector=selector):
-            exists = True
-            if not isinstance(one, Unreadable):
-                meta = one.metadata
-                wrong = wrong_keys(meta.name, meta.annotations or {}, meta.labels or {})
-                found += [wrong] if wrong else []
-    except ClusterError as error:
-        if not isinstance(error.__cause__, ApiError) or not error.__cause__.absent:
-            raise
-        return found
-    if not exists:
-        raise ClusterError(no_namespace(namespace))
-    return found
 
 
 def wrong_keys(

@@ -17,14 +17,10 @@ _ACCOUNT: Final = "system:serviceaccount:"
 """How the user name of a service account begins."""
 
 
-def namespaces_section(
-    read: CheckedCluster, keys: Iterable[NamespaceKeys] = (), autoscalers: Iterable[str] = ()
-) -> CheckSection:
-    """Of values in the words of the namespace's event. `keys`: what is wrong with keys.
-    `autoscalers`: the users of that setting.
-    """
+def namespaces_section(read: CheckedCluster, autoscalers: Iterable[str] = ()) -> CheckSection:
+    """Of values in the words of the namespace's event. `autoscalers`: the users of that setting."""
     lacking = read.not_known({NAMESPACES, QUEUES})
-    found = [*_of_values(read), *_of_queues(read), *_of_keys(keys)]
+    found = [*_of_values(read), *_of_queues(read), *_of_keys(read.namespace_keys)]
     if NAMESPACES not in lacking and not read.namespace:
         found += _of_autoscalers(read, autoscalers)
     return section_of(NAMESPACES, found, lacking, "faults of namespaces may be missed")

@@ -1,16 +1,13 @@
 """`cardquota cards`: read nodes and queues of files, or of a cluster as its user; count, print."""
 
-import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Final, TypeVar
 
 import msgspec
+import typer
 from rich.text import Text
 
-from ...cluster.api.access import AccessError
 from ...cluster.api.client import Client
-from ...cluster.api.find_access import find_access
 from ...cluster.watch.listing import Unreadable
 from ...quota.cards.vendor_table import VendorTable
 from ...quota.objects.cluster import DeviceClass, Namespace
@@ -19,13 +16,13 @@ from ...quota.objects.queue import Queue
 from ...quota.vocabulary import API_GROUP, VERSION
 from ...quota.words import counted, listed, show
 from ...settings import Settings
-from ..output import Output
+from ..output import ClusterChoice, Output
 from ..printing import failed, print_data, print_lines, table
-from ..reading import FORBIDDEN, NOT_FOUND, ClusterError
+from ..reading import FORBIDDEN, NOT_FOUND, ClusterError, client_of, done
 from ..reading import listed as listed_objects
 from ..simulate.inventory import sort_documents
 from ..simulate.yaml_files import YamlFileError, read_files
-from .card_list import CardCount, CardLine, CardList
+from .card_list import CardCount, CardLine, CardList, Problem
 
 MOST_NAMED: Final = 4
 """Nodes, or cards, with the same problem that one line names. The rest are counted."""
@@ -38,24 +35,21 @@ def cards(
     settings: Settings,
     *,
     files: Sequence[str],
-    kubeconfig: Path | None,
-    context: str,
+    cluster: ClusterChoice,
     output: Output,
-) -> int:
-    """The exit code: 0 if the list was made, 1 if it could not be, 2 if no cluster was found."""
-    vendors = settings.vendor_table
+) -> None:
+    """List them. Errors: typer.Exit, if they could not be listed."""
     try:
         if files:
-            found = from_files(files, vendors)
+            found = from_files(files, settings.vendor_table)
         else:
-            found = asyncio.run(from_cluster(kubeconfig, context, vendors))
-    except (AccessError, ClusterError, YamlFileError) as error:
-        return failed(error)
+            found = done(from_cluster(cluster, settings.vendor_table))
+    except YamlFileError as error:
+        raise typer.Exit(failed(error)) from None
     if output.is_data:
         print_data(msgspec.to_builtins(found), output)
     else:
         print_lines(lines(found, wide=output is Output.WIDE))
-    return 0
 
 
 def lines(found: CardList, *, wide: bool = False) -> Iterator[Text]:
@@ -74,29 +68,23 @@ def lines(found: CardList, *, wide: bool = False) -> Iterator[Text]:
         )
     else:
         yield Text("No cards.")
-    if found.not_counted:
-        yield from _headed("Not counted:")
-        yield from _alike((entry["node"], entry["problem"]) for entry in found.not_counted)
-    if found.without_row:
-        yield from _headed("In no vendor row:")
-        yield from _alike((entry["card"], entry["problem"]) for entry in found.without_row)
-    if found.unreadable_quotas:
-        yield from _headed("Quotas that cannot be read:")
-        for entry in found.unreadable_quotas:
-            yield Text(f"  {show(entry['queue'])}: {entry['problem']}")
-    if found.claimed:
-        yield from _headed("Claimed from DeviceClasses:")
-        for entry in found.claimed:
-            yield Text(f"  {show(entry['device_class'])}: {entry['problem']}")
-    if found.unknown_modes:
-        yield from _headed("Labels of namespaces that mean nothing:")
-        for entry in found.unknown_modes:
-            yield Text(f"  {entry['problem']}")
+    yield from _headed("Not counted:", _alike("node", found.not_counted))
+    yield from _headed("In no vendor row:", _alike("card", found.without_row))
+    quotas = (f"{show(one['queue'])}: {one['problem']}" for one in found.unreadable_quotas)
+    yield from _headed("Quotas that cannot be read:", quotas)
+    claimed = (f"{show(one['device_class'])}: {one['problem']}" for one in found.claimed)
+    yield from _headed("Claimed from DeviceClasses:", claimed)
+    modes = (one["problem"] for one in found.unknown_modes)
+    yield from _headed("Labels of namespaces that mean nothing:", modes)
 
 
-def _headed(text: str) -> Iterator[Text]:
-    yield Text()
-    yield Text(text, style="yellow")
+def _headed(head: str, texts: Iterable[str]) -> Iterator[Text]:
+    """Nothing where there is no text."""
+    for number, text in enumerate(texts):
+        if not number:
+            yield Text()
+            yield Text(head, style="yellow")
+        yield Text(f"  {text}")
 
 
 def _row(card: CardLine) -> tuple[str, ...]:
@@ -119,13 +107,13 @@ def _more(card: CardLine) -> tuple[str, ...]:
     return (*amounts, listed(card.queue_names) if card.queue_names else _NOTHING)
 
 
-def _alike(found: Iterable[tuple[str, str]]) -> Iterator[Text]:
+def _alike(what: str, found: Iterable[Problem]) -> Iterator[str]:
     """One line for all nodes, or cards, with the same problem. The most frequent comes first."""
     alike: dict[str, list[str]] = {}
-    for name, problem in found:
-        alike.setdefault(problem, []).append(name)
+    for one in found:
+        alike.setdefault(one["problem"], []).append(one[what])
     for problem, names in sorted(alike.items(), key=lambda item: -len(item[1])):
-        yield Text(f"  {listed(names, most=MOST_NAMED)}: {problem}")
+        yield f"{listed(names, most=MOST_NAMED)}: {problem}"
 
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -161,18 +149,15 @@ def from_files(files: Iterable[str], vendors: VendorTable) -> CardList:
     return count.listed()
 
 
-async def from_cluster(kubeconfig: Path | None, context: str, vendors: VendorTable) -> CardList:
-    """The cards of the cluster that the options select. Needs the right to list nodes.
+async def from_cluster(cluster: ClusterChoice, vendors: VendorTable) -> CardList:
+    """The cards of a cluster. Needs the right to list nodes.
 
     If Queues do not exist as a kind, or the user may not list them, they are left out with a note.
     Namespaces and DeviceClasses that the user may not list are left out without a note.
     Errors: AccessError, ClusterError.
     """
-    client = Client(await find_access(kubeconfig, context))
-    try:
+    async with client_of(cluster) as client:
         return await _read(client, CardCount(vendors))
-    finally:
-        await client.close()
 
 
 async def _read(client: Client, count: CardCount) -> CardList:

@@ -3,24 +3,22 @@
 In: the operator's answer. Out: lines for people, or data for programs.
 """
 
-import asyncio
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import msgspec
 from rich.text import Text
 
-from ...cluster.api.access import AccessError
 from ...cluster.api.client import Client
 from ...cluster.api.find_access import find_access
 from ...quota.answers.answer_forms import Explanation, Holder
 from ...quota.vocabulary import WORKLOAD_REVIEWS
 from ...quota.words import counted, first_of, show
 from ..arguments import NamedKind
-from ..ask import NoAnswerError, ago, amounts_text, ask
-from ..output import Output
-from ..printing import failed, print_data, print_lines
+from ..ask import ago, amounts_text, ask
+from ..output import ClusterChoice, Output
+from ..printing import print_data, print_lines
+from ..reading import done
 
 _LONGEST: Final = 1_000
 """Characters of a sentence. What the operator writes is shorter."""
@@ -39,34 +37,23 @@ def explain(
     name: str,
     *,
     namespace: str,
-    kubeconfig: Path | None,
-    context: str,
+    cluster: ClusterChoice,
     output: Output,
-) -> int:
-    """The exit code: 0 if it was explained, 1 if it could not be, 2 if no cluster was found.
-
-    `namespace`: empty: that of the context.
-    """
+) -> None:
+    """`namespace`: empty: that of the context. Errors: typer.Exit, if it could not be explained."""
     spec = {"kind": kind.kind, "name": name}
     if kind.api_version:
         spec["apiVersion"] = kind.api_version
-    try:
-        found = asyncio.run(_answer(spec, namespace, kubeconfig, context))
-    except (AccessError, NoAnswerError) as error:
-        return failed(error)
+    found = done(_answer(spec, namespace, cluster))
     if output.is_data:
         print_data(msgspec.to_builtins(found), output)
     else:
         print_lines(explain_lines(found))
-    return 0
 
 
-async def _answer(
-    spec: dict[str, str], namespace: str, kubeconfig: Path | None, context: str
-) -> Explanation:
-    access = await find_access(kubeconfig, context)
-    client = Client(access)
-    within = f"/namespaces/{namespace or access.namespace}"
+async def _answer(spec: dict[str, str], namespace: str, cluster: ClusterChoice) -> Explanation:
+    access = await find_access(*cluster)
+    client, within = Client(access), f"/namespaces/{namespace or access.namespace}"
     try:
         return await ask(
             client, Explanation, "WorkloadReview", WORKLOAD_REVIEWS, spec, within=within

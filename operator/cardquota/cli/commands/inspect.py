@@ -3,19 +3,15 @@
 On a terminal each card has a bar. A pipe gets the same columns without it.
 """
 
-import asyncio
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Final, TypeVar
 
 import msgspec
+import typer
 from rich.text import Text
 
-from ...cluster.api.access import AccessError
-from ...cluster.api.client import Client
-from ...cluster.api.find_access import find_access
 from ...cluster.watch.listing import Unreadable
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import queue_facts
@@ -37,9 +33,9 @@ from ...quota.reports.memory_report import (
 from ...quota.steps import to_its_end
 from ...quota.words import counted, show
 from ...settings import Settings
-from ..output import Output
-from ..printing import failed, in_one_line, print_data, print_lines, table
-from ..reading import FORBIDDEN, NOT_FOUND, ClusterError, listed
+from ..output import ClusterChoice, ExitCode, Output
+from ..printing import in_one_line, print_data, print_lines, table
+from ..reading import FORBIDDEN, NOT_FOUND, ClusterError, client_of, done, listed
 
 _COLUMNS: Final = ("NODE", "CARD", "USED/TOTAL", "HEALTH", "PODS")
 _WIDTH: Final = 20
@@ -51,15 +47,11 @@ def inspect(
     *,
     node: str,
     details: bool,
-    kubeconfig: Path | None,
-    context: str,
+    cluster: ClusterChoice,
     output: Output,
-) -> int:
-    """The exit code: 0 if the cards were shown, 1 if they could not be, 2 without a cluster."""
-    try:
-        read = asyncio.run(read_cluster(kubeconfig, context, settings.vendor_table))
-    except (AccessError, ClusterError) as error:
-        return failed(error)
+) -> None:
+    """Show the cards. Errors: typer.Exit, if they could not be shown."""
+    read = done(read_cluster(cluster, settings.vendor_table))
     report = to_its_end(memory_report(read.ledger))
     if not read.knows_queues:
         report = replace(report, limited=None)
@@ -67,7 +59,7 @@ def inspect(
         row = node_row(read.ledger, node)
         if row is None:
             sys.stderr.write(f"cardquota: node <{show(node)}>: no node of this name\n")
-            return 1
+            raise typer.Exit(ExitCode.FAILED)
         report = MemoryReport((row,), (), {})
     for note in read.notes:
         sys.stderr.write(f"cardquota: {in_one_line(note)}\n")
@@ -75,7 +67,6 @@ def inspect(
         print_data(asdict(report.nodes[0] if node else report), output)
     else:
         print_lines(lines(report, details=details, bars=sys.stdout.isatty()))
-    return 0
 
 
 def lines(report: MemoryReport, *, details: bool, bars: bool) -> Iterator[Text]:
@@ -161,31 +152,30 @@ class ClusterMemory:
     """Whether the quotas of the queues could be read."""
 
 
-async def read_cluster(
-    kubeconfig: Path | None, context: str, vendors: VendorTable
-) -> ClusterMemory:
-    """The cluster that the options select. Needs the right to list nodes and pods; where queues may
-    not be listed, it is not known whether they limit card memory.
+async def read_cluster(cluster: ClusterChoice, vendors: VendorTable) -> ClusterMemory:
+    """Needs the right to list nodes and pods; where queues may not be listed, it is not known
+    whether they limit card memory.
 
     Errors: AccessError, ClusterError.
     """
-    client = Client(await find_access(kubeconfig, context))
     ledger = Ledger(vendors)
     found = ClusterMemory(ledger)
-
-    async def each(path: str, struct: type[T], take: Callable[[T], None]) -> None:
-        async for one in listed(client, path, struct):
-            if isinstance(one, Unreadable):
-                what = path.rpartition("/")[2]
-                found.notes.append(f"{what}: {show(one.name)} cannot be read: {show(one.error)}")
-            else:
-                take(one)
 
     def list_of_broken(lists: ConfigMap) -> None:
         if lists.node:
             ledger.card_memory.unhealthy_seen(lists.node, lists.text)
 
-    try:
+    async with client_of(cluster) as client:
+
+        async def each(path: str, struct: type[T], take: Callable[[T], None]) -> None:
+            async for one in listed(client, path, struct):
+                if isinstance(one, Unreadable):
+                    what = path.rpartition("/")[2]
+                    why = f"{show(one.name)} cannot be read: {show(one.error)}"
+                    found.notes.append(f"{what}: {why}")
+                else:
+                    take(one)
+
         await each("/api/v1/nodes", Node, lambda x: ledger.node_seen(node_facts(x, vendors)))
         await each("/api/v1/pods", Pod, lambda x: ledger.pod_seen(pod_facts(x)))
         try:
@@ -203,6 +193,4 @@ async def read_cluster(
                 raise
             # Without Queues nothing is limited; those that may not be seen may limit it.
             found.knows_queues = error.status == NOT_FOUND
-    finally:
-        await client.close()
     return found

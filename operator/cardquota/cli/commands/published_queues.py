@@ -3,11 +3,9 @@ annotation beside Volcano, whose definition of Queues has no fields for it.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from ...cluster.api.client import Client
-from ...cluster.api.find_access import find_access
 from ...cluster.watch.listing import Unreadable
 from ...control.queues.published_status import PATH, StatusAnnotation, StatusFields
 from ...quota.objects.meta import Meta, Wire
@@ -48,15 +46,23 @@ class PublishedQueue:
     state: str
     """Empty: nobody has written one, so it is open."""
     published: dict[str, Any]
-    """As in the status. Of the operator only if that `is_published`."""
+    """As in the status. Of the operator only if it says `where`."""
     in_annotation: bool
 
     @property
-    def is_published(self) -> bool:
-        """Whether the operator has published anything of it that can be read: a queue without a
-        quota has no cards.
-        """
-        return bool(self.published.get(_CARDS) or self.published.get(_COLUMNS))
+    def columns(self) -> dict[str, str]:
+        """By name, those that are texts."""
+        found = self.published.get(_COLUMNS)
+        if not isinstance(found, dict):
+            return {}
+        return {key: text for key, text in found.items() if isinstance(text, str)}
+
+    @property
+    def where(self) -> str | None:
+        """Where anything readable of it is published. A queue without a quota has no cards."""
+        if not (self.published.get(_CARDS) or self.published.get(_COLUMNS)):
+            return None
+        return "annotation" if self.in_annotation else "status"
 
     @property
     def cards(self) -> list[dict[str, Any]]:
@@ -71,13 +77,6 @@ class PublishedQueue:
         annotation, and Volcano's webhook refuses every update of a queue that is Closing.
         """
         return self.in_annotation and self.state == QueueState.CLOSING
-
-    @property
-    def note(self) -> str:
-        """What is wrong with it; empty if nothing is, or nothing is published."""
-        found = self.published.get(_COLUMNS)
-        note = found.get("note") if isinstance(found, dict) else None
-        return note if isinstance(note, str) else ""
 
     @property
     def waiting(self) -> tuple[int, int | None]:
@@ -101,17 +100,8 @@ class PublishedQueues:
     """Queues that do not have the form of their kind, and why."""
 
 
-async def read_queues(kubeconfig: Path | None, context: str) -> PublishedQueues:
-    """Needs the right to list queues. Errors: AccessError, ClusterError."""
-    client = Client(await find_access(kubeconfig, context))
-    try:
-        return await list_queues(client)
-    finally:
-        await client.close()
-
-
 async def list_queues(client: Client) -> PublishedQueues:
-    """The same through a client, which stays open. Errors: ClusterError."""
+    """Needs the right to list queues. Errors: ClusterError."""
     found = PublishedQueues([], [])
     try:
         async for queue in listed(client, PATH, TopQueue):

@@ -3,24 +3,20 @@
 In: the operator's answer. Out: lines for people, or data for programs.
 """
 
-import asyncio
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 import msgspec
 from rich.text import Text
 
-from ...cluster.api.access import AccessError
-from ...cluster.api.client import Client
-from ...cluster.api.find_access import find_access
 from ...quota.answers.answer_forms import Holder, QueueAnswer, Waiter
 from ...quota.vocabulary import QUEUE_REVIEWS
 from ...quota.words import counted, first_of, show
-from ..ask import NOTHING, NoAnswerError, ago, amounts_text, ask
+from ..ask import NOTHING, ago, amounts_text, ask
 from ..leader import note_unless_led
-from ..output import Output
-from ..printing import failed, print_data, print_lines, table
+from ..output import ClusterChoice, Output
+from ..printing import print_data, print_lines, table
+from ..reading import client_of, done
 
 _CARDS: Final = (
     *("CARD", "QUOTA", "ALLOCATED", "INQUEUE", "ELASTIC", "REQUESTED", "LEFT"),
@@ -40,36 +36,27 @@ def queue(
     namespace: str,
     *,
     limit: int,
-    kubeconfig: Path | None,
-    context: str,
+    cluster: ClusterChoice,
     output: Output,
-) -> int:
-    """The exit code: 0 if the queue was shown, 1 if it could not be, 2 if no cluster was found.
-
-    `namespace`: the operator's. Any replica answers; the Lease tells whether one of them leads.
+) -> None:
+    """`namespace`: the operator's. Any replica answers; the Lease tells whether one of them leads.
+    Errors: typer.Exit, if it could not be shown.
     """
-    try:
-        found, unled = asyncio.run(_read(name, namespace, limit, kubeconfig, context))
-    except (AccessError, NoAnswerError) as error:
-        return failed(error)
+    found, unled = done(_read(name, namespace, limit, cluster))
     notes = [unled] if unled else []
     if output.is_data:
         print_data({**msgspec.to_builtins(found), "notes": notes}, output)
     else:
         print_lines(queue_lines(found, notes))
-    return 0
 
 
 async def _read(
-    name: str, namespace: str, limit: int, kubeconfig: Path | None, context: str
+    name: str, namespace: str, limit: int, cluster: ClusterChoice
 ) -> tuple[QueueAnswer, str]:
-    client = Client(await find_access(kubeconfig, context))
     spec = {"queue": name, "limit": limit}
-    try:
+    async with client_of(cluster) as client:
         found = await ask(client, QueueAnswer, "QueueReview", QUEUE_REVIEWS, spec)
         return found, await note_unless_led(client, namespace, published=False)
-    finally:
-        await client.close()
 
 
 def queue_lines(found: QueueAnswer, notes: Sequence[str] = ()) -> Iterator[Text]:

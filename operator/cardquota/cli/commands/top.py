@@ -4,35 +4,22 @@ import asyncio
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from rich.text import Text
 
-from ...cluster.api.access import AccessError
-from ...cluster.api.client import Client
-from ...cluster.api.find_access import find_access
 from ...quota.vocabulary import QueueState
 from ...quota.words import counted, listed, show
 from ...settings import Settings
 from ..leader import note_unless_led
-from ..output import Output
-from ..printing import failed, print_data, print_lines, table
-from ..reading import ClusterError
+from ..output import ClusterChoice, Output
+from ..printing import print_data, print_lines, table
+from ..reading import client_of, done
 from .published_queues import OLD_WHILE_CLOSING, PublishedQueue, PublishedQueues, list_queues
 
 _COLUMNS: Final = (
-    "NAME",
-    "STATE",
-    "CARDS",
-    "INQUEUE",
-    "ELASTIC",
-    "REQUESTED",
-    "CPU",
-    "MEMORY",
-    "WAITING",
-    "NOTE",
-    "AGE",
+    *("NAME", "STATE", "CARDS", "INQUEUE", "ELASTIC", "REQUESTED", "CPU", "MEMORY"),
+    *("WAITING", "NOTE", "AGE"),
 )
 _WAIT_COLUMNS: Final = ("QUEUE", "WAITING", "OLDEST")
 _KEYS: Final = ("cards", "inqueue", "elastic", "requested", "cpu", "memory")
@@ -46,37 +33,29 @@ _LONGEST: Final = 400
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
 
-def top(settings: Settings, *, kubeconfig: Path | None, context: str, output: Output) -> int:
-    """The exit code: 0 if the list was made, 1 if it could not be, 2 if no cluster was found.
-
-    What each queue holds is what the operator has published on it: one list, whatever number of
-    pods there is. The Lease tells whether it is of now.
+def top(settings: Settings, *, cluster: ClusterChoice, output: Output) -> None:
+    """What each queue holds is what the operator has published on it: one list, whatever number of
+    pods there is. The Lease tells whether it is of now. Errors: typer.Exit, if it could not be
+    listed.
     """
-    try:
-        found, unled = asyncio.run(_read(settings, kubeconfig, context))
-    except (AccessError, ClusterError) as error:
-        return failed(error)
+    found, unled = done(_read(settings, cluster))
     if output.is_data:
         print_data(in_data(found, unled), output)
     else:
         bars = sys.stdout.isatty()
         now = int(time.time() * 1000)
         print_lines(lines(found, now, unled=unled, output=output, bars=bars))
-    return 0
 
 
-async def _read(
-    settings: Settings, kubeconfig: Path | None, context: str
-) -> tuple[PublishedQueues, str]:
+async def _read(settings: Settings, cluster: ClusterChoice) -> tuple[PublishedQueues, str]:
     """The queues, and what to say if nobody leads."""
-    client = Client(await find_access(kubeconfig, context))
-    looking = asyncio.create_task(note_unless_led(client, settings.namespace))
-    try:
-        return await list_queues(client), await looking
-    finally:
-        looking.cancel()
-        await asyncio.gather(looking, return_exceptions=True)
-        await client.close()
+    async with client_of(cluster) as client:
+        looking = asyncio.create_task(note_unless_led(client, settings.namespace))
+        try:
+            return await list_queues(client), await looking
+        finally:
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
 
 
 def in_data(found: PublishedQueues, unled: str = "") -> dict[str, Any]:
@@ -86,7 +65,7 @@ def in_data(found: PublishedQueues, unled: str = "") -> dict[str, Any]:
             {
                 "name": queue.name,
                 "state": queue.state or QueueState.OPEN,
-                "publishedIn": _where(queue),
+                "publishedIn": queue.where,
                 "status": queue.published,
             }
             for queue in found.queues
@@ -98,7 +77,7 @@ def in_data(found: PublishedQueues, unled: str = "") -> dict[str, Any]:
 
 def notes(found: PublishedQueues, unled: str = "") -> list[str]:
     """What is not shown, or old, and why."""
-    silent = [show(queue.name) for queue in found.queues if not _columns(queue)]
+    silent = [show(queue.name) for queue in found.queues if not queue.columns]
     told = [f"left out: queue {one}" for one in found.unreadable[:MOST_NOTES]]
     if len(found.unreadable) > MOST_NOTES:
         more = counted(len(found.unreadable) - MOST_NOTES, "more queue")
@@ -156,7 +135,7 @@ def _wait_row(queue: PublishedQueue, now: int) -> tuple[str, ...]:
 
 
 def _row(queue: PublishedQueue, now: int) -> tuple[str, ...]:
-    columns = _columns(queue)
+    columns = queue.columns
     cells = (show(columns.get(key) or _NOTHING, most=_LONGEST) for key in _KEYS)
     note = show(columns.get(_NOTE, ""), most=_LONGEST)
     names = show(queue.name), show(queue.state or QueueState.OPEN)
@@ -171,19 +150,6 @@ def _waiting(queue: PublishedQueue, now: int) -> str:
 
 def _since(moment: int | None, now: int) -> str:
     return _NOTHING if moment is None else _short(max(0, now - moment) // 1000)
-
-
-def _columns(queue: PublishedQueue) -> dict[str, str]:
-    found = queue.published.get("columns")
-    if not isinstance(found, dict):
-        return {}
-    return {key: text for key, text in found.items() if isinstance(text, str)}
-
-
-def _where(queue: PublishedQueue) -> str | None:
-    if not queue.is_published:
-        return None
-    return "annotation" if queue.in_annotation else "status"
 
 
 def _short(seconds: int) -> str:
@@ -225,7 +191,7 @@ def wide_lines(found: PublishedQueues, *, bars: bool) -> Iterator[Text]:
     rows: list[tuple[str, ...]] = [head]
     for queue in found.queues:
         names = show(queue.name), show(queue.state or QueueState.OPEN)
-        note = show(queue.note, most=_LONGEST)
+        note = show(queue.columns.get("note", ""), most=_LONGEST)
         if not queue.cards:
             rows.append((*names, *[_NOTHING] * (len(head) - 3), note))
         for number, card in enumerate(queue.cards):

@@ -9,32 +9,29 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from pathlib import Path
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, Final
 
 from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
-from ...cluster.api.access import AccessError
 from ...cluster.api.client import Client
-from ...cluster.api.find_access import find_access
 from ...cluster.watch.delivery import Delivery
 from ...cluster.watch.reflector import Reflector
 from ...control.queues.published_status import PATH
 from ...quota.words import counted
 from ...quota.words import show as short
 from ..leader import note_unless_led
-from ..output import Output
-from ..printing import console, failed, print_lines, safe
-from ..reading import ClusterError, not_listed
+from ..output import ClusterChoice, Output
+from ..printing import console, print_lines, safe
+from ..reading import ClusterError, client_of, done, not_listed
 from .published_queues import (
     PublishedQueue,
     PublishedQueues,
     TopQueue,
+    list_queues,
     published_queue,
-    read_queues,
 )
 from .top import lines
 
@@ -90,8 +87,8 @@ class WatchedQueues:
         )
 
 
-def watch_top(namespace: str, *, kubeconfig: Path | None, context: str, output: Output) -> int:
-    """Ends by Ctrl-C, with exit code 0. 1 if queues cannot be listed at first, 2 without a cluster.
+def watch_top(namespace: str, *, cluster: ClusterChoice, output: Output) -> None:
+    """Ends by Ctrl-C, with exit code 0. Errors: typer.Exit, if queues cannot be listed at first.
 
     `namespace`: the operator's. On a terminal the table is drawn over the one before, as far as it
     fits. Elsewhere a table follows for each change, after an empty line.
@@ -107,15 +104,12 @@ def watch_top(namespace: str, *, kubeconfig: Path | None, context: str, output: 
             line.no_wrap, line.overflow = True, "ellipsis"
         live.update(Group(*map(safe, shown)), refresh=True)
 
-    try:
+    async def followed() -> None:
         with shown, _silent_log():
-            shows = draw if on_terminal else _next_table()
-            asyncio.run(follow(namespace, kubeconfig, context, output, shows))
-    except (AccessError, ClusterError) as error:
-        return failed(error)
-    except KeyboardInterrupt:
-        return 0
-    return 0
+            await follow(namespace, cluster, output, draw if on_terminal else _next_table())
+
+    with suppress(KeyboardInterrupt):
+        done(followed())
 
 
 @contextmanager
@@ -164,46 +158,54 @@ async def _until_synced(reflector: Reflector[TopQueue]) -> None:
 
 async def follow(
     namespace: str,
-    kubeconfig: Path | None,
-    context: str,
+    cluster: ClusterChoice,
     output: Output,
     show: Callable[[list[Text]], None],
 ) -> None:
     """Show tables until cancelled. Errors: AccessError, ClusterError."""
-    await read_queues(kubeconfig, context)  # whoever may not is told so, and it ends
-    client = Client(await find_access(kubeconfig, context))
-    queues = WatchedQueues()
-    reflector = Reflector(
-        client, path=PATH, kind="queues", delivery=Delivery("Queue", TopQueue, queues)
-    )
-    watching = asyncio.create_task(reflector.run())
-    try:
-        await _until_synced(reflector)
-        on_terminal, was_old = sys.stdout.isatty(), False
-        loop = asyncio.get_running_loop()
-        renew_at = look_at = loop.time()
-        unled = ""
-        queues.changed = True
-        while True:
-            if loop.time() >= look_at:
-                before, unled = unled, await note_unless_led(client, namespace)
-                queues.changed = queues.changed or bool(before) != bool(unled)
-                look_at = loop.time() + _LOOK_FOR_LEADER
-            old = reflector.late and reflector.lag() > _OLD
-            ages = on_terminal and loop.time() >= renew_at
-            if queues.changed or ages or old != was_old:
-                queues.changed, was_old, renew_at = False, old, loop.time() + _AGES
-                now = int(time.time() * 1000)
-                table = list(lines(queues.all(), now, unled=unled, output=output, bars=on_terminal))
-                if old:
-                    why = "the API server does not answer"
-                    if reflector.refused is not None:
-                        why = not_listed("queues", str(reflector.refused), verb="watch")
-                    note = short(f"{why}: this table may be old", most=_LONGEST_NOTE)
-                    table.insert(0, Text(f"note: {note}", style="dim"))
-                show(table)
-            await asyncio.sleep(PERIOD)
-    finally:
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
-        await client.close()
+    async with client_of(cluster) as client:
+        await list_queues(client)  # whoever may not is told so, and it ends
+        queues = WatchedQueues()
+        delivery = Delivery("Queue", TopQueue, queues)
+        reflector = Reflector(client, path=PATH, kind="queues", delivery=delivery)
+        watching = asyncio.create_task(reflector.run())
+        try:
+            await _until_synced(reflector)
+            await _show_changes(client, namespace, reflector, queues, output, show)
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+
+
+async def _show_changes(
+    client: Client,
+    namespace: str,
+    reflector: Reflector[TopQueue],
+    queues: WatchedQueues,
+    output: Output,
+    show: Callable[[list[Text]], None],
+) -> None:
+    on_terminal, was_old = sys.stdout.isatty(), False
+    loop = asyncio.get_running_loop()
+    renew_at = look_at = loop.time()
+    unled = ""
+    queues.changed = True
+    while True:
+        if loop.time() >= look_at:
+            before, unled = unled, await note_unless_led(client, namespace)
+            queues.changed = queues.changed or bool(before) != bool(unled)
+            look_at = loop.time() + _LOOK_FOR_LEADER
+        old = reflector.late and reflector.lag() > _OLD
+        ages = on_terminal and loop.time() >= renew_at
+        if queues.changed or ages or old != was_old:
+            queues.changed, was_old, renew_at = False, old, loop.time() + _AGES
+            now = int(time.time() * 1000)
+            table = list(lines(queues.all(), now, unled=unled, output=output, bars=on_terminal))
+            if old:
+                why = "the API server does not answer"
+                if reflector.refused is not None:
+                    why = not_listed("queues", str(reflector.refused), verb="watch")
+                note = short(f"{why}: this table may be old", most=_LONGEST_NOTE)
+                table.insert(0, Text(f"note: {note}", style="dim"))
+            show(table)
+        await asyncio.sleep(PERIOD)

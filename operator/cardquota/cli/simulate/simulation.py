@@ -5,10 +5,12 @@ a node. No I/O.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 import msgspec
 
+from ...cluster.watch.feed import ledger_settings
 from ...install.matching import is_ours, known_to_policies
 from ...install.policies.gate_setting import gate_is_set_by_policy
 from ...quota import vocabulary as v
@@ -25,7 +27,6 @@ from ...quota.decisions.probably_meant import with_group_meant
 from ...quota.decisions.unenforced import card_not_steered
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
-from ...quota.ledger.ledger_reader import LedgerSettings
 from ...quota.messages import request_messages, shortfall_messages
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.pod import Pod, PodSpec
@@ -65,15 +66,7 @@ class Simulation:
         self.answers = Answers(notes=list(inventory.notes))
         self.ledger = Ledger(
             settings.vendor_table,
-            LedgerSettings(
-                default_queue=settings.default_queue,
-                exempt_cpu_memory=settings.card_unlimited_cpu_memory,
-                audit=settings.mode is InstallationMode.AUDIT,
-                enqueues=settings.scheduler == "standalone",
-                group_priority_classes=frozenset(settings.release.group_priority_classes),
-                memory_by_row=settings.memory_by_row,
-                exempt=frozenset(settings.unwatched_namespaces),
-            ),
+            replace(ledger_settings(settings), makes_groups=False),  # nobody makes any here
             bounded=False,
         )
         self._settings = settings

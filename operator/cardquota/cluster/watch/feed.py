@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from ...quota.accounts.queue_facts import queue_facts
 from ...quota.ledger.groups.group_facts import group_facts, namespace_facts
 from ...quota.ledger.ledger import Ledger
+from ...quota.ledger.ledger_reader import LedgerSettings
 from ...quota.nodes.node_facts import node_facts
 from ...quota.objects.cluster import DeviceClass, LimitRange, Namespace, PriorityClass, RuntimeClass
 from ...quota.objects.node import ConfigMap, Node, node_of
@@ -21,6 +22,7 @@ from ...quota.objects.queue import Queue
 from ...quota.objects.workload import Workload
 from ...quota.pods.pod_facts import pod_facts
 from ...quota.pods.workload_facts import KINDS, workload_facts
+from ...settings import InstallationMode, Settings
 from .catching_up import CatchingUp
 from .change_notifier import ChangeNotifier
 from .delivery import Delivery
@@ -81,6 +83,21 @@ class WatchedKind:
     def delivery(self) -> Delivery[Any]:
         """A new one, that knows of no object yet."""
         return Delivery(self.kind, self.struct, self.sink)
+
+
+def ledger_settings(settings: Settings) -> LedgerSettings:
+    """How a ledger reads what is fed into it, by these settings."""
+    with_volcano = settings.scheduler == "volcano"
+    return LedgerSettings(
+        default_queue=settings.default_queue,
+        exempt_cpu_memory=settings.card_unlimited_cpu_memory,
+        audit=settings.mode is InstallationMode.AUDIT,
+        enqueues=not with_volcano,
+        group_priority_classes=frozenset(settings.release.group_priority_classes),
+        memory_by_row=settings.memory_by_row,
+        makes_groups=with_volcano,
+        exempt=frozenset(settings.unwatched_namespaces),
+    )
 
 
 def watched_kinds(

@@ -2,17 +2,13 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from builders import H200
-from cardquota.cli.app import app
 from cardquota.cli.check import MOST_SHOWN, CheckSection, Finding, FindingKind, lines, show_sections
 from cardquota.cli.check.section import bounded_section
 from cardquota.cli.output import Output
-from cardquota.cli.plugin import plugin
 
 ONE = Finding(
     FindingKind.REFUSED,
@@ -144,13 +140,3 @@ def test_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert show_sections([CheckSection("past", complete=False)], Output.TEXT) == 1
     assert show_sections([CheckSection("past", [ONE], complete=False)], Output.TEXT) == 3
     assert "\x1b" not in capsys.readouterr().out
-
-
-def test_wrong_usage() -> None:
-    assert CliRunner().invoke(app, ["check", "-n", "../x"]).exit_code == 2
-
-
-def test_no_cluster_is_told_in_one_line(tmp_path: Path) -> None:
-    for commands in (app, plugin):
-        done = CliRunner().invoke(commands, ["check", "--kubeconfig", str(tmp_path / "none")])
-        assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)

@@ -9,9 +9,10 @@ import pytest
 
 from builders import H200, Body, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
-from cardquota.cli.check import CheckSection, read_cluster
+from cardquota.cli.check import CheckedCluster, CheckSection, read_cluster
 from cardquota.cli.check.usage_sections import past_section
-from cardquota.cli.reading import ClusterError
+from cardquota.cli.output import ClusterChoice
+from cardquota.cli.reading import ClusterError, client_of
 from cardquota.quota import vocabulary as v
 from cardquota.settings import Settings
 
@@ -61,7 +62,12 @@ async def kubeconfig(
 
 
 async def checked(kubeconfig: Path, namespace: str = "") -> CheckSection:
-    return past_section(await read_cluster(kubeconfig, "", namespace, Settings()))
+    return past_section(await read(kubeconfig, namespace))
+
+
+async def read(kubeconfig: Path, namespace: str = "") -> CheckedCluster:
+    async with client_of(ClusterChoice(kubeconfig)) as client:
+        return await read_cluster(client, namespace, Settings())
 
 
 async def test_only_managed_pods_are_asked_for_and_what_decides(
@@ -136,6 +142,6 @@ async def test_keys_of_queues_that_mean_nothing_are_kept(
     )
     bad = {"metadata": {"name": "bad", "annotations": {"volcano.sh/card.qouta": 7}}, "spec": 7}
     answers[f"{GROUP}/queues"] = a_list(a_queue().with_quota({H200: 1}), odd, bad, {"metadata": 7})
-    read = await read_cluster(kubeconfig, "", "", Settings())
+    found = await read(kubeconfig)
     keys = [("volcano.sh/card.qouta", v.QUOTA), ("volcano.sh/card.x", "")]
-    assert read.queue_keys == {"odd": keys, "bad": keys[:1]}
+    assert found.queue_keys == {"odd": keys, "bad": keys[:1]}

@@ -1,4 +1,4 @@
-"""What the section `installation` makes of what was read."""
+"""What the sections `installation` and `fence` make of what was read."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -8,21 +8,197 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+import yaml
 
 from builders.certificates import issue
 from cardquota.cli.check import CheckSection
-from cardquota.cli.check.installation_section import installation_section, nobody_decides
-from cardquota.cli.check.installed import DEFINITIONS, Installed
-from cardquota.cli.reading import NotRead
+from cardquota.cli.check.installation_section import (
+    definition_findings,
+    deployment_findings,
+    fence_section,
+    installation_section,
+    lease_findings,
+    nobody_decides,
+    running_version,
+)
+from cardquota.cli.check.installed import DEFINITIONS, TERM_DEFINITION, Installed
+from cardquota.cli.leader import is_renewed
+from cardquota.cli.reading import Answer, NotRead
 from cardquota.install import documents
 from cardquota.install.rights import rights
+from cardquota.quota import seconds_of
 from cardquota.quota import vocabulary as v
 from cardquota.settings import Settings, Webhook
+from cardquota_dev.paths import CHECKOUT
 
 from .test_certificate_findings import encoded
-from .test_definition_findings import ours
-from .test_deployment_findings import a_deployment
-from .test_lease_findings import NOON, lease
+
+NOON = seconds_of("2026-01-02T12:00:00Z") or 0
+
+
+def lease(renewed: str = "11:59:55", holder: str = "pod/1", revision: str = "7") -> dict[str, Any]:
+    spec = {
+        "holderIdentity": holder,
+        "leaseDurationSeconds": 12,
+        "renewTime": f"2026-01-02T{renewed}.000000Z",
+    }
+    return {"metadata": {"uid": "u", "resourceVersion": revision}, "spec": spec}
+
+
+def why(*leases: Answer) -> str:
+    (one,) = lease_findings(leases, "cardquota-system", NOON)
+    assert (one.kind, one.namespace, one.name) == ("Lease", "cardquota-system", "cardquota")
+    return one.why
+
+
+@pytest.mark.parametrize(
+    "leases",
+    [
+        (lease(),),
+        (lease("11:59:48"),),
+        (lease("11:00:00"), lease("11:00:03", revision="8")),  # another clock than ours
+        (lease(holder=""), lease(revision="8")),  # between two leaders
+        (None, lease()),  # the first one starts
+        (NotRead("no"),),
+    ],
+)
+def test_somebody_leads_or_it_is_not_known(leases: tuple[Answer, ...]) -> None:
+    assert list(lease_findings(leases, "cardquota-system", NOON)) == []
+    assert is_renewed(leases, NOON) or isinstance(leases[-1], NotRead)
+
+
+def test_nobody_has_ever_led() -> None:
+    assert why(None).startswith("there is no Lease <cardquota-system/cardquota>")
+
+
+def test_the_last_leader_has_left() -> None:
+    assert "has no holder: no replica leads" in why(lease(holder=""), lease(holder=""))
+
+
+def test_the_last_leader_has_died() -> None:
+    old = lease("11:50:00")
+    assert "of pod/1 was renewed 10 min ago, and is valid for 12 s: no replica" in why(old, old)
+
+
+def test_a_clock_far_behind_the_leaders_makes_nobody_live() -> None:
+    ahead = lease("13:00:00")
+    assert not is_renewed((ahead,), NOON)
+    assert is_renewed((ahead, lease("13:00:03", revision="8")), NOON)
+
+
+def test_a_lease_of_another_form_has_no_holder() -> None:
+    assert "no holder" in why({"spec": 7})
+    odd = {"spec": {"holderIdentity": "x", "renewTime": 7, "leaseDurationSeconds": "long"}}
+    assert "of x is not renewed" in why(odd, odd)
+
+
+QUEUES, GROUPS, *QUESTIONS, _ = DEFINITIONS
+
+
+def ours(name: str) -> dict[str, Any]:
+    kind, _, group = name.partition(".")
+    found: dict[str, Any] = yaml.safe_load((CHECKOUT / "crds" / f"{group}_{kind}.yaml").read_text())
+    return found
+
+
+def volcanos() -> dict[str, Any]:
+    status = {"type": "object", "properties": {"state": {"type": "string"}}}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"status": status}}}
+    return {"spec": {"versions": [{"name": "v1beta1", "served": True, "schema": schema}]}}
+
+
+def definition_reasons(
+    queues: Answer, groups: Answer = None, *, standalone: bool = True
+) -> list[str]:
+    both = {QUEUES: queues, GROUPS: groups if groups is not None else ours(GROUPS)}
+    return [one.reason for one in definition_findings(both, standalone=standalone)]
+
+
+def test_our_own_are_in_order() -> None:
+    assert definition_reasons(ours(QUEUES)) == []
+    assert definition_reasons(ours(QUEUES), standalone=False) == []
+
+
+def test_one_that_is_missing_or_not_known() -> None:
+    assert definition_reasons(None) == ["DefinitionMissing"]
+    assert definition_reasons(NotRead("no")) == []
+
+
+def test_without_those_of_questions_nobody_can_ask() -> None:
+    for standalone in (True, False):
+        there = {name: ours(name) for name in QUESTIONS}
+        assert list(definition_findings(there, standalone=standalone)) == []
+        found = list(definition_findings(dict.fromkeys(QUESTIONS), standalone=standalone))
+        assert [one.reason for one in found] == ["DefinitionMissing"] * 2
+        assert found[0].advice == (
+            "apply crds/cardquota.volcano.sh_queuereviews.yaml: `kubectl cardquota queue` and "
+            "`explain` need it"
+        )
+
+
+def test_one_that_does_not_serve_the_version() -> None:
+    for versions in (None, [], [7], [{"name": "v1beta1", "served": False}], [{"name": "v1"}]):
+        assert definition_reasons({"spec": {"versions": versions}}) == ["DefinitionNotServed"]
+
+
+def test_volcanos_keeps_no_numbers() -> None:
+    assert definition_reasons(volcanos()) == ["DefinitionNotOurs"]
+    assert definition_reasons(volcanos(), standalone=False) == []
+
+
+def a_deployment(
+    image: str = "cardquota:0.1.0", *, ready: object = 2, label: str | None = None
+) -> dict[str, Any]:
+    containers = [{"name": "sidecar", "image": "x:9.9.9"}, {"name": "cardquota", "image": image}]
+    return {
+        "metadata": {"labels": {"app.kubernetes.io/version": label} if label else None},
+        "spec": {"replicas": 2, "template": {"spec": {"containers": containers}}},
+        "status": {"readyReplicas": ready},
+    }
+
+
+def deployment_reasons(deployment: dict[str, Any], own: str = "0.1.0") -> list[str]:
+    return [one.reason for one in deployment_findings(deployment, "cardquota-system", own)]
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        "cardquota:0.1.0",
+        "registry.example.com:5000/gpu/cardquota:v0.1.7",
+        "cardquota:0.1.0-rc.1@sha256:00",
+        "cardquota",
+        "cardquota:latest",
+        "cardquota@sha256:00",
+        "registry.example.com:5000/cardquota",
+        "cardquota:" + "9" * 1_000_000,
+    ],
+)
+def test_what_goes_with_this_command_or_says_nothing(image: str) -> None:
+    assert deployment_reasons(a_deployment(image)) == []
+
+
+def test_another_minor_version() -> None:
+    (one,) = deployment_findings(a_deployment("cardquota:v0.2.0"), "cardquota-system", "0.1.0")
+    assert one.reason == "VersionDiffers"
+    assert one.why == "Deployment <cardquota-system/cardquota> runs v0.2.0, this command is 0.1.0"
+
+
+def test_the_label_comes_before_the_tag() -> None:
+    assert running_version(a_deployment("cardquota:0.1.0", label="1.0.0")) == "1.0.0"
+    assert running_version(a_deployment("cardquota:0.1.0", label="stable")) == "0.1.0"
+
+
+def test_replicas_that_are_not_ready() -> None:
+    (one,) = deployment_findings(a_deployment(ready=1), "cardquota-system", "0.1.0")
+    assert one.why == "Deployment <cardquota-system/cardquota> has 1 of 2 replicas ready"
+    assert deployment_reasons(a_deployment(ready=None)) == ["ReplicasNotReady"]
+
+
+def test_one_of_another_form() -> None:
+    assert deployment_reasons({"spec": 7, "status": [], "metadata": None}) == ["ReplicasNotReady"]
+    assert running_version({"spec": {"template": {"spec": {"containers": [7, {"name": 7}]}}}}) == ""
+
 
 PAIR = issue(["x"], now=datetime.fromtimestamp(NOON, UTC), days=60)
 SETTINGS = Settings()
@@ -233,3 +409,63 @@ def test_v1_accounts_in_a_namespace_that_is_not_there_are_told() -> None:
     installed = beside_volcano(OFF % "false", volcano_namespaces={"volcano-system": None})
     (one,) = section(installed, VOLCANO).findings
     assert (one.kind, one.name, one.reason) == ("Namespace", "volcano-system", "AccountsMissing")
+
+
+SETTINGS = Settings()
+
+
+def a_term(term: str = "pod/1", fault: str = "") -> dict[str, Any]:
+    return {"spec": {"term": term}, "status": {"fault": fault} if fault else {}}
+
+
+HOLDS = replace(RIGHT, term=a_term(), term_lease=lease())
+
+
+def found(installed: Installed) -> list[str]:
+    return [one.reason for one in fence_section(installed, SETTINGS, NOON).findings]
+
+
+def without(name: str) -> Installed:
+    admission = tuple(
+        (wanted, None if wanted["metadata"]["name"] == name else there)
+        for wanted, there in HOLDS.admission
+    )
+    return replace(HOLDS, admission=admission)
+
+
+def test_all_of_the_fence_is_in_order() -> None:
+    section = fence_section(HOLDS, SETTINGS, NOON)
+    assert (section.findings, section.notes, section.complete) == ([], [], True)
+
+
+@pytest.mark.parametrize(
+    ("term", "reason"),
+    [
+        (None, "TermMissing"),
+        (a_term("pod/0"), "TermDiffers"),
+        (a_term(fault="the API server refuses it"), v.FENCE_FAULT),
+    ],
+)
+def test_a_term_that_is_not_as_it_should_be(term: Answer, reason: str) -> None:
+    assert found(replace(HOLDS, term=term)) == [reason]
+
+
+def test_between_two_leaders_it_names_the_last_one() -> None:
+    assert found(replace(HOLDS, term_lease=lease(holder=""))) == []
+
+
+@pytest.mark.parametrize("name", ["cardquota-gate-term", "cardquota-reservation-term"])
+def test_its_policies_and_bindings_are_told_here_and_nowhere_else(name: str) -> None:
+    assert found(without(name)) == [v.INSTALLATION_DIFFERS] * 2
+    assert reasons(without(name)) == []
+    assert found(without("cardquota-pods")) == []
+
+
+def test_without_the_kind_that_alone_is_told() -> None:
+    definitions = {**HOLDS.definitions, TERM_DEFINITION: None}
+    assert found(replace(HOLDS, definitions=definitions, term=None)) == ["DefinitionMissing"]
+
+
+def test_what_may_not_be_read_of_the_fence_is_said() -> None:
+    section = fence_section(replace(HOLDS, term=NotRead("you may not")), SETTINGS, NOON)
+    assert (section.findings, section.notes, section.complete) == ([], ["you may not"], False)

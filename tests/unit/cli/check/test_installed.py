@@ -17,7 +17,7 @@ from cardquota.install import Right
 from cardquota.settings import Settings, Webhook
 
 from ..answering_api import NOT_SERVED, Answer
-from .test_lease_findings import NOON, lease
+from .test_installation_section import NOON, lease
 
 TERM = "/apis/cardquota.volcano.sh/v1alpha1/namespaces/cardquota-system/terms/cardquota"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/cardquota-system/leases/cardquota"

@@ -63,7 +63,7 @@ def test_keys_that_mean_nothing() -> None:
         {"scheduling.volcano.sh/queuename": "red", "volcano.sh/card.limits": "1"},
         {"volcano.sh/card.quota": "enforced", "kubernetes.io/metadata.name": "team"},
     )
-    findings = namespaces_section(CheckedCluster(LEDGER, "team"), [keys]).findings
+    findings = namespaces_section(CheckedCluster(LEDGER, "team", namespace_keys=[keys])).findings
     assert {(one.kind, one.name, one.reason) for one in findings} == {
         ("Namespace", "team", "UnknownKey")
     }
@@ -76,7 +76,7 @@ def test_keys_that_mean_nothing() -> None:
 
 def test_keys_of_ours_that_stand_in_the_wrong_place() -> None:
     misplaced = wrong_keys("team", {v.NAMESPACE_MODE: "enforced"}, {v.QUEUE_NAME: "red"})
-    found = namespaces_section(CheckedCluster(LEDGER, "team"), [misplaced]).findings
+    found = namespaces_section(CheckedCluster(LEDGER, "team", namespace_keys=[misplaced])).findings
     assert [one.why for one in found] == [
         f"<{v.NAMESPACE_MODE}> is a label, and has no effect as an annotation",
         f"<{v.QUEUE_NAME}> is an annotation, and has no effect as a label",

@@ -1,8 +1,6 @@
 """`cardquota cards` over files: what it prints, exit codes, and one line for what is wrong."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,9 +10,7 @@ from typer.testing import CliRunner, Result
 
 from builders import GPU, H200, H800, Body, a_node, a_queue
 from builders.node import NodeBody
-from cardquota import __version__
 from cardquota.cli.app import app
-from cardquota.cli.plugin import plugin
 from cardquota.quota import API_GROUP, VERSION
 
 ROOT = Path(__file__).parents[4]
@@ -158,35 +154,6 @@ def test_what_cannot_be_read_is_one_line_and_exit_code_1(tmp_path: Path) -> None
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith(f"cardquota: {tmp_path}/none.yaml: cannot be read: ")
     assert result.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("-f", "x", "--context", "y"),
-        ("-f", "x", "--kubeconfig", "y"),
-        ("-o", "xml"),
-        ("research",),
-        ("--kubeconfig", "/nowhere"),
-        ("--config", "/nowhere"),
-    ],
-)
-def test_what_means_nothing_exits_2(arguments: tuple[str, ...]) -> None:
-    result = called(*arguments)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "Traceback" not in result.stderr
-
-
-def test_as_kubectls_plugin(written: Written) -> None:
-    path = written(a_node().with_cards(H200, 8))
-    result = CliRunner().invoke(plugin, ["cards", "-f", path])
-    assert result.output == called("-f", path).output
-    assert CliRunner().invoke(plugin, ["version"]).output == f"cardquota {__version__}\n"
-    for other in ("run", "manifests"):
-        assert CliRunner().invoke(plugin, [other]).exit_code == 2
-    command = [sys.executable, "-m", "cardquota.cli.plugin", "cards", "--help"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert printed.startswith("Usage: kubectl cardquota cards [OPTIONS]\n")
 
 
 def test_the_document_shows_what_the_command_prints(written: Written) -> None:

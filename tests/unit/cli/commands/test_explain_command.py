@@ -157,31 +157,3 @@ async def test_for_people_it_is_lines(tmp_path: Path) -> None:
         done = await explain(kubeconfig, "pod/p")
     assert done.exit_code == 0
     assert done.output.startswith("Pod team/p: does not wait\n")
-
-
-async def test_a_failure_is_one_line(tmp_path: Path) -> None:
-    async def answer(_: web.Request) -> web.Response:
-        return web.Response(
-            status=403, text='{"reason": "Forbidden", "message": "you cannot create it"}'
-        )
-
-    async with posting(answer, tmp_path) as kubeconfig:
-        done = await explain(kubeconfig, "pod", "p")
-    assert done.exit_code == 1
-    assert done.output == (
-        "cardquota: you may not ask this: it needs the right to create "
-        "workloadreviews.cardquota.volcano.sh\n"
-    )
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["thing", "x"], ["pod"], ["pod/"], ["pod", "A"], ["pod/a/b"], ["pod", "a", "-n", "A"], [""]],
-)
-def test_a_mistake_of_the_command_line(arguments: list[str]) -> None:
-    assert CliRunner().invoke(plugin, ["explain", *arguments]).exit_code == 2
-
-
-def test_no_cluster(tmp_path: Path) -> None:
-    done = CliRunner().invoke(plugin, ["explain", "po/p", "--kubeconfig", f"{tmp_path}/none"])
-    assert (done.exit_code, len(done.output.splitlines())) == (2, 1)

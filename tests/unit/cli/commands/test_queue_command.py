@@ -167,26 +167,3 @@ async def test_for_programs_it_is_the_answer_itself(form: str, tmp_path: Path) -
         assert done.output.startswith("Queue research: Open")
     else:
         assert (json.loads if form == "json" else yaml.safe_load)(done.output) == found
-
-
-async def test_a_failure_is_one_line(tmp_path: Path) -> None:
-    async def answer(_: web.Request) -> web.Response:
-        return web.Response(status=404, text="404 page not found")
-
-    async with posting(answer, tmp_path) as kubeconfig:
-        done = await queue(kubeconfig, "q")
-    assert done.exit_code == 1
-    assert done.output == (
-        "cardquota: cardquota is not installed here, or is older than this plugin\n"
-    )
-
-
-@pytest.mark.parametrize("name", ["", "A", "a/b", "x" * 254, "-"])
-def test_what_is_no_name_is_a_mistake_of_the_command_line(name: str) -> None:
-    assert CliRunner().invoke(plugin, ["queue", "--", name]).exit_code == 2
-
-
-def test_no_cluster(tmp_path: Path) -> None:
-    done = CliRunner().invoke(plugin, ["queue", "q", "--kubeconfig", f"{tmp_path}/none"])
-    assert done.exit_code == 2
-    assert len(done.output.splitlines()) == 1

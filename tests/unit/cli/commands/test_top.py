@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from builders import H200
-from cardquota.cli.app import app
 from cardquota.cli.commands.published_queues import PublishedQueue, PublishedQueues
 from cardquota.cli.commands.top import lines, notes, wide_lines
 from cardquota.cli.output import Output
@@ -147,11 +146,6 @@ def test_ages_are_short(seconds: int, age: str) -> None:
     assert text[-1].endswith(f" {age}")
     unknown = PublishedQueue("q", None, "", STATUS, in_annotation=False)
     assert next(reversed(list(lines(PublishedQueues([unknown], []), 0)))).plain.endswith(" -")
-
-
-def test_no_cluster_is_another_exit_code(tmp_path: Path) -> None:
-    found = CliRunner().invoke(app, ["top", "--kubeconfig", str(tmp_path / "none")])
-    assert found.exit_code == 2
 
 
 CARDS = [

@@ -18,7 +18,7 @@ from builders import H200
 from cardquota.cli.commands import watched_top
 from cardquota.cli.commands.published_queues import TopMeta, TopQueue
 from cardquota.cli.commands.watched_top import WatchedQueues, fitting
-from cardquota.cli.output import Output
+from cardquota.cli.output import ClusterChoice, Output
 from cardquota.cli.plugin import plugin
 
 from ..answering_api import LEASE, NOT_SERVED, answer_led, answering
@@ -146,18 +146,13 @@ async def test_who_may_not_watch_any_more_is_told_why_the_table_is_old(
 
     async with watched(tmp_path, events, refused) as config:
         following = asyncio.create_task(
-            watched_top.follow("cardquota-system", config, "", Output.TEXT, show)
+            watched_top.follow("cardquota-system", ClusterChoice(config), Output.TEXT, show)
         )
         async with asyncio.timeout(60):
             await told.wait()
         following.cancel()
         await asyncio.gather(following, return_exceptions=True)
     assert tables[-1] == "note: you may not watch queues: no: this table may be old"
-
-
-def test_watching_no_cluster_is_another_exit_code(tmp_path: Path) -> None:
-    done = CliRunner().invoke(plugin, ["top", "-w", "--kubeconfig", str(tmp_path / "none")])
-    assert done.exit_code == 2
 
 
 def test_a_terminal_gets_as_many_lines_as_it_has_room_for() -> None:

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from cardquota.cli.simulate import Answer, Answers, Simulation, WorkloadAnswer
 from cardquota.cli.simulate.inventory import sort_documents
 from cardquota.cli.simulate.yaml_files import read_files
@@ -89,59 +87,6 @@ def test_fourth_pod_of_three_is_denied_with_the_sentence(simulate: Simulate) -> 
     assert [p.cards for p in chat.pods] == [{H200: 1}] * 3 + [{}]
 
 
-def test_gang_is_gated_as_a_whole(simulate: Simulate) -> None:
-    train = named(simulate("deployment.yaml", "gang.yaml"), "train")
-    assert given(train) == [GATED] * 2
-    for member in train.pods:
-        assert "requested <2>, total would be <4>, but capability is <3>" in member.text
-        assert member.cards == {}
-
-
-@pytest.mark.parametrize("name", ["gang.yaml", "volcano-job.yaml"])
-def test_gang_that_fits_starts_together(simulate: Simulate, name: str) -> None:
-    answers = simulate(name)
-    assert given(named(answers, "train")) == [ADMITTED] * 2
-    assert answers.queues[0].cards[0].allocated == 2
-    assert answers.queues[0].cards[0].inqueue == 0
-
-
-def test_incomplete_gang_says_how_many_are_missing(simulate: Simulate) -> None:
-    answers = simulate("gang.yaml", edit=lambda t: t.replace("minMember: 2", "minMember: 3"))
-    train = named(answers, "train")
-    assert given(train) == [GATED] * 2
-    for member in train.pods:
-        assert "needs <3> pods to start together, but only <2> exist" in member.text
-
-
-def test_gang_of_which_more_come_than_it_needs(simulate: Simulate) -> None:
-    answers = simulate(
-        "gang.yaml",
-        edit=lambda t: t.replace("parallelism: 2", "parallelism: 4").replace(
-            "completions: 2", "completions: 4"
-        ),
-    )
-    assert given(named(answers, "train")) == [ADMITTED] * 3 + [GATED]
-    assert answers.queues[0].cards[0].elastic == 1
-
-
-def test_alternatives_two_and_one_then_a_refusal_that_names_both(simulate: Simulate) -> None:
-    answers = simulate(
-        "deployment-either.yaml", edit=lambda t: t.replace("replicas: 3", "replicas: 4")
-    )
-    render = named(answers, "render")
-    assert given(render) == [ADMITTED] * 3 + [DENIED]
-    assert [p.cards for p in render.pods] == [{RTX4090: 1}] * 2 + [{f"{RTX4090}-D": 1}, {}]
-    assert [p.node for p in render.pods] == ["rtx4090-a"] * 2 + ["rtx4090d-a", ""]
-    assert f"<{RTX4090}> quota: requested <1>, total would be <3>" in render.pods[3].text
-    assert f"<{RTX4090}-D> quota: requested <1>, total would be <2>" in render.pods[3].text
-
-
-def test_order_of_files_decides_who_is_admitted(simulate: Simulate) -> None:
-    answers = simulate("gang.yaml", "deployment.yaml")
-    assert given(named(answers, "train")) == [ADMITTED] * 2
-    assert given(named(answers, "chat")) == [ADMITTED, DENIED]
-
-
 def test_bad_queue_is_refused_with_the_reason(simulate: Simulate) -> None:
     answers = simulate(
         "deployment.yaml", edit=lambda t: t.replace('"NVIDIA-H200": 3', '"NVIDIA-H200": 1.5')
@@ -161,20 +106,6 @@ def test_admitted_pod_without_room_stays_pending(simulate: Simulate) -> None:
     assert given(chat) == [ADMITTED] * 2
     assert [p.pending for p in chat.pods] == ["", "no node has room: stays Pending"]
     assert columns(answers.queues[0]).inqueue == "NVIDIA-H200 1"
-
-
-def test_node_without_room_for_cpu_is_passed_over(simulate: Simulate) -> None:
-    answers = simulate("deployment.yaml", edit=lambda t: t.replace('cpu: "96"', "cpu: 600m"))
-    assert [p.node for p in named(answers, "chat").pods] == ["h200-a", ""]
-
-
-def test_pool_scaled_to_zero_is_known_and_waits_for_a_node(simulate: Simulate) -> None:
-    answers = simulate("deployment.yaml", cluster=("queue.yaml",))
-    (first, _) = named(answers, "chat").pods
-    assert (first.answer, first.pending) == (ADMITTED, "no node has room: stays Pending")
-    assert first.warnings == (
-        "no node has card <NVIDIA-H200> at present: the pod waits until one has",
-    )
 
 
 def test_bare_pods(simulate: Simulate) -> None:
@@ -322,44 +253,6 @@ spec:
         assert [refused.name for refused in answers.refused] == ["default/job"]
 
 
-def test_fifo_holds_up_those_behind(simulate: Simulate) -> None:
-    text = """
-apiVersion: batch/v1
-kind: Job
-metadata: {name: wide}
-spec: &spec
-  template: &template
-    metadata: {annotations: {scheduling.volcano.sh/queue-name: research}}
-    spec:
-      containers: [{resources: {limits: {nvidia.com/gpu: 2}}}]
----
-apiVersion: batch/v1
-kind: Job
-metadata: {name: narrow}
-spec:
-  template:
-    metadata: {annotations: {scheduling.volcano.sh/queue-name: research}}
-    spec:
-      containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]
-"""
-
-    def fifo(text: str) -> str:
-        return text.replace("weight: 1", "dequeueStrategy: fifo")
-
-    answers = simulate("deployment.yaml", text=text, edit=fifo)
-    assert given(named(answers, "wide")) == [GATED]
-    (narrow,) = named(answers, "narrow").pods
-    assert narrow.answer == GATED
-    assert narrow.text.startswith(
-        "Queue <research> lets pods through strictly in order (fifo), and pod <default/wide-"
-    )
-
-
-def test_same_files_give_the_same_answers(simulate: Simulate) -> None:
-    names = [f"{name}.yaml" for name in ALL]
-    assert simulate(*names) == simulate(*names)
-
-
 TOO_MUCH = "volcano.sh/card.request: '{\"NVIDIA-H200\": 5}'"
 NEVER = (
     "Queue <research> has insufficient <NVIDIA-H200> quota: requested <5>, total would be <5>, but "
@@ -383,11 +276,6 @@ def test_in_audit_a_pod_group_that_would_be_refused_is_noted(simulate: Simulate)
     answers = simulate(text=group(TOO_MUCH), settings=Settings(mode=InstallationMode.AUDIT))
     assert answers.refused == []
     assert f"PodGroup default/gang: audit: would not be let through: {NEVER}" in answers.notes
-
-
-def test_a_pod_group_of_an_exempt_namespace_is_not_judged(simulate: Simulate) -> None:
-    settings = Settings(exempt_namespaces=("default",))
-    assert simulate(text=group(TOO_MUCH), settings=settings).refused == []
 
 
 def test_what_is_warned_of_a_pod_group_is_noted(simulate: Simulate) -> None:
