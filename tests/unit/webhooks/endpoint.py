@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
+import pytest
 
 from builders import CARDS, Body, a_ledger, a_namespace, see
 from builders.group import GroupBody
@@ -36,6 +37,7 @@ from cardquota_webhooks import (
     VolcanoJobReviews,
     WorkloadAnswers,
     WorkloadReviews,
+    questions,
 )
 
 RESOURCES = {
@@ -267,3 +269,20 @@ def patched(body: dict[str, Any], patch: list[dict[str, Any]]) -> list[str]:
             case unknown:
                 raise AssertionError(unknown)
     return gates
+
+
+def hold_answers(
+    monkeypatch: pytest.MonkeyPatch, nothing: str | None = None
+) -> tuple[asyncio.Event, asyncio.Event]:
+    """Questions are in work until the second event is set; the first says that one is. Then
+    `nothing` is found.
+    """
+    begun, holds = asyncio.Event(), asyncio.Event()
+
+    async def in_slices(_: object) -> str | None:
+        begun.set()
+        await holds.wait()
+        return nothing
+
+    monkeypatch.setattr(questions, "in_slices", in_slices)
+    return begun, holds

@@ -12,7 +12,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import answer_messages
 from cardquota_webhooks import Questions, questions
 
-from .endpoint import UID, Endpoint, ReviewAnswer
+from .endpoint import UID, Endpoint, ReviewAnswer, hold_answers
 
 RESOURCE = {"group": v.REVIEW_GROUP, "version": v.REVIEW_VERSION, "resource": v.QUEUE_REVIEWS}
 
@@ -133,13 +133,7 @@ async def test_f2_of_very_many_at_once_the_last_ones_try_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(questions, "MOST_WAITING", 1)
-    begun, holds = asyncio.Event(), asyncio.Event()
-
-    async def in_slices(_: object) -> None:
-        begun.set()
-        await holds.wait()
-
-    monkeypatch.setattr(questions, "in_slices", in_slices)
+    begun, holds = hold_answers(monkeypatch)
     async with an_endpoint() as endpoint:
         first = asyncio.create_task(asked(endpoint, {"queue": "queue"}))
         await begun.wait()
@@ -154,13 +148,7 @@ async def test_f2_of_very_many_at_once_the_last_ones_try_again(
 async def test_f2_nobody_keeps_others_from_asking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a queue each user has places of his own, of a workload each namespace."""
     monkeypatch.setattr(questions, "MOST_OF_ONE", 1)
-    begun, holds = asyncio.Event(), asyncio.Event()
-
-    async def in_slices(_: object) -> None:
-        begun.set()
-        await holds.wait()
-
-    monkeypatch.setattr(questions, "in_slices", in_slices)
+    begun, holds = hold_answers(monkeypatch)
     async with an_endpoint() as endpoint:
         first = asyncio.create_task(asked(endpoint, {"queue": "queue"}))
         await begun.wait()

@@ -10,7 +10,7 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.messages import answer_messages
 from cardquota_webhooks import questions
 
-from .endpoint import UID, Endpoint, ReviewAnswer
+from .endpoint import UID, Endpoint, ReviewAnswer, hold_answers
 
 RESOURCE = {"group": v.REVIEW_GROUP, "version": v.REVIEW_VERSION, "resource": v.WORKLOAD_REVIEWS}
 
@@ -94,14 +94,7 @@ async def test_f2_a_namespace_does_not_keep_others_from_asking(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(questions, "MOST_OF_ONE", 1)
-    begun, holds = asyncio.Event(), asyncio.Event()
-
-    async def in_slices(_: object) -> str:
-        begun.set()
-        await holds.wait()
-        return ""
-
-    monkeypatch.setattr(questions, "in_slices", in_slices)
+    begun, holds = hold_answers(monkeypatch, "")
     async with an_endpoint() as endpoint:
         spec = {"kind": "Pod", "name": "w"}
         first = asyncio.create_task(asked(endpoint, spec))
