@@ -26,8 +26,8 @@ class InadmissibleClasses:
 
     def __init__(self) -> None:
         self._by_signature: dict[Hashable, InadmissibleClass] = {}
-        self._by_need: dict[Room, list[_Place]] = {}
-        """Those that wait for a dimension, in the order of release."""
+        self._by_need: dict[Room, dict[int, list[_Place]]] = {}
+        """Those that wait for a dimension, by how much of it they need, in the order of release."""
         self._closing: dict[frozenset[str], list[_Place]] = {}
         """Those that may close cards to others, by what they ask for, in the order of release."""
 
@@ -86,16 +86,16 @@ class InadmissibleClasses:
     ) -> list[tuple[Room, InadmissibleClass]]:
         """Of each dimension the first class after a place with enough room; the last of them first.
 
-        Costs a step for each class that waits for it up to there: of 20,000, about a millisecond.
+        Costs a step for each different amount that is needed: few of a card, 20,000 of cpu or
+        memory at worst, which is about a millisecond.
         """
         found = list[tuple[Room, InadmissibleClass]]()
-        for room, row in self._by_need.items():
+        for room, rows in self._by_need.items():
             enough = free(room)
-            begin = bisect_right(row, after, key=_key) if after is not None else 0
-            for index in range(begin, len(row)):
-                if row[index][1].shortage.needs[room] <= enough:
-                    found.append((room, row[index][1]))
-                    break
+            fit = (_first_after(row, after) for need, row in rows.items() if need <= enough)
+            first = min((place for place in fit if place is not None), key=_key, default=None)
+            if first is not None:
+                found.append((room, first[1]))
         return sorted(found, key=lambda one: one[1].release_key, reverse=True)
 
     @property
@@ -122,8 +122,9 @@ class InadmissibleClasses:
         if not inadmissible:
             return
         key, shortage = inadmissible.release_key, inadmissible.shortage
-        for room in shortage.needs:
-            insort(self._by_need.setdefault(room, []), (key, inadmissible))
+        for room, need in shortage.needs.items():
+            rows = self._by_need.setdefault(room, {})
+            insort(rows.setdefault(need, []), (key, inadmissible))
         if shortage.closes:
             insort(self._closing.setdefault(inadmissible.asked, []), (key, inadmissible))
 
@@ -132,8 +133,10 @@ class InadmissibleClasses:
         if not inadmissible:
             return
         key, shortage = inadmissible.release_key, inadmissible.shortage
-        for room in shortage.needs:
-            _take_out(self._by_need, room, key)
+        for room, need in shortage.needs.items():
+            _take_out(self._by_need[room], need, key)
+            if not self._by_need[room]:
+                del self._by_need[room]
         if shortage.closes:
             _take_out(self._closing, inadmissible.asked, key)
 
@@ -144,6 +147,11 @@ def _take_out(rows: dict[_What, list[_Place]], what: _What, key: ReleaseKey) -> 
     del row[bisect_left(row, (key,))]
     if not row:
         del rows[what]
+
+
+def _first_after(row: list[_Place], after: ReleaseKey | None) -> _Place | None:
+    index = bisect_right(row, after, key=_key) if after is not None else 0
+    return row[index] if index < len(row) else None
 
 
 def _key(place: _Place) -> ReleaseKey:

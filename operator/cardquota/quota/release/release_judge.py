@@ -70,11 +70,9 @@ class ReleaseJudge:
 
     @property
     def free_compute(self) -> tuple[int, ...]:
-        """How much cpu and memory is free, without elastic pods and with them. Where they are not
-        limited it does not change.
-        """
-        rooms = (room for d in COMPUTE_RESOURCES for room in (d, BesideElastic(d)))
-        return tuple(min(self.free(room), _ENDLESS) for room in rooms)
+        """How much of cpu and memory is free, where limited: beside elastic pods, and with them."""
+        limited = (d for d in COMPUTE_RESOURCES if self._account.limit(d) is not None)
+        return tuple(self.free(room) for d in limited for room in (d, BesideElastic(d)))
 
     def judge(self, candidate: Candidate) -> Opening | Wait:
         """Whether it opens, or is enqueued, now."""
