@@ -26,7 +26,7 @@ BENCHES = {
     "at_limits": ("loop", "the event loop, with the largest pods that are read"),
     "gangs": ("domain", "the longest step of a decision about a gang"),
     "start": ("loop", "from nothing to ready with 100,000 pods"),
-    "takeover": ("loop", "a new leader with 100,000 pods waiting"),
+    "takeover": ("loop", "a new leader with 20,000 pods waiting"),
     "review": ("doors", "one admission review"),
     "answers": ("domain", "an answer about a queue, and about a pod, among 20,000 pods"),
     "extender": ("doors", "a call of kube-scheduler, and packing by card memory"),

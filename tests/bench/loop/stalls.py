@@ -249,8 +249,8 @@ async def _terms(figures: Figures, where: str) -> None:
 
 
 async def done(world: World) -> None:
-    """Nothing is written any more."""
-    end = monotonic() + 600
+    """Nothing is written any more; or, for a minute, events alone, of which few are in a second."""
+    end = monotonic() + 60
     before, since = -1, monotonic()
     while monotonic() < end and monotonic() - since < _SETTLED:
         await asyncio.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Take-over with 100,000 pods waiting: the leader's loop is held up by nothing.
+"""Take-over with 20,000 pods waiting: the leader's loop is held up by nothing.
 
 The real term of a leader over a real ledger, in one event loop; the API server is a stand-in that
 takes every write. Timed is each stretch of the loop, from the selector's return until it is asked
@@ -36,11 +36,11 @@ from ..figure import Figure, Report
 
 NODES: Final = 5_000
 QUEUES: Final = 1_000
-ALIKE: Final = 20_000
-UNLIKE: Final = 20_000
-GANGS: Final = 5_000
+ALIKE: Final = 5_000
+UNLIKE: Final = 5_000
+GANGS: Final = 2_500
 """Of two pods each."""
-SPREAD: Final = 50
+SPREAD: Final = 5
 """Pods in each of the queues, and of its namespace."""
 ROOM: Final = 20
 """Pods of one queue that fit."""
