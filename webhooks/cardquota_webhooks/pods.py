@@ -92,11 +92,11 @@ class PodReviews:
         too_large = answer_to_large_pod(request, self._ledger, self._settings)
         if too_large is not None:
             return too_large
-        pod, facts = _read(request, without=self._ours)
-        keys = key_warnings(request, KEYS_OF_PODS)
         written = annotations_of(request.object)
         left_out = [key for key in self._ours if key in written]
         del written  # as long as the body
+        pod, facts = _read(request, without=left_out)
+        keys = key_warnings(request, KEYS_OF_PODS)
         request.drop_objects()
         if _is_mirror(facts, request):
             return AdmissionResponse()

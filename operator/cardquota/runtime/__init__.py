@@ -9,7 +9,7 @@ from .enqueue_parts import LOOPBACK, EnqueueParts
 from .extender_endpoint import ExtenderEndpoint
 from .metrics_access import AT_ONCE, MOST, REMEMBERED, MetricsAccess
 from .probes import MetricsPage, Probes
-from .process import spare_what_stays
+from .process import collect_young, spare_what_stays
 
 __all__ = [
     "AT_ONCE",
@@ -21,6 +21,7 @@ __all__ = [
     "MetricsAccess",
     "MetricsPage",
     "Probes",
+    "collect_young",
     "serving_names",
     "spare_what_stays",
 ]

@@ -60,7 +60,7 @@ from .enqueue_parts import EnqueueParts
 from .extender_endpoint import ExtenderParts
 from .metrics_access import MetricsAccess
 from .probes import MetricsPage, Probes
-from .process import GRACE, configure, spare_what_stays
+from .process import GRACE, collect_young, configure, spare_what_stays
 
 _LOG = logging.getLogger(__name__)
 _QUIET: Final = 1.0
@@ -320,6 +320,7 @@ class Operator:
             await reflector.wait_synced()
         self._ledger.fix_queues()
         spare_what_stays()
+        self._start(collect_young())
         # Until here nothing waits for us, and reading a large cluster takes its time.
         self._loop_watch.start()
         self._probes.serving = True

@@ -20,7 +20,7 @@ from builders.pod import PodBody
 from cardquota.cluster.watch import ObjectIndex
 from cardquota.loop import TimedSelector
 from cardquota.quota.pods import PodFacts
-from cardquota.runtime import spare_what_stays
+from cardquota.runtime import collect_young, spare_what_stays
 from harness.replica import Replica
 
 NODES: Final = 5_000
@@ -221,10 +221,11 @@ def run(main: Callable[[World], Awaitable[None]]) -> None:
     selector = TimedSelector(thread_time)
 
     async def inside() -> None:
-        world = World(selector)
+        world, young = World(selector), asyncio.create_task(collect_young())
         try:
             await main(world)
         finally:
+            young.cancel()
             await world.end()
             gc.unfreeze()
 

@@ -38,3 +38,40 @@ def test_what_was_read_is_frozen_and_later_cycles_are_freed() -> None:
     assert oldest < 2, "all that stays was traversed"
     assert alive < 20_000
     assert kept == 300_000
+
+
+REPLACED = """
+import asyncio, gc
+from cardquota.runtime import collect_young, spare_what_stays
+
+records = [[[number]] for number in range(100_000)]
+spare_what_stays()
+largest = 0
+
+def look(phase, info):
+    global largest
+    if phase == "start":
+        largest = max(largest, len(gc.get_objects(0)))
+
+async def main():
+    gc.callbacks.append(look)
+    young = asyncio.create_task(collect_young())
+    for number in range(100_000):
+        records[number] = [[number]]
+        if number % 20_000 == 0:
+            await asyncio.sleep(0.11)
+    young.cancel()
+
+asyncio.run(main())
+print(largest, len(gc.get_objects(0)))
+"""
+
+
+def test_what_replaces_frozen_records_is_collected_step_by_step() -> None:
+    """Python alone would see no new object, and collect all of them at once some day."""
+    done = subprocess.run(
+        [sys.executable, "-c", REPLACED], capture_output=True, text=True, check=True
+    )
+    largest, left = (int(word) for word in done.stdout.split())
+    assert 10_000 < largest < 100_000
+    assert left < 100_000

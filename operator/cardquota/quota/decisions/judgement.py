@@ -375,14 +375,14 @@ def _warnings(ledger: LedgerReader, facts: PodFacts, request: PodRequest) -> tup
     """
     if not request.cards:
         return ()
-    nodes = ledger.nodes
-    card = max(request.cards, key=nodes.most)
-    most, waits = nodes.most(card), ledger.mode_in(facts.namespace) is not Mode.AUDIT
-    if most >= request.amount:
+    nodes, waits = ledger.nodes, ledger.mode_in(facts.namespace) is not Mode.AUDIT
+    enough = next((card for card in request.cards if nodes.most(card) >= request.amount), None)
+    if enough is not None:
         selects = nodes.picks_by_node(facts.selector)
         if selects and set(request.cards).isdisjoint(nodes.picked(facts.selector)):
-            return (request_messages.card_of_no_node(card, selects=True, waits=waits),)
+            return (request_messages.card_of_no_node(enough, selects=True, waits=waits),)
         return ()
-    if most:
+    card = max(request.cards, key=nodes.most)
+    if most := nodes.most(card):
         return (request_messages.more_than_a_node(card, request.amount, most, waits=waits),)
     return (request_messages.card_of_no_node(request.cards[0], waits=waits),)

@@ -80,12 +80,11 @@ class QueueRoom:
             return (), []
         cards: Sequence[str] = request.cards if only is None else (only,)
         # The limit is checked also for what a reservation covers: it may have been lowered (Q7).
-        would_be = {card: self.would_be(card, amount) for card in cards}
-        able = [card for card, most in would_be.items() if most <= quota.get(card, 0) + lent]
-        if not able:
+        able = (c for c in cards if self.would_be(c, amount) <= quota.get(c, 0) + lent)
+        chosen = next(able, None)
+        if chosen is None:
             return (), [self._short_of(card, amount) for card in cards]
-        chosen = able[0]
-        if len(able) > 1 and is_free is not None:
+        if is_free is not None and len(cards) > 1 and not is_free(chosen):
             chosen = next(filter(is_free, able), chosen)
         return ((chosen, amount),), []
 
