@@ -5,7 +5,7 @@ and what differs from it (I2).
 """
 
 from .cluster_report import Part, Use
-from .drift import Compared, compare, ledger_totals
+from .drift import Compared, Totals, compare, ledger_totals
 from .memory_report import (
     MemoryNodeRow,
     MemoryPodRow,
@@ -18,7 +18,6 @@ from .memory_report import (
 )
 from .outside_use import OutsideUse
 from .queue_report import CardRow, QueueReport, ResourceRow, Waiting, columns, report
-from .recount import Totals
 
 __all__ = [
     "CardRow",

@@ -6,7 +6,7 @@ from builders import CARDS, H200, a_group, a_ledger, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import to_its_end
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.reports import Compared, compare, recount
+from cardquota.quota.reports import Compared, compare
 from cardquota.quota.reports.drift import drift
 
 
@@ -17,7 +17,7 @@ def running(queue: str, number: int) -> PodBody:
 
 @pytest.fixture
 def ledger(monkeypatch: pytest.MonkeyPatch) -> Ledger:
-    monkeypatch.setattr(recount, "STEP", 1)
+    monkeypatch.setattr("cardquota.quota.reports.drift.STEP", 1)
     queues = [a_queue(name).with_quota({H200: 9}) for name in ("red", "blue")]
     groups = [a_group(f"g-{name}").in_queue(name).of(2) for name in ("red", "blue")]
     pods = [running(name, number) for name in ("red", "blue") for number in range(3)]
