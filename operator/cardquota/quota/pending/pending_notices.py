@@ -3,7 +3,6 @@
 They are told in portions, as thousands may have one reason.
 """
 
-from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from ..verdict import Verdict
@@ -36,59 +35,20 @@ class Behind(NamedTuple):
     """Seconds for which that one has waited, which is too long; None: the queue is fifo."""
 
 
-class ReasonCounts:
-    """The waiting pods by why they wait, as they were last judged; None: they were not yet.
-
-    All pods of a class wait for the same, so a judgement costs a step for each class.
-    """
-
-    __slots__ = ("_pods",)
-
-    def __init__(self) -> None:
-        self._pods: dict[Reason | None, int] = {}
-
-    @property
-    def pods(self) -> Mapping[Reason | None, int]:
-        """How many by reason; only reasons for which somebody waits."""
-        return self._pods
-
-    def add(self, pod_class: PodClass, number: int) -> None:
-        """So many pods join a class; leave it, if negative."""
-        self._add(pod_class.waits_for, number)
-
-    def judged(self, candidate: Candidate, reason: Reason | None) -> None:
-        """A candidate was judged. None: it waits for no reason that has a name, as for a write of
-        ours, and what was known before stays.
-        """
-        if reason is None or candidate.group_to_enqueue is not None:  # that has no pods
-            return
-        for pod_class in candidate.classes:
-            if pod_class.waits_for is not reason:
-                number = len(pod_class.sort_keys)
-                self._add(pod_class.waits_for, -number)
-                self._add(reason, number)
-                pod_class.waits_for = reason
-
-    def _add(self, reason: Reason | None, number: int) -> None:
-        total = self._pods.get(reason, 0) + number
-        if total:
-            self._pods[reason] = total
-        else:
-            self._pods.pop(reason, None)
-
-
 class PendingNotices:
     """Classes of one queue with pods that have not been told why they wait. The first is next.
 
-    Discard a class before it is tried: it may not have to wait any more.
+    Discard a class before it is tried: it may not have to wait any more. All pods of a class wait
+    for the same, so to count them by reason costs a step for each class that is judged.
     """
 
-    __slots__ = ("_classes", "_counts")
+    __slots__ = ("_classes", "by_reason")
 
-    def __init__(self, counts: ReasonCounts | None = None) -> None:
-        """`counts`: what is told is also counted there."""
-        self._counts = counts if counts is not None else ReasonCounts()
+    def __init__(self) -> None:
         self._classes: dict[PodClass, Words | Behind | None] = {}
+        self.by_reason: dict[Reason | None, int] = {}
+        """How many pods wait for which reason, as they were last judged; None: they were not yet.
+        Only reasons for which somebody waits."""
 
     def __len__(self) -> int:
         return len(self._classes)
@@ -98,9 +58,31 @@ class PendingNotices:
         """Classes of which it is kept what their pods are to be told."""
         return sum(words is not None for words in self._classes.values())
 
+    def count(self, pod_class: PodClass, number: int) -> None:
+        """So many pods join a class; leave it, if negative."""
+        self._count(pod_class.waits_for, number)
+
+    def _count(self, reason: Reason | None, number: int) -> None:
+        total = self.by_reason.pop(reason, 0) + number
+        if total:
+            self.by_reason[reason] = total
+
+    def _judged(self, candidate: Candidate, reason: Reason | None) -> None:
+        """None: it waits for no reason that has a name, as for a write of ours, and what was known
+        before stays.
+        """
+        if reason is None or candidate.group_to_enqueue is not None:  # that has no pods
+            return
+        for pod_class in candidate.classes:
+            if pod_class.waits_for is not reason:
+                number = len(pod_class.sort_keys)
+                self._count(pod_class.waits_for, -number)
+                self._count(reason, number)
+                pod_class.waits_for = reason
+
     def add(self, candidate: Candidate, words: Words) -> None:
         """A candidate's pods wait for this reason. Those that do not know it must be told."""
-        self._counts.judged(candidate, words.verdict.reason)
+        self._judged(candidate, words.verdict.reason)
         if words.verdict.reason is None:
             return
         for pod_class in candidate.classes:
@@ -112,7 +94,7 @@ class PendingNotices:
         """A candidate waits behind another one. Pods that were told something before are told
         nothing new. These words are kept.
         """
-        self._counts.judged(candidate, Reason.BEHIND)
+        self._judged(candidate, Reason.BEHIND)
         for pod_class in candidate.classes:
             if pod_class.pending_notices:
                 self._classes[pod_class] = words

@@ -18,7 +18,7 @@ from .borrowers import Borrowers
 from .candidate import Candidate, InadmissibleClass, PodClass, Shortage
 from .gang import Gang
 from .inadmissible_classes import InadmissibleClasses
-from .pending_notices import PendingNotices, ReasonCounts
+from .pending_notices import PendingNotices
 from .release_key import ORDINARY, Precedence, precedence_of
 from .wait_times import WaitTimes
 
@@ -71,7 +71,6 @@ class PendingQueue:
         "_by_gang",
         "_changed_gangs",
         "_classes_to_activate",
-        "_counts",
         "_epoch",
         "_needs_outdated",
         "_refreshing",
@@ -108,7 +107,6 @@ class PendingQueue:
         self.inadmissible = InadmissibleClasses()
         self.waits = WaitTimes()
         """Since when the pods wait."""
-        self._counts = ReasonCounts()
         self._active = ActiveCandidates()
         """Candidates to try whatever room there is."""
         self._blocked: dict[Candidate, None] = {}
@@ -124,7 +122,7 @@ class PendingQueue:
         self._epoch = 0
         self._needs_outdated = False
         self._refreshing: Iterator[None] | None = None
-        self.pending_notices = PendingNotices(self._counts)
+        self.pending_notices = PendingNotices()
         """Classes that are inadmissible or blocked and have pods to be told."""
 
     def __len__(self) -> int:
@@ -135,7 +133,7 @@ class PendingQueue:
         """How many pods wait for which reason, as they were last judged; None: they were not yet,
         as on a replica that does not lead.
         """
-        return self._counts.pods
+        return self.pending_notices.by_reason
 
     @property
     def gangs(self) -> int:
@@ -193,7 +191,7 @@ class PendingQueue:
         sort_key = record.sort_key
         pod_class.join(sort_key)
         self.waits.add(sort_key.made)
-        self._counts.add(pod_class, 1)
+        self.pending_notices.count(pod_class, 1)
         if record.charge_state is _DENY:
             self.deny_classes[key] = self.deny_classes.get(key, 0) + 1
         if gang is None:
@@ -211,7 +209,7 @@ class PendingQueue:
         """A pod begins waiting that is `refused`."""
         self.refused.join(record.sort_key)
         self.waits.add(record.sort_key.made)
-        self._counts.add(self.refused, 1)
+        self.pending_notices.count(self.refused, 1)
 
     def leave(self, record: PodRecord) -> None:
         """A pod no longer waits. Call this with the facts that it joined with."""
@@ -220,13 +218,13 @@ class PendingQueue:
             if record.refused:
                 self.refused.leave(record.sort_key)
                 self.waits.discard(record.sort_key.made)
-                self._counts.add(self.refused, -1)
+                self.pending_notices.count(self.refused, -1)
             return
         pod_class = self.classes[key]
         sort_key = record.sort_key
         pod_class.leave(sort_key)
         self.waits.discard(sort_key.made)
-        self._counts.add(pod_class, -1)
+        self.pending_notices.count(pod_class, -1)
         if record.charge_state is _DENY:
             self.deny_classes[key] -= 1
             if not self.deny_classes[key]:
