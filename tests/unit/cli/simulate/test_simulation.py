@@ -75,29 +75,6 @@ def test_samples_together(simulate: Simulate) -> None:
     assert vision.cards == f"{RTX4090} 2/2, {RTX4090}-D 1/1"
 
 
-def test_fourth_pod_of_three_is_denied_with_the_sentence(simulate: Simulate) -> None:
-    chat = named(simulate("deployment.yaml", edit=replicas(4)), "chat")
-    assert given(chat) == [ADMITTED] * 3 + [DENIED]
-    assert chat.pods[3].reason == "InsufficientCardQuota"
-    assert chat.pods[3].text.startswith(
-        "Queue <research> has insufficient <NVIDIA-H200> quota: "
-        "requested <1>, total would be <4>, but capability is <3>; "
-    )
-    assert [p.node for p in chat.pods] == ["h200-a"] * 3 + [""]
-    assert [p.cards for p in chat.pods] == [{H200: 1}] * 3 + [{}]
-
-
-def test_bad_queue_is_refused_with_the_reason(simulate: Simulate) -> None:
-    answers = simulate(
-        "deployment.yaml", edit=lambda t: t.replace('"NVIDIA-H200": 3', '"NVIDIA-H200": 1.5')
-    )
-    (refused,) = answers.refused
-    assert (refused.kind, refused.name) == ("Queue", "research")
-    assert "the amount of <NVIDIA-H200> is 1.5, not a whole number" in refused.text
-    assert [q.name for q in answers.queues] == ["vision"]
-    assert {p.reason for p in named(answers, "chat").pods} == {"QueueNotFound"}
-
-
 def test_admitted_pod_without_room_stays_pending(simulate: Simulate) -> None:
     answers = simulate(
         "deployment.yaml", edit=lambda t: t.replace('nvidia.com/gpu: "8"', 'nvidia.com/gpu: "1"')
@@ -260,29 +237,10 @@ NEVER = (
 )
 
 
-def test_a_pod_group_that_could_never_start_is_refused_as_by_the_webhook(
-    simulate: Simulate,
-) -> None:
-    """E5: it is not there, so its pods wait for it."""
-    member = pod("a", f"{IN_RESEARCH}, scheduling.k8s.io/group-name: gang")
-    answers = simulate(text=group(TOO_MUCH) + member)
-    (refused,) = answers.refused
-    assert (refused.kind, refused.name, refused.text) == ("PodGroup", "default/gang", NEVER)
-    (one,) = named(answers, "a").pods
-    assert (one.answer, one.reason) == (GATED, "PodGroupNotFound")
-
-
 def test_in_audit_a_pod_group_that_would_be_refused_is_noted(simulate: Simulate) -> None:
     answers = simulate(text=group(TOO_MUCH), settings=Settings(mode=InstallationMode.AUDIT))
     assert answers.refused == []
     assert f"PodGroup default/gang: audit: would not be let through: {NEVER}" in answers.notes
-
-
-def test_what_is_warned_of_a_pod_group_is_noted(simulate: Simulate) -> None:
-    asked = "volcano.sh/card.request: '{\"NVIDIA-H200\": 2}'"
-    spec = "queue: research, minResources: {nvidia.com/gpu: 3}"
-    (note,) = simulate(text=group(asked, spec)).notes
-    assert note.startswith("PodGroup default/gang: spec.minResources has <3> nvidia.com/gpu")
 
 
 def test_a_volcano_job_whose_group_is_refused_has_no_pods(simulate: Simulate) -> None:

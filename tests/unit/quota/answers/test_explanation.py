@@ -54,34 +54,6 @@ def let_through(name: str = "p", cards: int = 1, *gates: str) -> PodBody:
     return pod.with_spec(schedulingGates=[{"name": gate} for gate in gates]) if gates else pod
 
 
-def test_f5_for_want_of_what_else_a_pod_waits() -> None:
-    ledger = a_cluster(
-        waiting("lonely").in_group("nowhere"),
-        waiting("lost").in_queue("gone"),
-        waiting("odd").naming("NVIDIA-H900"),
-        waiting("free"),
-        waiting("half").in_group("gang"),
-        a_group("gang").in_queue("queue").of(2),
-    )
-    waits = {
-        name: explained(ledger, "Pod", name).reason
-        for name in ("lonely", "lost", "odd", "free", "half")
-    }
-    assert waits == {
-        "lonely": v.Reason.GROUP_NOT_FOUND,
-        "lost": v.Reason.QUEUE_NOT_FOUND,
-        "odd": v.Reason.INVALID_CARD,
-        "free": "",
-        "half": v.Reason.GANG_INCOMPLETE,
-    }
-
-
-def test_f5_who_waits_for_a_group_is_told_which_was_probably_meant() -> None:
-    ledger = a_cluster(waiting("w").in_group("trian"), a_group("train").in_queue("queue"))
-    message = explained(ledger, "Pod", "w").message or ""
-    assert message.endswith("; create it, or did you mean <train>?")
-
-
 def test_f5_a_pod_in_no_queue_is_held_by_none() -> None:
     nobodys = a_pod("x").with_uid("x").asking_for(1).on_node("h200-a")
     found = explained(a_cluster(nobodys), "Pod", "x")

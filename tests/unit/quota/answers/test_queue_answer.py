@@ -30,13 +30,6 @@ def test_f1_what_would_fit_is_limited_by_what_nodes_have_free() -> None:
     assert (card.free, card.most_on_node, card.fits) == (4, 3, 4)
 
 
-def test_f1_what_is_let_through_and_has_no_node_yet_is_not_free() -> None:
-    on_its_way = a_pod("a").with_uid("a").in_queue("queue").naming(H200).asking_for(3)
-    ledger = a_cluster(on_its_way.stamped("queue", {H200: 3}), quota=40)
-    (card,) = asked(ledger).cards
-    assert (card.inqueue, card.allocatable, card.free, card.fits) == (3, 8, 5, 5)
-
-
 def test_f1_a_queue_that_is_over_its_quota_has_nothing_left() -> None:
     (card,) = asked(a_cluster(holding("a", 3), quota=2)).cards
     assert (card.quota, card.allocated, card.left, card.fits) == (2, 3, 0, 0)

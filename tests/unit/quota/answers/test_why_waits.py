@@ -24,15 +24,6 @@ def found(ledger: Ledger) -> dict[str, WaitReason]:
     return {one.facts.name: why_waits(ledger, one) for one in ledger.pods.values() if one.gated}
 
 
-def test_who_waits_is_told_for_want_of_what() -> None:
-    one = found(a_cluster(waiting(cards=1), quota=0))["train"]
-    assert one.reason == v.Reason.INSUFFICIENT_CARD
-    assert one.text.startswith(
-        "Queue <queue> has insufficient <NVIDIA-H200> quota: "
-        "requested <1>, total would be <1>, but capability is <0>"
-    )
-
-
 def test_who_waits_for_his_group_for_a_queue_or_for_nobody() -> None:
     ledger = a_cluster(
         waiting("lonely").in_group("nowhere"),
@@ -50,17 +41,6 @@ def test_who_waits_for_his_group_for_a_queue_or_for_nobody() -> None:
     assert found(ledger)["free"].text.startswith("Queue <queue> has room for it now")
 
 
-def test_a_gang_is_judged_whole() -> None:
-    ledger = a_cluster(
-        a_group("gang").in_queue("queue").of(2),
-        waiting("a", 1).in_group("gang"),
-        waiting("b", 1).in_group("gang"),
-    )
-    told = found(ledger)
-    assert {one.reason for one in told.values()} == {v.Reason.INSUFFICIENT_CARD}
-    assert "requested <2>, total would be <2>, but capability is <1>" in told["a"].text
-
-
 def test_a_gang_that_lacks_members_or_is_about_to_start() -> None:
     gang = a_group("gang").in_queue("queue").of(2)
     ledger = a_cluster(gang, waiting("a", 1).in_group("gang"), quota=2)
@@ -71,14 +51,6 @@ def test_a_gang_that_lacks_members_or_is_about_to_start() -> None:
     ledger.groups["team/gang"].backed_off = False
     ledger.decisions.reserve("team/gang", "queue", "term-1", ((H200, 2),))
     assert found(ledger)["a"].text.startswith("it is about to be let through")
-
-
-def test_whose_gate_could_not_be_opened() -> None:
-    ledger = a_cluster(waiting("a", 1))
-    record = ledger.pods["a"]
-    ledger.decisions.back_off("a")
-    assert record.backed_off
-    assert found(ledger)["a"].reason == v.GATE_REFUSED
 
 
 def test_where_nothing_is_enforced() -> None:

@@ -33,16 +33,6 @@ def said(*things: Body, pod: PodBody = ASKS, queue: Body = QUEUE, beside: int | 
     return text.removeprefix(verdict.text)
 
 
-def test_workloads_of_its_own_namespace_are_named() -> None:
-    assert said(held("chat", 3)) == "; held by chat 3"
-
-
-def test_those_of_others_are_one_number() -> None:
-    there = held("chat", 1), held("secret", 1, "other"), held("hidden", 1, "third")
-    assert said(*there) == "; held by chat 1, and 2 in other namespaces"
-    assert said(held("secret", 3, "other")) == "; held: 3 in other namespaces"
-
-
 def test_three_are_named_those_that_hold_most_first_then_a_count() -> None:
     queue = QUEUE.with_quota({H200: 10})
     there = [held(f"w{n}", n) for n in (1, 4, 2, 3)]

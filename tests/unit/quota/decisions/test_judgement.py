@@ -44,7 +44,6 @@ from cardquota.quota.messages import (
 )
 
 QUEUE = a_queue("cr-queue1").with_quota({H200: 3, H800: 2})
-WAIT = "wait until some of it is free, or ask the queue's owner for a higher quota"
 
 
 def a_cluster(*things: Body) -> Ledger:
@@ -67,25 +66,6 @@ def gang(ledger: Ledger, *pods: PodBody) -> tuple[Verdict, list[tuple[tuple[str,
     return judge_gang(ledger, [ledger.pods[pod.uid] for pod in pods])
 
 
-# --- E2: request + allocated + inqueue <= capability --------------------------------------------
-
-
-def test_section_9_cpu_is_in_cores_and_memory_in_gi() -> None:
-    ledger = a_ledger(*CARDS, QUEUE.limited_to(cpu="4", memory="8Gi"))
-    pod = a_request().with_cpu("4500m")
-    assert create(ledger, pod).reason is Reason.INSUFFICIENT_CPU
-    assert create(ledger, pod).text.startswith(
-        "Queue <cr-queue1> has insufficient <cpu> quota: "
-        "requested <4.5>, total would be <4.5>, but capability is <4>; ask for at most 4, "
-    )
-    pod = a_request().with_memory("9Gi")
-    assert create(ledger, pod).reason is Reason.INSUFFICIENT_MEMORY
-    assert create(ledger, pod).text.startswith(
-        "Queue <cr-queue1> has insufficient <memory> quota: "
-        "requested <9Gi>, total would be <9Gi>, but capability is <8Gi>; ask for at most 8Gi, "
-    )
-
-
 # --- E2 at create: Deny counts Deny -------------------------------------------------------------
 
 
@@ -106,39 +86,6 @@ def test_e2_gated_pods_do_not_count_at_release() -> None:
     assert release(ledger, second).fits
 
 
-# --- E5: never fits -----------------------------------------------------------------------------
-
-
-def test_q1_many_cards_of_a_queue_are_counted_and_none_are_called_none() -> None:
-    many = a_queue("cr-queue1").with_quota({f"card-{i}": 1 for i in range(7)})
-    assert "card-4 (no node has it) and 2 more)" in create(a_ledger(*CARDS, many), a_request()).text
-    assert "(its cards: none)" in create(a_ledger(*CARDS, a_queue("cr-queue1")), a_request()).text
-
-
-def test_e5_annotations_that_are_wrong_are_refused_with_queue_card_and_amount() -> None:
-    verdict = create(a_cluster(), a_request(card=f"{H200}||{H800}"))
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)
-    for word in ("Queue <cr-queue1>", "requested <1>", f"<{H200}||{H800}>", "empty alternative"):
-        assert word in verdict.text
-
-
-def test_p4_amounts_that_cannot_be_read_are_refused() -> None:
-    verdict = create(a_cluster(), a_pod().in_queue("cr-queue1").asking_for("-1"))
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)
-    assert verdict.text == (
-        f"Queue <cr-queue1>: resource {GPU}: <-1> is negative; "
-        "correct the pod's amounts or annotations"
-    )
-
-
-def test_p4_a_pool_scaled_to_zero_is_worth_a_warning() -> None:
-    ledger = a_ledger(QUEUE)
-    verdict = create(ledger, a_request())
-    assert verdict.fits
-    assert verdict.warnings == (request_messages.card_of_no_node(H200),)
-    assert create(a_cluster(), a_request()).warnings == ()
-
-
 # --- E9, P7 -------------------------------------------------------------------------------------
 
 
@@ -151,14 +98,6 @@ def test_i4_a_queue_that_only_an_unseen_group_knows_is_not_named() -> None:
     assert create(ledger, pod.naming("typo")).text.startswith(
         "the pod requests <1> of <typo>: card <typo> is not known"
     )
-
-
-@pytest.mark.parametrize("pod", [a_request(), a_pod().asking_for(1), a_pod()])
-def test_p7_devices_claimed_are_refused_where_the_namespace_is_enforced(pod: PodBody) -> None:
-    enforced = a_cluster(a_namespace().in_mode("enforced"))
-    verdict = create(enforced, pod.claiming_devices())
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.DEVICE_CLAIMED)
-    assert create(a_cluster(), pod.claiming_devices()).outcome is not Outcome.NEVER
 
 
 def test_p7_the_refusal_names_queue_and_amounts_where_it_has_them() -> None:
@@ -182,14 +121,6 @@ def test_a_gated_pod_that_lost_its_queue_is_told() -> None:
 
 
 # --- groups that have not been seen: a stale view never refuses ---------------------------------
-
-
-def test_a_pod_whose_group_has_not_been_seen_waits_for_it() -> None:
-    pod = a_request().in_group("gang")
-    verdict = create(a_cluster(), pod)
-    assert (verdict.outcome, verdict.reason) == (Outcome.UNSEEN, Reason.GROUP_NOT_FOUND)
-    assert verdict.warnings == (queue_messages.group_not_seen("team/gang"),)
-    assert release(a_cluster(pod.gated()), pod).outcome is Outcome.UNSEEN
 
 
 @pytest.mark.parametrize("default", ["", "small"])
@@ -243,12 +174,6 @@ def test_e5_a_gang_with_a_choice_is_told_no_amount_that_would_be_wrong() -> None
     verdict, _ = gang(a_cluster(GANG.of(6), *pods), *pods)
     assert "ask for at most" not in verdict.text
     assert verdict.text.endswith(shortfall_messages.ADVICE_TOGETHER)
-
-
-def test_t3_a_gang_never_fits_if_the_empty_queue_could_not_serve_it() -> None:
-    """In sum there is enough for both; but each needs three of one card."""
-    pods = members(2, cards=3, card=f"{H200}|{H800}")
-    assert gang(a_cluster(GANG, *pods), *pods)[0].outcome is Outcome.NEVER
 
 
 def test_e5_a_gang_over_the_cpu_limit_never_fits_although_its_cards_may() -> None:

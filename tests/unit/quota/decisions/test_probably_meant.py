@@ -24,13 +24,6 @@ def judged(pod: PodBody, *things: Body) -> Verdict:
     return judge_new(ledger, pod.facts())
 
 
-def test_e5_a_queue_that_does_not_exist_is_answered_with_the_nearest() -> None:
-    verdict = judged(POD.in_queue("reserach"), RESEARCH)
-    assert verdict.reason is Reason.QUEUE_NOT_FOUND
-    assert verdict.text.endswith("; did you mean <research>?")
-    assert "did you mean" not in judged(POD.in_queue("vision"), RESEARCH).text
-
-
 def test_e5_nobody_is_told_of_a_queue_that_is_not_open_to_the_namespace() -> None:
     near = a_queue("reserach-x").open_to("other")
     ledger = a_ledger(RESEARCH.open_to("team-*"), near, a_queue("research2").closed())
@@ -59,13 +52,6 @@ def test_a_group_of_the_same_namespace_is_meant() -> None:
     ledger.group_gone("team/train")
     ledger.group_gone("team/never-seen")
     assert group_meant(ledger, "team/trian") == ""
-
-
-def test_who_names_a_group_that_is_not_there_is_told_of_the_nearest() -> None:
-    verdict = judged(POD.in_group("trian"), RESEARCH, a_group("train").in_queue("research"))
-    assert verdict.reason is Reason.GROUP_NOT_FOUND
-    assert verdict.text.endswith("; create it, or did you mean <train>?")
-    assert max(map(len, verdict.warnings)) <= 256
 
 
 def test_who_only_asks_whether_a_group_is_there_looks_for_no_other() -> None:

@@ -52,22 +52,6 @@ from cardquota.quota.messages import (
             ),
         ),
         (
-            shortfall_messages.partly_fits("web", 10, 3, waits=True),
-            "web: 3 of 10 pods fit the quota now, 7 wait at the gate",
-        ),
-        (
-            shortfall_messages.partly_fits("web", 10, 3, waits=False),
-            "web: 3 of 10 pods fit the quota now, 7 are refused until there is room",
-        ),
-        (
-            shortfall_messages.partly_fits("web", 10, 9, waits=True),
-            "web: 9 of 10 pods fit the quota now, 1 waits at the gate",
-        ),
-        (
-            shortfall_messages.partly_fits("web", 10, 9, waits=False),
-            "web: 9 of 10 pods fit the quota now, 1 is refused until there is room",
-        ),
-        (
             shortfall_messages.partly_fits("web", 1, 0, waits=True),
             "web: its pod does not fit the quota now, it waits at the gate",
         ),

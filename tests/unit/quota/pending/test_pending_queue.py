@@ -14,19 +14,6 @@ def record(name: str, priority: int = 0, created: str = "2026-01-01T00:00:00Z") 
     return found
 
 
-def test_e6_a_class_is_sorted_by_priority_then_creation_then_name() -> None:
-    pod_class = PodClass()
-    late = "2026-01-02T00:00:00Z"
-    for pod in (record("b"), record("a"), record("late", created=late), record("high", 5, late)):
-        pod_class.join(pod.sort_key)
-    assert [sort_key.uid for sort_key in pod_class.sort_keys] == [
-        "uid-high",
-        "uid-a",
-        "uid-b",
-        "uid-late",
-    ]
-
-
 def test_a_queue_keeps_classes_apart_and_drops_empty_ones() -> None:
     pending, first, second = PendingQueue(), record("a"), record("b")
     pending.join(first, "one")

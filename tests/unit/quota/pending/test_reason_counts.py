@@ -29,12 +29,6 @@ def candidate_of(pending: PendingQueue, key: str) -> Candidate:
     return candidate
 
 
-def test_t7_who_was_not_judged_yet_waits_for_no_reason() -> None:
-    pending = PendingQueue("red")
-    pending.join(record("a"), "one")
-    assert pending.by_reason == {None: 1}
-
-
 def test_t7_all_of_a_class_wait_for_what_its_first_waits_for() -> None:
     pending, pods = PendingQueue("red"), [record(name) for name in "abc"]
     for pod in pods[:2]:

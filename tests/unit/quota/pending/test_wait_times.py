@@ -11,20 +11,6 @@ from cardquota.quota.pending import WaitTimes
 SECONDS = st.integers(0, 40)
 
 
-def test_t7_nobody_waits() -> None:
-    waits = WaitTimes()
-    assert (len(waits), waits.oldest, waits.median) == (0, None, None)
-
-
-def test_t7_half_have_waited_for_at_least_as_long_as_the_median() -> None:
-    waits = WaitTimes()
-    for second in (50, 10, 40, 20):
-        waits.add(time_text(second))
-    assert (waits.oldest, waits.median) == (time_text(10), time_text(20))
-    waits.discard(time_text(10))
-    assert (waits.oldest, waits.median) == (time_text(20), time_text(40))
-
-
 @given(st.lists(st.tuples(st.booleans(), SECONDS)))
 def test_t7_it_is_what_a_recount_finds(events: list[tuple[bool, int]]) -> None:
     waits, there = WaitTimes(), list[int]()

@@ -281,11 +281,6 @@ def test_e2_the_rest_of_a_gang_goes_one_by_one_whatever_their_sizes() -> None:
     assert names(refusals) == [["c"]]
 
 
-def test_e2_what_can_never_fit_holds_up_no_other_member() -> None:
-    ledger = a_cluster(FIVE, GANG, runs("a"), runs("b"), member("c", 9), later(member("d")))
-    assert release(ledger)[0] == [["d"]]
-
-
 def test_e2_a_lost_member_is_replaced_past_an_extra_that_does_not_fit() -> None:
     ledger = a_cluster(FIVE, GANG, runs("a"), member("extra", 4), later(member("new", 2)))
     opened, refusals = release(ledger)
@@ -428,30 +423,6 @@ def test_t2_a_member_for_whom_nothing_is_reserved_takes_what_is_free() -> None:
     ledger = a_cluster(GANG.reserving("red", {H200: 2}), *gang)
     assert release(ledger)[0] == [["a"]]
     assert cards_of(ledger, "a") == [{H800: 1}]
-
-
-def test_e7_members_take_the_cards_that_nodes_have_free() -> None:
-    """Both from one that has enough for both, if there is one, else from the first with quota: of
-    the first choice the nodes have three free, for one of them.
-    """
-    node = waiting("large", 5, H800).in_queue("other").stamped("other", {H800: 5}).on_node("h800-a")
-    gang = [member("a", 2, f"{H800}|{H200}"), member("b", 2, f"{H800}|{H200}")]
-    ledger = a_cluster(QUEUE.with_quota({H200: 4, H800: 4}), GANG, node, *gang)
-    assert release(ledger)[0] == [["a", "b"]]
-    assert cards_of(ledger, "a", "b") == [{H200: 2}, {H200: 2}]
-    ledger = a_cluster(QUEUE.with_quota({H200: 3, H800: 4}), GANG, node, *gang)
-    assert release(ledger)[0] == [["a", "b"]]
-    assert cards_of(ledger, "a", "b") == [{H800: 2}, {H800: 2}]
-
-
-def test_e7_where_all_must_be_assigned_together_free_nodes_count_as_well() -> None:
-    taken = waiting("large", 8).in_queue("other").stamped("other", {H200: 8}).on_node("h200-a")
-    either = f"{H200}|{H800}"
-    gang = [member("a", 1, either), member("b", 2, either), member("c", 3, H800)]
-    quota = QUEUE.with_quota({H200: 3, H800: 4})
-    ledger = a_cluster(quota, GANG.of(3), taken, *gang)
-    assert release(ledger)[0] == [["a", "b", "c"]]
-    assert cards_of(ledger, "a", "b", "c") == [{H800: 1}, {H200: 2}, {H800: 3}]
 
 
 def test_t3_members_in_the_place_of_lost_ones_are_assigned_together() -> None:

@@ -17,7 +17,6 @@ from cardquota.quota.ledger import Ledger
 from ...brute_force import can_be_served
 
 EITHER = f"{H200}|{H800}"
-QUOTA = {H200: 4, H800: 4}
 
 
 def member(name: str, names: str = EITHER, task: str | None = None, amount: int = 1) -> PodBody:
@@ -45,23 +44,6 @@ def cards_of(ledger: Ledger) -> list[str]:
     return [card for cards in chosen for card, _ in cards]
 
 
-def test_all_get_the_first_that_has_room_for_all() -> None:
-    pods = [member(name) for name in "abc"]
-    assert start(QUOTA, *nodes(h200=8, h800=8), *pods) == [H200] * 3
-    assert start(QUOTA | {H200: 2}, *nodes(h200=8, h800=8), *pods) == [H800] * 3
-
-
-def test_of_which_nodes_have_enough_free_for_all_at_once() -> None:
-    pods = [member(name) for name in "abc"]
-    assert start(QUOTA, *nodes(h200=2, h800=8), *pods) == [H800] * 3
-
-
-def test_what_one_task_takes_of_the_nodes_another_one_does_not_find() -> None:
-    """Both ask alike, and one is left free: enough for a pod, and not for all of the task."""
-    pods = [member(f"{task}{n}", EITHER, task) for task in ("a", "b") for n in range(2)]
-    assert start(QUOTA, *nodes(h200=3, h800=3), *pods) == [H200] * 2 + [H800] * 2
-
-
 def test_t4_who_has_no_choice_is_told_of_what_is_being_deleted_whatever_his_tasks() -> None:
     members = [member(f"m{n}", H200, f"t{n // 2}") for n in range(4)]
     held = a_pod("held").in_queue("red").stamped("red", {H200: 4}).on_node("h200").terminating()
@@ -74,30 +56,6 @@ def test_t4_who_has_no_choice_is_told_of_what_is_being_deleted_whatever_his_task
     )
     pods = [record for record in ledger.pods.values() if record.facts.group]
     assert "being deleted" in judge_gang(ledger, pods)[0].text
-
-
-def test_where_no_nodes_have_enough_it_is_the_first_with_quota_for_all() -> None:
-    """An autoscaler sees the pods."""
-    pods = [member(name) for name in "abc"]
-    assert start(QUOTA | {H200: 2}, *pods) == [H800] * 3
-    assert start(QUOTA, *nodes(h200=2, h800=1), *pods) == [H200] * 3
-
-
-def test_only_where_none_has_room_for_all_they_get_several() -> None:
-    pods = [member(name) for name in "abcdef"]
-    assert start(QUOTA, *nodes(h200=8, h800=8), *pods) == [H200] * 4 + [H800] * 2
-
-
-def test_each_task_has_its_own() -> None:
-    """Equal claims of two tasks: one for all of the one, and the other for all of the other."""
-    pods = [member(f"{task}{n}", EITHER, task) for task in ("a", "b") for n in range(3)]
-    assert start(QUOTA, *nodes(h200=8, h800=8), *pods) == [H200] * 3 + [H800] * 3
-
-
-def test_a_task_leaves_the_card_that_another_one_needs() -> None:
-    pods = [member(f"a{n}", EITHER, "a") for n in range(3)]
-    must = [member(f"b{n}", H200, "b") for n in range(2)]
-    assert start(QUOTA, *nodes(h200=8, h800=8), *pods, *must) == [H800] * 3 + [H200] * 2
 
 
 def test_a_small_task_leaves_the_card_that_a_larger_one_needs_for_all_of_its_pods() -> None:
@@ -114,15 +72,6 @@ def test_a_small_task_leaves_the_card_that_a_larger_one_needs_for_all_of_its_pod
     must = member("d0", H800, "d")
     found = start({H200: 3, H800: 3}, *nodes(h200=8, h800=8), *small, *large, plain, must)
     assert found == [H800] + [H200] * 3 + [H800]
-
-
-def test_where_another_task_goes_first_one_pod_still_gets_the_card_that_nodes_have() -> None:
-    pod = [member("a0", f"{H800}|{H200}|{R4090}", "a")]
-    large = [member(f"b{n}", f"{R4090}|{H800}|{H200}", "b") for n in range(3)]
-    must = [member("c0", H200, "c")]
-    quota = {H200: 4, H800: 1, R4090: 4}
-    found = start(quota, *nodes(h200=4, r4090=1), *pod, *large, *must)
-    assert found == [R4090, *[H200] * 4]
 
 
 def test_where_not_all_can_have_one_each_they_get_what_comes_first() -> None:

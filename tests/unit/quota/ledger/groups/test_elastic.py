@@ -1,10 +1,8 @@
 """Section 6: elastic is what a group holds beyond its minimum, whatever comes in which order."""
 
 from dataclasses import dataclass
-from itertools import permutations
 from random import Random
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -131,30 +129,6 @@ def ends(ledger: Ledger, one: Member, how: int) -> None:
 
 def of(name: str, created: int, cards: int, second: int = 0) -> Member:
     return Member(name, "g1", second, created, H200, cards, cpu=cards, gib=cards)
-
-
-@pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_of_those_bound_within_one_second_the_oldest_is_the_minimum_and_stays_it(
-    order: tuple[int, ...],
-) -> None:
-    """Whichever is seen first, and after a restart: nothing says which one was bound first."""
-    bound = [of("z", 1, 1), of("y", 2, 2), of("a", 2, 4)]
-    ledger = a_ledger(*CARDS, QUEUE, group_of("g1", 2), *(bound[place].body() for place in order))
-    assert elastic(ledger) == {H200: 2, CPU: 2_000, MEMORY: 2 * GI}
-    see(ledger, of("later", 0, 8, second=1).body())
-    assert elastic(ledger) == {H200: 10, CPU: 10_000, MEMORY: 10 * GI}
-
-
-@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
-def test_who_finishes_holds_nothing_and_an_elastic_one_takes_its_place(phase: str) -> None:
-    """One that succeeded, too: of the minimum is who holds something, as in Volcano."""
-    bound = [of(name, 0, 1, second).body() for second, name in enumerate("abc")]
-    ledger = a_ledger(*CARDS, QUEUE, group_of("g1", 2), *bound)
-    assert elastic(ledger)[H200] == 1
-    see(ledger, bound[0].in_phase(phase).at_revision(2))
-    assert elastic(ledger) == {}
-    see(ledger, of("new", 9, 3, second=9).body())
-    assert elastic(ledger) == {H200: 3, CPU: 3_000, MEMORY: 3 * GI}
 
 
 def test_a_member_in_another_queue_is_elastic_there() -> None:

@@ -46,20 +46,6 @@ def test_t2_a_reservation_holds_the_minimum_before_its_pods_are_let_through() ->
     assert inqueue(a_cluster(GANG.reserving("red", {H200: 4}), member("a"), member("b"))) == 4
 
 
-def test_t2_it_reserves_what_its_charged_members_do_not_hold_yet() -> None:
-    ledger = a_cluster(GANG.reserving("red", {H200: 4}), member("a", 1, cards=3))
-    assert inqueue(ledger) == 1
-    see(ledger, member("b", 2, cards=3))
-    assert inqueue(ledger) == 0
-
-
-def test_t2_never_less_because_only_some_of_its_pods_exist() -> None:
-    ledger = a_cluster(GANG.reserving("red", {H200: 4}))
-    assert inqueue(ledger) == 4
-    see(ledger, member("a"))
-    assert inqueue(ledger) == 4
-
-
 def test_t2_a_reservation_ends_with_its_annotation_and_with_its_group() -> None:
     ledger = a_cluster(GANG.reserving("red", {H200: 4}))
     see(ledger, GANG.at_revision(2))
@@ -149,52 +135,12 @@ def test_a_group_of_that_name_made_anew_is_another() -> None:
     assert inqueue(ledger) == 0
 
 
-def test_what_is_bound_beyond_the_minimum_is_elastic() -> None:
-    ledger = a_cluster(GANG, member("a", 1), member("b", 2), member("c", 3, cards=5))
-    assert elastic(ledger) == 5
-
-
-def test_the_members_bound_first_are_the_minimum() -> None:
-    ledger = a_cluster(GANG, member("late", 9, cards=5), member("a", 1))
-    assert elastic(ledger) == 0
-    see(ledger, member("b", 2))
-    assert elastic(ledger) == 5
-
-
-def test_members_bound_at_one_time_stand_by_creation_then_uid() -> None:
-    first = member("z", 1, cards=5).created("2025-01-01T00:00:00Z")
-    ledger = a_cluster(GANG, member("b", 1, cards=2), member("a", 1), first)
-    assert elastic(ledger) == 2
-
-
-def test_a_member_of_the_minimum_that_goes_is_replaced() -> None:
-    ledger = a_cluster(GANG, member("a", 1), member("b", 2), member("c", 3, cards=5))
-    ledger.pod_gone("uid-a")
-    assert elastic(ledger) == 0
-    ledger = a_cluster(GANG, member("a", 1), member("b", 2), member("c", 3, cards=5))
-    ledger.pod_gone("uid-c")
-    assert elastic(ledger) == 0
-
-
-def test_another_minimum_changes_what_is_elastic() -> None:
-    ledger = a_cluster(GANG, member("a", 1), member("b", 2), member("c", 3, cards=5))
-    see(ledger, GANG.of(1).at_revision(2))
-    assert elastic(ledger) == 6
-    see(ledger, GANG.of(3).at_revision(3))
-    assert elastic(ledger) == 0
-
-
 def test_pods_of_a_group_that_was_not_seen_and_pods_of_none_are_not_elastic() -> None:
     ledger = a_cluster(member("a", 1), member("b", 2), member("c", 3))
     see(ledger, a_pod("alone").in_queue("red").naming(H200).asking_for(1).on_node("h200-a"))
     assert elastic(ledger) == 0
     see(ledger, GANG)
     assert elastic(ledger) == 1
-
-
-def test_gated_and_open_members_are_not_elastic() -> None:
-    ledger = a_cluster(GANG.of(0), member("a"), member("b").stamped("red", {H200: 1}))
-    assert elastic(ledger) == 0
 
 
 def test_a_gang_has_more_than_one_member() -> None:
