@@ -7,7 +7,8 @@ applied twice.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeVar, cast
+from hashlib import sha256
+from typing import Annotated, Final, NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -19,14 +20,91 @@ from ...quota.objects.cluster import (
     ResourceClaim,
     RuntimeClass,
 )
+from ...quota.objects.meta import Meta, Wire
 from ...quota.objects.node import Node
 from ...quota.objects.pod import Pod
-from ...quota.objects.pod_group import WrittenPodGroup
+from ...quota.objects.pod_group import GroupMeta, WrittenPodGroup
 from ...quota.objects.queue import Queue
+from ...quota.objects.workload import PodTemplate
 from ...quota.pods.claims import NamedClaim
 from ...quota.vocabulary import API_GROUP, DEFAULT_QUEUE
-from .workload_objects import BatchJob, CronJob, Replicated, VolcanoJob, generated
 from .yaml_files import Document, YamlFileError
+
+MOST_PODS: Final = 100_000
+Number = Annotated[int, msgspec.Meta(ge=0, le=MOST_PODS)]
+
+
+class ReplicatedSpec(Wire):
+    """Specification of a Deployment, ReplicaSet, StatefulSet or DaemonSet."""
+
+    template: PodTemplate
+    replicas: Number | None = None
+
+
+class Replicated(Wire):
+    """A Deployment, ReplicaSet, StatefulSet or DaemonSet."""
+
+    metadata: Meta
+    spec: ReplicatedSpec
+
+
+class BatchSpec(Wire):
+    """Specification of a Job of `batch/v1`."""
+
+    template: PodTemplate
+    parallelism: Number | None = None
+    completions: Number | None = None
+    completion_mode: str | None = None
+    suspend: bool | None = None
+
+
+class BatchJob(Wire):
+    """A Job of `batch/v1`."""
+
+    metadata: Meta
+    spec: BatchSpec
+
+
+class CronJob(Wire):
+    """A CronJob. Only the name is read: it is not run."""
+
+    metadata: Meta
+
+
+class Task(Wire):
+    """A task of a Volcano Job."""
+
+    template: PodTemplate
+    name: str = ""
+    replicas: Number = 0
+    min_available: Number | None = None
+
+
+class VolcanoJobSpec(Wire):
+    """Specification of a Volcano Job."""
+
+    tasks: tuple[Task, ...] = ()
+    queue: str | None = None
+    min_available: Number | None = None
+    priority_class_name: str | None = None
+
+
+class VolcanoJob(Wire):
+    """A Job of `batch.volcano.sh`. Its annotations go to its pod group."""
+
+    metadata: GroupMeta
+    spec: VolcanoJobSpec = msgspec.field(default_factory=VolcanoJobSpec)
+
+
+_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
+"""As in Kubernetes: no vowels, so no words."""
+
+
+def generated(*parts: object, length: int = 5) -> str:
+    """A few letters derived from `parts`."""
+    digest = sha256("\0".join(map(str, parts)).encode()).digest()
+    return "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:length])
+
 
 VOLCANO_JOB: Final = "Volcano Job"
 """The name of a Job of Volcano's API group here, as opposed to a Job of Kubernetes."""

@@ -48,9 +48,8 @@ from ...settings import InstallationMode, Settings
 from ..reading import without_row
 from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
 from .fake_cluster import FakeCluster, Priorities, gated, ungated
-from .inventory import VOLCANO_JOB, Inventory, WrittenWorkload
+from .inventory import VOLCANO_JOB, Inventory, VolcanoJob, WrittenWorkload
 from .simulated_nodes import SimulatedNodes, shape_of
-from .workload_objects import VolcanoJob
 from .workloads import expand
 
 _TERM: Final = "simulation"

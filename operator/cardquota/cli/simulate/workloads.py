@@ -10,10 +10,10 @@ from ...quota.objects.meta import Meta, Owner
 from ...quota.objects.node import Affinity, Expression, NodeAffinity, NodeSelector, Term
 from ...quota.objects.pod import Pod, PodAnnotations, PodLabels, PodSpec
 from ...quota.objects.pod_group import GroupSpec, WrittenGroupMeta, WrittenPodGroup
+from ...quota.objects.workload import PodTemplate
 from ...quota.selectors.selector import NODE_NAME
 from ...quota.vocabulary import DEFAULT_QUEUE
-from .inventory import WrittenWorkload
-from .workload_objects import BatchJob, CronJob, Replicated, Template, VolcanoJob, generated
+from .inventory import BatchJob, CronJob, Replicated, VolcanoJob, WrittenWorkload, generated
 
 _VOLCANO_BATCH: Final = "batch.volcano.sh/v1alpha1"
 Matching = Callable[[PodSpec], list[str]]
@@ -100,7 +100,7 @@ def _volcano(job: VolcanoJob) -> Expansion:
             queue_volcano_job=queue,
         )
         task_meta = replace(task.template.metadata, annotations=notes)
-        template = Template(metadata=task_meta, spec=task.template.spec)
+        template = PodTemplate(metadata=task_meta, spec=task.template.spec)
         task_name = task.name or f"default{number}"
         pods += [
             _pod(template, meta, f"{name}-{task_name}-{i}", owner) for i in range(task.replicas)
@@ -120,7 +120,7 @@ def _volcano(job: VolcanoJob) -> Expansion:
 
 
 def _pod(
-    template: Template, workload: Meta, name: str, owner: Owner, *, spec: PodSpec | None = None
+    template: PodTemplate, workload: Meta, name: str, owner: Owner, *, spec: PodSpec | None = None
 ) -> Pod:
     meta = replace(
         template.metadata, name=name, namespace=workload.namespace, owner_references=(owner,)

@@ -17,10 +17,9 @@ from ...loop.time_slice import LEADER_SLICE, Later, TimeSlice, in_loop_later
 from ...metrics import Metrics
 from ...quota.ledger.groups.pod_group_state import PodGroupState
 from ...quota.ledger.ledger import Ledger
-from ...quota.release.cycle import release_cycle
+from ...quota.release.cycle import Starvation, release_cycle
 from ...quota.release.release_judge import Opening
 from ...quota.release.release_order import QueueOrder
-from ...quota.release.starvation import Starvation
 from ...quota.stamp import Stamp
 from ...quota.verdict import Verdict
 from ...settings import Settings

@@ -11,22 +11,25 @@ waits at the gate, or be refused for the moment that the leader takes to decide.
 Pure questions to the ledger: nothing is charged here.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from heapq import nsmallest
 from itertools import islice
 from typing import Final
 
 from ..accounts.account import AccountReader
 from ..amounts import NO_AMOUNTS, Amounts, add_amounts
 from ..ledger.ledger_reader import LedgerReader
+from ..pending.candidate import PodClass
 from ..pending.first_members import first_members
 from ..pending.gang import Gang
+from ..pending.release_key import Precedence, ReleaseKey, precedence_of
 from ..pods.pod_facts import PodFacts
 from ..pods.pod_record import PodRecord
 from ..pods.pod_request import PodRequest
 from ..verdict import Effect, Outcome, Verdict, effect_of
 from .borrowing import lent_now
-from .held_up import held_up_in
 from .judgement import judge, judge_new, judge_presence
 from .queue_room import QueueRoom
 
@@ -37,6 +40,8 @@ MOST_KINDS: Final = 32
 """The same bound for kinds of members, of all gangs among them that start whole."""
 MOST_MEMBERS: Final = 2_048
 """The same bound for the members of these gangs."""
+_SORTED: Final = 1_000
+"""Classes of waiting pods up to which it is known who is held up."""
 _NOBODY: Final[Mapping[Hashable, int]] = {}
 
 ToCome = Sequence[tuple[PodRequest, int]]
@@ -113,7 +118,7 @@ def _that_could_go(
 ) -> Iterator[tuple[PodRecord, int]]:
     """One pod of each kind that could go now, and how many equal pods go."""
     gangs, members, kinds = set[str](), MOST_MEMBERS, MOST_KINDS
-    held_up = held_up_in(ledger, account)
+    held_up = _held_up_in(ledger, account)
     for key, number in islice(account.pending.deny_classes.items(), MOST_CLASSES):
         pod_class = account.pending.classes[key]
         if pod_class.gang is None or pod_class.gang.started:
@@ -173,3 +178,61 @@ def _could_start(
         and room.take(record.request, number) == number
         for record, number in members
     )
+
+
+class _HeldUp:
+    """Pods behind one without room in a `fifo` queue: by card, the place after which none that asks
+    for it goes.
+    """
+
+    def __init__(self, account: AccountReader) -> None:
+        self._account = account
+        self._since: dict[str, ReleaseKey] = {}
+        self._precedences: dict[str, Precedence] = {}
+        """By key of the gang; empty for pods that are in none."""
+
+    def place(self, pod_class: PodClass) -> ReleaseKey:
+        """That of its first pod."""
+        return self._precedence(pod_class).key_of(pod_class.sort_keys[0])
+
+    def _precedence(self, pod_class: PodClass) -> Precedence:
+        gang, account = pod_class.gang, self._account
+        key = gang.key if gang is not None else ""
+        found = self._precedences.get(key)
+        if found is None:
+            found = precedence_of(gang, account.name, account.limit)
+            self._precedences[key] = found
+        return found
+
+    def block(self, record: PodRecord, pod_class: PodClass) -> None:
+        """Pods after the first of a class that ask for one of its cards have to wait."""
+        for card in record.request.cards if record.request else ():
+            self._since.setdefault(card, self.place(pod_class))
+
+    def going(self, record: PodRecord, pod_class: PodClass) -> int:
+        """How many pods of a class do not have to wait for a pod before them."""
+        cards = record.request.cards if record.request else ()
+        since = [self._since[card] for card in cards if card in self._since]
+        if not since:
+            return len(pod_class.sort_keys)
+        return bisect_left(pod_class.sort_keys, min(since), key=self._precedence(pod_class).key_of)
+
+
+def _held_up_in(ledger: LedgerReader, account: AccountReader) -> _HeldUp:
+    """The pods that are certainly held up: they are behind a pod that has no room now.
+
+    Pods behind a gang are not known here.
+    """
+    found, classes = _HeldUp(account), account.pending.classes
+    if account.facts is None or not account.facts.fifo or len(classes) > _SORTED:
+        return found
+    for pod_class in nsmallest(MOST_CLASSES, classes.values(), key=found.place):
+        first = ledger.pods[pod_class.sort_keys[0].uid]
+        alone = pod_class.gang is None or pod_class.gang.started
+        if not alone or not found.going(first, pod_class):
+            continue
+        if judge_presence(ledger, first) is not None:
+            continue
+        if judge(ledger, first.facts, first.queue).outcome is Outcome.WAITS:
+            found.block(first, pod_class)
+    return found

@@ -46,6 +46,12 @@ def reason_of(account: AccountReader, cards: list[Shortfall], others: list[Short
     return Reason.INSUFFICIENT_CPU if cpu else Reason.INSUFFICIENT_MEMORY
 
 
+def beside_charged(account: AccountReader, dimension: str, asked: int) -> Shortfall:
+    """The numbers of what is asked for, beside what is charged now (section 9)."""
+    would_be = account.row(dimension).charged + asked
+    return Shortfall(dimension, asked, would_be, account.limit(dimension) or 0)
+
+
 def over_quota(
     queue: str,
     reason: Reason | None,

@@ -4,11 +4,10 @@ In: the ledger. Out: `QueueOrder`, and `release_cycle`, which yields one opening
 the caller to charge. `next_refusals`: which pods are to be told why they wait.
 """
 
-from .cycle import BORROWERS_AT_A_TIME, release_cycle
+from .cycle import BORROWERS_AT_A_TIME, Starvation, release_cycle
 from .refusals import Refusal, next_refusals
 from .release_judge import Opening, ReleaseJudge, Wait, judge_member
 from .release_order import QueueOrder, Usage, queue_order, usage
-from .starvation import Starvation
 
 __all__ = [
     "BORROWERS_AT_A_TIME",

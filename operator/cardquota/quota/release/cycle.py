@@ -7,8 +7,9 @@ behind it that want a closed card are not tried; all others are.
 
 from bisect import insort
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from datetime import UTC, datetime
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..accounts.account import Account
 from ..ledger.ledger import Ledger
@@ -28,10 +29,36 @@ from ..verdict import Outcome
 from ..vocabulary import COMPUTE_RESOURCES
 from .refusals import Refusal, next_refusals
 from .release_judge import Opening, ReleaseJudge, Wait
-from .starvation import Starvation
 
 BORROWERS_AT_A_TIME: Final = 16
 """Pods of rolling updates that one step looks at: about a millisecond."""
+
+
+class Starvation(NamedTuple):
+    """How long somebody may wait for room before he closes his cards to those behind him (E6): the
+    wait that is too long, and the time of one look at the queues.
+
+    Times are those that the API server wrote, so that a new leader finds the same.
+    """
+
+    now: float
+    """Seconds since 1970, by the wall clock."""
+    wait: float
+    """Seconds, above zero."""
+
+    @property
+    def cutoff(self) -> str:
+        """Who was created at this time or before has waited too long."""
+        found = datetime.fromtimestamp(max(0.0, self.now - self.wait), UTC)
+        return found.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def waited(self, created: str) -> float:
+        """Seconds since a creation time; 0 for one that cannot be read, or is still to come."""
+        try:
+            return max(0.0, self.now - datetime.fromisoformat(created).timestamp())
+        except ValueError:
+            return 0.0
+
 
 _MayClose = Callable[[ReleaseKey], bool]
 """Whether one with this place that lacks room closes its cards."""

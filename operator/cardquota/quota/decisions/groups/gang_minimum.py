@@ -16,7 +16,7 @@ from ...pods.pod_request import CardChoice, PodRequest
 from ...verdict import Shortfall
 from ..assignment import MemberKind, most_assigned
 from ..queue_room import QueueRoom
-from .member_kinds import alike_members
+from .gang_judgement import alike_members
 
 _MOST_KINDS: Final = 32
 """Kinds of members that are looked at when a group is written."""

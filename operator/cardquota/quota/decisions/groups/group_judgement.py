@@ -16,11 +16,11 @@ from ...ledger.groups.group_request import AskedCards, GroupRequest
 from ...ledger.ledger_reader import LedgerReader
 from ...messages import group_messages, queue_messages, request_messages
 from ...pods.pod_request import card_meant
-from ...verdict import Outcome, Shortfall, Verdict
+from ...verdict import Outcome, Verdict
 from ...vocabulary import REQUEST, Mode, QueueState, Reason
 from ...words import MOST_LISTED
 from ..assignment import MemberKind, assigned
-from ..over_quota import OutsideQuota, over_quota, reason_of
+from ..over_quota import OutsideQuota, beside_charged, over_quota, reason_of
 from ..probably_meant import queue_meant
 
 
@@ -155,14 +155,14 @@ def _over(ledger: LedgerReader, account: AccountReader, request: GroupRequest) -
     if not rows:
         rows = _too_many(account.quota, request.cards)
     card_shorts = [
-        _short(account, card, sum(row.number for row in request.cards if card in row.cards))
+        beside_charged(account, card, sum(row.number for row in request.cards if card in row.cards))
         for card in dict.fromkeys(chain.from_iterable(row.cards for row in rows))
     ]
     # Pods that ask for cards may be free of these, and then only their requests tell (P6).
     free = ledger.exempt_cpu_memory and bool(request.cards)
     limits = account.facts.limits if account.facts is not None and not free else {}
     other_shorts = [
-        _short(account, dimension, amount)
+        beside_charged(account, dimension, amount)
         for dimension, amount in request.cpu_memory
         if amount > limits.get(dimension, amount)
     ]
@@ -195,9 +195,3 @@ def _too_many(quota: Amounts, rows: Sequence[AskedCards]) -> Sequence[AskedCards
             rivals = (one for one in rows if not {*row.cards}.isdisjoint(one.cards))
             return (row, *(one for one in rivals if one is not row))
     return ()
-
-
-def _short(account: AccountReader, dimension: str, asked: int) -> Shortfall:
-    """The numbers of what it asks for, beside what the totals show as charged now (section 9)."""
-    would_be = account.row(dimension).charged + asked
-    return Shortfall(dimension, asked, would_be, account.limit(dimension) or 0)

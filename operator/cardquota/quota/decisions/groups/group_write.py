@@ -6,12 +6,13 @@ Pure questions to the ledger: nothing is charged here.
 """
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from ...amounts import QuantityError, whole
-from ...kept_objects import TooMuch
+from ...amounts import Amount, QuantityError, whole
 from ...ledger.groups.group_facts import GroupFacts, group_facts, minimum_problem
 from ...ledger.groups.group_names import queue_said
 from ...ledger.groups.group_request import GroupRequest, group_request
@@ -54,8 +55,8 @@ def judge_group_write(
     if problem:
         text = group_messages.group_refused(facts.key, problem)
         return Verdict(Outcome.NEVER, facts.queue, text=text)
-    too_much = _too_much(ledger, facts) if before is None else None
-    if too_much is not None:
+    too_much = ledger.kept_groups.too_much(facts.key, facts.namespace, facts.kept_size)
+    if before is None and too_much is not None:
         text = request_messages.too_much_kept(*too_much, of="the group")
         outcome = Outcome.WAITS if owned else Outcome.NEVER
         text = group_messages.group_refused(facts.key, text)
@@ -87,10 +88,6 @@ def judge_group_write(
     return verdict._replace(warnings=warnings)
 
 
-def _too_much(ledger: LedgerReader, facts: GroupFacts) -> TooMuch | None:
-    return ledger.kept_groups.too_much(facts.key, facts.namespace, facts.kept_size)
-
-
 def _minimum(group: WrittenPodGroup) -> int:
     return group.spec.min_member or 0
 
@@ -116,13 +113,10 @@ def _is_owned(group: WrittenPodGroup) -> bool:
 
 
 def _minimum_problem(group: WrittenPodGroup, before: WrittenPodGroup | None) -> str:
-    spec, old = group.spec, before.spec if before is not None else None
-    if old is not None and (spec.min_member, spec.min_task_member) == (
-        old.min_member,
-        old.min_task_member,
-    ):
+    minimum = group.spec.min_member, group.spec.min_task_member
+    if before is not None and minimum == (before.spec.min_member, before.spec.min_task_member):
         return ""
-    return minimum_problem(spec.min_member, spec.min_task_member)
+    return minimum_problem(*minimum)
 
 
 def _to_judge(
@@ -152,6 +146,14 @@ def _may_ask_for_cards(ledger: LedgerReader, resources: ResourceList | None) -> 
     return len(resources) > RESOURCES.most or any(map(ledger.counts, resources))
 
 
+def _card_resources(ledger: LedgerReader, resources: ResourceList) -> Iterator[Amount]:
+    """What `spec.minResources` has of resources that count cards, as far as it can be read."""
+    for resource in islice(resources, RESOURCES.most):
+        if ledger.counts(resource):
+            with suppress(QuantityError):
+                yield resource, whole(resources[resource])
+
+
 def _disagreement(
     ledger: LedgerReader, request: GroupRequest, resources: ResourceList | None
 ) -> tuple[str, ...]:
@@ -159,13 +161,7 @@ def _disagreement(
     if not request.cards or not resources:
         return ()
     behind = ledger.catalog.resource(request.cards[0].cards[0])
-    for resource in islice(resources, RESOURCES.most):
-        if not ledger.counts(resource):
-            continue
-        try:
-            found = whole(resources[resource])
-        except QuantityError:
-            continue
+    for resource, found in _card_resources(ledger, resources):
         asked = sum(row.number for row in request.cards) if behind in (None, resource) else 0
         if found != asked:
             return (group_messages.minimum_disagrees(resource, found, asked),)
@@ -182,13 +178,7 @@ def _resources_never_fit(
     account = ledger.account(facts.queue) if facts.queue else None
     if account is None or account.facts is None or facts.request.cards or not resources:
         return ()
-    asked: dict[str, int] = {}
-    for resource in islice(resources, RESOURCES.most):
-        if ledger.counts(resource):
-            try:
-                asked[resource] = whole(resources[resource])
-            except QuantityError:
-                continue
+    asked = dict(_card_resources(ledger, resources))
     quotas = Counter[str]()
     for card, amount in account.quota.items() if asked else ():
         behind = ledger.catalog.resource(card) or ledger.catalog.held_as(card)

@@ -20,8 +20,8 @@ from ...verdict import Outcome, Verdict, is_for_good
 from ...vocabulary import Reason
 from ..judgement import judge_new
 from .group_write import judge_group_write
-from .job_minimum import JobKind, minimum_fault, starting
-from .job_pods import JobPods, read_job
+from .job_minimum import JobKind, minimum_fault
+from .job_pods import JobPods, read_job, starting
 
 
 @dataclass(slots=True, frozen=True)

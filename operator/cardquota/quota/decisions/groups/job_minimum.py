@@ -1,4 +1,4 @@
-"""Which pods of a Job start together, and whether the empty queue has room for them (E5, V4).
+"""Whether the empty queue has room for the pods of a Job that start together (E5, V4).
 
 Pure questions to the ledger: nothing is charged here. The costs grow with the number of different
 requests, not with the number of pods.
@@ -7,42 +7,13 @@ requests, not with the number of pods.
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd
-from typing import NamedTuple
 
 from ...accounts.account import AccountReader
 from ...ledger.ledger_reader import LedgerReader
 from ...pods.pod_request import PodRequest
 from ...verdict import Shortfall, Verdict
 from ...vocabulary import CPU, MEMORY
-from ..over_quota import OutsideQuota, over_quota, reason_of
-from .job_pods import JobPods
-
-
-class Starting(NamedTuple):
-    """The pods that start together."""
-
-    sure: Sequence[int]
-    """Of each task, in their order: how many are among them whatever Volcano chooses."""
-    more: int
-    """How many pods of any tasks are among them besides."""
-
-    @property
-    def number(self) -> int:
-        """All of them."""
-        return sum(self.sure) + self.more
-
-
-def starting(job: JobPods) -> Starting:
-    """Volcano waits for the minimum of each task unless these are more than the Job's minimum: then
-    it waits for any pods. A Job that has no minimum waits for those of its tasks.
-    """
-    least = [task.least for task in job.tasks]
-    minimum = min(job.min_available or sum(least), job.number)
-    if minimum == job.number:
-        return Starting([task.number for task in job.tasks], 0)
-    if sum(least) > minimum:
-        return Starting([0] * len(least), minimum)
-    return Starting(least, minimum - sum(least))
+from ..over_quota import OutsideQuota, beside_charged, over_quota, reason_of
 
 
 @dataclass(slots=True)
@@ -85,7 +56,7 @@ def _of_others(
         asked = sum(each(one.request) * number for one, number in _cheapest(kinds, more, each))
         limit = account.limit(dimension)
         if limit is not None and asked > limit:
-            yield _short(account, dimension, asked)
+            yield beside_charged(account, dimension, asked)
 
 
 def _of_cards(account: AccountReader, kinds: Collection[JobKind], more: int) -> list[Shortfall]:
@@ -102,7 +73,7 @@ def _of_cards(account: AccountReader, kinds: Collection[JobKind], more: int) -> 
         step = gcd(*(kind.request.amount for kind in inside))
         room = sum(account.quota.get(card, 0) // step * step for card in cards) if step else 0
         if sum(kind.request.amount * number for kind, number in picked) > room:
-            return [_short(account, card, _asked(picked, card)) for card in sorted(cards)]
+            return [beside_charged(account, card, _asked(picked, card)) for card in sorted(cards)]
     return []
 
 
@@ -135,8 +106,3 @@ def _cpu(request: PodRequest) -> int:
 
 def _memory(request: PodRequest) -> int:
     return request.memory
-
-
-def _short(account: AccountReader, dimension: str, asked: int) -> Shortfall:
-    would_be = account.row(dimension).charged + asked
-    return Shortfall(dimension, asked, would_be, account.limit(dimension) or 0)

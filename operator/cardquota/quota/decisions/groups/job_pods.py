@@ -1,11 +1,16 @@
-"""The pods that a Job of Volcano would make, as its controllers make them (V4)."""
+"""The pods that a Job of Volcano would make, as its controllers make them (V4), and which of them
+start together (V3).
+"""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from ...ledger.groups.group_facts import GroupFacts
+from ...ledger.groups.group_request import AskedCards
 from ...ledger.ledger_reader import LedgerReader
 from ...limits import JOB_TASKS, MOST_MEMBERS
 from ...objects.pod import PodAnnotations
@@ -14,6 +19,7 @@ from ...pods.pod_facts import PodFacts
 from ...pods.workload_facts import pod_of_template
 from ...steps import Steps
 from ...vocabulary import DEFAULT_QUEUE
+from .enqueue_vote import EnqueueRequest
 
 _JOB: Final = "Job"
 _VERSION: Final = "batch.volcano.sh/v1alpha1"
@@ -92,3 +98,57 @@ def _pods(
     return pod_of_template(
         template, namespace, _JOB, ledger.defaults, maker=job.name, api_version=_VERSION
     )
+
+
+class Starting(NamedTuple):
+    """The pods that start together."""
+
+    sure: Sequence[int]
+    """Of each task, in their order: how many are among them whatever Volcano chooses."""
+    more: int
+    """How many pods of any tasks are among them besides."""
+
+    @property
+    def number(self) -> int:
+        """All of them."""
+        return sum(self.sure) + self.more
+
+
+def starting(job: JobPods) -> Starting:
+    """Volcano waits for the minimum of each task unless these are more than the Job's minimum: then
+    it waits for any pods. A Job that has no minimum waits for those of its tasks.
+    """
+    least = [task.least for task in job.tasks]
+    minimum = min(job.min_available or sum(least), job.number)
+    if minimum == job.number:
+        return Starting([task.number for task in job.tasks], 0)
+    if sum(least) > minimum:
+        return Starting([0] * len(least), minimum)
+    return Starting(least, minimum - sum(least))
+
+
+def request_of_job(
+    ledger: LedgerReader, job: WrittenVolcanoJob, facts: GroupFacts, found: EnqueueRequest
+) -> Steps[EnqueueRequest | None]:
+    """What its group is to be enqueued with: the cards that its pods would be charged. None: they
+    ask for none. Not exact, so that nothing is reserved, where Volcano may choose which pods start,
+    or where a task cannot be read.
+
+    `found`: what the group says by itself. Raises ValueError for a template that cannot be read.
+    """
+    pods = yield from read_job(ledger, job, facts.namespace)
+    start, account = starting(pods), ledger.account(facts.queue)
+    asked, wrong = Counter[tuple[str, ...]](), False
+    for task, sure in zip(pods.tasks, start.sure, strict=True):
+        reading = ledger.reading_of(task.facts, account)
+        request = reading.request
+        wrong = wrong or reading.invalid_request is not None or reading.lacks_node
+        if sure and request.amount and request.cards:
+            asked[request.cards] += sure * request.amount
+        yield
+    if wrong or start.more:
+        return found._replace(exact=False)
+    if not asked:
+        return None
+    rows = tuple(AskedCards(cards, number) for cards, number in asked.items())
+    return EnqueueRequest(found.request._replace(cards=rows, resources=()), exact=True)
