@@ -54,12 +54,6 @@ def let_through(name: str = "p", cards: int = 1, *gates: str) -> PodBody:
     return pod.with_spec(schedulingGates=[{"name": gate} for gate in gates]) if gates else pod
 
 
-def test_f5_a_pod_in_no_queue_is_held_by_none() -> None:
-    nobodys = a_pod("x").with_uid("x").asking_for(1).on_node("h200-a")
-    found = explained(a_cluster(nobodys), "Pod", "x")
-    assert (found.queue, found.state) == ("", WorkloadState.FITS)
-
-
 def test_f6_in_a_fifo_queue_only_a_card_for_which_nobody_waits_is_named() -> None:
     first = waiting("first", 4, created="2026-01-02T08:00:00Z")
     ledger = a_cluster(holding("h", 2), first, waiting("w", 3))

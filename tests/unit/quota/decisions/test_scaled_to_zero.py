@@ -7,11 +7,10 @@ from builders.node import NodeBody
 from builders.pod import PodBody
 from builders.queue import QueueBody
 from cardquota.control.release import gate_patch
-from cardquota.quota import GPU_MEMORY, GPU_PRODUCT, Outcome, Reason, Stamp
+from cardquota.quota import Reason, Stamp
 from cardquota.quota.cards import counts_form
 from cardquota.quota.decisions import judge_create
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.messages import request_messages
 
 SLICE = "NVIDIA-B300/mig-1g.18gb-mixed"
 PRODUCT = f"{GPU}.product"
@@ -43,14 +42,6 @@ def test_p5_a_card_of_a_vendor_without_a_row_gets_affinity_too() -> None:
     (term,) = terms["nodeSelectorTerms"]
     (asked,) = term.match_expressions
     assert (asked.key, asked.values) == ("metax-tech.com/gpu.product", ("MXC500",))
-
-
-def test_p4_whole_cards_are_never_charged_as_slices() -> None:
-    ledger = a_ledger(a_queue("red").with_quota({SLICE: 8}))
-    pod = a_pod("p").in_queue("red").naming(SLICE)
-    whole = judge_create(ledger, pod.asking_for(8, "nvidia.com/gpu").gated().facts())
-    assert whole.reason is Reason.INVALID_CARD
-    assert judge_create(ledger, pod.asking_for(8, "nvidia.com/mig-1g.18gb").gated().facts()).fits
 
 
 @pytest.mark.parametrize(
@@ -137,46 +128,6 @@ def test_q4_a_status_of_an_earlier_release_makes_no_card_of_cpu() -> None:
     queue = a_queue("red").with_quota_text("{").having_reported("cpu", 3, GPU)
     ledger = a_ledger(NODE, queue)
     assert ledger.request_of(STOCK.facts(), "red").cards == ()
-
-
-def test_p3_nothing_tells_the_card_of_a_pod_whose_nodes_are_all_to_come() -> None:
-    ledger = a_ledger(NODE, REPORTED)
-    verdict = judge_create(ledger, STOCK.on_nodes_labelled({"pool": "new"}).facts())
-    assert (verdict.outcome, verdict.reason) == (Outcome.UNSEEN, Reason.CARD_UNCLEAR)
-    assert f"({H200} or {H800})" in verdict.text
-    assert verdict.warnings == (request_messages.card_unclear_yet(),)
-
-
-@pytest.mark.parametrize(
-    ("pod", "told"),
-    [
-        (STOCK.naming(H200), ()),
-        (
-            a_pod().in_queue("red").naming(H200).asking_for(9),
-            (request_messages.more_than_a_node(H200, 9, 8),),
-        ),
-        (
-            STOCK.naming(H200).on_nodes_labelled({"pool": "new"}),
-            (request_messages.card_of_no_node(H200, selects=True),),
-        ),
-        (STOCK.naming(H800), (request_messages.card_of_no_node(H800),)),
-        (
-            a_pod().in_queue("red").naming("NVIDIA-A10/gpu-mem").asking_for(30, GPU_MEMORY),
-            (request_messages.more_than_a_node("NVIDIA-A10/gpu-mem", 30, 24),),
-        ),
-    ],
-)
-def test_p4_a_pod_that_no_node_could_take_now_gets_a_warning(
-    pod: PodBody, told: tuple[str, ...]
-) -> None:
-    shared = a_node("a10").sharing_memory(48, 2).labelled(GPU_PRODUCT, "NVIDIA-A10")
-    quota = {H200: 99, H800: 99, "NVIDIA-A10/gpu-mem": 99}
-    ledger = a_ledger(
-        NODE, a_node("other").with_cards(H200, 4), shared, a_queue("red").with_quota(quota)
-    )
-    verdict = judge_create(ledger, pod.facts())
-    assert verdict.fits, verdict.text
-    assert verdict.warnings == told
 
 
 def test_p4_the_most_that_a_pod_could_have_follows_the_nodes() -> None:

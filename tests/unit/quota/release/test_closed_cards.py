@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from builders import H200, H800, Body, a_group, a_pod, a_queue, see
+from builders import H200, H800, a_group, a_queue, see
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota import Reason
@@ -141,66 +141,7 @@ def test_whatever_it_asks_for_is_closed_and_nothing_else() -> None:
     assert opened(ledger) == [["other"]]
 
 
-def test_who_may_use_either_of_two_cards_closes_both() -> None:
-    small = later(waiting("small")), later(waiting("smaller", 1, H800))
-    large = waiting("large", 4, EITHER)
-    ledger = a_cluster(RED, large, holds("one", 1), holds("two", 1, H800), *small)
-    assert opened(ledger) == []
-    ends(ledger, "two")
-    assert opened(ledger) == [["large"], ["small"]]
-
-
-@pytest.mark.parametrize("fifo", [True, False])
-def test_one_that_is_behind_closes_nothing_itself(*, fifo: bool) -> None:
-    """It was not judged: its other card is free for those behind it."""
-    queue = RED.fifo() if fifo else RED
-    both = a_group("both").in_queue("red").of(2).created("2026-01-02T00:00:00Z")
-    members = gang_of(waiting("b0"), waiting("b1", 1, H800), name="both")
-    old = [pod.created("2026-01-02T00:00:00Z") for pod in members]
-    ledger = a_cluster(queue, *BIG, *running(1), both, *old, later(waiting("other", 1, H800)))
-    assert opened(ledger) == [["other"]]
-
-
-def test_several_close_their_cards() -> None:
-    ledger = a_cluster(
-        RED,
-        waiting("a-first", 4),
-        holds("one"),
-        waiting("b-second", 4, H800),
-        holds("two", 1, H800),
-        later(waiting("small")),
-        later(waiting("small-too", 1, H800)),
-    )
-    assert opened(ledger) == []
-    ends(ledger, "two")
-    assert opened(ledger) == [["b-second"]]
-
-
-@pytest.mark.parametrize("fifo", [True, False])
-def test_cpu_is_closed_if_it_is_lacking(*, fifo: bool) -> None:
-    large = a_pod("large").in_queue("red").with_cpu("4").gated()
-    held = holds("held").with_cpu("2")
-    behind = later(waiting("small").with_cpu("1")), later(waiting("without-cpu"))
-    queue = (RED.fifo() if fifo else RED).limited_to(cpu="4")
-    ledger = a_cluster(queue, large, held, *behind)
-    assert opened(ledger) == [["without-cpu"]]
-    ends(ledger, "held")
-    assert opened(ledger) == [["large"]]
-
-
-def test_cpu_that_is_not_lacking_is_open() -> None:
-    large, other = waiting("large", 4).with_cpu("1"), waiting("other", 1, H800).with_cpu("1")
-    ledger = a_cluster(RED.limited_to(cpu="4"), large, holds("held"), later(other))
-    assert opened(ledger) == [["other"]]
-
-
 # --- to whom --------------------------------------------------------------------------------------
-
-
-def test_who_comes_before_does_not_wait() -> None:
-    first = later(waiting("first")).with_priority(9)
-    ledger = a_cluster(RED, *BIG, *running(3), first)
-    assert opened(ledger) == [["first"]]
 
 
 @pytest.mark.parametrize("fifo", [True, False])
@@ -268,35 +209,6 @@ def test_who_has_waited_too_long_is_judged_anew_when_other_cards_are_known() -> 
     assert opened(ledger) == []
 
 
-@pytest.mark.parametrize("going", ["deleted", "started", "moved"])
-def test_those_behind_go_when_it_waits_no_more(going: str) -> None:
-    ledger = a_cluster(RED, *BIG, *running(3), later(waiting("small")))
-    assert opened(ledger) == []
-    if going == "deleted":
-        ends(ledger, *(f"m{n}" for n in range(4)))
-    elif going == "moved":
-        see(ledger, a_group("gang").in_queue("blue").of(4))
-    else:
-        ends(ledger, "r0", "r1", "r2")
-        assert opened(ledger) == [["m0", "m1", "m2", "m3"]]
-        ends(ledger, "m0", "m1", "m2", "m3")
-        ledger.group_gone("team/gang")
-    assert opened(ledger) == [["small"]]
-
-
-def test_those_behind_go_when_another_member_of_the_gang_asks_for_less() -> None:
-    group = a_group("gang").in_queue("red").of(2)
-    much = gang_of(waiting("m0", 3), waiting("m1"))
-    ledger = a_cluster(RED, group, *much, holds("r0", 2), later(waiting("small")))
-    assert opened(ledger) == []
-    ends(ledger, "m0")
-    assert opened(ledger) == [["small"]]
-    see(ledger, *gang_of(waiting("m2")), later(waiting("small-too")))
-    assert opened(ledger) == []
-    ends(ledger, "small")
-    assert opened(ledger) == [["m1", "m2"]]
-
-
 # --- what is told, and what it costs --------------------------------------------------------------
 
 
@@ -353,28 +265,3 @@ def test_i5_those_behind_are_not_looked_at_again(*, fifo: bool) -> None:
     account = ledger.account("red")
     assert account is not None
     assert list(release_cycle(ledger, account, starvation=LONG)) == []
-
-
-# --- cpu ------------------------------------------------------------------------------------------
-
-
-def fifo_with_cpu(cores: int) -> Body:
-    return RED.limited_to(cpu=str(cores)).fifo()
-
-
-def test_cpu_that_the_head_lacks_no_more_is_open() -> None:
-    """It still lacks its card, so it is not judged for itself."""
-    head = waiting("head", 1).with_cpu("2")
-    behind = later(waiting("behind", 1, H800)).with_cpu("1")
-    holder = waiting("holder", 0).with_cpu("2").stamped("red", {}).on_node("n")
-    ledger = a_cluster(fifo_with_cpu(3), holds("r", 4), holder, head, behind)
-    assert opened(ledger) == []
-    ends(ledger, "holder")
-    assert opened(ledger) == [["behind"]]
-
-
-def test_cpu_that_the_head_lacks_by_what_is_released_behind_it_is_closed() -> None:
-    head = waiting("head", 1).with_cpu("2")
-    first, second = (later(waiting(name, 1, H800)).with_cpu("1") for name in ("b0", "b1"))
-    ledger = a_cluster(fifo_with_cpu(2), holds("r", 4), head, first, second)
-    assert opened(ledger) == [["b0"]]

@@ -23,18 +23,10 @@ from ..releasing import (
     names,
     release,
     runs,
-    two_gangs_alike,
     waiting,
 )
 
 QUOTA = {H200: 40, H800: 25}
-
-
-def test_e6_the_replacement_of_a_member_goes_before_gangs_that_have_not_begun() -> None:
-    """It is younger and of lower priority; its gang holds the rest for nothing."""
-    high = waiting("high").with_priority(9)
-    ledger = a_cluster(FIVE, GANG, runs("a", 1), later(member("new")), high, *two_gangs_alike())
-    assert release(ledger)[0] == [["new"], ["high"], ["g1-a", "g1-b"]]
 
 
 def test_e6_so_does_what_is_left_of_a_minimum_that_is_reserved() -> None:
@@ -44,42 +36,10 @@ def test_e6_so_does_what_is_left_of_a_minimum_that_is_reserved() -> None:
     assert release(ledger)[0] == [["a", "b"], ["first"]]
 
 
-def test_e6_members_beyond_the_minimum_go_after_all_others() -> None:
-    """Others could be reserved over them (E1)."""
-    extra = member("extra").with_priority(9)
-    ledger = a_cluster(FIVE, GANG, runs("a", 1), runs("b", 1), extra, waiting("z"))
-    assert release(ledger)[0] == [["z"], ["extra"]]
-
-
-def test_e6_a_group_of_one_goes_as_pods_without_a_group_do() -> None:
-    ledger = a_cluster(GANG.of(1), runs("a", 1), member("b"), waiting("z"))
-    assert release(ledger)[0] == [["b"], ["z"]]
-
-
 def test_e8_a_gang_that_has_lost_its_place_does_not_go_first_again() -> None:
     ledger = a_cluster(GANG, runs("a", 1), member("new"), waiting("z"))
     ledger.decisions.lose_place("team/gang")
     assert release(ledger)[0] == [["z"], ["new"]]
-
-
-def test_e6_of_extra_members_of_equal_priority_those_of_the_smaller_gang_go_first() -> None:
-    """4 of 40 cards are less than 3 of 25: the largest part counts."""
-    ledger = a_ledger(
-        *CARDS,
-        a_queue("red").with_quota(QUOTA),
-        *(a_group(name).in_queue("red").of(2) for name in ("large", "small")),
-        of_gang("large", "a", H800, 1).stamped("red", {H800: 1}),
-        of_gang("large", "b", H800, 2).stamped("red", {H800: 2}),
-        *(of_gang("small", name, H200, 2).stamped("red", {H200: 2}) for name in "cd"),
-        of_gang("large", "e").gated(),
-        *(later(of_gang("small", name).gated()) for name in "fgh"),
-    )
-    # With `f` both have 12 %, and `e` is the oldest.
-    assert release(ledger)[0] == [["f"], ["e"], ["g"], ["h"]]
-
-
-def of_gang(gang: str, name: str, card: str = H200, number: int = 1) -> PodBody:
-    return a_pod(name).in_queue("red").in_group(gang).naming(card).asking_for(number)
 
 
 def test_a_fifo_queue_is_held_up_in_the_same_order() -> None:
@@ -247,18 +207,6 @@ def test_e6_jobs_go_in_the_order_in_which_they_were_created_whenever_their_pods_
     for name in ("c-0", "a-0", "b-0"):
         assert release(ledger)[0] == [[name]]
         ledger.pod_gone(f"uid-{name}")
-
-
-def test_e6_a_gang_goes_by_the_creation_of_its_group() -> None:
-    older, younger = (a_group(n).in_queue("red").of(2) for n in ("z", "a"))
-    ledger = a_cluster(
-        a_queue("red").with_quota({H200: 2}),
-        older.created("2026-01-01T00:00:01Z"),
-        younger.created("2026-01-01T00:00:02Z"),
-        *(later(waiting(f"z-{n}").in_group("z")) for n in range(2)),
-        *(waiting(f"a-{n}").in_group("a") for n in range(2)),
-    )
-    assert release(ledger)[0] == [["z-0", "z-1"]]
 
 
 def test_e6_a_pod_of_a_service_goes_by_its_own_creation() -> None:

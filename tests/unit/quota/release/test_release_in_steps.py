@@ -119,56 +119,7 @@ def test_a_pass_ends_before_a_gang_that_is_not_to_be_judged(
     assert release(ledger)[0] == [["m1", "m2"]]
 
 
-def steps_of(ledger: Ledger, number: int) -> list[str]:
-    """A pass that is left after so many steps."""
-    found = islice(release_cycle(ledger, red(ledger)), number)
-    return [name for step in found for name in charge(ledger, step)]
-
-
 LONG_AGO = "2025-01-01T00:00:00Z"
-
-
-@pytest.mark.parametrize("left_after", range(1, 8))
-@pytest.mark.parametrize("minimum", [2, 3])
-def test_e2_a_gang_that_has_its_minimum_by_an_event_between_two_steps_goes_on_one_by_one(
-    minimum: int, left_after: int
-) -> None:
-    """It stood as one that starts whole in the pass that was left."""
-    gang = a_group("gang").in_queue("red").of(5)
-    held = waiting("held", 3).stamped("red", {H200: 3, H800: 3})
-    running = [member(f"r{n}", 0).stamped("red", {}).on_node("h200-a") for n in range(3)]
-    waits = [member(f"m{n}").created(LONG_AGO) for n in range(2)]
-    ledger = a_cluster(gang, *waits, *running, held, *unlike(200, H800))
-    steps_of(ledger, left_after)
-    see(ledger, gang.of(minimum).at_revision(9))
-    assert release(ledger)[0] == []
-    see(ledger, waiting("held", 3).stamped("red", {H200: 2, H800: 3}).at_revision(9))
-    assert release(ledger)[0] == [["m0"]]
-
-
-@pytest.mark.parametrize("left_after", range(1, 4))
-def test_e2_a_gang_that_loses_its_minimum_by_an_event_between_two_steps_starts_whole(
-    left_after: int,
-) -> None:
-    gang = a_group("gang").in_queue("red").of(2)
-    held = waiting("held", 2).stamped("red", {H200: 2})
-    running = [member(f"r{n}", 0).stamped("red", {}).on_node("h200-a") for n in range(2)]
-    waits = [member(f"m{n}").created(LONG_AGO) for n in range(2)]
-    more = [waiting(f"p{n:03}", 2).with_cpu(f"{n + 1}m") for n in range(200)]
-    ledger = a_cluster(gang, *waits, *running, held, *more)
-    steps_of(ledger, left_after)
-    see(ledger, gang.of(4).at_revision(9))
-    assert release(ledger)[0] == []
-    ledger.pod_gone("uid-held")
-    assert release(ledger)[0][0] == ["m0", "m1"]
-
-
-@pytest.mark.parametrize("left_after", range(1, 6))
-def test_e6_one_that_comes_between_two_steps_is_put_in_its_place(left_after: int) -> None:
-    ledger = a_cluster(*unlike(200))
-    steps_of(ledger, left_after)
-    see(ledger, waiting("first").created(LONG_AGO))
-    assert next(iter(release(ledger)[0])) == ["first"]
 
 
 def judged(monkeypatch: pytest.MonkeyPatch) -> list[Candidate]:

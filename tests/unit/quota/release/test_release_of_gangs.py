@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import H200, H800, Body, a_group, a_namespace, a_pod, a_queue, see
+from builders import H200, H800, a_group, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota import Outcome, Reason, Reservation, Stamp, read_reservation, reservation_text
 from cardquota.quota.accounts import OUTSIDE, Account
@@ -274,13 +274,6 @@ def test_t2_a_reservation_shrinks_with_a_minimum_that_is_lowered_before_any_bega
     assert dict(reservation.amounts) == {H200: 2}
 
 
-def test_e2_the_rest_of_a_gang_goes_one_by_one_whatever_their_sizes() -> None:
-    ledger = a_cluster(FIVE, GANG, runs("a"), runs("b"), member("c", 4), later(member("d")))
-    opened, refusals = release(ledger)
-    assert opened == [["d"]]
-    assert names(refusals) == [["c"]]
-
-
 def test_e2_a_lost_member_is_replaced_past_an_extra_that_does_not_fit() -> None:
     ledger = a_cluster(FIVE, GANG, runs("a"), member("extra", 4), later(member("new", 2)))
     opened, refusals = release(ledger)
@@ -323,15 +316,6 @@ def test_e2_a_gang_that_has_not_begun_starts_with_its_first_members_or_not() -> 
     opened, refusals = release(a_cluster(FIVE, GANG, *gang))
     assert opened == []
     assert names(refusals) == [["a", "b", "c"]]
-
-
-def test_a_group_that_becomes_a_gang_while_its_pods_wait_starts_whole() -> None:
-    reserved = a_group().in_queue("red").reserving("red", {})
-    ledger = a_cluster(reserved.of(1), member("a", 2), member("b", 2))
-    see(ledger, a_group().in_queue("red").of(2).at_revision(2))
-    opened, refusals = release(ledger)
-    assert opened == []
-    assert names(refusals) == [["a", "b"]]
 
 
 def test_a_gang_hears_of_a_member_that_came_past_the_gate() -> None:
@@ -481,26 +465,6 @@ def test_section_9_a_gang_that_never_fits_though_each_might_is_told_so() -> None
     _, refusals = release(a_cluster(GANG, held, *gang))
     assert refusals[0].verdict.outcome is Outcome.NEVER
     assert "at most ," not in refusals[0].verdict.text
-
-
-@pytest.mark.parametrize("queue", [QUEUE.with_quota({H200: 4}), QUEUE.with_quota({H200: 4}).fifo()])
-def test_gangs_alike_go_one_after_the_other_as_room_comes(queue: Body) -> None:
-    ledger = a_cluster(queue, waiting("held", 3).stamped("red", {H200: 3}), *two_gangs_alike())
-    assert release(ledger)[0] == []
-    see(ledger, waiting("held", 3).stamped("red", {H200: 2}).at_revision(2))
-    assert release(ledger)[0] == [["g1-a", "g1-b"]]
-    ledger.pod_gone("uid-held")
-    assert release(ledger)[0] == [["g2-a", "g2-b"]]
-
-
-def test_a_gang_that_leaves_its_inadmissible_class_leaves_the_others_there() -> None:
-    ledger = a_cluster(waiting("held", 3).stamped("red", {H200: 3}), *two_gangs_alike())
-    assert release(ledger)[0] == []
-    ledger.pod_gone("uid-g1-a")
-    ledger.pod_gone("uid-held")
-    opened, refusals = release(ledger)
-    assert opened == [["g2-a", "g2-b"]]
-    assert [r.verdict.reason for r in refusals] == [Reason.GANG_INCOMPLETE]
 
 
 @pytest.mark.parametrize("deletion_seen", [True, False])

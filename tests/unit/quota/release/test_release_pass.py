@@ -6,22 +6,10 @@ from builders import H200, a_group, a_namespace, a_pod, a_queue, see
 from cardquota.quota import Reason, Stamp
 from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.pending import Candidate
-from cardquota.quota.release import Opening, Refusal, ReleaseJudge, Wait
+from cardquota.quota.release import Opening, ReleaseJudge, Wait
 from cardquota.quota.release.cycle import openings
 
 from ..releasing import QUEUE, a_cluster, names, release, waiting
-
-
-def test_e6_priority_class_then_creation_then_name() -> None:
-    late = waiting("a-late").created("2026-02-01T00:00:00Z")
-    high = waiting("z-high").created("2026-03-01T00:00:00Z").with_priority(10)
-    opened, _ = release(a_cluster(late, waiting("early"), high))
-    assert opened == [["z-high"], ["early"], ["a-late"]]
-
-
-def test_e6_the_order_holds_among_different_requests() -> None:
-    ledger = a_cluster(waiting("a"), waiting("b", 2), waiting("c"))
-    assert release(ledger)[0] == [["a"], ["b"]]
 
 
 def test_e6_a_pod_of_a_namespace_that_is_kept_out_holds_up_no_other() -> None:
@@ -114,17 +102,6 @@ def test_e6_the_class_that_a_group_names_lifts_none_of_its_pods() -> None:
         assert release(ledger)[0] == [["a"]]
 
 
-def test_e6_a_gang_has_the_lowest_priority_of_its_pods() -> None:
-    """One that may use a high class lifts no others."""
-    gang = a_group("gang").in_queue("red").of(2)
-    mine = [waiting(f"m{n}", 1).in_group("gang") for n in range(2)]
-    other = waiting("z", 3).with_priority(5)
-    ledger = a_cluster(gang, mine[0].with_priority(9), mine[1], other)
-    assert release(ledger)[0] == [["z"]]
-    both = [one.with_priority(9) for one in mine]
-    assert release(a_cluster(gang, *both, other))[0] == [["m0", "m1"]]
-
-
 def test_a_namespace_that_goes_to_audit_lets_those_who_wait_go() -> None:
     ledger = a_cluster(a_namespace().in_mode("enforced"), waiting("a", 9))
     assert release(ledger)[0] == []
@@ -186,13 +163,6 @@ def test_an_opening_that_is_not_charged_ends_the_pass() -> None:
     ledger = a_cluster(waiting("a"), waiting("b", 2))
     assert len(list(openings(ledger, "red"))) == 1
     assert release(ledger)[0] == [["a"], ["b"]]
-
-
-def test_a_pass_that_is_left_loses_nobody() -> None:
-    ledger = a_cluster(*(waiting(f"p{n}", 4 + n) for n in range(5)))
-    told = [next(iter(openings(ledger, "red"))) for _ in range(5)]
-    assert names([r for r in told if isinstance(r, Refusal)]) == [[f"p{n}"] for n in range(5)]
-    assert release(ledger) == ([], [])
 
 
 def test_one_that_is_held_back_is_passed_over_until_it_is_put_back() -> None:

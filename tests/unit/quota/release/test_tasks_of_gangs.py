@@ -8,13 +8,13 @@ import pytest
 from builders import CARDS, H200, H800, Body, a_ledger, see
 from builders.group import GroupBody
 from builders.pod import PodBody
-from cardquota.quota import TASK, Outcome, Reason
+from cardquota.quota import Outcome, Reason
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import PodFacts
 from cardquota.quota.release import judge_member
 from cardquota.quota.reports.drift import drift
 
-from ..releasing import FIVE, GANG, QUEUE, a_cluster, member, names, release, waiting
+from ..releasing import FIVE, GANG, QUEUE, a_cluster, member, release, waiting
 
 TASKS = GANG.of(3).of_tasks({"head": 1, "worker": 2})
 
@@ -34,13 +34,6 @@ def told(ledger: Ledger) -> list[tuple[Reason | None, str]]:
     return [(refusal.verdict.reason, refusal.verdict.text) for refusal in refusals]
 
 
-def test_the_minimum_of_each_task_goes_first_and_then_others_in_order() -> None:
-    group = GANG.of(3).of_tasks({"head": 1, "worker": 1})
-    workers = [of("worker", f"a{n}") for n in range(4)]
-    ledger = a_cluster(FIVE, group, *workers, of("head", "z"))
-    assert release(ledger)[0] == [["a0", "a1", "z"], ["a2"], ["a3"]]
-
-
 def test_what_is_reserved_is_for_these() -> None:
     group = GANG.of(2).of_tasks({"head": 1, "worker": 1})
     ledger = a_cluster(group, of("worker", "a"), of("worker", "b"), of("head", "c", 2, H800))
@@ -48,34 +41,6 @@ def test_what_is_reserved_is_for_these() -> None:
     reservation = ledger.groups["team/gang"].reservation
     assert reservation is not None
     assert reservation.amounts == ((H200, 1), (H800, 2))
-
-
-def test_it_waits_for_the_task_that_lacks_members_and_is_told_which() -> None:
-    """Also where as many pods as must start are there."""
-    ledger = a_cluster(TASKS, *(of("worker", name) for name in "abc"))
-    ((reason, text),) = told(ledger)
-    assert reason is Reason.GANG_INCOMPLETE
-    assert text == (
-        "pod group <team/gang> needs its minimum of each task (spec.minTaskMember) to start, but "
-        "too few pods exist: <0> of <1> of task <head>; create the others, with their "
-        f"task in annotation {TASK}, or lower its minTaskMember"
-    )
-    see(ledger, of("head", "z"))
-    assert release(ledger)[0] == [["a", "b", "z"]]
-
-
-def test_members_of_no_task_and_of_others_count_for_the_whole_alone() -> None:
-    group = GANG.of(3).of_tasks({"head": 1})
-    ledger = a_cluster(group, member("a"), of("other", "b"))
-    assert "<0> of <1> of task <head>" in told(ledger)[0][1]
-    see(ledger, of("head", "c"))
-    assert release(ledger)[0] == [["a", "b", "c"]]
-
-
-def test_once_each_task_is_there_it_still_waits_for_the_whole() -> None:
-    group = GANG.of(3).of_tasks({"head": 1, "worker": 1})
-    ledger = a_cluster(group, of("head", "a"), of("worker", "b"))
-    assert "needs <3> pods to start together, but only <2> exist" in told(ledger)[0][1]
 
 
 def test_i4_a_task_of_which_some_are_on_their_way_out_is_named() -> None:
@@ -93,21 +58,6 @@ def test_a_task_waits_without_a_word_for_a_member_whose_gate_did_not_open_just_n
     assert release(ledger) == ([], [])
     ledger.decisions.put_back("uid-h")
     assert release(ledger)[0] == [["a", "b", "h"]]
-
-
-def test_it_fits_whole_or_waits_whole() -> None:
-    ledger = a_cluster(TASKS, of("head", "h", 2), of("worker", "a"), of("worker", "b"))
-    opened, refusals = release(ledger)
-    assert opened == []
-    assert names(refusals) == [["a", "b", "h"]]
-    assert refusals[0].verdict.reason is Reason.INSUFFICIENT_CARD
-
-
-def test_members_that_run_count_for_their_task() -> None:
-    ledger = a_cluster(TASKS, going(of("worker", "a")), of("worker", "b"), of("worker", "c"))
-    assert "<0> of <1> of task <head>" in told(ledger)[0][1]
-    see(ledger, of("head", "h"))
-    assert release(ledger)[0] == [["b", "h"]]
 
 
 def test_members_that_have_succeeded_count_for_their_task_until_they_are_gone() -> None:
@@ -216,14 +166,9 @@ def test_e1_a_group_asks_while_a_task_is_not_there() -> None:
 
 
 def test_fifo_it_holds_up_those_behind_by_the_cards_of_those_it_starts_with() -> None:
-    fifo = (
-        QUEUE.in_fifo()
-        if hasattr(QUEUE, "in_fifo")
-        else QUEUE.put("fifo", "spec", "dequeueStrategy")
-    )
     group = GANG.of(2).of_tasks({"head": 1})
     gang = [of("worker", "a"), of("worker", "b"), of("head", "h", 4, H800)]
-    quota = fifo.with_quota({H200: 3, H800: 4})
+    quota = QUEUE.fifo().with_quota({H200: 3, H800: 4})
     holder = waiting("x").naming(H800).stamped("red", {H800: 1})
     later = [waiting("z1", 1, H800), waiting("z2", 1, H200)]
     ledger = a_ledger(*CARDS, quota, group, holder, *gang, *later)

@@ -108,22 +108,6 @@ def test_e2_they_start_only_if_all_of_them_fit(seed: int) -> None:
     assert min(left[card] for charge in cards for card, _ in charge) >= 0
 
 
-@pytest.mark.parametrize("order", [EITHER, f"{H800}|{H200}"])
-def test_t3_thousands_that_must_be_assigned_together_are_moved_in_one_go(order: str) -> None:
-    """Those who may choose prefer the only card of the others, or the card beside it."""
-    may = [member(f"a{n:04}", 1, order) for n in range(1_000)]
-    must = [member(f"b{n:04}", 1, H200) for n in range(1_000)]
-    also = [member(f"c{n:04}", 1, f"{H800}|{R4090}") for n in range(500)]
-    quota = {H200: 1_200, H800: 900, R4090: 400}
-    queue = a_queue("red").with_quota(quota)
-    ledger = a_ledger(*CARDS, queue, *a_gang(*may, *must, *also))
-    verdict, cards = judge_gang(ledger, members_of(ledger))
-    assert verdict.fits
-    held = {card: sum(n for charge in cards for c, n in charge if c == card) for card in quota}
-    assert held == quota
-    assert set(cards[1_000:2_000]) == {((H200, 1),)}
-
-
 def members_of_amounts(*amounts: int) -> list[Body]:
     return a_gang(*(member(f"m{n}", amount) for n, amount in enumerate(amounts)))
 
