@@ -87,17 +87,3 @@ def test_where_passes_never_end_no_more_is_remembered_than_who_waits() -> None:
         for pod in pods:
             pending.leave(pod)
     assert max(containers(pending).values()) <= 64 + 2 * 4
-
-
-def test_nobody_is_tried_before_all_who_were_activated_are_in_order() -> None:
-    """E6: one of those that are left may come first."""
-    pending = PendingQueue()
-    for number in range(300):
-        pending.join(record(f"p{number:03}"), number)
-    calls = 1
-    while pending.refresh(0, lambda _: None):
-        calls += 1
-    assert calls == 5
-    first = pending.next_active()
-    assert first is not None
-    assert first.sort_key.uid == "uid-p000"

@@ -126,27 +126,6 @@ def test_e1_elastic_cpu_makes_room_too() -> None:
     assert release(ledger)[1][0].verdict.shortfalls[0].would_be == 5_000
 
 
-def test_e1_the_card_of_a_choice_is_decided_with_the_reservation() -> None:
-    """The first with room for all; it stays, whoever else wants it."""
-    either = a_group("either").in_queue("red").of(2).asking({f"{H200}|{H800}": 3})
-    ledger = a_cluster(either, asking("x", 3), asking("y", 1, H800))
-    opened, refusals = release(ledger)
-    assert opened == [["team/either"], ["team/y"]]
-    assert refusals[0].gang is ledger.groups["team/x"]
-    assert refusals[0].verdict.shortfalls[0].dimension == H200
-    assert drift(ledger) == {}
-
-
-def test_e1_where_no_card_has_room_for_all_of_a_choice_several_are_reserved() -> None:
-    either = a_group("either").in_queue("red").of(2).asking({f"{H200}|{H800}": 3, H200: 2})
-    ledger = a_cluster(QUEUE.with_quota({H200: 3, H800: 2}), either)
-    assert release(ledger)[0] == [["team/either"]]
-    reservation = ledger.groups["team/either"].reservation
-    assert reservation is not None
-    assert reservation.amounts == ((H200, 3), (H800, 2))
-    assert drift(ledger) == {}
-
-
 def test_e1_of_which_nodes_have_enough_goes_first() -> None:
     either = a_group("either").in_queue("red").of(2).asking({f"{H200}|{H800}": 3})
     full = a_pod("full").asking_for(8).on_node("h200-a")
@@ -322,16 +301,6 @@ def test_t2_of_a_group_of_one_members_use_up_what_is_reserved_one_by_one() -> No
     assert release(ledger)[0] == [["b"]]
     assert ledger.groups[KEY].outstanding(H200) == 0
     assert (inqueue(ledger, H200), inqueue(ledger, H800)) == (3, 0)
-
-
-def test_e2_others_do_not_take_what_is_reserved() -> None:
-    ledger = a_cluster(asking("a", 2))
-    release(ledger)
-    see(ledger, waiting("other", 2))
-    opened, refusals = release(ledger)
-    assert opened == []
-    assert refusals[0].verdict.shortfalls[0].would_be == 4
-    assert judge_create(ledger, waiting("new", 2).facts()).outcome is Outcome.WAITS
 
 
 def test_e2_at_create_a_member_is_judged_without_what_its_group_has_reserved() -> None:

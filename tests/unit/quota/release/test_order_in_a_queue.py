@@ -15,12 +15,10 @@ from cardquota.quota.release import Starvation
 
 from ..counting import counted_calls
 from ..releasing import (
-    FIVE,
     GANG,
     a_cluster,
     later,
     member,
-    names,
     release,
     runs,
     waiting,
@@ -40,26 +38,6 @@ def test_e8_a_gang_that_has_lost_its_place_does_not_go_first_again() -> None:
     ledger = a_cluster(GANG, runs("a", 1), member("new"), waiting("z"))
     ledger.decisions.lose_place("team/gang")
     assert release(ledger)[0] == [["z"], ["new"]]
-
-
-def test_a_fifo_queue_is_held_up_in_the_same_order() -> None:
-    """The replacement has no room: it holds up who is older, and not who wants another card."""
-    ledger = a_cluster(
-        FIVE.with_quota({H200: 5, H800: 1}).fifo(),
-        *(GANG, runs("a", 2), later(member("new", 4)), waiting("old"), waiting("other", 1, H800)),
-    )
-    opened, refusals = release(ledger)
-    assert (opened, names(refusals)) == ([["other"]], [["new"], ["old"]])
-    see(ledger, later(member("new", 3)))
-    assert release(ledger)[0] == [["new"]]
-
-
-def test_a_fifo_queue_is_not_held_up_by_members_beyond_a_minimum() -> None:
-    ledger = a_cluster(
-        FIVE.fifo(), GANG, runs("a", 1), runs("b", 1), member("extra", 4), later(waiting("z"))
-    )
-    opened, refusals = release(ledger)
-    assert (opened, names(refusals)) == ([["z"]], [["extra"]])
 
 
 def test_i5_when_a_gang_gets_another_place_its_members_are_not_judged_again() -> None:

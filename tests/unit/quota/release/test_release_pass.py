@@ -114,15 +114,6 @@ def test_a_namespace_that_goes_to_audit_lets_those_who_wait_go() -> None:
 # --- what is noted of those who wait, and what activates them -----------------------------------
 
 
-@pytest.mark.parametrize("freed", [1, 2])
-def test_who_waits_for_room_goes_as_soon_as_there_is_as_much(freed: int) -> None:
-    held = waiting("held", 3).stamped("red", {H200: 3})
-    ledger = a_cluster(held, waiting("a", 2), waiting("b", 1))
-    assert release(ledger)[0] == []
-    see(ledger, waiting("held", 3).stamped("red", {H200: 3 - freed}).at_revision(2))
-    assert release(ledger)[0] == ([["a"]] if freed == 2 else [["b"]])
-
-
 def test_who_lacks_something_else_now_is_told_so() -> None:
     queue = QUEUE.limited_to(cpu="1")
     ledger = a_cluster(queue, waiting("held", 3).with_cpu("1").stamped("red", {H200: 3}))
@@ -177,17 +168,6 @@ def test_one_that_is_held_back_is_passed_over_until_it_is_put_back() -> None:
     assert release(ledger) == ([], [])
     ledger.decisions.put_back("uid-a")
     assert release(ledger)[0] == [["a"]]
-
-
-def test_who_lacks_cpu_lets_those_behind_have_the_card() -> None:
-    queue = QUEUE.limited_to(cpu="2")
-    held = waiting("held", 3).with_cpu("1").stamped("red", {H200: 3})
-    ledger = a_cluster(queue, held, waiting("a").with_cpu("2"), waiting("b").with_cpu("1"))
-    assert release(ledger)[0] == []
-    see(ledger, waiting("held", 3).with_cpu("1").stamped("red", {H200: 2}).at_revision(2))
-    opened, refusals = release(ledger)
-    assert opened == [["b"]]
-    assert [r.verdict.reason for r in refusals] == [Reason.INSUFFICIENT_CPU]
 
 
 def test_one_that_waits_for_knowledge_is_tried_again_when_something_is_learned() -> None:

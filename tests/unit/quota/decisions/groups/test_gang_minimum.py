@@ -44,12 +44,6 @@ def most(found: GangFault | None) -> int | None:
     return None if found is None else found.most
 
 
-def test_four_pods_of_a_quota_of_three_never_start() -> None:
-    running = a_pod("r").with_uid("r").naming(H200).asking_for(2).stamped("red", {H200: 2})
-    found = of_workload(a_world(RED, GANG, running.on_node("h200-a")), a_member(), 4)
-    assert found == GangFault(4, 3, (Shortfall(H200, 4, 6, 3),))
-
-
 @pytest.mark.parametrize(
     ("quota", "cards", "card", "largest"),
     [
