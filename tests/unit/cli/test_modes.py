@@ -25,16 +25,6 @@ def replicas(count: int) -> Callable[[str], str]:
     return lambda text: text.replace("replicas: 2", f"replicas: {count}")
 
 
-def test_audit_mode_denies_nothing_and_says_what_would_be(simulate: Simulate) -> None:
-    settings = Settings.model_construct(mode=InstallationMode.AUDIT)
-    answers = simulate("deployment.yaml", edit=replicas(4), settings=settings)
-    chat = only(answers)
-    assert given(chat) == [UNMANAGED] * 4
-    assert [p.text for p in chat.pods[:3]] == ["audit: would be admitted"] * 3
-    assert chat.pods[3].text.startswith("audit: would not be let through: Queue <research>")
-    assert answers.queues[0].over == (("NVIDIA-H200", 4, 3),)
-
-
 def test_audit_mode_takes_a_bad_queue_with_a_note(simulate: Simulate) -> None:
     settings = Settings.model_construct(mode=InstallationMode.AUDIT)
     answers = simulate(settings=settings, edit=lambda t: t.replace("weight: 1", "weight: -1"))

@@ -10,7 +10,7 @@ from ...metrics import Metrics
 from ...quota.accounts.account import OUTSIDE, AccountReader
 from ...quota.amounts import is_card
 from ...quota.ledger.ledger_reader import LedgerReader
-from ...quota.reports.cluster_report import cards_of, cluster_report_in_steps
+from ...quota.reports.cluster_report import cards_of, cluster_report
 from ...quota.reports.drift import Drift, compare
 from ...quota.reports.memory_report import unlimited_use
 from ...quota.reports.queue_report import card_rows, resource_rows
@@ -170,7 +170,7 @@ def _resources(account: AccountReader, rows: _Rows) -> None:
 
 
 async def _cluster(ledger: LedgerReader, rows: _Rows) -> None:
-    for name, card in (await in_slices(cluster_report_in_steps(ledger))).items():
+    for name, card in (await in_slices(cluster_report(ledger))).items():
         label = _label_of(ledger, name)
         values = {
             "allocatable": card.allocatable,

@@ -93,9 +93,9 @@ class QueueRoom:
         shorts = [self._short_of(dimension, amount) for dimension, amount in self._limited(request)]
         return [short for short in shorts if short.would_be > short.capability]
 
-    def most(self, request: PodRequest, asked: int) -> tuple[int, MutableAmounts]:
-        """How many of `asked` equal pods have room, each on the first of its cards that is left,
-        and what they take together.
+    def take(self, request: PodRequest, asked: int) -> int:
+        """How many of `asked` equal pods have room, each on the first of its cards that is left.
+        They count as charged here from now on.
         """
         number = asked
         for dimension, amount in self._limited(request):
@@ -103,22 +103,15 @@ class QueueRoom:
             if room < number:
                 self.short.add(dimension)
                 number = room
-        taken: MutableAmounts = {}
         if request.amount:
-            missing = number
-            for card, room in self.left_of(request.cards).items():
+            left, missing = self.left_of(request.cards), number
+            for card, room in left.items():
                 here = min(missing, max(0, room) // request.amount)
                 if here:
-                    taken[card] = here * request.amount
+                    self.extra[card] = self.extra.get(card, 0) + here * request.amount
                     missing -= here
             number -= missing
-        add_amounts(taken, ((d, n * number) for d, n in request.cpu_memory))
-        return number, taken
-
-    def take(self, request: PodRequest, asked: int) -> int:
-        """The same. They count as charged here from now on."""
-        number, taken = self.most(request, asked)
-        add_amounts(self.extra, taken.items())
+        add_amounts(self.extra, ((d, n * number) for d, n in request.cpu_memory))
         return number
 
     def _limited(self, request: PodRequest) -> Charge:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from ..accounts.account import OUTSIDE, AccountReader, Row
 from ..amounts import is_card
 from ..ledger.ledger_reader import LedgerReader
-from ..steps import Steps, to_its_end
+from ..steps import Steps
 from ..vocabulary import Policy
 
 
@@ -79,13 +79,10 @@ class ClusterCard:
         return found
 
 
-def cluster_report(ledger: LedgerReader) -> dict[str, ClusterCard]:
-    """Every card that a node offers, that has a quota or is in use. Costs O(rows of all queues)."""
-    return to_its_end(cluster_report_in_steps(ledger))
-
-
-def cluster_report_in_steps(ledger: LedgerReader) -> Steps[dict[str, ClusterCard]]:
-    """The same, one step for each queue. Between two steps the ledger may change."""
+def cluster_report(ledger: LedgerReader) -> Steps[dict[str, ClusterCard]]:
+    """Every card that a node offers, that has a quota or is in use. One step for each queue, by its
+    rows; between two steps the ledger may change.
+    """
     found = {card: ClusterCard(total) for card, total in ledger.nodes.totals().items()}
     for account in list(ledger.accounts()):
         yield

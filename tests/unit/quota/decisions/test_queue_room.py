@@ -24,8 +24,9 @@ def room(
         extra[dimension] = extra.get(dimension, 0) - amount
     found = QueueRoom(account, ledger.groups.get(facts.group), extra)
     request = ledger.request_of(facts, "red")
-    number, taken = found.most(request, asked)
-    assert found.take(request, asked) == number
+    before = dict(found.extra)
+    number = found.take(request, asked)
+    taken = {dimension: n - before.get(dimension, 0) for dimension, n in found.extra.items()}
     assert found.take(request, asked) == (0 if number < asked else number)
     return number, {dimension: amount for dimension, amount in taken.items() if amount}
 

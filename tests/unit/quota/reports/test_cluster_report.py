@@ -2,11 +2,17 @@
 
 from builders import CARDS, H200, H800, a_group, a_ledger, a_pod, a_queue
 from builders.pod import PodBody
+from cardquota.quota import to_its_end
+from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports import Part, Use
-from cardquota.quota.reports.cluster_report import cluster_report
+from cardquota.quota.reports.cluster_report import ClusterCard, cluster_report
 from cardquota.quota.reports.drift import drift
 
 ONLINE, OFFLINE = Use.ONLINE, Use.OFFLINE
+
+
+def totals(ledger: Ledger) -> dict[str, ClusterCard]:
+    return to_its_end(cluster_report(ledger))
 
 
 def bound(name: str, queue: str | None, cards: int) -> PodBody:
@@ -21,17 +27,17 @@ def test_total_and_total_guarantee_are_over_all_queues() -> None:
         bound("a", "red", 2),
         bound("b", "blue", 1),
     )
-    card = cluster_report(ledger)[H200]
+    card = totals(ledger)[H200]
     assert (card.allocatable, card.guarantee, card.allocated, card.oversold) == (8, 7, 3, 0)
-    assert cluster_report(ledger)[H800].guarantee == 2
+    assert totals(ledger)[H800].guarantee == 2
 
 
 def test_q3_what_quotas_exceed_the_cluster_by_is_oversold() -> None:
     quotas = (a_queue("red").with_quota({H200: 6}), a_queue("blue").with_quota({H200: 5}))
-    assert cluster_report(a_ledger(*CARDS, *quotas))[H200].oversold == 3
+    assert totals(a_ledger(*CARDS, *quotas))[H200].oversold == 3
     ledger = a_ledger(*CARDS, *quotas)
     ledger.node_gone("h200-a")
-    assert cluster_report(ledger)[H200].oversold == 11
+    assert totals(ledger)[H200].oversold == 11
 
 
 def test_use_is_told_apart_by_the_policy_of_the_queue() -> None:
@@ -45,7 +51,7 @@ def test_use_is_told_apart_by_the_policy_of_the_queue() -> None:
         bound("b", "training", 1),
         bound("c", None, 3),
     )
-    card = cluster_report(ledger)[H200]
+    card = totals(ledger)[H200]
     assert card.parts == {
         ONLINE: Part(allocated=2, guarantee=3),
         OFFLINE: Part(allocated=1, guarantee=4),
@@ -69,7 +75,7 @@ def test_where_the_queue_leaves_it_to_the_pods_use_is_told_by_pod() -> None:
         bound("d", "both", 3).in_group("loose"),
         bound("e", "gone", 1).owned_by("Job", "batch.volcano.sh/v1alpha1"),
     )
-    assert cluster_report(ledger)[H200].parts == {
+    assert totals(ledger)[H200].parts == {
         ONLINE: Part(allocated=4),
         OFFLINE: Part(allocated=4),
         Use.BY_CONTROLLER: Part(guarantee=7),
@@ -77,10 +83,10 @@ def test_where_the_queue_leaves_it_to_the_pods_use_is_told_by_pod() -> None:
     for revision, (members, online) in enumerate(((1, 6), (2, 4)), 10):
         group = a_group("gang").of(members).in_queue("both").at_revision(revision)
         ledger.group_seen(group.facts())
-        assert cluster_report(ledger)[H200].part(ONLINE).allocated == online
+        assert totals(ledger)[H200].part(ONLINE).allocated == online
         assert drift(ledger) == {}
     ledger.group_gone("team/gang")
-    assert cluster_report(ledger)[H200].part(ONLINE).allocated == 6
+    assert totals(ledger)[H200].part(ONLINE).allocated == 6
 
 
 def test_pods_that_run_are_told_apart_when_their_group_becomes_a_gang() -> None:
@@ -90,7 +96,7 @@ def test_pods_that_run_are_told_apart_when_their_group_becomes_a_gang() -> None:
     group = a_group("gang").in_queue("both")
     for revision, (members, use) in enumerate(((1, ONLINE), (3, OFFLINE), (1, ONLINE)), 10):
         ledger.group_seen(group.of(members).at_revision(revision).facts())
-        parts = cluster_report(ledger)[H200].parts
+        parts = totals(ledger)[H200].parts
         assert parts == {Use.BY_CONTROLLER: Part(guarantee=7), use: Part(allocated=2)}
         assert drift(ledger) == {}
 
@@ -101,9 +107,9 @@ def test_q3_what_there_is_goes_to_on_line_quotas_first() -> None:
         a_queue("both").with_quota({H200: 2}),
         a_queue("training").with_quota({H200: 4}).with_policy("Gate"),
     )
-    card = cluster_report(a_ledger(*CARDS, *queues))[H200]
+    card = totals(a_ledger(*CARDS, *queues))[H200]
     assert card.oversold_by_use() == {ONLINE: 0, Use.BY_CONTROLLER: 0, OFFLINE: 3}
-    card = cluster_report(a_ledger(*queues))[H200]
+    card = totals(a_ledger(*queues))[H200]
     assert card.oversold_by_use() == {ONLINE: 5, Use.BY_CONTROLLER: 2, OFFLINE: 4}
     assert sum(card.oversold_by_use().values()) == card.oversold
 
@@ -112,17 +118,17 @@ def test_a_change_of_policy_moves_all_that_the_queue_has() -> None:
     queue = a_queue("red").with_quota({H200: 3}).with_policy("Deny")
     ledger = a_ledger(*CARDS, queue, bound("a", "red", 2))
     ledger.queue_seen(queue.with_policy("Gate").at_revision(2).facts())
-    assert cluster_report(ledger)[H200].parts == {OFFLINE: Part(allocated=2, guarantee=3)}
+    assert totals(ledger)[H200].parts == {OFFLINE: Part(allocated=2, guarantee=3)}
 
 
 def test_cpu_and_memory_are_no_cards() -> None:
     pod = a_pod().in_queue("red").with_cpu("1").with_memory("1Gi").on_node("a")
-    assert cluster_report(a_ledger(a_queue("red").limited_to(cpu="2"), pod)) == {}
+    assert totals(a_ledger(a_queue("red").limited_to(cpu="2"), pod)) == {}
 
 
 def test_p8_names_that_pods_made_up_are_no_cards_of_the_cluster_until_one_runs_on_them() -> None:
     waiting = a_pod("waits").in_queue("queue").naming("MADE-UP").asking_for(1).gated()
     runs = a_pod("runs").in_queue("queue").naming("MADE-UP-2").asking_for(2).on_node("not-seen")
-    found = cluster_report(a_ledger(a_queue("queue").with_quota({H200: 3}), waiting, runs))
+    found = totals(a_ledger(a_queue("queue").with_quota({H200: 3}), waiting, runs))
     assert set(found) == {H200, "MADE-UP-2"}
     assert found["MADE-UP-2"].allocated == 2
