@@ -124,6 +124,7 @@ def test_what_the_api_server_adds_to_the_pods_is_in_the_numbers(team: Team) -> N
         assert len(team.pods()) == 3
 
 
+@pytest.mark.slow
 def test_a_workload_that_is_made_larger(team: Team) -> None:
     """At the create as at the edit; a smaller one hears nothing."""
     jobs: tuple[Object, Object] = ({"parallelism": 2, "completions": 9}, {"parallelism": 5})

@@ -45,6 +45,7 @@ def cuts(team: Team, name: str) -> list[Object]:
     ]
 
 
+@pytest.mark.slow
 def test_r1_people_are_refused_and_told_how_many_fit(team: Team) -> None:
     for kind in ("Deployment", "StatefulSet", "ReplicaSet"):
         name = kind.lower()

@@ -4,6 +4,8 @@ It may open gates in the term of the current leader (that is its work), so a thi
 through beyond a quota, and rewrite our own two webhook configurations. Nothing else is in reach.
 """
 
+import pytest
+
 from cardquota.quota import vocabulary as v
 from integration.asking import MERGE, ApiReply, Object, ask
 from integration.roomy_nodes import T1000
@@ -86,6 +88,7 @@ def test_of_a_group_nothing_but_reservation_and_phase(team: Team) -> None:
     assert as_us(team, "PATCH", f"{team.path(gang)}/gang", change).code == 403
 
 
+@pytest.mark.slow
 def test_of_a_workload_nothing_but_our_condition(team: Team) -> None:
     """R5: what wakes a controller. A Job may not be said to be complete."""
     team.has_queue({T1000: 1})
