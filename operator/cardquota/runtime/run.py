@@ -133,17 +133,13 @@ class Operator:
         )
         self._left_out = LeftOutReads(self._ledger, client, kinds)
         self._needed = [
-            Reflector(client, path=w.path, kind=w.kind, delivery=w.delivery())
-            for w in kinds
-            if w.needed
+            Reflector(client, path=w.path, delivery=w.delivery()) for w in kinds if w.needed
         ]
         """Watches that decisions depend on."""
         self._reflectors: list[Reflector[Any]] = [
             *self._needed,
             *(
-                OptionalReflector(
-                    client, paths=(w.path, *w.older), kind=w.kind, delivery=w.delivery()
-                )
+                OptionalReflector(client, paths=(w.path, *w.older), delivery=w.delivery())
                 for w in kinds
                 if not w.needed
             ),

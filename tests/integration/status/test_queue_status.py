@@ -5,7 +5,7 @@ import pytest
 from builders import GPU, a_ledger, a_queue
 from builders.pod import PodBody
 from cardquota.cluster.api import Client, from_kubeconfig
-from cardquota.control.queues import QueuePatches, QueueReconciler
+from cardquota.control.queues import QueueReconciler
 from cardquota.quota import vocabulary as v
 from cardquota.quota.reports import report
 from integration.asking import Object, metric
@@ -257,7 +257,7 @@ async def test_a_queue_closed_while_a_write_is_on_its_way_stays_closed(team: Tea
     team.has_queue(queue)
     team.until_row(T1000, quota=3)
     client = Client(await from_kubeconfig([team.cluster.kubeconfig]))
-    writer = QueueReconciler(QueuePatches(client), lambda: "2026-01-01T00:00:00Z", standalone=True)
+    writer = QueueReconciler(client, lambda: "2026-01-01T00:00:00Z", standalone=True)
     found = report(a_ledger(queue.with_uid(team.queue()["metadata"]["uid"])), queue.name)
     assert found is not None
     before = team.queue()

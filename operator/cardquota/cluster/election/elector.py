@@ -91,11 +91,10 @@ class Elector:
         renew_deadline: float = 8.0,
         retry_period: float = 1.0,
         clock: Callable[[], float] = boottime,
-        random: Callable[[int], str] = secrets.token_hex,
         addresses: Mapping[str, str] | None = None,
     ) -> None:
-        """Times in seconds. `random(n)` returns n random bytes as text. `addresses`: by
-        annotation of the Lease, where others reach us while we lead; empty: nowhere.
+        """Times in seconds. `addresses`: by annotation of the Lease, where others reach us while we
+        lead; empty: nowhere.
         """
         self._addresses = addresses or {}
         if not 0 < retry_period < renew_deadline < duration:
@@ -108,7 +107,6 @@ class Elector:
         self._retry_period = retry_period
         self._attempt = min(_ATTEMPT, renew_deadline / 4)
         self._clock = clock
-        self._random = random
 
         self._term: str | None = None
         self._candidate = self._new_term()
@@ -342,4 +340,4 @@ class Elector:
         self._term = None
 
     def _new_term(self) -> str:
-        return f"{self._identity}_{self._random(5)}"
+        return f"{self._identity}_{secrets.token_hex(5)}"

@@ -7,7 +7,6 @@ under the same resourceVersion, until one of the two has won.
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Final
 
 import msgspec
 
@@ -16,21 +15,10 @@ from ...quota.pods.pod_facts import PodFacts
 from ...quota.words import logged
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.backoff import Backoff
-from .fenced_writer import FencedWriter, TooLateError
+from .fenced_writer import FencedWriter, TooLateError, decode_stored
 from .pod_patch import pod_path, precondition
 
 _LOG = logging.getLogger(__name__)
-
-
-class _ReadMeta(msgspec.Struct, rename="camel"):
-    resource_version: str = "0"
-
-
-class _ReadPod(msgspec.Struct):
-    metadata: _ReadMeta
-
-
-_REVISION: Final = msgspec.json.Decoder(_ReadPod)
 
 
 async def settle_pod(
@@ -87,7 +75,7 @@ async def _read(writer: FencedWriter, facts: PodFacts) -> bytes | None:
     """
     try:
         pod = await writer.get(pod_path(facts))
-        revision = int(_REVISION.decode(pod).metadata.resource_version)
+        revision = int(decode_stored(pod).metadata.resource_version)
     except ApiError as error:
         if error.status == 404:
             return None

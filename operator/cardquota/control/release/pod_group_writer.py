@@ -13,7 +13,7 @@ import msgspec
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.backoff import Backoff
-from ...cluster.writes.fenced_writer import FencedWriter, TooLateError
+from ...cluster.writes.fenced_writer import FencedWriter, StoredMeta, TooLateError, decode_stored
 from ...quota import vocabulary as v
 from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState
@@ -27,17 +27,6 @@ from .reservation_write import GroupWrite, reservation_write, settling_write, st
 _LOG = logging.getLogger(__name__)
 
 
-class _PatchedGroupMeta(msgspec.Struct, rename="camel"):
-    uid: str = ""
-    resource_version: str = "0"
-    annotations: dict[str, str] | None = None
-
-
-class _Group(msgspec.Struct):
-    metadata: _PatchedGroupMeta
-
-
-_DECODER = msgspec.json.Decoder(_Group)
 _UNANSWERED = (OutcomeUnknown, msgspec.MsgspecError, ValueError)
 """Nobody knows whether it was written: there is no answer, or none that can be read."""
 
@@ -282,7 +271,7 @@ class PodGroupWriter:
     async def _send(writer: FencedWriter, facts: GroupFacts, write: GroupWrite) -> int:
         """Returns the group's new revision. Raises the errors of writing and of reading numbers."""
         answer = await writer.patch(group_path(facts), write.body, content_type=write.content_type)
-        return int(_DECODER.decode(answer).metadata.resource_version)
+        return int(decode_stored(answer).metadata.resource_version)
 
     async def _as_it_was(self, facts: GroupFacts, error: ApiError, write: GroupWrite) -> bool:
         """Whether the group is unchanged since it was judged, so that the refusal is not ours."""
@@ -324,9 +313,9 @@ class PodGroupWriter:
         self._ledger.decisions.confirm_reservation(facts.key, reservation, revision)
         return True, annotated
 
-    async def _read(self, facts: GroupFacts) -> _PatchedGroupMeta:
+    async def _read(self, facts: GroupFacts) -> StoredMeta:
         """The stored group of that name. Raises the errors of reading."""
-        return _DECODER.decode(await self._writer.get(group_path(facts))).metadata
+        return decode_stored(await self._writer.get(group_path(facts))).metadata
 
 
 def _wait(error: Exception) -> float | None:

@@ -12,7 +12,6 @@ import pytest
 from builders import GPU, H200, H200_MIG, H800_MPS, SHARED, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.cluster.api import ApiError
-from cardquota.cluster.writes import FencedWriter
 from cardquota.control.release import GateOpener, Opened, gate_patch
 from cardquota.quota import Stamp
 from cardquota.quota import vocabulary as v
@@ -239,7 +238,7 @@ async def test_a_refusal_for_the_term_is_no_fault_of_the_pod() -> None:
     script.would_answer = lambda _: ApiError(403, "Forbidden", text)
     facts, stamp = assumed(ledger, POD, {H200: 2})
     guard = ClosingGuard()
-    deciding = FencedWriter(script, lambda: 60.0, timeout=1.0, at_a_time=1, guard=guard)
+    deciding = a_writer(script, guard=guard)
     gate = GateOpener(ledger, deciding, a_writer(script), refused=lambda *_: heard.append("pod"))
     assert await gate.would_open(facts, stamp, GPU) == (Opened.TOO_LATE, "")
     guard.closed = False
