@@ -70,18 +70,6 @@ def test_the_annotation_is_written_where_there_is_none() -> None:
         assert place.seen(noted(text))[:2] == write.published[:2]
 
 
-def test_the_annotation_is_added_only_if_there_is_still_none() -> None:
-    """Beside others: Volcano writes a new queue in the same moment, and is in nobody's way."""
-    place = StatusAnnotation()
-    write = place.write(ABOUT, STATUS, place.seen({"metadata": {"annotations": {"a": "b"}}}))
-    assert (write.content_type, write.tests) == (JSON_PATCH, True)
-    changes: Any = write.body
-    assert changes[0]["value"] == "u"
-    key = "/metadata/annotations/volcano.sh~1card.status"
-    assert changes[1] == {"op": "test", "path": key, "value": None}
-    assert (changes[2]["op"], changes[2]["path"]) == ("add", key)
-
-
 def test_the_annotation_is_replaced_only_as_it_was_seen() -> None:
     place = StatusAnnotation()
     seen = place.seen(noted("{}"))
@@ -159,21 +147,6 @@ def test_where_there_is_no_room_at_all_nothing_is_written() -> None:
     place = StatusAnnotation()
     seen = place.seen({"metadata": {"annotations": {"a": "x" * 262_100}}})
     assert place.fitted(STATUS, seen) is None
-
-
-def test_an_annotation_of_before_is_taken_away() -> None:
-    """Our definition took the place of Volcano's: the annotation says nothing new any more."""
-    place = StatusFields(instead=True)
-    seen = place.seen({**noted("{}"), "status": STATUS})
-    write = place.leftover(ABOUT, seen)
-    assert write is not None
-    assert (write.path.rpartition("/")[2], write.content_type) == ("q", JSON_PATCH)
-    assert write.body == [
-        {"op": "test", "path": "/metadata/uid", "value": "u"},
-        {"op": "remove", "path": "/metadata/annotations/volcano.sh~1card.status"},
-    ]
-    assert place.leftover(ABOUT, write.published) is None
-    assert write.published.status == STATUS
 
 
 @pytest.mark.parametrize("text", ["<A>", "a & b", "\u00e9\u2028", "\x7f\n\t\x00", '\\u003c "x"'])
