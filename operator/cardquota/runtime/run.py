@@ -166,7 +166,7 @@ class Operator:
                 self._elector,
                 self._fence,
                 self._metrics,
-                lambda: all(reflector.synced for reflector in self._reflectors),
+                self._synced,
                 grace=GRACE,
             )
         self._definition = QueueDefinition(standalone=settings.scheduler == "standalone")
@@ -183,7 +183,7 @@ class Operator:
                 self._notifier,
                 self._elector,
                 self._metrics,
-                lambda: all(reflector.synced for reflector in self._reflectors),
+                self._synced,
                 lambda group, verdict: self._work.tell_group(group, verdict),
                 lambda: self._endpoint.bundle,
                 client.get,
@@ -214,18 +214,14 @@ class Operator:
             self._part_failed,
         )
         self._installation = InstallationCheck(
-            settings, client, self._metrics, self._events, lambda: self._elector.term is not None
+            settings, client, self._metrics, self._events, self._leads
         )
-
-        def leads() -> bool:
-            return self._elector.term is not None
-
         asks = settings.metrics.authentication
         self._probes = Probes(
-            MetricsPage(self._ledger, self._metrics, self._reflectors, leads),
+            MetricsPage(self._ledger, self._metrics, self._reflectors, self._leads),
             self._metrics,
             self._reflectors,
-            leads,
+            self._leads,
             self._to_put_right,
             access=MetricsAccess(client, time.monotonic) if asks else None,
         )
@@ -326,6 +322,12 @@ class Operator:
         self._start(self._left_out.run())
         self._start(self._installation.run())
 
+    def _synced(self) -> bool:
+        return all(reflector.synced for reflector in self._reflectors)
+
+    def _leads(self) -> bool:
+        return self._elector.term is not None
+
     def _to_put_right(self) -> list[str]:
         certificates = [self._endpoint.problem] if self._endpoint.problem else []
         if self._extender is not None and self._extender.problem:
@@ -344,8 +346,7 @@ class Operator:
         )
 
     def _make_admission(self) -> AdmissionServer:
-        def synced() -> bool:
-            return all(reflector.synced for reflector in self._reflectors)
+        synced = self._synced
 
         def late() -> bool:
             return any(reflector.late for reflector in self._needed)

@@ -1,7 +1,5 @@
 """E1: groups are enqueued before their pods are there, which then start in what is reserved."""
 
-import json
-
 import pytest
 
 from builders.group import GroupBody
@@ -17,29 +15,6 @@ pytestmark = pytest.mark.slow
 def enqueued(team: Team, group: GroupBody) -> None:
     team.until(lambda: phase(team, group) == "Inqueue", "phase Inqueue")
     team.until_told(group.name, v.ENQUEUED)
-
-
-def test_what_fits_is_inqueue_and_what_does_not_waits_with_numbers(team: Team) -> None:
-    queue = team.has_queue({T1000: 3})
-    first = team.a_gang("first", 2).asking({T1000: 2})
-    second = team.a_gang("second", 2).asking({T1000: 2})
-    assert team.create(first).ok
-    enqueued(team, first)
-    team.until_row(T1000, inqueue=2, allocated=0, requested=0)
-    reservation = json.loads(notes(team.get(first))[v.RESERVATION])
-    assert (reservation["queue"], reservation["cards"]) == (queue, {T1000: 2})
-
-    assert team.create(second).ok
-    told = team.until_told("second", v.Reason.INSUFFICIENT_CARD)
-    assert told["message"].startswith(
-        f"Queue <{queue}> has insufficient <{T1000}> quota: "
-        "requested <2>, total would be <4>, but capability is <3>"
-    )
-    team.until(lambda: phase(team, second) == "Pending", "phase Pending")
-
-    assert team.delete(first).ok
-    enqueued(team, second)
-    team.until_row(T1000, inqueue=2)
 
 
 def test_elastic_pods_make_room_for_a_reservation_and_not_for_a_gate(team: Team) -> None:

@@ -22,7 +22,7 @@ from ...quota.vocabulary import EXTENDER_ADDRESS, HANDOVER
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
 from ..api.clock import boottime
-from .lease import Lease, LeaseObject, LeaseWatch, Revisions, handover_text, read_handover
+from .lease import Lease, LeaseObject, Revisions, handover_text, read_handover
 
 HEALTHY = 1.0
 """Seconds within which a renewal must be answered for the API server to count as healthy."""
@@ -100,7 +100,6 @@ class Elector:
         if not 0 < retry_period < renew_deadline < duration:
             raise ValueError("0 < retry_period < renew_deadline < duration must hold")
         self._object = LeaseObject(client, namespace, name)
-        self._watch = LeaseWatch(client, namespace, name)
         self._identity = identity
         self._duration = duration
         self._renew_deadline = renew_deadline
@@ -222,7 +221,7 @@ class Elector:
 
     async def _acquire(self) -> None:
         freed = asyncio.Event()
-        watching = asyncio.create_task(self._watch.run(freed.set))
+        watching = asyncio.create_task(self._object.watch(freed.set))
         try:
             await self._look_until_acquired(freed)
         finally:

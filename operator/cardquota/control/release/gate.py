@@ -16,8 +16,7 @@ from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.events.event import pod_reference
 from ...cluster.events.events import EventRecorder
 from ...cluster.writes.fenced_writer import FencedWriter, StoredObject, TooLateError, decode_stored
-from ...cluster.writes.pod_patch import guard, pod_path, precondition
-from ...cluster.writes.settling import settle_pod
+from ...cluster.writes.pod_writes import guard, pod_path, precondition, settle_pod
 from ...metrics import Metrics
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
