@@ -66,24 +66,6 @@ def test_the_reservation_is_written_before_the_first_gate_and_goes_when_they_run
     team.until(lambda: phase(team, gang) == "Running", "phase Running")
 
 
-def test_what_a_gang_has_reserved_is_nobody_elses(team: Team) -> None:
-    """I1, T2: a member that ends before it ran gives its card back to its gang, not to others."""
-    team.has_queue({T1000: 2})
-    gang = team.a_gang("gang", 2)
-    assert team.create(gang).ok
-    for name in ("a", "b"):
-        assert team.create(member(team, name).gated("example.com/theirs")).ok
-    team.until_open("a", "b")
-    assert team.delete(member(team, "a")).ok
-    team.until_row(T1000, requested=1, inqueue=2)
-    refused = team.create(team.a_pod("other", 1, T1000))
-    assert refused.reason == v.Reason.INSUFFICIENT_CARD
-    assert "total would be <3>, but capability is <2>" in refused.message
-    assert team.create(member(team, "c").gated("example.com/theirs")).ok
-    team.until_open("c")
-    team.until_row(T1000, requested=2, inqueue=2)
-
-
 def test_a_gang_that_can_never_fit_is_told_so(team: Team) -> None:
     """Each pod fits alone, all together never do: they wait, and hear the whole sum."""
     team.has_queue({T1000: 3})
@@ -132,44 +114,6 @@ def test_i1_a_group_that_changes_its_queue_takes_nothing_reserved_along(team: Te
     team.until_open("other")
     team.until_row(T1000, "victim", allocated=3, inqueue=0)
     team.until_row(T1000, "own", allocated=8, inqueue=0)
-
-
-def test_e2_a_gang_of_which_one_gate_may_not_be_opened_does_not_start(team: Team) -> None:
-    """The annotations of one have no room left for ours, so the API server refuses: for good."""
-    team.has_queue({T1000: 2})
-    gang = team.a_gang("gang", 2)
-    assert team.create(gang).ok
-    full = member(team, "full").annotated("example.com/long", "x" * 262_000)
-    assert team.create(full).ok
-    assert team.create(member(team, "b")).ok
-    told = team.until_told("gang", v.GATE_REFUSED)
-    assert "pod <full>" in told["message"]
-    assert "Too long" in told["message"]
-    assert not any(let_through(team.pod(name)) for name in ("full", "b"))
-    assert v.RESERVATION not in notes(team.get(gang))
-    team.until_row(T1000, inqueue=0, allocated=0, requested=2)
-
-    assert team.annotate(full, "example.com/long", None).ok
-
-    team.until_bound("full", "b")
-
-
-def test_t2_a_gang_for_which_nothing_can_be_reserved_does_not_start(team: Team) -> None:
-    """No room is left on its PodGroup for our annotation, so the API server refuses that."""
-    team.has_queue({T1000: 2})
-    gang = team.a_gang("gang", 2).annotated("example.com/long", "x" * 262_100)
-    assert team.create(gang).ok
-    for name in ("a", "b"):
-        assert team.create(member(team, name)).ok
-    told = team.until_told("gang", v.GATE_REFUSED)
-    assert "the PodGroup cannot be written: " in told["message"]
-    assert "Too long" in told["message"]
-    assert not any(let_through(team.pod(name)) for name in ("a", "b"))
-    team.until_row(T1000, inqueue=0, allocated=0, requested=2)
-
-    assert team.annotate(gang, "example.com/long", None).ok
-
-    team.until_bound("a", "b")
 
 
 def test_whose_group_does_not_exist_is_in_nobodys_way(team: Team) -> None:
