@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import aiohttp
 import msgspec
@@ -21,7 +21,7 @@ import cardquota
 import cardquota_webhooks
 from builders import H200, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.body import Body
-from cardquota.cluster.api import APPLY_PATCH
+from cardquota.cluster.api import Client
 from cardquota.control.queues import QueueReconciler
 from cardquota.quota.reports import QueueReport
 from cardquota_dev.plane.ports import free_ports
@@ -165,13 +165,8 @@ class _PostedStatus:
     """Stands for Kopf: what it would call, in this loop. Kopf's own watch needs an API server."""
 
     def __init__(self, writes: _Writes) -> None:
-        self._writes = writes
-        self._reconciler = QueueReconciler(self, lambda: "2026-01-01T00:00:00Z", standalone=True)
-
-    async def patch(self, path: str, body: object, content_type: str) -> str:
-        assert content_type == APPLY_PATCH, body
-        await self._writes.patch(path)
-        return str(self._writes.revision)
+        client = cast("Client", writes)
+        self._reconciler = QueueReconciler(client, lambda: "2026-01-01T00:00:00Z", standalone=True)
 
     shows_conditions = True
 

@@ -117,12 +117,7 @@ class Replica:
         """One that knows what exists of its kind; its watch brings these chunks."""
         watch = self.sinks[kind]
         client: Any = _OneStream(chunks)
-        return Reflector[Any](
-            client,
-            path=watch.path,
-            kind=kind,
-            delivery=self.deliveries[kind],
-        )
+        return Reflector[Any](client, path=watch.path, delivery=self.deliveries[kind])
 
     def lead(self, posted: Any = None) -> None:
         """A term begins: from now on it decides."""

@@ -8,7 +8,7 @@ begins and ends them with the term, and `Leadership` the term with the Lease.
 
 from .fence import Fence, FenceFault
 from .installation import EVERY, InstallationCheck
-from .leader_work import LeaderWork, TermPart, term_writers
+from .leader_work import LeaderWork, term_writers
 from .leadership import Leadership
 from .workload_waker import WorkloadWaker
 
@@ -19,7 +19,6 @@ __all__ = [
     "InstallationCheck",
     "LeaderWork",
     "Leadership",
-    "TermPart",
     "WorkloadWaker",
     "term_writers",
 ]

@@ -19,7 +19,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from enum import StrEnum
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -27,6 +27,7 @@ from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.api.backoff import Backoff
 from ..cluster.api.client import Client
 from ..cluster.api.clock import boottime
+from ..cluster.election.elector import Elector
 from ..cluster.election.term_object import TermObject
 from ..cluster.events.event import ObjectReference
 from ..cluster.events.events import EventRecorder
@@ -77,15 +78,6 @@ class _Refusal(NamedTuple):
 _DECIDES: Final = (None, FenceFault.OPEN, FenceFault.UNTRIED)
 
 
-class LeaseHolder(Protocol):
-    """The part of the elector that is needed here."""
-
-    lease_uid: str
-
-    async def still_holds(self, term: str) -> bool:
-        """Whether the Lease is held under this term now. Raises as a read does."""
-
-
 class Fence:
     """Of one replica, for one term after the other.
 
@@ -99,7 +91,7 @@ class Fence:
     def __init__(
         self,
         client: Client,
-        elector: LeaseHolder,
+        elector: Elector,
         events: EventRecorder,
         metrics: Metrics,
         settings: Settings,

@@ -21,10 +21,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
-from typing import Final, Protocol
+from typing import Final
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
-from ..cluster.api.client import STRATEGIC_PATCH
+from ..cluster.api.client import STRATEGIC_PATCH, Client
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..loop.ended import ended
 from ..loop.time_slice import LEADER_SLICE, TimeSlice
@@ -63,15 +63,6 @@ _TIMEOUT: Final = 2.0
 """Seconds for one write."""
 
 
-class PatchesStatus(Protocol):
-    """The part of a client that is needed here."""
-
-    async def patch(
-        self, path: str, body: object, *, content_type: str = ..., timeout: float = ...
-    ) -> bytes:
-        """A patch. Raises ApiError or OutcomeUnknown."""
-
-
 @dataclass(slots=True)
 class _Woken:
     """A workload that was woken, and the pods that are expected of it."""
@@ -106,7 +97,7 @@ class WorkloadWaker:
         self,
         ledger: LedgerReader,
         notifier: ChangeNotifier,
-        client: PatchesStatus,
+        client: Client,
         clock: Callable[[], float],
         woken: Callable[[], None],
         *,

@@ -31,7 +31,8 @@ from ..cluster.election.elector import Elector
 from ..cluster.serving.http_server import PROTOCOLS, HttpServer
 from ..cluster.serving.tls import client_context, load, server_context
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..cluster.writes.fenced_writer import FencedWriter, TermGuard
+from ..cluster.writes.fenced_writer import TermGuard
+from ..control.leader_work import term_writers
 from ..extender.binder import Binder
 from ..extender.leader_client import LeaderCall, LeaderClient
 from ..extender.server import ExtenderServer
@@ -229,21 +230,13 @@ class ExtenderParts:
         """`guard`: of the Bindings. `synced`: whether the cluster was read. `grace`: seconds for
         calls in flight at exit.
         """
-        extender, release = settings.extender, settings.release
+        extender = settings.extender
         spread = extender.packing is Packing.SPREAD
 
-        def writer() -> FencedWriter:
-            return FencedWriter(
-                client,
-                elector.time_left,
-                timeout=release.patch_timeout,
-                at_a_time=release.in_flight,
-                guard=guard,
-            )
-
         within = extender.timeout_seconds - _MARGIN
+        writers = term_writers(client, elector.time_left, guard, settings)
         self.binder: Final = Binder(
-            ledger, notifier, writer, answer_within=within - _MARGIN / 2, spread=spread
+            ledger, notifier, writers.deciding, answer_within=within - _MARGIN / 2, spread=spread
         )
         self._endpoint = ExtenderEndpoint(settings, client, grace=grace)
         leader = LeaderClient(

@@ -133,17 +133,13 @@ class Operator:
         )
         self._left_out = LeftOutReads(self._ledger, client, kinds)
         self._needed = [
-            Reflector(client, path=w.path, kind=w.kind, delivery=w.delivery())
-            for w in kinds
-            if w.needed
+            Reflector(client, path=w.path, delivery=w.delivery()) for w in kinds if w.needed
         ]
         """Watches that decisions depend on."""
         self._reflectors: list[Reflector[Any]] = [
             *self._needed,
             *(
-                OptionalReflector(
-                    client, paths=(w.path, *w.older), kind=w.kind, delivery=w.delivery()
-                )
+                OptionalReflector(client, paths=(w.path, *w.older), delivery=w.delivery())
                 for w in kinds
                 if not w.needed
             ),
@@ -170,7 +166,7 @@ class Operator:
                 self._elector,
                 self._fence,
                 self._metrics,
-                lambda: all(reflector.synced for reflector in self._reflectors),
+                self._synced,
                 grace=GRACE,
             )
         self._definition = QueueDefinition(standalone=settings.scheduler == "standalone")
@@ -187,7 +183,7 @@ class Operator:
                 self._notifier,
                 self._elector,
                 self._metrics,
-                lambda: all(reflector.synced for reflector in self._reflectors),
+                self._synced,
                 lambda group, verdict: self._work.tell_group(group, verdict),
                 lambda: self._endpoint.bundle,
                 client.get,
@@ -218,18 +214,14 @@ class Operator:
             self._part_failed,
         )
         self._installation = InstallationCheck(
-            settings, client, self._metrics, self._events, lambda: self._elector.term is not None
+            settings, client, self._metrics, self._events, self._leads
         )
-
-        def leads() -> bool:
-            return self._elector.term is not None
-
         asks = settings.metrics.authentication
         self._probes = Probes(
-            MetricsPage(self._ledger, self._metrics, self._reflectors, leads),
+            MetricsPage(self._ledger, self._metrics, self._reflectors, self._leads),
             self._metrics,
             self._reflectors,
-            leads,
+            self._leads,
             self._to_put_right,
             access=MetricsAccess(client, time.monotonic) if asks else None,
         )
@@ -330,6 +322,12 @@ class Operator:
         self._start(self._left_out.run())
         self._start(self._installation.run())
 
+    def _synced(self) -> bool:
+        return all(reflector.synced for reflector in self._reflectors)
+
+    def _leads(self) -> bool:
+        return self._elector.term is not None
+
     def _to_put_right(self) -> list[str]:
         certificates = [self._endpoint.problem] if self._endpoint.problem else []
         if self._extender is not None and self._extender.problem:
@@ -348,8 +346,7 @@ class Operator:
         )
 
     def _make_admission(self) -> AdmissionServer:
-        def synced() -> bool:
-            return all(reflector.synced for reflector in self._reflectors)
+        synced = self._synced
 
         def late() -> bool:
             return any(reflector.late for reflector in self._needed)

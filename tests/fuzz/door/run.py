@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Callable
 from random import Random
 from time import thread_time
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from builders import GPU, a_ledger, a_node, a_pod, see
 from builders.node import NodeBody
 from builders.pod import PodBody
+from cardquota.cluster.api import Client
 from cardquota.cluster.watch import ChangeNotifier
 from cardquota.cluster.writes import FencedWriter
 from cardquota.extender import (
@@ -71,10 +72,11 @@ class _Door:
         self._gone: dict[str, PodBody] = {}
         """Deleted, and not told yet, by uid."""
         self._bodies: dict[str, NodeBody] = {}
+        store = cast("Client", self._store)
         self._binder = Binder(
             self._ledger,
             self._notifier,
-            lambda: FencedWriter(self._store, lambda: 60.0, timeout=2.0, at_a_time=8),
+            lambda: FencedWriter(store, lambda: 60.0, timeout=2.0, at_a_time=8),
             fresh=self._next,
             unseen=0.0,
         )

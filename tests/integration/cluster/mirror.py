@@ -80,7 +80,6 @@ async def mirroring(
     reflector = Reflector(
         client,
         path=path_of(namespace, kind),
-        kind=kind,
         delivery=Delivery(kind, Sized, mirror),
         params=NOT_OURS if kind == MAPS else None,
         backoff=Backoff(0.02, 0.2),

@@ -35,7 +35,6 @@ def a_reflector(client: Client, sink: ResourceNames, *paths: str) -> OptionalRef
     return OptionalReflector(
         client,
         paths=paths,
-        kind="classes",
         delivery=Delivery("classes", DeviceClass, sink),
         backoff=Backoff(0.02, 0.2),
         ask_again=0.05,

@@ -97,7 +97,6 @@ async def running(
     reflector = Reflector(
         client,
         path=f"/api/v1/namespaces/{namespace}/configmaps",
-        kind="ConfigMap",
         delivery=Delivery("ConfigMap", Strict, view),
         params=NOT_OURS,
         backoff=Backoff(0.02, 0.2),

@@ -7,7 +7,7 @@ is given: who may lead, and for how long a successor waits, is in the tests of t
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from cardquota.cluster.api import Client
 from cardquota.cluster.events import EventRecorder
@@ -93,13 +93,12 @@ class MortalLeader:
         OverdueReads(self.ledger, notifier)
         kinds = watched_kinds(self.ledger, notifier, lambda _: None)
         self._reflectors = [
-            Reflector[Any](client, path=w.path, kind=w.kind, delivery=w.delivery())
-            for w in kinds
-            if w.needed
+            Reflector[Any](client, path=w.path, delivery=w.delivery()) for w in kinds if w.needed
         ]
 
         def fenced() -> FencedWriter:
-            return FencedWriter(self.writer, lambda: 60.0, timeout=5.0, at_a_time=32)
+            client = cast("Client", self.writer)
+            return FencedWriter(client, lambda: 60.0, timeout=5.0, at_a_time=32)
 
         self._releaser = GateReleaser(
             self.ledger,

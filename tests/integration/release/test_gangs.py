@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
@@ -33,42 +31,6 @@ def holding(team: Team, cards: int) -> PodBody:
     assert team.create(pod).ok
     team.until_open("holder")
     return pod
-
-
-def test_a_gang_waits_whole_and_starts_whole(team: Team) -> None:
-    """E2: its first `minMember` pods together or none, though one of them would have fitted."""
-    queue = team.has_queue({T1000: 3})
-    holder = holding(team, 2)
-    gang = team.a_gang("gang", 2)
-    assert team.create(gang).ok
-    for name in ("a", "b"):
-        assert team.create(member(team, name)).ok
-    for thing in ("a", "b", "gang"):
-        told = team.until_told(thing, v.Reason.INSUFFICIENT_CARD)
-        assert told["message"].startswith(
-            f"Queue <{queue}> has insufficient <{T1000}> quota: "
-            "requested <2>, total would be <4>, but capability is <3>"
-        )
-    assert not any(let_through(team.pod(name)) for name in ("a", "b"))
-    team.until(lambda: phase(team, gang) == "Pending", "phase Pending")
-
-    assert team.delete(holder).ok
-
-    team.until_bound("a", "b")
-    team.until(lambda: phase(team, gang) == "Running", "phase Running")
-    team.until_row(T1000, allocated=2, inqueue=0, requested=2, elastic=0)
-
-
-def test_a_gang_of_which_a_member_is_missing_waits(team: Team) -> None:
-    """E2, T2: room is not enough, and what waits holds nothing."""
-    team.has_queue({T1000: 3})
-    assert team.create(team.a_gang("gang", 3)).ok
-    for name in ("a", "b"):
-        assert team.create(member(team, name)).ok
-    team.until_row(T1000, requested=2, inqueue=0)
-    assert team.create(team.a_pod("other", 1, T1000)).ok
-    team.until_open("other")
-    assert not any(let_through(team.pod(name)) for name in ("a", "b"))
 
 
 def test_the_reservation_is_written_before_the_first_gate_and_goes_when_they_run(
@@ -104,39 +66,6 @@ def test_the_reservation_is_written_before_the_first_gate_and_goes_when_they_run
     team.until(lambda: phase(team, gang) == "Running", "phase Running")
 
 
-def test_what_a_gang_has_reserved_is_nobody_elses(team: Team) -> None:
-    """I1, T2: a member that ends before it ran gives its card back to its gang, not to others."""
-    team.has_queue({T1000: 2})
-    gang = team.a_gang("gang", 2)
-    assert team.create(gang).ok
-    for name in ("a", "b"):
-        assert team.create(member(team, name).gated("example.com/theirs")).ok
-    team.until_open("a", "b")
-    assert team.delete(member(team, "a")).ok
-    team.until_row(T1000, requested=1, inqueue=2)
-    refused = team.create(team.a_pod("other", 1, T1000))
-    assert refused.reason == v.Reason.INSUFFICIENT_CARD
-    assert "total would be <3>, but capability is <2>" in refused.message
-    assert team.create(member(team, "c").gated("example.com/theirs")).ok
-    team.until_open("c")
-    team.until_row(T1000, requested=2, inqueue=2)
-
-
-def test_the_rest_of_a_gang_comes_one_by_one(team: Team) -> None:
-    """E2; what runs beyond the minimum is elastic (section 6)."""
-    team.has_queue({T1000: 3})
-    assert team.create(team.a_gang("gang", 2)).ok
-    for name in ("a", "b"):
-        assert team.create(member(team, name)).ok
-    team.until_bound("a", "b")
-    for name in ("c", "d"):
-        assert team.create(member(team, name)).ok
-    team.until_bound("c")
-    told = team.until_told("d", v.Reason.INSUFFICIENT_CARD)
-    assert "requested <1>, total would be <4>, but capability is <3>" in told["message"]
-    team.until_row(T1000, allocated=3, elastic=1, requested=4)
-
-
 def test_a_gang_that_can_never_fit_is_told_so(team: Team) -> None:
     """Each pod fits alone, all together never do: they wait, and hear the whole sum."""
     team.has_queue({T1000: 3})
@@ -146,47 +75,6 @@ def test_a_gang_that_can_never_fit_is_told_so(team: Team) -> None:
         assert reply.ok
     told = team.until_told("gang", v.Reason.INSUFFICIENT_CARD)
     assert "requested <4>, total would be <4>, but capability is <3>; ask for" in told["message"]
-
-
-def test_pods_of_a_group_that_comes_later_wait_for_it(team: Team) -> None:
-    team.has_queue({T1000: 3})
-    reply = team.create(member(team, "a"))
-    assert reply.ok
-    assert f"pod group <{team.namespace}/gang> does not exist" in reply.warnings[0]
-    assert team.create(member(team, "b")).ok
-    assert team.create(team.a_gang("gang", 2)).ok
-    team.until_bound("a", "b")
-
-
-def test_a_reservation_is_not_written_by_hand(team: Team) -> None:
-    team.has_queue({T1000: 3})
-    gang = team.a_gang("gang", 2)
-    forged = gang.reserving(team.queue_name(), {T1000: 3})
-    reply = team.create(forged)
-    assert reply.ok
-    assert any("left out: card.reservation" in warning for warning in reply.warnings)
-    assert v.RESERVATION not in reply.body["metadata"].get("annotations", {})
-    change = forged.body["metadata"]["annotations"]
-    assert not team.annotate(gang, v.RESERVATION, change[v.RESERVATION]).ok
-
-
-@pytest.mark.slow
-def test_two_gangs_into_room_for_one(team: Team) -> None:
-    """No dead-lock of two halves: one starts whole, the other waits whole, then starts whole."""
-    team.has_queue({T1000: 4})
-    names = {gang: [f"{gang}-{n}" for n in range(4)] for gang in ("red", "blue")}
-    for gang in names:
-        assert team.create(team.a_gang(gang, 4)).ok
-    for pair in zip(*names.values(), strict=True):
-        for name in pair:
-            assert team.create(member(team, name, gang=name.split("-")[0])).ok
-    team.until_row(T1000, allocated=4, inqueue=0, requested=8)
-    open_now = {gang: sum(let_through(team.pod(n)) for n in names[gang]) for gang in names}
-    assert sorted(open_now.values()) == [0, 4]
-    first, second = sorted(names, key=lambda gang: -open_now[gang])
-    for name in names[first]:
-        assert team.delete(team.a_pod(name)).ok
-    team.until_bound(*names[second])
 
 
 def test_no_gate_is_seen_open_without_the_other(team: Team) -> None:
@@ -226,44 +114,6 @@ def test_i1_a_group_that_changes_its_queue_takes_nothing_reserved_along(team: Te
     team.until_open("other")
     team.until_row(T1000, "victim", allocated=3, inqueue=0)
     team.until_row(T1000, "own", allocated=8, inqueue=0)
-
-
-def test_e2_a_gang_of_which_one_gate_may_not_be_opened_does_not_start(team: Team) -> None:
-    """The annotations of one have no room left for ours, so the API server refuses: for good."""
-    team.has_queue({T1000: 2})
-    gang = team.a_gang("gang", 2)
-    assert team.create(gang).ok
-    full = member(team, "full").annotated("example.com/long", "x" * 262_000)
-    assert team.create(full).ok
-    assert team.create(member(team, "b")).ok
-    told = team.until_told("gang", v.GATE_REFUSED)
-    assert "pod <full>" in told["message"]
-    assert "Too long" in told["message"]
-    assert not any(let_through(team.pod(name)) for name in ("full", "b"))
-    assert v.RESERVATION not in notes(team.get(gang))
-    team.until_row(T1000, inqueue=0, allocated=0, requested=2)
-
-    assert team.annotate(full, "example.com/long", None).ok
-
-    team.until_bound("full", "b")
-
-
-def test_t2_a_gang_for_which_nothing_can_be_reserved_does_not_start(team: Team) -> None:
-    """No room is left on its PodGroup for our annotation, so the API server refuses that."""
-    team.has_queue({T1000: 2})
-    gang = team.a_gang("gang", 2).annotated("example.com/long", "x" * 262_100)
-    assert team.create(gang).ok
-    for name in ("a", "b"):
-        assert team.create(member(team, name)).ok
-    told = team.until_told("gang", v.GATE_REFUSED)
-    assert "the PodGroup cannot be written: " in told["message"]
-    assert "Too long" in told["message"]
-    assert not any(let_through(team.pod(name)) for name in ("a", "b"))
-    team.until_row(T1000, inqueue=0, allocated=0, requested=2)
-
-    assert team.annotate(gang, "example.com/long", None).ok
-
-    team.until_bound("a", "b")
 
 
 def test_whose_group_does_not_exist_is_in_nobodys_way(team: Team) -> None:

@@ -1,13 +1,10 @@
-"""What opens a gate, what is written with it, and what cannot open one (E2, E7, E10)."""
+"""What opens a gate, what is written with it, and who is told if it cannot open (E2, E7, E10)."""
 
 import json
-
-import pytest
 
 from builders import H200, H800, a_namespace
 from cardquota.quota import vocabulary as v
 from integration.asking import Object, ask
-from integration.pod_watch import SeenChange
 from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, gates, let_through, notes, of_a_job
 
@@ -44,31 +41,6 @@ def test_what_is_written_when_the_gate_opens(team: Team) -> None:
     ]
 
 
-def test_foreign_gates_stay(team: Team) -> None:
-    team.has_queue({T1000: 3})
-    assert team.create(team.a_pod("a", 1, T1000).gated("example.com/theirs")).ok
-    team.until_open("a")
-    assert gates(team.pod("a")) == ["example.com/theirs"]
-
-
-def test_the_pods_own_affinity_is_kept(team: Team) -> None:
-    """P5: the card is an addition to every term of the pod's own."""
-    team.has_queue({T1000: 3})
-    own: tuple[list[tuple[str, str, list[str]]], ...] = (
-        [("kubernetes.io/hostname", "NotIn", ["nowhere"])],
-        [("zone", "Exists", [])],
-    )
-    assert team.create(team.a_pod("a", 1, T1000).requiring(*own)).ok
-    team.until_bound("a")
-    terms = node_terms(team.pod("a"))
-    assert [term["matchExpressions"][0]["key"] for term in terms] == [
-        "kubernetes.io/hostname",
-        "zone",
-    ]
-    for term in terms:
-        assert term["matchExpressions"][1]["values"] == [T1000]
-
-
 def test_a_pod_waits_until_the_quota_is_raised(team: Team) -> None:
     """E2, section 9: one event with the sentence while it waits, `QuotaReleased` when it goes."""
     queue = team.has_queue(team.a_queue({T1000: 1}).with_policy("Gate"))
@@ -96,71 +68,7 @@ def test_a_pod_waits_until_the_quota_is_raised(team: Team) -> None:
     assert team.events("first") == []
 
 
-@pytest.mark.slow
-def test_one_event_per_reason_not_per_number(team: Team) -> None:
-    """Section 9: other numbers are no news; another reason is."""
-    queue = team.a_queue({T1000: 1}).with_policy("Gate")
-    team.has_queue(queue)
-    assert team.create(team.a_pod("first", 1, T1000)).ok
-    team.until_open("first")
-    assert team.create(team.a_pod("second", 1, T1000)).ok
-    team.until_told("second", v.Reason.INSUFFICIENT_CARD)
-    for quota in ({T1000: 0}, {T1000: 1}, {T1000: 0}):
-        team.set_quota(quota)
-        team.until_row(T1000, quota=quota[T1000])
-    assert team.annotate(queue, v.QUEUE_STATE, "Closed").ok
-    told = team.until_told("second", v.Reason.QUEUE_NOT_OPEN)
-    assert f"Queue <{queue.name}> is Closed" in told["message"]
-    assert len(team.events("second", v.Reason.INSUFFICIENT_CARD)) == 1
-
-
-def test_deny_answers_at_once(team: Team) -> None:
-    """`card.policy: Deny`: also for a pod that could wait."""
-    team.has_queue(team.a_queue({T1000: 1}).with_policy("Deny"))
-    assert team.create(team.a_pod("a", 1, T1000)).ok
-    team.until_open("a")
-    job = of_a_job(team.a_pod("b", 1, T1000))
-    assert team.create(job, dry=True).reason == v.Reason.INSUFFICIENT_CARD
-
-
-def test_waiting_pods_do_not_count_against_deny_pods(team: Team) -> None:
-    """E2: only those on their way do."""
-    team.has_queue({T1000: 2})
-    waits = of_a_job(team.a_pod("big", 2, T1000))
-    assert team.create(team.a_pod("a", 1, T1000)).ok
-    team.until_open("a")
-    assert team.create(waits).ok
-    team.until_told("big", v.Reason.INSUFFICIENT_CARD)
-    assert team.create(team.a_pod("b", 1, T1000)).ok
-    team.until_open("b")
-
-
-def test_alternatives_two_and_one_and_the_fourth_refused(team: Team) -> None:
-    """P2, E7: in the user's order; when none is left, both are named."""
-    queue = team.has_queue({T1000: 2, T2000: 1})
-    for name, card in (("a", T1000), ("b", T1000), ("c", T2000)):
-        assert team.create(team.a_pod(name, 1, f"{T1000}|{T2000}")).ok
-        team.until_open(name)
-        assert json.loads(notes(team.pod(name))[v.ALLOCATED]) == {card: 1}
-        assert node_terms(team.pod(name))[0]["matchExpressions"][0]["values"] == [card]
-    reply = team.create(team.a_pod("d", 1, f"{T1000}|{T2000}"))
-    assert reply.reason == v.Reason.INSUFFICIENT_CARD
-    for card, total, quota in ((T1000, 3, 2), (T2000, 2, 1)):
-        assert (
-            f"Queue <{queue}> has insufficient <{card}> quota: "
-            f"requested <1>, total would be <{total}>, but capability is <{quota}>"
-        ) in reply.message
-
-
-def test_a_pod_that_names_no_card_gets_one_of_the_quota(team: Team) -> None:
-    """P3: most quota first; stock charts must work."""
-    team.has_queue({T1000: 1, T2000: 2})
-    assert team.create(team.a_pod("a", 1)).ok
-    team.until_bound("a")
-    assert json.loads(notes(team.pod("a"))[v.ALLOCATED]) == {T2000: 1}
-
-
-# --- what cannot open a gate --------------------------------------------------------------
+# --- a pod that waits ---------------------------------------------------------------------
 
 
 def waiting(team: Team) -> None:
@@ -169,30 +77,6 @@ def waiting(team: Team) -> None:
     assert team.create(team.a_pod("a", 1, T1000)).ok
     team.until_open("a")
     assert team.create(team.a_pod("b", 1, T1000)).ok
-
-
-@pytest.mark.parametrize("forged", [False, True])
-def test_a_gate_is_not_removed_by_hand(team: Team, forged: bool) -> None:
-    """The gate is the law: not by the administrator, not with the current term written down."""
-    waiting(team)
-    change: Object = {"spec": {"schedulingGates": None}}
-    if forged:
-        stamps = {v.TERM: holder(team), v.CHARGED_QUEUE: team.queue_name(), v.ALLOCATED: "{}"}
-        change["metadata"] = {"annotations": stamps}
-    reply = team.patch(team.a_pod("b"), change)
-    assert reply.code in (403, 422)
-    words = "may not" if forged else "may not remove the scheduling gate volcano.sh/card-quota"
-    assert words in reply.message
-    assert not let_through(team.pod("b"))
-
-
-def test_a_pod_is_not_created_with_our_keys(team: Team) -> None:
-    """A forged charge would spend the quota of others."""
-    team.has_queue({T1000: 1})
-    pod = team.a_pod("a", 1, T1000).annotated(v.ALLOCATED, "{}")
-    reply = team.create(pod, dry=True)
-    assert v.ALLOCATED not in notes(reply.body)
-    assert "left out: card.allocated" in reply.warnings[0]
 
 
 def test_the_card_of_a_waiting_pod_may_be_changed_and_is_honoured(team: Team) -> None:
@@ -207,24 +91,6 @@ def test_the_card_of_a_waiting_pod_may_be_changed_and_is_honoured(team: Team) ->
     assert f"may not change the annotations {v.CARD_NAME}" in refused.message
 
 
-def test_the_queue_of_an_open_pod_is_fixed(team: Team) -> None:
-    """E10: whatever happens to its namespace either."""
-    waiting(team)
-    team.has_queue({T1000: 1}, name="other")
-    for key in (v.QUEUE_NAME, v.GROUP_NAME):
-        refused = team.annotate(team.a_pod("a"), key, team.queue_name("other"))
-        assert f"may not change the annotations {key}" in refused.message
-    team.until_row(T1000, allocated=1, requested=2)
-
-
-def test_our_own_account_may_change_nothing_else_of_a_pod(team: Team) -> None:
-    """Policy 6 of the architecture: gates, affinity and our keys, no more."""
-    waiting(team)
-    us = f"system:serviceaccount:{v.OPERATOR_NAMESPACE}:{v.SERVICE_ACCOUNT}"
-    reply = team.patch(team.a_pod("b"), {"metadata": {"labels": {"a": "b"}}}, as_user=us)
-    assert reply.code in (403, 422)
-
-
 def test_marked_namespaces_do_not_matter_to_open_pods(team: Team) -> None:
     """From then on the pod is charged by what is stamped on it."""
     waiting(team)
@@ -235,36 +101,6 @@ def test_marked_namespaces_do_not_matter_to_open_pods(team: Team) -> None:
     merge = "application/merge-patch+json"
     assert ask(team.cluster, "PATCH", path, change, content_type=merge).ok
     team.until_row(T1000, allocated=1, requested=2)
-
-
-# --- how soon -----------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_no_gate_opens_before_the_quota_is_freed(team: Team) -> None:
-    """I1: from the deletion of the pod that held the card to the next pod's open gate."""
-    team.has_queue(team.a_queue({T1000: 1}).with_policy("Gate"))
-    assert team.create(team.a_pod("p0", 1, T1000)).ok
-    team.until_bound("p0")
-    times = []
-    with team.watching() as watch:
-        for turn in range(10):
-            now, following = f"p{turn}", f"p{turn + 1}"
-            assert team.create(team.a_pod(following, 1, T1000)).ok
-            team.until_told(following, v.Reason.INSUFFICIENT_CARD)
-            assert team.delete(team.a_pod(now)).ok
-
-            def opened(seen: SeenChange, name: str = following) -> bool:
-                return seen.name == name and let_through(seen.object)
-
-            def freed(seen: SeenChange, name: str = now) -> bool:
-                return seen.name == name and seen.type == "DELETED"
-
-            times.append(
-                watch.first(opened, f"{following} open").at - watch.first(freed, f"{now} gone").at
-            )
-            team.until_bound(following)
-    assert min(times) >= 0, "a gate was opened before there was room"
 
 
 def test_a_gate_that_the_api_server_does_not_let_be_opened_is_told(team: Team) -> None:

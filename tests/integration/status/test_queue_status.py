@@ -5,10 +5,10 @@ import pytest
 from builders import GPU, a_ledger, a_queue
 from builders.pod import PodBody
 from cardquota.cluster.api import Client, from_kubeconfig
-from cardquota.control.queues import QueuePatches, QueueReconciler
+from cardquota.control.queues import QueueReconciler
 from cardquota.quota import vocabulary as v
 from cardquota.quota.reports import report
-from integration.asking import Object, metric
+from integration.asking import Object
 from integration.cluster.conftest import until
 from integration.roomy_nodes import T1000, T2000
 from integration.team import Team, let_through
@@ -83,43 +83,6 @@ def _note(team: Team) -> str:
     return row[header.index("NOTE") : header.index("AGE")].strip()
 
 
-@pytest.mark.slow
-def test_lowering_a_quota_evicts_nothing(team: Team) -> None:
-    """Q7: OverQuota, nothing new until it fits, and a row that is taken out stays while in use."""
-    queue = team.has_queue({T1000: 3})
-    for name in ("a", "b", "c"):
-        assert team.create(team.a_pod(name, 1, T1000)).ok
-    team.until_row(T1000, allocated=3)
-    assert condition(team, v.Condition.OVER_QUOTA)["status"] == "False"
-
-    team.set_quota({T1000: 1})
-
-    team.until(lambda: condition(team, v.Condition.OVER_QUOTA)["status"] == "True", "OverQuota")
-    assert condition(team, v.Condition.OVER_QUOTA)["message"].startswith(
-        f"Queue <{queue}> holds 3 of <{T1000}>, its quota is 1: nothing new that asks for it"
-    )
-    assert len(team.pods()) == 3
-    assert team.create(team.a_pod("d", 1, T1000)).reason == v.Reason.INSUFFICIENT_CARD
-
-    team.set_quota({})
-
-    team.until_row(T1000, quota=0, allocated=3)
-    for name in ("a", "b", "c"):
-        assert team.delete(team.a_pod(name)).ok
-    team.until(lambda: not team.status().get("cards"), "no row is left")
-    team.until(lambda: condition(team, v.Condition.OVER_QUOTA)["status"] == "False", "within")
-
-
-def test_a_condition_keeps_its_time_while_it_does_not_change(team: Team) -> None:
-    team.has_queue({T1000: 3})
-    team.until_row(T1000, quota=3)
-    before = condition(team, v.Condition.QUOTA_VALID)
-    assert before["status"] == "True"
-    assert team.create(team.a_pod("a", 1, T1000)).ok
-    team.until_row(T1000, allocated=1)
-    assert condition(team, v.Condition.QUOTA_VALID) == before
-
-
 def test_a_quota_of_a_thousand_cards_has_a_status(team: Team) -> None:
     """Q4: none of them is on a node, so all are oversold, and each is told of by its row."""
     cards = {f"{team.prefix}-{number:03}": 1 for number in range(999)}
@@ -154,31 +117,6 @@ def test_nothing_is_written_while_nothing_happens(team: Team) -> None:
     revision = team.queue()["metadata"]["resourceVersion"]
     assert team.changes(a_queue(team.queue_name()), revision, seconds=3) == []
     assert team.queue()["metadata"]["resourceVersion"] == revision
-
-
-@pytest.mark.slow
-def test_at_most_one_write_a_second(team: Team) -> None:
-    """Coalesced: twenty pods in a second are not twenty writes, and the last one is right."""
-    team.has_queue({T1000: 20})
-    team.until_row(T1000, quota=20)
-    before = int(team.queue()["metadata"]["generation"])
-    revisions = set()
-    for number in range(20):
-        assert team.create(team.a_pod(f"p{number}", 1, T1000)).ok
-        revisions.add(team.queue()["metadata"]["resourceVersion"])
-    team.until_row(T1000, allocated=20, inqueue=0, requested=20)
-    assert len(revisions) <= 6
-    assert team.queue()["metadata"]["generation"] == before
-
-
-def test_a_status_edited_by_hand_is_put_right(team: Team) -> None:
-    team.has_queue({T1000: 3})
-    assert team.create(team.a_pod("a", 1, T1000)).ok
-    team.until_row(T1000, allocated=1)
-    queue = a_queue(team.queue_name())
-    forged = {"status": {"cards": [{"name": T1000, "quota": 99, "allocated": 7}]}}
-    assert team.patch(queue, forged, sub="/status").ok
-    team.until_row(T1000, quota=3, allocated=1, resource=GPU)
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
@@ -234,14 +172,6 @@ def test_cpu_and_memory_are_counted(team: Team) -> None:
     )
 
 
-def test_a_queue_without_a_limit_limits_nothing(team: Team) -> None:
-    """Section 2: capability absent; and E4: nothing asked for, nothing checked."""
-    team.has_queue({})
-    assert team.create(team.a_pod("a").with_cpu("100")).ok
-    team.until_open("a")
-    assert "quota" not in resource(team, "cpu")
-
-
 def test_a_closed_queue_says_so(team: Team) -> None:
     """Q6: by the annotation, there and back."""
     queue = team.a_queue({T1000: 3})
@@ -257,7 +187,7 @@ async def test_a_queue_closed_while_a_write_is_on_its_way_stays_closed(team: Tea
     team.has_queue(queue)
     team.until_row(T1000, quota=3)
     client = Client(await from_kubeconfig([team.cluster.kubeconfig]))
-    writer = QueueReconciler(QueuePatches(client), lambda: "2026-01-01T00:00:00Z", standalone=True)
+    writer = QueueReconciler(client, lambda: "2026-01-01T00:00:00Z", standalone=True)
     found = report(a_ledger(queue.with_uid(team.queue()["metadata"]["uid"])), queue.name)
     assert found is not None
     before = team.queue()
@@ -276,37 +206,3 @@ async def test_a_queue_closed_while_a_write_is_on_its_way_stays_closed(team: Tea
     finally:
         writer.close()
         await client.close()
-
-
-@pytest.mark.slow
-def test_the_metrics_say_the_same(team: Team) -> None:
-    queue = team.has_queue(
-        team.a_queue({T1000: 2}).with_policy("Gate").limited_to(cpu="4").guaranteeing(memory="1Gi")
-    )
-    for name in ("a", "b", "c"):
-        assert team.create(team.a_pod(name, 1, T1000).with_cpu("500m")).ok
-    team.until_row(T1000, allocated=2, requested=3, guarantee=2)
-    for total, value in {"quota": 2, "allocated": 2, "requested": 3, "guarantee": 2}.items():
-        name = f"cardquota_queue_card_{total}"
-        assert metric(team.cluster, name, queue=queue, card=T1000) == value, total
-    deserved = metric(team.cluster, "cardquota_queue_card_deserved", queue=queue, card=T1000)
-    assert deserved == team.row(T1000)["deserved"]
-    for total, cpus in {"quota": 4, "allocated": 1, "requested": 1.5, "inqueue": 0}.items():
-        name = f"cardquota_queue_resource_{total}"
-        assert metric(team.cluster, name, queue=queue, resource="cpu") == cpus, total
-    assert resource(team, "memory")["guarantee"] == "1Gi"
-    assert metric(team.cluster, "cardquota_gated_pods", queue=queue) == 1
-    assert metric(team.cluster, "cardquota_unadmitted_pods", queue=queue) == 0
-    assert metric(team.cluster, "cardquota_leader") == 1
-
-
-@pytest.mark.slow
-def test_what_is_deserved_follows_all_quotas(team: Team) -> None:
-    """Section 6, W1: a part by weight where the cluster has less than all quotas together."""
-    team.has_queue({T2000: 1000})
-    team.until(lambda: team.row(T2000).get("deserved", 0) >= 900, "deserved of its own")
-    team.has_queue(team.a_queue({T2000: 3000}, "greedy").weighing(9), name="greedy")
-    team.until(lambda: team.row(T2000)["deserved"] <= 500, "lowered", 5.0)
-    assert condition(team, v.Condition.OVERSOLD)["status"] == "True"
-    assert team.delete(a_queue(team.queue_name("greedy"))).ok
-    team.until(lambda: team.row(T2000)["deserved"] >= 900, "raised again", 5.0)

@@ -41,7 +41,8 @@ async def answering(
     asked: Callable[[str, dict[str, str]], None] = lambda _, __: None,
     posted: Mapping[str, Answer] = MappingProxyType({}),
 ) -> AsyncIterator[Path]:
-    """The kubeconfig for it. `answers`: by path; somebody leads unless they say something else.
+    """The kubeconfig for it. `answers`: by path, or by path, `?` and field selector; somebody leads
+    unless they say something else.
     `asked` hears of each path and its query, but for the Lease.
     `posted`: the same to objects that are sent.
     """
@@ -50,7 +51,8 @@ async def answering(
         if request.path != LEASE:
             asked(request.path, dict(request.query))
         found = {LEASE: led(), **answers} if request.method == "GET" else posted
-        status, text = found.get(request.path, NOT_SERVED)
+        one = f"{request.path}?{request.query.get('fieldSelector', '')}"
+        status, text = found.get(one, found.get(request.path, NOT_SERVED))
         return web.Response(status=status, text=text)
 
     async with _serving("*", answer, folder) as path:

@@ -9,13 +9,13 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from builders import CARDS, Body, a_ledger
 from builders.pod import PodBody
-from cardquota.cluster.api import MERGE_PATCH, ApiError, OutcomeUnknown
+from cardquota.cluster.api import MERGE_PATCH, ApiError, Client, OutcomeUnknown
 from cardquota.cluster.events import ObjectReference
-from cardquota.cluster.writes import FencedWriter
+from cardquota.cluster.writes import FencedWriter, TermGuard
 from cardquota.quota import Stamp
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts import Account
@@ -23,7 +23,6 @@ from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import PodFacts
 from cardquota.quota.reports.drift import drift
 from cardquota_dev.predicate import Predicate
-from harness.open_fence import OpenFence
 
 TERM = "replica-1_abc"
 Answer = bytes | Exception
@@ -214,10 +213,11 @@ def a_writer(
     script: Script,
     left: Callable[[], float] = lambda: 60.0,
     at_a_time: int = 32,
-    guard: OpenFence | None = None,
+    guard: TermGuard | None = None,
 ) -> FencedWriter:
     """The real one over a script."""
-    return FencedWriter(script, left, timeout=2.0, at_a_time=at_a_time, guard=guard)
+    client = cast("Client", script)
+    return FencedWriter(client, left, timeout=2.0, at_a_time=at_a_time, guard=guard)
 
 
 def assumed(ledger: Ledger, pod: PodBody, cards: dict[str, int]) -> tuple[PodFacts, Stamp]:

@@ -108,7 +108,7 @@ class KeptFence:
         clock = asyncio.get_running_loop().time
         self.fence = Fence(
             server,  # type: ignore[arg-type]
-            server,
+            server,  # type: ignore[arg-type]
             self.told,  # type: ignore[arg-type]
             self.metrics,
             settings or Settings(),

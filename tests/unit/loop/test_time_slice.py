@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from cardquota.loop import LEADER_SLICE, TimeSlice, in_slices
+from cardquota.loop import TimeSlice, in_slices
 from cardquota.loop import time_slice as module
 from cardquota.quota import Steps, to_its_end
 
@@ -27,17 +27,6 @@ async def test_others_run_when_a_slice_is_over() -> None:
     await task
     assert (gave.count(True), gave[:10]) == (4, [False] * 9 + [True])
     assert [round(at, 3) for at in ran] == [0.01, 0.02, 0.03]
-
-
-def test_a_slice_of_the_leader_is_over_after_20_ms() -> None:
-    now = [5.0]
-    slice_ = TimeSlice(LEADER_SLICE, lambda: now[0])
-    assert not slice_.over
-    now[0] += 0.75 * LEADER_SLICE + 0.0001
-    assert slice_.beyond(0.75)
-    assert not slice_.over
-    now[0] = 5.0201
-    assert slice_.over
 
 
 def work(done: list[int]) -> Steps[str]:

@@ -20,6 +20,7 @@ from .installed_settings import read_installed_settings
 from .namespaces_section import namespaces_section
 from .section import CheckSection, lines
 from .usage_sections import (
+    REFUSED,
     Difference,
     drift_section,
     lasting_differences,
@@ -43,7 +44,7 @@ async def _sections(
     cluster: ClusterChoice, namespace: str, settings: Settings, *, given: bool
 ) -> list[CheckSection]:
     """In the order in which they are printed; of a namespace those that are about it alone."""
-    of_cluster, refused = [], []
+    of_cluster, refused = list[CheckSection](), CheckSection(REFUSED)
     async with client_of(cluster) as client:
         unknown: tuple[str, ...] = ()
         if not given:
@@ -51,7 +52,7 @@ async def _sections(
         read = await read_cluster(client, namespace, settings)
         if not namespace:
             installed = await read_installed(client, settings)
-            refused = [await refused_section(client, settings)]
+            refused = await refused_section(client, settings)
             now = time.time()
             installation = installation_section(installed, settings, now, unknown)
             fence = fence_section(installed, settings, now, known=not unknown)
@@ -61,7 +62,7 @@ async def _sections(
                 drift = await lasting_differences(read, again, asyncio.sleep)
             of_cluster = [installation, fence, *_of_cluster(read, drift, nobody_publishes=free)]
     namespaces = namespaces_section(read, settings.scale.autoscalers)
-    return [*of_cluster, namespaces, past_section(read), *refused, outside_section(read)]
+    return [*of_cluster, namespaces, past_section(read), refused, outside_section(read)]
 
 
 def _of_cluster(

@@ -116,14 +116,17 @@ async def read_cluster(client: Client, namespace: str, settings: Settings) -> Ch
 
 async def _read(client: Client, found: CheckedCluster, kind: WatchedKind) -> None:
     """One kind; in a namespace where only that is asked for, or may be read."""
-    paths, inside = [kind.path, *kind.older], ""
+    selector = _MANAGED if kind.kind == PODS else {}
+    lists = [(path, selector) for path in (kind.path, *kind.older)]
+    of_all = len(lists)
     if found.namespace and kind.kind in _NAMESPACED:
         head, _, plural = kind.path.rpartition("/")
-        inside = f"{head}/namespaces/{found.namespace}/{plural}"
-        paths.append(inside)
-    for path in paths:
+        lists.append((f"{head}/namespaces/{found.namespace}/{plural}", selector))
+    elif found.namespace and kind.kind == NAMESPACES:
+        lists.append((kind.path, {"fieldSelector": f"metadata.name={found.namespace}"}))
+    for number, (path, selecting) in enumerate(lists):
         try:
-            await _each(client, found, kind, path)
+            await _each(client, found, kind, path, selecting)
         except ClusterError as error:
             cause = error.__cause__
             if not isinstance(cause, ApiError) or not cause.absent:
@@ -131,14 +134,15 @@ async def _read(client: Client, found: CheckedCluster, kind: WatchedKind) -> Non
             found.unread.setdefault(kind.kind, str(cause))
         else:
             found.unread.pop(kind.kind, None)
-            if path == inside:
+            if number >= of_all:
                 found.partly.add(kind.kind)
             return
 
 
-async def _each(client: Client, found: CheckedCluster, kind: WatchedKind, path: str) -> None:
+async def _each(
+    client: Client, found: CheckedCluster, kind: WatchedKind, path: str, selector: Mapping[str, str]
+) -> None:
     take: Callable[[Any], None] = kind.sink.take
-    selector = _MANAGED if kind.kind == PODS else {}
     looks = {QUEUES: _note_queue_keys, NAMESPACES: _note_namespace_keys}
     look = partial(looks[kind.kind], found) if kind.kind in looks else None
     every = listed(client, path, kind.struct, selector=selector, ahead=True, look=look)

@@ -166,8 +166,8 @@ async def follow(
     async with client_of(cluster) as client:
         await list_queues(client)  # whoever may not is told so, and it ends
         queues = WatchedQueues()
-        delivery = Delivery("Queue", TopQueue, queues)
-        reflector = Reflector(client, path=PATH, kind="queues", delivery=delivery)
+        delivery = Delivery("queues", TopQueue, queues)
+        reflector = Reflector(client, path=PATH, delivery=delivery)
         watching = asyncio.create_task(reflector.run())
         try:
             await _until_synced(reflector)

@@ -22,7 +22,7 @@ from ...quota.vocabulary import EXTENDER_ADDRESS, HANDOVER
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.client import Client
 from ..api.clock import boottime
-from .lease import Lease, LeaseObject, LeaseWatch, Revisions, handover_text, read_handover
+from .lease import Lease, LeaseObject, Revisions, handover_text, read_handover
 
 HEALTHY = 1.0
 """Seconds within which a renewal must be answered for the API server to count as healthy."""
@@ -91,24 +91,21 @@ class Elector:
         renew_deadline: float = 8.0,
         retry_period: float = 1.0,
         clock: Callable[[], float] = boottime,
-        random: Callable[[int], str] = secrets.token_hex,
         addresses: Mapping[str, str] | None = None,
     ) -> None:
-        """Times in seconds. `random(n)` returns n random bytes as text. `addresses`: by
-        annotation of the Lease, where others reach us while we lead; empty: nowhere.
+        """Times in seconds. `addresses`: by annotation of the Lease, where others reach us while we
+        lead; empty: nowhere.
         """
         self._addresses = addresses or {}
         if not 0 < retry_period < renew_deadline < duration:
             raise ValueError("0 < retry_period < renew_deadline < duration must hold")
         self._object = LeaseObject(client, namespace, name)
-        self._watch = LeaseWatch(client, namespace, name)
         self._identity = identity
         self._duration = duration
         self._renew_deadline = renew_deadline
         self._retry_period = retry_period
         self._attempt = min(_ATTEMPT, renew_deadline / 4)
         self._clock = clock
-        self._random = random
 
         self._term: str | None = None
         self._candidate = self._new_term()
@@ -224,7 +221,7 @@ class Elector:
 
     async def _acquire(self) -> None:
         freed = asyncio.Event()
-        watching = asyncio.create_task(self._watch.run(freed.set))
+        watching = asyncio.create_task(self._object.watch(freed.set))
         try:
             await self._look_until_acquired(freed)
         finally:
@@ -342,4 +339,4 @@ class Elector:
         self._term = None
 
     def _new_term(self) -> str:
-        return f"{self._identity}_{self._random(5)}"
+        return f"{self._identity}_{secrets.token_hex(5)}"

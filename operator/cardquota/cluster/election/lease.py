@@ -17,6 +17,12 @@ from ..api.backoff import Backoff
 from ..api.client import Client, get_if_there
 from ..api.wire import LineSplitter
 
+log = logging.getLogger(__name__)
+
+_SECONDS = 300
+"""How long one stream lasts."""
+_SILENCE = 30.0
+"""Seconds of silence after which a stream counts as dead: a held Lease is renewed all the time."""
 _NO_ADDRESSES: Final[Mapping[str, str]] = {}
 
 
@@ -65,7 +71,7 @@ _decode = msgspec.json.Decoder(Lease).decode
 
 
 class LeaseObject:
-    """Reads and writes one Lease. Timeouts in seconds.
+    """Reads, writes and follows one Lease. Timeouts in seconds.
 
     Guarantees: a write takes effect only if the Lease is still at the revision that was read, or
     still does not exist if there was none. Other fields on it stay.
@@ -123,6 +129,40 @@ class LeaseObject:
         spec = {"holderIdentity": "", "renewTime": _now()}
         return await self._patch(lease, spec, annotations, timeout)
 
+    async def watch(self, freed: Callable[[], None]) -> None:
+        """Call `freed` whenever the Lease was given up or deleted, until cancelled. Also whenever a
+        stream begins, which does not show what happened before.
+
+        Only a hint: it may come late, twice, never, or be outdated when it comes. The waiter reads
+        the Lease itself, and reads it now and then without a hint. Not a reflector: nothing is
+        kept, so nothing must be listed, and a missed event is no loss.
+        """
+        backoff = Backoff(first=1.0)
+        while True:
+            try:
+                await self._follow(freed, backoff)
+            except (ApiError, OutcomeUnknown) as error:
+                log.debug("watching the Lease: %s", error)
+            except (aiohttp.ClientError, TimeoutError, OSError) as error:
+                log.debug("watching the Lease: stream lost: %s", in_words(error))
+            except msgspec.MsgspecError as error:
+                log.warning("watching the Lease: %s", error)
+            await asyncio.sleep(backoff.next())
+
+    async def _follow(self, freed: Callable[[], None], backoff: Backoff) -> None:
+        # Without a revision: the stream begins with the present Lease.
+        params = {"fieldSelector": f"metadata.name={self._name}", "timeoutSeconds": str(_SECONDS)}
+        splitter = LineSplitter()
+        async with self._client.watch(
+            self._collection, params=params, read_timeout=_SILENCE
+        ) as response:
+            freed()
+            async for chunk in response.content.iter_any():
+                for line in splitter.feed(chunk):
+                    if _is_free(wire.decode_event(line)):
+                        freed()
+                    backoff.reset()
+
     async def _patch(
         self,
         lease: Lease,
@@ -147,56 +187,6 @@ class LeaseObject:
 def _now() -> str:
     # MicroTime requires six digits, even if they are zeros.
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-log = logging.getLogger(__name__)
-
-_SECONDS = 300
-"""How long one stream lasts."""
-_SILENCE = 30.0
-"""Seconds of silence after which a stream counts as dead: a held Lease is renewed all the time."""
-
-
-class LeaseWatch:
-    """Follows one Lease.
-
-    Only a hint: it may come late, twice, never, or be outdated when it comes. The waiter reads the
-    Lease itself, and reads it now and then without a hint. Not a reflector: nothing is kept, so
-    nothing must be listed, and a missed event is no loss.
-    """
-
-    def __init__(self, client: Client, namespace: str, name: str) -> None:
-        self._client = client
-        self._path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
-        self._name = name
-
-    async def run(self, freed: Callable[[], None]) -> None:
-        """Call `freed` whenever the Lease was given up or deleted, until cancelled. Also whenever a
-        stream begins, which does not show what happened before.
-        """
-        backoff = Backoff(first=1.0)
-        while True:
-            try:
-                await self._follow(freed, backoff)
-            except (ApiError, OutcomeUnknown) as error:
-                log.debug("watching the Lease: %s", error)
-            except (aiohttp.ClientError, TimeoutError, OSError) as error:
-                log.debug("watching the Lease: stream lost: %s", in_words(error))
-            except msgspec.MsgspecError as error:
-                log.warning("watching the Lease: %s", error)
-            await asyncio.sleep(backoff.next())
-
-    async def _follow(self, freed: Callable[[], None], backoff: Backoff) -> None:
-        # Without a revision: the stream begins with the present Lease.
-        params = {"fieldSelector": f"metadata.name={self._name}", "timeoutSeconds": str(_SECONDS)}
-        splitter = LineSplitter()
-        async with self._client.watch(self._path, params=params, read_timeout=_SILENCE) as response:
-            freed()
-            async for chunk in response.content.iter_any():
-                for line in splitter.feed(chunk):
-                    if _is_free(wire.decode_event(line)):
-                        freed()
-                    backoff.reset()
 
 
 def _is_free(event: wire.WatchEvent) -> bool:

@@ -8,13 +8,9 @@ import msgspec
 
 from ...quota import vocabulary as v
 from ..api.client import Client, get_if_there
+from .lease import LeaseMeta
 
 _VERSION: Final = f"{v.REVIEW_GROUP}/{v.REVIEW_VERSION}"
-
-
-class _TermMeta(msgspec.Struct, rename="camel"):
-    uid: str = ""
-    resource_version: str = ""
 
 
 class _TermSpec(msgspec.Struct):
@@ -28,7 +24,7 @@ class _TermStatus(msgspec.Struct):
 class StoredTerm(msgspec.Struct):
     """What of it is read."""
 
-    metadata: _TermMeta
+    metadata: LeaseMeta
     spec: _TermSpec
     status: _TermStatus | None = None
 

@@ -67,7 +67,7 @@ class Event(NamedTuple):
             suffix = blake2b(text.encode(errors="replace"), digest_size=8).hexdigest()
         return f"{_stem(self.about.name)}.{suffix}"
 
-    def body(self, component: str, instance: str) -> dict[str, object]:
+    def body(self, instance: str) -> dict[str, object]:
         """The object to be created. Take its name from there: it may be new at every call."""
         return {
             "apiVersion": "v1",
@@ -75,20 +75,20 @@ class Event(NamedTuple):
             "metadata": {"namespace": self.namespace, "name": self.name},
             "firstTimestamp": self._now,
             "count": 1,
-            **self._said(component, instance),
+            **self._said(instance),
         }
 
-    def renewal(self, component: str, instance: str) -> dict[str, object]:
+    def renewal(self, instance: str) -> dict[str, object]:
         """A merge patch of the stored one: all that is said, since whoever stored it may be another
         replica, or somebody who guessed the name.
         """
-        return {"count": max(2, self.times), **self._said(component, instance)}
+        return {"count": max(2, self.times), **self._said(instance)}
 
     @property
     def _now(self) -> str:
         return datetime.fromtimestamp(self.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
-    def _said(self, component: str, instance: str) -> dict[str, object]:
+    def _said(self, instance: str) -> dict[str, object]:
         about = self.about
         involved = {
             "kind": about.kind,
@@ -103,8 +103,8 @@ class Event(NamedTuple):
             "type": self.type,
             "reason": self.reason,
             "message": cut(self.message),
-            "source": {"component": component, "host": instance},
-            "reportingComponent": component,
+            "source": {"component": v.FIELD_MANAGER, "host": instance},
+            "reportingComponent": v.FIELD_MANAGER,
             "reportingInstance": instance,
             "lastTimestamp": self._now,
         }

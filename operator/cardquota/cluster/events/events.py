@@ -64,7 +64,6 @@ class EventRecorder:
         self,
         client: Client,
         *,
-        component: str = "cardquota",
         instance: str,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
@@ -80,7 +79,6 @@ class EventRecorder:
         if queue_size < 1 or remembered < 1:
             raise ValueError("queue_size and remembered must be at least 1")
         self._client = client
-        self._component = component
         self._instance = instance
         self._clock = clock
         self._monotonic = monotonic
@@ -201,7 +199,7 @@ class EventRecorder:
                 await self._goes.wait()
 
     async def _write(self, event: Event) -> None:
-        namespace, body = event.namespace, event.body(self._component, self._instance)
+        namespace, body = event.namespace, event.body(self._instance)
         backoff = self._backoff()
         for attempt in range(1, _TRIES + 1):
             try:
@@ -241,7 +239,7 @@ class EventRecorder:
 
     async def _renew(self, event: Event) -> bool:
         """Returns whether there is one that could be renewed."""
-        change = event.renewal(self._component, self._instance)
+        change = event.renewal(self._instance)
         try:
             await self._client.patch(f"{event.path}/{event.name}", change)
         except ApiError as error:

@@ -111,7 +111,8 @@ class Delivery(Generic[T]):
     """
 
     def __init__(self, kind: str, decoder: type[T], sink: Sink[T]) -> None:
-        self._kind = kind
+        self.kind = kind
+        """For people."""
         self._decode = decoder_of(decoder)
         self._sink = sink
         self.objects = ObjectIndex()
@@ -147,7 +148,7 @@ class Delivery(Generic[T]):
             try:
                 self._sink.seen(obj)
             except Exception as reason:
-                log.exception("%s %s/%s: not taken in", self._kind, meta.namespace, meta.name)
+                log.exception("%s %s/%s: not taken in", self.kind, meta.namespace, meta.name)
                 error = f"{type(reason).__name__}: {reason}"
         if error:
             self._undecodable(meta.namespace, meta.name, meta.uid, error)
@@ -179,13 +180,13 @@ class Delivery(Generic[T]):
         try:
             self._sink.gone(namespace, name, uid)
         except Exception:
-            log.exception("%s %s/%s: its end was not taken in", self._kind, namespace, name)
+            log.exception("%s %s/%s: its end was not taken in", self.kind, namespace, name)
 
     def _undecodable(self, namespace: str, name: str, uid: str, error: str) -> None:
         try:
             self._sink.undecodable(namespace, name, uid, error)
         except Exception:
-            log.exception("%s %s/%s: unreadable, and that not noted", self._kind, namespace, name)
+            log.exception("%s %s/%s: unreadable, and that not noted", self.kind, namespace, name)
 
     @staticmethod
     def _identity(raw: msgspec.Raw) -> PartialObjectMetadata:

@@ -90,7 +90,7 @@ class OptionalReflector(Reflector[T]):
     async def _list(self) -> None:
         """List the kind as soon as it is served."""
         first = min(_ASK_FIRST, self._ask_again)
-        pause = Backoff(first, self._ask_again, random=self._random)
+        pause = Backoff(first, self._ask_again)
         while True:
             self._awaited.clear()
             why = await self._list_any()

@@ -10,7 +10,7 @@ partial struct. 100,000 pods take 3.3 GB as their dicts, and 72 MB as what is ke
 
 import asyncio
 import logging
-import random as _random
+import random
 from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
@@ -61,7 +61,6 @@ class Reflector(Generic[T]):
         client: Client,
         *,
         path: str,
-        kind: str,
         delivery: Delivery[T],
         params: Mapping[str, str] | None = None,
         page_size: int = 500,
@@ -69,10 +68,9 @@ class Reflector(Generic[T]):
         watch_seconds: float = 60.0,
         stall_timeout: float = 90.0,
         backoff: Backoff | None = None,
-        random: Callable[[], float] = _random.random,
     ) -> None:
-        """`path` of the collection. `kind`: for people. `delivery`: who is told, and what is known
-        to exist already; `params`: selectors, if any.
+        """`path` of the collection. `delivery`: who is told, and what is known to exist already;
+        `params`: selectors, if any.
 
         `watch_seconds`: requested length of a watch, give or take a quarter; a quiet stream has a
         bookmark at least that often. `stall_timeout`: seconds of silence after which a stream is
@@ -83,7 +81,7 @@ class Reflector(Generic[T]):
         if stall_timeout <= watch_seconds * 1.25:
             raise ValueError("stall_timeout must exceed watch_seconds by more than a quarter")
         self.path = path
-        self.kind = kind
+        self.kind = delivery.kind
         self.synced = False
         """Whether everything was delivered at least once and news can come. Stays true.
 
@@ -103,7 +101,6 @@ class Reflector(Generic[T]):
         self._watch_seconds = watch_seconds
         self._stall_timeout = stall_timeout
         self._backoff = backoff or Backoff()
-        self._random = random
         self._progress = Progress()
         self._events = EventReader(delivery, self._progress, clock)
         self._resume_policy = ResumePolicy()
@@ -315,4 +312,5 @@ class Reflector(Generic[T]):
 
     def _length(self) -> int:
         # Neither all kinds nor all replicas should reconnect at the same moment.
-        return max(1, round(self._watch_seconds * (0.75 + self._random() / 2)))
+        share = 0.75 + random.random() / 2  # noqa: S311 - no secret
+        return max(1, round(self._watch_seconds * share))

@@ -6,10 +6,12 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final, Protocol
 
+import msgspec
+
 from ...quota import vocabulary as v
 from ...settings import ANSWER_MARGIN
 from ..api.api_error import ApiError
-from ..api.client import MERGE_PATCH
+from ..api.client import MERGE_PATCH, Client
 
 _FOR_TERM: Final = re.compile(
     r'(?:[^ ]+ "[^"]*" is forbidden: )?ValidatingAdmissionPolicy '
@@ -34,33 +36,21 @@ class TermGuard(Protocol):
         """It has not. `repeat`: sends the refused write again, as a dry run."""
 
 
-class Writer(Protocol):
-    """The part of a client that is needed here."""
+class StoredMeta(msgspec.Struct, rename="camel"):
+    """The part of an object's metadata that tells what became of a write."""
 
-    async def patch(
-        self,
-        path: str,
-        body: object,
-        *,
-        content_type: str = ...,
-        params: dict[str, str] | None = ...,
-        timeout: float = ...,
-        metadata_only: bool = ...,
-    ) -> bytes:
-        """A patch. Raises ApiError or OutcomeUnknown."""
+    uid: str = ""
+    resource_version: str = "0"
+    annotations: dict[str, str] | None = None
 
-    async def post(
-        self,
-        path: str,
-        body: object,
-        *,
-        params: dict[str, str] | None = ...,
-        timeout: float = ...,
-    ) -> bytes:
-        """A create. Raises ApiError or OutcomeUnknown."""
 
-    async def get(self, path: str) -> bytes:
-        """A quorum read. Raises ApiError or OutcomeUnknown."""
+class StoredObject(msgspec.Struct):
+    """An object as a read, or the answer to a write, shows it."""
+
+    metadata: StoredMeta
+
+
+decode_stored = msgspec.json.Decoder(StoredObject).decode
 
 
 class TooLateError(Exception):
@@ -77,7 +67,7 @@ class FencedWriter:
 
     def __init__(
         self,
-        client: Writer,
+        client: Client,
         time_left: Callable[[], float],
         *,
         timeout: float,
@@ -86,8 +76,6 @@ class FencedWriter:
     ) -> None:
         """`time_left`: seconds before the renew deadline. `timeout`: seconds for one patch.
         `guard`: for a writer of decisions, which name their term.
-
-        `client` must keep the time-out of a patch in total.
         """
         self._client = client
         self._time_left = time_left

@@ -12,7 +12,7 @@ from .published_status import (
     kept_of,
 )
 from .queue_metrics import UNDECIDED, UNKNOWN, measure_drift, refresh
-from .queue_operator import QueueOperator, QueuePatches
+from .queue_operator import QueueOperator
 from .queue_reconciler import QueueReconciler, queue_status
 from .queue_views import INTERVAL, QueueViews
 
@@ -23,7 +23,6 @@ __all__ = [
     "Definition",
     "QueueDefinition",
     "QueueOperator",
-    "QueuePatches",
     "QueueReconciler",
     "QueueViews",
     "StatusAnnotation",

@@ -10,7 +10,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -62,37 +62,13 @@ class Write(NamedTuple):
     """The resourceVersion that the queue must have; empty: any."""
 
 
-class StatusPlace(Protocol):
-    """One of the two places."""
-
-    has_state: bool
-    """Whether the state of the queue, and Volcano's `allocated`, stand there as well."""
-
-    def seen(self, queue: Mapping[str, Any], before: Published | None = None) -> Published:
-        """What is published of a queue that was read. `before`: what was known of that until now,
-        so that it is not read again where it is the same.
-        """
-
-    def fitted(self, status: dict[str, Any], seen: Published) -> dict[str, Any] | None:
-        """As much of it as has room. None: nothing has."""
-
-    def write(
-        self, metadata: Mapping[str, str], fitted: dict[str, Any], before: Published
-    ) -> Write:
-        """`metadata`: name and uid of the queue, and the resourceVersion of which it must be, if
-        that matters.
-        """
-
-    def leftover(self, metadata: Mapping[str, str], seen: Published) -> Write | None:
-        """The write that takes away what stands in the other place; None if nothing does."""
-
-
 class StatusFields:
     """The fields of the status, by server-side apply. The API server refuses one that it does not
     know, and all others with it.
     """
 
     has_state = True
+    """Whether the state of the queue, and Volcano's `allocated`, stand there as well."""
 
     def __init__(self, kept: Mapping[str, frozenset[str]] = _ALL, *, instead: bool = False) -> None:
         """`kept`: the fields of the status that are known, each with the fields in it, or in its
@@ -103,12 +79,16 @@ class StatusFields:
         self._instead = instead
 
     def seen(self, queue: Mapping[str, Any], before: Published | None = None) -> Published:
-        """As the definition of Queues has it."""
+        """What is published of a queue that was read. `before`: what was known of that until now,
+        so that it is not read again where it is the same.
+        """
         text = _annotations(queue).get(v.STATUS) if self._instead else None
         return Published(dict(queue.get("status") or {}), text)
 
     def fitted(self, status: dict[str, Any], seen: Published) -> dict[str, Any] | None:
-        """What the definition of Queues keeps of it. It has a bound, as a quota has."""
+        """As much of it as has room; None: nothing has. The definition of Queues has a bound, as a
+        quota has.
+        """
         if not self._kept:
             return status
         return {
@@ -120,7 +100,10 @@ class StatusFields:
     def write(
         self, metadata: Mapping[str, str], fitted: dict[str, Any], before: Published
     ) -> Write:
-        """Refused if the queue is another one, or of another version than is named."""
+        """Refused if the queue is another one, or of another version than is named.
+
+        `metadata`: name and uid of the queue, and the resourceVersion that it must have, if any.
+        """
         body = {
             "apiVersion": f"{v.API_GROUP}/{v.VERSION}",
             "kind": "Queue",
@@ -132,7 +115,9 @@ class StatusFields:
         return Write(name, f"{PATH}/{name}/status", APPLY_PATCH, body, published)
 
     def leftover(self, metadata: Mapping[str, str], seen: Published) -> Write | None:
-        """The annotation would say for ever what it said last."""
+        """The write that takes away what stands in the other place, if anything does: an annotation
+        would say for ever what it said last.
+        """
         if seen.text is None:
             return None
         changes = [
@@ -194,6 +179,10 @@ class StatusAnnotation:
     def leftover(self, metadata: Mapping[str, str], seen: Published) -> Write | None:
         """Nothing: the definition of Queues drops the fields by itself."""
         return None
+
+
+StatusPlace = StatusFields | StatusAnnotation
+"""Where the numbers are published: one of the two places."""
 
 
 def with_room(status: dict[str, Any], room: int) -> dict[str, Any] | None:
@@ -334,8 +323,7 @@ class QueueDefinition:
         return OptionalReflector(
             client,
             paths=(DEFINITIONS,),
-            kind="definitions of Queues",
-            delivery=Delivery("definition", Definition, self),
+            delivery=Delivery("definitions of Queues", Definition, self),
             params={"fieldSelector": f"metadata.name={NAME}"},
         )
 

@@ -20,11 +20,9 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import aiohttp
-import msgspec
 
-from ...cluster.api import wire
 from ...cluster.api.access import Access
-from ...cluster.api.client import APPLY_PATCH, Client
+from ...cluster.api.client import Client
 from ...cluster.api.find_access import find_access
 from ...cluster.api.session import open_session
 from ...quota import vocabulary as v
@@ -156,7 +154,7 @@ class QueueOperator:
         access = await find_access()
         client, session = Client(access), open_session(access)
         reconciler = self._reconciler = QueueReconciler(
-            QueuePatches(client),
+            client,
             _now,
             standalone=self._standalone,
             place=self._definition.place,
@@ -213,26 +211,6 @@ def _handlers(
     kopf.on.login(registry=registry)(login)
     kopf.on.event(v.API_GROUP, v.VERSION, "queues", registry=registry)(queue_seen)
     return registry
-
-
-class QueuePatches:
-    """Patches of queues with our field manager."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    async def patch(self, path: str, body: object, content_type: str) -> str:
-        """As in Applier; the empty string if the answer does not tell the version."""
-        params = {"fieldManager": v.FIELD_MANAGER}
-        if content_type == APPLY_PATCH:
-            params["force"] = "true"
-        answer = await self._client.patch(
-            path, body, content_type=content_type, params=params, metadata_only=True
-        )
-        try:
-            return wire.decode_identity(answer).metadata.resource_version
-        except msgspec.MsgspecError:
-            return ""  # it was stored; the watch tells its version
 
 
 def _now() -> str:

@@ -17,7 +17,7 @@ import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
@@ -32,6 +32,7 @@ from ...api.queue_status import (
 from ...cluster.api import wire
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.backoff import Backoff
+from ...cluster.api.client import APPLY_PATCH, Client
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import state_is_ours
 from ...quota.amounts import LARGEST
@@ -49,16 +50,6 @@ _LONGEST: Final = 60.0
 _NO_ROOM: Final = "queue %s: its other annotations leave no room for %s: remove some"
 _ABSENT: Final = {"waiting": {"pods": 0}}
 """What an absent field of the status says."""
-
-
-class Applier(Protocol):
-    """The part of a client that is needed here."""
-
-    async def patch(self, path: str, body: object, content_type: str) -> str:
-        """A patch as our field manager. Returns the resourceVersion that this made.
-
-        Raises ApiError or OutcomeUnknown.
-        """
 
 
 @dataclass(slots=True)
@@ -100,7 +91,7 @@ class QueueReconciler:
 
     def __init__(
         self,
-        applier: Applier,
+        client: Client,
         now: Callable[[], str],
         *,
         standalone: bool,
@@ -113,7 +104,7 @@ class QueueReconciler:
         """
         self._unwritten = unwritten
         self._place = place or StatusFields()
-        self._applier = applier
+        self._client = client
         self._now = now
         self._standalone = standalone and self._place.has_state
         self._slots: dict[str, _Slot] = {}
@@ -242,7 +233,7 @@ class QueueReconciler:
         self.writes += 1
         name, before = write.queue, slot.published
         try:
-            made = await self._applier.patch(write.path, write.body, write.content_type)
+            made = await self._patch(write)
         except ApiError as error:
             if write.version and error.moved:
                 slot.outdated = slot.outdated or slot.version == write.version
@@ -262,6 +253,25 @@ class QueueReconciler:
             if slot.published is before or _older(slot.version, made):
                 slot.published, slot.version = write.published, made
                 slot.outdated = not made
+
+    async def _patch(self, write: Write) -> str:
+        """As our field manager. Returns the resourceVersion that this made; empty if the answer
+        does not tell it.
+        """
+        params = {"fieldManager": v.FIELD_MANAGER}
+        if write.content_type == APPLY_PATCH:
+            params["force"] = "true"
+        answer = await self._client.patch(
+            write.path,
+            write.body,
+            content_type=write.content_type,
+            params=params,
+            metadata_only=True,
+        )
+        try:
+            return wire.decode_identity(answer).metadata.resource_version
+        except msgspec.MsgspecError:
+            return ""  # it was stored; the watch tells its version
 
     def _failed(self, slot: _Slot, retry_after: float | None) -> None:
         """Retry after ever longer pauses, and not before the API server's Retry-After."""

@@ -8,7 +8,7 @@ to its reservation, phase and condition as the API server has them, and gates th
 from .background_writes import StampWriter
 from .gang_reports import GangReports
 from .gang_start import GangStart
-from .gate import GateOpener, GateReports, Opened, gate_patch
+from .gate import GateOpener, Opened, gate_patch
 from .gate_attempts import Chosen, GateAttempts, Writers
 from .gate_releaser import GateReleaser
 from .group_conditions import MOMENT, GroupConditions, QuotaConditions
@@ -30,7 +30,6 @@ __all__ = [
     "GateAttempts",
     "GateOpener",
     "GateReleaser",
-    "GateReports",
     "GroupConditions",
     "NamespaceCircuitBreaker",
     "Opened",

@@ -20,7 +20,7 @@ from typing import Any
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.writes.fenced_writer import FencedWriter, TooLateError
-from ...cluster.writes.pod_patch import guard, pod_path, precondition
+from ...cluster.writes.pod_writes import guard, pod_path, precondition
 from ...quota import vocabulary as v
 from ...quota.amounts import canonical
 from ...quota.ledger.ledger import Ledger

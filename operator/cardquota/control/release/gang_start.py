@@ -108,7 +108,7 @@ class GangStart:
                 answers = await self._ask(claim, first)
                 all_may = len(answers) == len(first) and _all_may(answers)
         finally:
-            claim.close()
+            self._slots.close(claim)
         reserved = (
             facts is not None
             and all_may
@@ -184,7 +184,7 @@ class GangStart:
 
         None at all if we drain meanwhile: a gang that is not written ahead by then does not start.
         """
-        claim.want(len(pods))
+        self._slots.lower(claim, len(pods))
         noes: list[Sending] = []
         asked: list[asyncio.Task[tuple[Opened, str]]] = []
         while claim.left and not noes and not self._slots.draining:
@@ -236,7 +236,7 @@ class GangStart:
                     sending = sending._replace(then=answered)
                     tasks.append(self._attempts.start(self._attempts.open(sending, since)))
         finally:
-            claim.close()
+            self._slots.close(claim)
         opened = await results_in_slices(tasks)
         # A gate may be refused although its dry run was accepted.
         number = opened.count(Opened.YES)

@@ -15,9 +15,8 @@ import msgspec
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.events.event import pod_reference
 from ...cluster.events.events import EventRecorder
-from ...cluster.writes.fenced_writer import FencedWriter, TooLateError
-from ...cluster.writes.pod_patch import guard, pod_path, precondition
-from ...cluster.writes.settling import settle_pod
+from ...cluster.writes.fenced_writer import FencedWriter, StoredObject, TooLateError, decode_stored
+from ...cluster.writes.pod_writes import guard, pod_path, precondition, settle_pod
 from ...metrics import Metrics
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger
@@ -46,12 +45,6 @@ class Opened(StrEnum):
     """Not known: the charge stays until it is settled."""
 
 
-class _PatchedPodMeta(msgspec.Struct, rename="camel"):
-    uid: str = ""
-    resource_version: str = "0"
-    annotations: dict[str, str] | None = None
-
-
 class _Gate(msgspec.Struct):
     name: str
 
@@ -60,17 +53,10 @@ class _Spec(msgspec.Struct, rename="camel"):
     scheduling_gates: tuple[_Gate, ...] | None = None
 
 
-class _Patched(msgspec.Struct):
-    """The answer to a patch."""
-
-    metadata: _PatchedPodMeta
-
-
-class _Pod(_Patched):
+class _Pod(StoredObject):
     spec: _Spec
 
 
-_PATCHED = msgspec.json.Decoder(_Patched)
 _POD = msgspec.json.Decoder(_Pod)
 
 
@@ -142,7 +128,7 @@ class GateOpener:
         """
         body = gate_patch(self._ledger, facts, stamp, resource)
         try:
-            answer = _PATCHED.decode(await self._writer.patch(pod_path(facts), body))
+            answer = decode_stored(await self._writer.patch(pod_path(facts), body))
             revision = int(answer.metadata.resource_version)
         except TooLateError:
             self._ledger.decisions.retract(facts.uid, stamp)

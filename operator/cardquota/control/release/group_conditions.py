@@ -22,7 +22,7 @@ import msgspec
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.client import JSON_PATCH
 from ...cluster.events.event import MESSAGE_BYTES, cut
-from ...cluster.writes.fenced_writer import FencedWriter, TooLateError
+from ...cluster.writes.fenced_writer import FencedWriter, TooLateError, decode_stored
 from ...loop.time_slice import Later, Timer, in_loop_later
 from ...quota import vocabulary as v
 from ...quota.decisions.holders import with_holders_of
@@ -297,17 +297,6 @@ _CONDITIONS: Final = "/status/conditions"
 _FIRST: Final = f"{_CONDITIONS}/0"
 
 
-class _GroupVersion(msgspec.Struct, rename="camel"):
-    resource_version: str = "0"
-
-
-class _PatchedGroup(msgspec.Struct):
-    metadata: _GroupVersion
-
-
-_DECODER: Final = msgspec.json.Decoder(_PatchedGroup)
-
-
 class QuotaConditions:
     """Writes the condition of one term. One call per group at a time; nothing waits for it.
 
@@ -359,7 +348,7 @@ class QuotaConditions:
         try:
             patch = self._patch(group, facts, wanted)
             answer = await self._writer.patch(group_path(facts), patch, content_type=JSON_PATCH)
-            self._written[key] = int(_DECODER.decode(answer).metadata.resource_version)
+            self._written[key] = int(decode_stored(answer).metadata.resource_version)
         except ApiError as error:
             if error.moved or error.failed_test:
                 return True  # its event is on the way

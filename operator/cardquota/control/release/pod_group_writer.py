@@ -2,44 +2,56 @@
 
 The annotation `card.reservation` is authoritative; the phase only shows it. Where Volcano runs, the
 status is Volcano's and is left alone.
+
+A write of a reservation is refused if what it was judged by is no longer so. Where we write the
+status of groups, too, it names the version of the group: nobody else writes it often. Where Volcano
+does, that would be refused now and then; there the write tests the fields that were judged, and no
+version. A version comes once. Fields that were changed may be changed back, and then a write would
+land of which nobody knows any more. So each write leaves a mark that was never used before
+(`volcano.sh/card.settle`), and tests that of the last one: of all that are on their way one lands.
 """
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.api.backoff import Backoff
-from ...cluster.writes.fenced_writer import FencedWriter, TooLateError
+from ...cluster.api.client import JSON_PATCH, MERGE_PATCH
+from ...cluster.writes.fenced_writer import FencedWriter, StoredMeta, TooLateError, decode_stored
 from ...quota import vocabulary as v
 from ...quota.ledger.groups.group_facts import GroupFacts
 from ...quota.ledger.groups.pod_group_state import PodGroupState
+from ...quota.ledger.groups.stored_group import StoredGroup, pointer
 from ...quota.ledger.ledger import Ledger
 from ...quota.reports.group_cards import group_cards
 from ...quota.stamp import Reservation, read_reservation, reservation_text
 from ...quota.words import logged
 from .group_conditions import GroupConditions, WantedCondition, group_path, phase_of
-from .reservation_write import GroupWrite, reservation_write, settling_write, status_write
 
 _LOG = logging.getLogger(__name__)
 
 
-class _PatchedGroupMeta(msgspec.Struct, rename="camel"):
-    uid: str = ""
-    resource_version: str = "0"
-    annotations: dict[str, str] | None = None
-
-
-class _Group(msgspec.Struct):
-    metadata: _PatchedGroupMeta
-
-
-_DECODER = msgspec.json.Decoder(_Group)
+_ANNOTATIONS: Final = "/metadata/annotations"
 _UNANSWERED = (OutcomeUnknown, msgspec.MsgspecError, ValueError)
 """Nobody knows whether it was written: there is no answer, or none that can be read."""
+
+
+class _GroupWrite(NamedTuple):
+    """One write of a pod group."""
+
+    body: object
+    content_type: str
+    stored: StoredGroup | None = None
+    """What it tests. None: it names a version."""
+
+    def is_stale(self, error: ApiError) -> bool:
+        """Whether it was refused because the group is not as it was, or is gone."""
+        return error.moved or (self.stored is not None and error.failed_test)
 
 
 class GroupProgressReport(NamedTuple):
@@ -114,7 +126,7 @@ class PodGroupWriter:
         self,
         facts: GroupFacts,
         reservation: Reservation,
-        write: GroupWrite,
+        write: _GroupWrite,
         wait: float | None,
         unsure: Callable[[str], None],
     ) -> bool:
@@ -127,7 +139,7 @@ class PodGroupWriter:
             await asyncio.sleep(backoff.next(wait))
             wait = None
             if write.stored is not None:
-                write = settling_write(facts, write.stored, annotated=annotated)
+                write = _settling_write(facts, write.stored, annotated=annotated)
             try:
                 # The same write under the same version: one of them wins. If it names none, another
                 # one that rules it out.
@@ -261,12 +273,12 @@ class PodGroupWriter:
         reservation: Reservation | None,
         group: PodGroupState | None,
         status: GroupProgressReport | None,
-    ) -> GroupWrite:
+    ) -> _GroupWrite:
         text = reservation_text(reservation) if reservation else None
         if self.conditions is None:
-            return reservation_write(facts, text)
+            return _reservation_write(facts, text)
         if status is None:
-            return status_write(facts, text, None)
+            return _status_write(facts, text, None)
         body: dict[str, Any] = {
             "phase": status.phase,
             "running": status.running,
@@ -276,15 +288,15 @@ class PodGroupWriter:
         }
         if group is not None and status.condition is not None:
             body["conditions"] = self.conditions.body(group, status.condition)
-        return status_write(facts, text, body)
+        return _status_write(facts, text, body)
 
     @staticmethod
-    async def _send(writer: FencedWriter, facts: GroupFacts, write: GroupWrite) -> int:
+    async def _send(writer: FencedWriter, facts: GroupFacts, write: _GroupWrite) -> int:
         """Returns the group's new revision. Raises the errors of writing and of reading numbers."""
         answer = await writer.patch(group_path(facts), write.body, content_type=write.content_type)
-        return int(_DECODER.decode(answer).metadata.resource_version)
+        return int(decode_stored(answer).metadata.resource_version)
 
-    async def _as_it_was(self, facts: GroupFacts, error: ApiError, write: GroupWrite) -> bool:
+    async def _as_it_was(self, facts: GroupFacts, error: ApiError, write: _GroupWrite) -> bool:
         """Whether the group is unchanged since it was judged, so that the refusal is not ours."""
         if error.busy or (error.moved and error.status == 404):
             return False
@@ -296,7 +308,7 @@ class PodGroupWriter:
             return False
 
     async def _stands(
-        self, facts: GroupFacts, reservation: Reservation, write: GroupWrite
+        self, facts: GroupFacts, reservation: Reservation, write: _GroupWrite
     ) -> tuple[bool | None, bool]:
         """Whether an earlier write of ours is stored after all, and whether it has annotations.
 
@@ -324,9 +336,9 @@ class PodGroupWriter:
         self._ledger.decisions.confirm_reservation(facts.key, reservation, revision)
         return True, annotated
 
-    async def _read(self, facts: GroupFacts) -> _PatchedGroupMeta:
+    async def _read(self, facts: GroupFacts) -> StoredMeta:
         """The stored group of that name. Raises the errors of reading."""
-        return _DECODER.decode(await self._writer.get(group_path(facts))).metadata
+        return decode_stored(await self._writer.get(group_path(facts))).metadata
 
 
 def _wait(error: Exception) -> float | None:
@@ -356,3 +368,63 @@ def reservation_over(group: PodGroupState, *, opening: bool = False) -> bool:
         asks_anew = group.facts.request.mark != group.facts.reservation.request
         return complete or moved or asks_anew
     return complete or not group.members or moved
+
+
+def _status_write(
+    facts: GroupFacts, text: str | None, status: dict[str, Any] | None
+) -> _GroupWrite:
+    """With the status, where that is ours. `text`: of the reservation; None takes it away."""
+    body: dict[str, Any] = {"metadata": _versioned(facts, {v.RESERVATION: text})}
+    if status is not None:
+        body["status"] = status
+    return _GroupWrite(body, MERGE_PATCH)
+
+
+def _reservation_write(facts: GroupFacts, text: str | None) -> _GroupWrite:
+    """Of the reservation alone, where the status is Volcano's. None takes it away."""
+    mark, stored = _fresh(), facts.stored
+    if stored is None:
+        notes = {v.RESERVATION: text, v.SETTLE: mark}
+        return _GroupWrite({"metadata": _versioned(facts, notes)}, MERGE_PATCH)
+    tests = [("/metadata/uid", facts.uid), *stored.tests()]
+    if not stored.annotated:
+        notes = {v.SETTLE: mark} if text is None else {v.RESERVATION: text, v.SETTLE: mark}
+        changes = [_add(_ANNOTATIONS, notes)]
+        return _patch([*tests, (_ANNOTATIONS, None)], changes, stored)
+    tests += [(pointer(v.SETTLE), stored.settled), (pointer(v.RESERVATION), stored.reservation)]
+    changes = [_add(pointer(v.SETTLE), mark)]
+    if text is not None:
+        changes.append(_add(pointer(v.RESERVATION), text))
+    elif stored.reservation is not None:
+        changes.append({"op": "remove", "path": pointer(v.RESERVATION)})
+    return _patch(tests, changes, stored)
+
+
+def _settling_write(facts: GroupFacts, stored: StoredGroup, *, annotated: bool) -> _GroupWrite:
+    """Once it has landed, no earlier write that tests `stored` can land any more. If one of these
+    has, this is refused. `annotated`: whether the group has annotations by now.
+    """
+    tests, change = [("/metadata/uid", facts.uid)], _add(pointer(v.SETTLE), _fresh())
+    if not annotated:
+        change = _add(_ANNOTATIONS, {v.SETTLE: _fresh()})
+    last = (pointer(v.SETTLE), stored.settled) if annotated else (_ANNOTATIONS, None)
+    return _patch([*tests, last], [change], stored)
+
+
+def _versioned(facts: GroupFacts, notes: dict[str, str | None]) -> dict[str, Any]:
+    return {"uid": facts.uid, "resourceVersion": str(facts.revision), "annotations": notes}
+
+
+def _patch(
+    tests: list[tuple[str, object]], changes: list[dict[str, object]], stored: StoredGroup
+) -> _GroupWrite:
+    asked = [{"op": "test", "path": path, "value": value} for path, value in tests]
+    return _GroupWrite([*asked, *changes], JSON_PATCH, stored)
+
+
+def _add(path: str, value: object) -> dict[str, object]:
+    return {"op": "add", "path": path, "value": value}
+
+
+def _fresh() -> str:
+    return secrets.token_hex(6)

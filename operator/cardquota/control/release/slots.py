@@ -134,14 +134,6 @@ class SlotClaim:
         self._slots.wake()
         return await self.found
 
-    def want(self, number: int) -> None:
-        """From now on at most so many more are wanted."""
-        self._slots.lower(self, number)
-
-    def close(self) -> None:
-        """No more slots are needed."""
-        self._slots.close(self)
-
 
 class Slots:
     """Belongs to the ledger's loop.

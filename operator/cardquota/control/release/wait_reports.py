@@ -176,7 +176,7 @@ class WaitReports:
         for record in refusal.pods:
             self._record(refusal.verdict, record)
             self._record_group_of(refusal.verdict, record)
-        self._record_gang(refusal.verdict, refusal.gang)
+        self.tell_group(refusal.verdict, refusal.gang)
 
     def _tell_delayed(self, slice_: TimeSlice) -> bool:
         """Tell pods that still wait after their delay why they wait now, at least one. Returns
@@ -201,7 +201,7 @@ class WaitReports:
                 self._record(verdict, record)
                 self._record_group_of(verdict, record)
                 group = self._ledger.groups.get(record.facts.group)
-                self._record_gang(verdict, group if group is not None and group.gang else None)
+                self.tell_group(verdict, group if group is not None and group.gang else None)
         return bool(due)
 
     # --- pods ---------------------------------------------------------------------------------
@@ -233,10 +233,6 @@ class WaitReports:
 
     # --- groups -------------------------------------------------------------------------------
 
-    def tell_group(self, verdict: Verdict, group: PodGroupState) -> None:
-        """A group waits to be enqueued, and no place in the order is kept for it (V3)."""
-        self._record_gang(verdict, group)
-
     def _record_group_of(self, verdict: Verdict, record: PodRecord, *, again: bool = False) -> None:
         """A pod waits of whose group nothing was let through: so does the group, if it is no gang,
         or waits behind others. Why else a gang waits it is told itself.
@@ -245,11 +241,11 @@ class WaitReports:
         if group is None or group.let_through:
             return
         if not group.gang:
-            self._record_gang(verdict, group, record, again=again)
+            self.tell_group(verdict, group, record, again=again)
         elif verdict.reason is Reason.BEHIND:
-            self._record_gang(verdict, group)
+            self.tell_group(verdict, group)
 
-    def _record_gang(
+    def tell_group(
         self,
         verdict: Verdict,
         gang: PodGroupState | None,
@@ -257,7 +253,10 @@ class WaitReports:
         *,
         again: bool = False,
     ) -> None:
-        """`pod`: the one that waits, of a group that is no gang. `again`: also if it was told."""
+        """A group waits; if to be enqueued, a place in the order need not be kept for it (V3).
+
+        `pod`: the one that waits, of a group that is no gang. `again`: also if it was told.
+        """
         if verdict.reason is None or gang is None or gang.facts is None:
             return
         reason, queue = verdict.reason, verdict.queue
@@ -298,7 +297,7 @@ class WaitReports:
         if record is not None:
             self._record(found.verdict, record, again=True)
             self._record_group_of(found.verdict, record, again=True)
-        self._record_gang(found.verdict, group, again=True)
+        self.tell_group(found.verdict, group, again=True)
 
 
 def _head(account: Account) -> Candidate | None:

@@ -1,7 +1,9 @@
 """What an API server may answer, by one of a few lines, and what `check` makes of it."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,9 @@ import pytest
 from builders import H200, Body, a_group, a_namespace, a_node, a_pod, a_queue
 from builders.pod import PodBody
 from cardquota.cli.check import CheckedCluster, CheckSection, read_cluster
+from cardquota.cli.check.check import check
 from cardquota.cli.check.usage_sections import past_section
-from cardquota.cli.output import ClusterChoice
+from cardquota.cli.output import ClusterChoice, Output
 from cardquota.cli.reading import ClusterError, client_of
 from cardquota.quota import vocabulary as v
 from cardquota.settings import Settings
@@ -101,6 +104,37 @@ async def test_who_may_list_pods_of_one_namespace(
     section = await checked(kubeconfig, "team")
     assert [dict(one.cards) for one in section.findings] == [{H200: 1}]
     assert (section.notes, section.complete) == ([], True)
+
+
+async def test_who_may_list_that_namespace_alone(
+    answers: dict[str, Answer], kubeconfig: Path
+) -> None:
+    answers["/api/v1/namespaces"] = FORBIDDEN
+    wrong = a_namespace("team").put("x", "metadata", "annotations", "volcano.sh/card-quota")
+    answers["/api/v1/namespaces?metadata.name=team"] = a_list(wrong)
+    found = await read(kubeconfig, "team")
+    assert [one.namespace for one in found.namespace_keys] == ["team"]
+    assert not found.unread
+
+
+async def test_a_namespace_that_is_not_there_is_said_also_to_him(
+    answers: dict[str, Answer], kubeconfig: Path
+) -> None:
+    answers["/api/v1/namespaces"] = FORBIDDEN
+    answers["/api/v1/namespaces?metadata.name=none"] = a_list()
+    with pytest.raises(ClusterError, match="none"):
+        await read(kubeconfig, "none")
+
+
+async def test_of_one_namespace_there_are_the_sections_from_namespaces_on(
+    kubeconfig: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster = ClusterChoice(kubeconfig)
+    asking = partial(check, Settings(), given=True, namespace="team")
+    code = await asyncio.to_thread(asking, cluster=cluster, output=Output.JSON)
+    sections = json.loads(capsys.readouterr().out)["sections"]
+    assert [one["section"] for one in sections] == ["namespaces", "past", "refused", "outside"]
+    assert code == 0
 
 
 async def test_what_is_in_other_namespaces_is_left_out(

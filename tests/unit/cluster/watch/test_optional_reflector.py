@@ -107,7 +107,6 @@ async def reflecting(
     reflector: OptionalReflector[ServedThing] = OptionalReflector(
         cast("Client", server),
         paths=(NEW, OLD),
-        kind="things",
         delivery=Delivery("things", ServedThing, sink),
         clock=clock,
         backoff=backoff or Backoff(0.001, 0.002),

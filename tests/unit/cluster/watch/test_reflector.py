@@ -104,7 +104,6 @@ async def _play(
     reflector = Reflector(
         cast("Client", client),
         path="/things",
-        kind="Thing",
         delivery=Delivery("Thing", NamedThing, sink),
         backoff=backoff or Backoff(0.001, 0.002),
         **more,
@@ -154,13 +153,14 @@ class QuietStreams(Scripted):
 
 @pytest.mark.parametrize(("lasting", "lag"), [((60, 60), 95), ((60, 40), 135), ((60, 0.2), 95.2)])
 async def test_a_stream_that_ends_when_it_was_due_had_told_everything(
-    lasting: tuple[float, ...], lag: float
+    lasting: tuple[float, ...], lag: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a bookmark too: a kind that nobody ever changes may get none. So the view is behind
     since that end; after a stream that broke, since the last one told something.
     """
+    monkeypatch.setattr("random.random", lambda: 0.5)
     client = QuietStreams(*lasting)
-    reflector, _, _ = await _play(client, clock=lambda: client.now, random=lambda: 0.5)
+    reflector, _, _ = await _play(client, clock=lambda: client.now)
     assert reflector.lag() == 0.0
     client.now += 95
     assert reflector.lag() == pytest.approx(lag)
@@ -169,7 +169,7 @@ async def test_a_stream_that_ends_when_it_was_due_had_told_everything(
 async def test_what_is_known_is_old_two_seconds_after_the_last_stream() -> None:
     """The next one is asked for, and never answered."""
     client = QuietStreams(60)
-    reflector, _, _ = await _play(client, clock=lambda: client.now, random=lambda: 0.5)
+    reflector, _, _ = await _play(client, clock=lambda: client.now)
     client.now += 2.0
     assert (reflector.late, reflector.lag()) == (False, 0.0)
     client.now += 0.1
@@ -182,7 +182,6 @@ def test_before_the_first_list_it_is_behind_since_the_start() -> None:
     reflector = Reflector(
         cast("Client", Scripted([5], [])),
         path="/things",
-        kind="Thing",
         delivery=Delivery("Thing", NamedThing, SeenNames()),
         clock=lambda: now[0],
     )
@@ -210,7 +209,6 @@ async def test_a_stream_that_is_open_may_be_silent_for_a_while() -> None:
     reflector = Reflector(
         cast("Client", client),
         path="/things",
-        kind="Thing",
         delivery=Delivery("Thing", NamedThing, SeenNames()),
         clock=lambda: now[0],
     )
@@ -391,4 +389,4 @@ async def test_passed_is_told_by_a_bookmark() -> None:
 def test_arguments_are_checked(options: dict[str, Any]) -> None:
     delivery = Delivery("T", NamedThing, SeenNames())
     with pytest.raises(ValueError, match="must"):
-        Reflector(cast("Client", None), path="/", kind="T", delivery=delivery, **options)
+        Reflector(cast("Client", None), path="/", delivery=delivery, **options)

@@ -2,11 +2,12 @@
 Kopf shows it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 from builders import H200, a_pod, see
+from cardquota.cluster.api import Client
 from cardquota.control.queues import QueueReconciler
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports import QueueReport, report
@@ -32,6 +33,17 @@ def one_more_bound(ledger: Ledger, name: str) -> QueueReport:
     pod = a_pod(name).in_queue("queue").naming(H200).asking_for(1)
     see(ledger, pod.stamped("queue", {H200: 1}).on_node("h200-a"))
     return numbers(ledger)
+
+
+def a_reconciler(
+    server: object,
+    now: Callable[[], str] = lambda: "2026-01-01T00:00:00Z",
+    *,
+    standalone: bool = True,
+    **more: Any,
+) -> QueueReconciler:
+    """`server` takes its patches."""
+    return QueueReconciler(cast("Client", server), now, standalone=standalone, **more)
 
 
 def want(reconciler: QueueReconciler, view: QueueReport) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cardquota.cluster.api import APPLY_PATCH, JSON_PATCH, MERGE_PATCH
+from cardquota.cluster.api import JSON_PATCH, MERGE_PATCH
 from cardquota.control.queues import StatusAnnotation, StatusFields
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts import LONGEST_TEXT
@@ -27,22 +27,6 @@ def rows(number: int, used: int = 0) -> list[dict[str, Any]]:
         {"name": f"CARD-{n:04}", "quota": 1, "allocated": int(n >= number - used)}
         for n in range(number)
     ]
-
-
-def test_the_status_is_applied_as_a_whole() -> None:
-    place = StatusFields()
-    seen = place.seen({"status": {"state": "Open", "cards": []}})
-    assert place.seen({"status": None}).status == place.seen({}).status == {}
-    assert place.fitted(STATUS, seen) is STATUS
-    write = place.write({**ABOUT, "resourceVersion": "7"}, STATUS, seen)
-    assert (write.path.rpartition("/")[2], write.content_type) == ("status", APPLY_PATCH)
-    assert write.body == {
-        "apiVersion": "scheduling.volcano.sh/v1beta1",
-        "kind": "Queue",
-        "metadata": {**ABOUT, "resourceVersion": "7"},
-        "status": STATUS,
-    }
-    assert write.published.status == {"state": "Open", **STATUS}
 
 
 def test_what_the_definition_does_not_keep_is_left_out() -> None:
@@ -68,33 +52,6 @@ def test_the_annotation_is_written_where_there_is_none() -> None:
         # Nothing else of the queue, and of no other queue with its name.
         assert write.body == {"metadata": {"uid": "u", "annotations": {v.STATUS: text}}}
         assert place.seen(noted(text))[:2] == write.published[:2]
-
-
-def test_the_annotation_is_added_only_if_there_is_still_none() -> None:
-    """Beside others: Volcano writes a new queue in the same moment, and is in nobody's way."""
-    place = StatusAnnotation()
-    write = place.write(ABOUT, STATUS, place.seen({"metadata": {"annotations": {"a": "b"}}}))
-    assert (write.content_type, write.tests) == (JSON_PATCH, True)
-    changes: Any = write.body
-    assert changes[0]["value"] == "u"
-    key = "/metadata/annotations/volcano.sh~1card.status"
-    assert changes[1] == {"op": "test", "path": key, "value": None}
-    assert (changes[2]["op"], changes[2]["path"]) == ("add", key)
-
-
-def test_the_annotation_is_replaced_only_as_it_was_seen() -> None:
-    place = StatusAnnotation()
-    seen = place.seen(noted("{}"))
-    write = place.write(ABOUT, STATUS, seen)
-    assert write.content_type == JSON_PATCH
-    assert write.tests
-    changes: Any = write.body
-    test_uid, test_text, replace = changes
-    key = "/metadata/annotations/volcano.sh~1card.status"
-    assert test_uid == {"op": "test", "path": "/metadata/uid", "value": "u"}
-    assert test_text == {"op": "test", "path": key, "value": "{}"}
-    assert (replace["op"], replace["path"]) == ("add", key)
-    assert json.loads(replace["value"]) == STATUS
 
 
 @pytest.mark.parametrize(
@@ -159,21 +116,6 @@ def test_where_there_is_no_room_at_all_nothing_is_written() -> None:
     place = StatusAnnotation()
     seen = place.seen({"metadata": {"annotations": {"a": "x" * 262_100}}})
     assert place.fitted(STATUS, seen) is None
-
-
-def test_an_annotation_of_before_is_taken_away() -> None:
-    """Our definition took the place of Volcano's: the annotation says nothing new any more."""
-    place = StatusFields(instead=True)
-    seen = place.seen({**noted("{}"), "status": STATUS})
-    write = place.leftover(ABOUT, seen)
-    assert write is not None
-    assert (write.path.rpartition("/")[2], write.content_type) == ("q", JSON_PATCH)
-    assert write.body == [
-        {"op": "test", "path": "/metadata/uid", "value": "u"},
-        {"op": "remove", "path": "/metadata/annotations/volcano.sh~1card.status"},
-    ]
-    assert place.leftover(ABOUT, write.published) is None
-    assert write.published.status == STATUS
 
 
 @pytest.mark.parametrize("text", ["<A>", "a & b", "\u00e9\u2028", "\x7f\n\t\x00", '\\u003c "x"'])

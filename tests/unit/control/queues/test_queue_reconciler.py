@@ -16,8 +16,8 @@ from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports import report
 
-from ..fakes import a_world, denied, lost, refused, until
-from .queue_numbers import UID, numbers, one_more, seen, want
+from ..fakes import a_world, denied, lost, refused, stored, until
+from .queue_numbers import UID, a_reconciler, numbers, one_more, seen, want
 
 pytestmark = pytest.mark.fake_clock
 
@@ -36,14 +36,14 @@ class StatusServer:
         self.unreadable = False
         """Whether the version cannot be read from its answers."""
 
-    async def patch(self, path: str, body: Any, content_type: str) -> str:
+    async def patch(self, path: str, body: Any, **_: object) -> bytes:
         self.writes.append((asyncio.get_running_loop().time(), path, body))
         await asyncio.sleep(0)
         if self.hold is not None:
             await self.hold.wait()
         if self.answers:
             raise self.answers.pop(0)
-        return "" if self.unreadable else f"{1_000 + len(self.writes)}"
+        return b"" if self.unreadable else stored(1_000 + len(self.writes))
 
     @property
     def status(self) -> dict[str, Any]:
@@ -58,7 +58,7 @@ async def server() -> StatusServer:
 
 @pytest.fixture
 async def writer(server: StatusServer) -> AsyncIterator[QueueReconciler]:
-    writer = QueueReconciler(server, lambda: "2026-01-01T00:00:00Z", standalone=True)
+    writer = a_reconciler(server)
     yield writer
     writer.close()
 
@@ -166,7 +166,7 @@ async def test_a_condition_holds_since_it_held_though_somebody_took_the_status_a
 ) -> None:
     """Volcano writes its own status over ours all the time."""
     now = ["2026-01-01T00:00:00Z"]
-    writer = QueueReconciler(server, lambda: now[0], standalone=False)
+    writer = a_reconciler(server, lambda: now[0], standalone=False)
     seen(writer, {})
     want(writer, numbers(ledger))
     await until(lambda: server.writes)
@@ -276,7 +276,7 @@ async def test_another_state_of_the_queue_ends_the_pause_after_a_refusal(
 ) -> None:
     """While it is Closing Volcano's webhook refuses every update: its numbers are old."""
     old: list[int] = []
-    writer = QueueReconciler(server, lambda: "now", standalone=False, unwritten=old.append)
+    writer = a_reconciler(server, standalone=False, unwritten=old.append)
     server.answers = [refused(403)] * 6
     seen(writer, {"status": {"state": "Closing"}})
     want(writer, numbers(ledger))
@@ -319,7 +319,7 @@ async def test_a_write_that_fails_once_its_queue_is_gone_is_not_counted(
     server: StatusServer, ledger: Ledger
 ) -> None:
     old: list[int] = []
-    writer = QueueReconciler(server, lambda: "now", standalone=False, unwritten=old.append)
+    writer = a_reconciler(server, standalone=False, unwritten=old.append)
     server.hold = asyncio.Event()
     server.answers = [refused(503)]
     seen(writer, {})

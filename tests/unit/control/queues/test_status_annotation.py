@@ -13,8 +13,8 @@ from cardquota.control.queues import QueueReconciler, StatusAnnotation, StatusFi
 from cardquota.quota import vocabulary as v
 from cardquota.quota.ledger import Ledger
 
-from ..fakes import a_world, until
-from .queue_numbers import numbers, one_more, seen, want
+from ..fakes import a_world, stored, until
+from .queue_numbers import a_reconciler, numbers, one_more, seen, want
 
 pytestmark = pytest.mark.fake_clock
 
@@ -32,7 +32,7 @@ class QueueStore:
         self.landed: Callable[[], None] = lambda: None
         """Called when a write has landed, and is not answered yet."""
 
-    async def patch(self, path: str, body: Any, content_type: str) -> str:
+    async def patch(self, path: str, body: Any, *, content_type: str, **_: object) -> bytes:
         self.writes.append((path.rpartition("/")[2], content_type))
         if self.refusals:
             raise self.refusals.pop()
@@ -47,7 +47,7 @@ class QueueStore:
                 raise ApiError(409, "Conflict", "the object has been modified")
             self.notes |= body["metadata"]["annotations"]
         self.version += 1
-        made = str(self.version)
+        made = stored(self.version)
         self.landed()
         return made
 
@@ -83,12 +83,7 @@ def store() -> QueueStore:
 
 @pytest.fixture
 async def writer(store: QueueStore) -> AsyncIterator[QueueReconciler]:
-    writer = QueueReconciler(
-        store,
-        lambda: "2026-01-01T00:00:00Z",
-        standalone=False,
-        place=StatusAnnotation(),
-    )
+    writer = a_reconciler(store, standalone=False, place=StatusAnnotation())
     yield writer
     writer.close()
 
@@ -199,7 +194,7 @@ async def test_the_annotation_goes_once_the_status_has_the_numbers(
     """Our definition took the place of Volcano's."""
     store.notes[v.STATUS] = "{}"
     place = StatusFields(instead=True)
-    writer = QueueReconciler(store, lambda: "2026-01-01T00:00:00Z", standalone=False, place=place)
+    writer = a_reconciler(store, standalone=False, place=place)
     store.seen_by(writer)
     want(writer, numbers(ledger))
     await until(lambda: store.writes)

@@ -6,13 +6,12 @@ import pytest
 
 from builders import H200, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.control.queues import QueueReconciler
 from cardquota.control.queues.queue_reconciler import queue_status
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports import Waiting
 
-from ..fakes import a_world, until
-from .queue_numbers import numbers, seen, want
+from ..fakes import a_world, stored, until
+from .queue_numbers import a_reconciler, numbers, seen, want
 
 pytestmark = pytest.mark.fake_clock
 
@@ -25,11 +24,11 @@ class WaitingStore:
     def __init__(self) -> None:
         self.waiting: list[object] = []
 
-    async def patch(self, path: str, body: object, content_type: str) -> str:
+    async def patch(self, path: str, body: object, **_: object) -> bytes:
         await asyncio.sleep(0)
         assert isinstance(body, dict)
         self.waiting.append(body["status"]["waiting"])
-        return f"{1_000 + len(self.waiting)}"
+        return stored(1_000 + len(self.waiting))
 
 
 def waits(name: str, created: str) -> PodBody:
@@ -60,7 +59,7 @@ def test_t7_a_time_that_is_none_is_left_out(ledger: Ledger) -> None:
 
 async def test_t7_it_is_written_with_the_rest_and_goes_when_nobody_waits(ledger: Ledger) -> None:
     store = WaitingStore()
-    writer = QueueReconciler(store, lambda: LATE, standalone=True)
+    writer = a_reconciler(store)
     seen(writer, {})
     see(ledger, waits("early", EARLY))
     want(writer, numbers(ledger))

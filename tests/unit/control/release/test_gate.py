@@ -9,10 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from builders import GPU, H200, H200_MIG, H800_MPS, SHARED, a_node, a_pod, a_queue, see
+from builders import GPU, H200, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.cluster.api import ApiError
-from cardquota.cluster.writes import FencedWriter
 from cardquota.control.release import GateOpener, Opened, gate_patch
 from cardquota.quota import Stamp
 from cardquota.quota import vocabulary as v
@@ -38,7 +37,7 @@ from ..fakes import (
 pytestmark = pytest.mark.fake_clock
 
 POD = a_pod().in_queue("queue").naming(H200).asking_for(2).gated().managed().at_revision(7)
-QUEUE = a_queue().with_quota({H200: 3, H200_MIG: 3, H800_MPS: 3})
+QUEUE = a_queue().with_quota({H200: 3})
 PATH = "/api/v1/namespaces/team/pods/pod"
 
 
@@ -96,97 +95,29 @@ async def test_one_patch_with_its_preconditions_and_its_time_out() -> None:
     assert charged(ledger, H200) == 2
 
 
-async def test_the_pod_is_charged_before_anything_is_sent() -> None:
-    """E2: what is on its way counts."""
-    ledger, script = a_world(QUEUE, POD), Script(ours())
-    facts, stamp = assumed(ledger, POD, {H200: 2})
-    seen = []
-    script.on_call = lambda _: seen.append(charged(ledger, H200))
-    await opener(ledger, script).open(facts, stamp, GPU)
-    assert seen == [2]
-
-
-def patch_of(pod: PodBody, card: str, resource: str = GPU) -> dict[str, Any]:
-    nodes = (
-        a_node("mig").showing("NVIDIA-H200").with_slices("1g.18gb", 4),
-        a_node("mps").sharing("NVIDIA-H800", 4, memory="81559"),
-    )
-    ledger = a_world(QUEUE, *nodes, pod)
-    stamp = Stamp("queue", ((card, 2),), TERM)
-    patch = gate_patch(ledger, ledger.pods[pod.uid].facts, stamp, resource)
+def patch_of(pod: PodBody) -> dict[str, Any]:
+    ledger = a_world(QUEUE, pod)
+    stamp = Stamp("queue", ((H200, 2),), TERM)
+    patch = gate_patch(ledger, ledger.pods[pod.uid].facts, stamp, GPU)
     found: dict[str, Any] = json.loads(msgspec.json.encode(patch))
     return found
 
 
-def terms_of(patch: dict[str, Any]) -> list[list[tuple[str, str, list[str]]]]:
-    terms = patch["spec"]["affinity"]["nodeAffinity"][
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    ]["nodeSelectorTerms"]
-    return [
-        [(e["key"], e["operator"], list(e.get("values") or [])) for e in term["matchExpressions"]]
-        for term in terms
-    ]
-
-
 def test_the_stamps_say_what_is_charged_to_whom_and_whose_decision_it_was() -> None:
-    annotations = patch_of(POD, H200)["metadata"]["annotations"]
+    annotations = patch_of(POD)["metadata"]["annotations"]
     assert json.loads(annotations.pop(v.ALLOCATED)) == {H200: 2}
     assert annotations == {v.CHARGED_QUEUE: "queue", v.TERM: TERM}
 
 
 def test_i3_with_the_label_nothing_remains_that_others_wrote() -> None:
     """It would count beside it."""
-    patch = patch_of(POD.put(None, "metadata", "labels"), H200)["metadata"]
+    patch = patch_of(POD.put(None, "metadata", "labels"))["metadata"]
     assert patch["labels"] == {v.MANAGED: v.IS_MANAGED}
     assert patch["annotations"] == {
         v.ALLOCATED: json.dumps({H200: 2}),
         v.CHARGED_QUEUE: "queue",
         v.TERM: TERM,
     }
-
-
-def test_foreign_gates_are_kept() -> None:
-    """A merge patch replaces lists: the others have to be in it."""
-    patch = patch_of(POD.gated("example.com/a", "example.com/b"), H200)
-    gates = patch["spec"]["schedulingGates"]
-    assert [gate["name"] for gate in gates] == ["example.com/a", "example.com/b"]
-    assert patch_of(POD, H200)["spec"]["schedulingGates"] == []
-
-
-@pytest.mark.parametrize(
-    ("card", "resource", "expected"),
-    [
-        (H200, GPU, [(f"{GPU}.product", "In", "NVIDIA-H200")]),
-        (H200_MIG, "nvidia.com/mig-1g.18gb", [(f"{GPU}.product", "In", "NVIDIA-H200")]),
-        (
-            H800_MPS,
-            SHARED,
-            [
-                (f"{GPU}.product", "In", "NVIDIA-H800"),
-                (f"{GPU}.replicas", "In", "2"),
-                (f"{GPU}.sharing-strategy", "NotIn", "time-slicing"),
-                (f"{GPU}.memory", "Gt", "81407"),
-                (f"{GPU}.memory", "Lt", "82432"),
-            ],
-        ),
-    ],
-)
-def test_the_pod_is_bound_to_nodes_of_its_card(
-    card: str, resource: str, expected: list[tuple[str, str, str]]
-) -> None:
-    """P5: the product; for shared cards replicas, sharing strategy and memory too."""
-    (term,) = terms_of(patch_of(POD, card, resource))
-    assert term == [(key, operator, [value]) for key, operator, value in expected]
-
-
-def test_own_affinity_terms_stay_as_they_are_and_come_first() -> None:
-    """The API server lets a gated pod's affinity be narrowed only: nothing may be left out."""
-    own = [("zone", "In", ["a", "b"])], [("disk", "Exists", []), ("rack", "NotIn", ["x"])]
-    terms = terms_of(patch_of(POD.requiring(*own), H200))
-    assert len(terms) == 2
-    for term, before in zip(terms, own, strict=True):
-        assert term[: len(before)] == before
-        assert term[len(before) :] == [(f"{GPU}.product", "In", ["NVIDIA-H200"])]
 
 
 def test_a_pod_without_cards_gets_no_affinity() -> None:
@@ -239,7 +170,7 @@ async def test_a_refusal_for_the_term_is_no_fault_of_the_pod() -> None:
     script.would_answer = lambda _: ApiError(403, "Forbidden", text)
     facts, stamp = assumed(ledger, POD, {H200: 2})
     guard = ClosingGuard()
-    deciding = FencedWriter(script, lambda: 60.0, timeout=1.0, at_a_time=1, guard=guard)
+    deciding = a_writer(script, guard=guard)
     gate = GateOpener(ledger, deciding, a_writer(script), refused=lambda *_: heard.append("pod"))
     assert await gate.would_open(facts, stamp, GPU) == (Opened.TOO_LATE, "")
     guard.closed = False

@@ -18,19 +18,6 @@ from ..leader import GANG, THREE, Leader, leading, waiting
 pytestmark = [pytest.mark.usefixtures("soon"), pytest.mark.fake_clock]
 
 
-async def test_what_fits_is_opened_and_the_rest_is_told_why_it_waits() -> None:
-    """E2, section 9."""
-    pods = [waiting(f"p{n}").created(f"2026-01-01T00:00:0{n}Z") for n in range(5)]
-    async with leading(THREE, *pods) as leader:
-        await until(lambda: len(leader.told.events) == 2)
-        assert leader.opened == ["p0", "p1", "p2"]
-        assert [name for name, _, _ in leader.told.events] == ["p3", "p4"]
-        _, reason, text = leader.told.events[0]
-        assert reason == v.Reason.INSUFFICIENT_CARD
-        assert "requested <1>, total would be <4>, but capability is <3>" in text
-        assert charged(leader.ledger, H200) == 3
-
-
 async def test_told_once_per_reason_and_when_it_is_released() -> None:
     """Section 9: `QuotaReleased` only for those who were told to wait."""
     first, other = waiting("first", 3), a_pod("other").in_queue("queue").naming(H200)

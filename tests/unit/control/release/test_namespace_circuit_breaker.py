@@ -12,27 +12,6 @@ def fails(breaker: NamespaceCircuitBreaker, namespace: str, times: int = 3) -> N
         breaker.end(namespace, begun=breaker.begin(namespace), worked=False)
 
 
-def test_one_failure_is_nothing() -> None:
-    breaker = a_breaker()
-    fails(breaker, "a", 2)
-    assert [breaker.begin("a") for _ in range(20)] == [False] * 20
-    assert breaker.allows_patch("a")
-
-
-def test_a_tripped_namespace_has_a_quarter_of_the_slots_and_others_all() -> None:
-    breaker = a_breaker()
-    fails(breaker, "a")
-    fails(breaker, "b")
-    assert breaker.begin("a")
-    assert breaker.allows_patch("b")
-    assert breaker.begin("b")
-    assert not breaker.allows_patch("a")
-    assert not breaker.allows_patch("b")
-    assert breaker.allows_patch("c")
-    breaker.end("a", begun=True, worked=None)
-    assert breaker.allows_patch("b")
-
-
 def test_one_success_clears_it() -> None:
     breaker = a_breaker(1)
     fails(breaker, "a")

@@ -8,7 +8,6 @@ from builders import H200, Body, a_group, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.cluster.events import MESSAGE_BYTES
 from cardquota.control.release import AT_ONCE, PER_SECOND
-from cardquota.quota import Reason
 
 from .test_wait_reports import ToldWaits
 
@@ -109,32 +108,6 @@ def test_the_advice_stays_in_the_event_whoever_holds_how_many_cards() -> None:
     assert len(text) <= MESSAGE_BYTES
 
 
-def test_that_other_numbers_hold_now_is_told_to_nobody() -> None:
-    """Neither what is in use nor the quota: whoever wants to know asks."""
-    line = RenewedWaits(FOUR, HOLDER, *(waiting(f"p{n}") for n in range(40)))
-    line.look()
-    assert len(line.run()) == 40
-    other = HOLDER.with_uid("other").asking_for(1).stamped("queue", {H200: 1})
-    for revision in range(2, 6):
-        line.change(other, FOUR.with_quota({H200: 3 + revision % 2}).at_revision(revision))
-        assert line.run(1) == []
-        line.ledger.pod_gone("other")
-        line.look()
-        assert line.run(1) == []
-
-
-def test_another_reason_is_told() -> None:
-    line = RenewedWaits(FOUR, HOLDER, waiting("a"))
-    line.look()
-    line.run()
-    line.change(FOUR.closed().at_revision(2))
-    line.run(1)
-    assert [reason for _, reason, _ in line.events.events] == [
-        Reason.INSUFFICIENT_CARD,
-        Reason.QUEUE_NOT_OPEN,
-    ]
-
-
 def test_i5_thousands_who_get_another_reason_are_told_at_a_steady_rate_as_it_is_then() -> None:
     """Somebody closes the queue, and opens it."""
     line = RenewedWaits(FOUR, HOLDER, *(waiting(f"p{n:03}") for n in range(2 * AT_ONCE)))
@@ -168,18 +141,6 @@ def test_a_term_tells_again_what_an_earlier_one_of_ours_has_told() -> None:
     assert sorted(line.names[-6:]) == ["a", "b", "c", "d", "gang", "of-pods"]
     assert len(texts) == 6
     assert all("capability is <3>" in text for text in texts)
-
-
-def test_who_waits_no_more_is_told_nothing() -> None:
-    line = RenewedWaits(FOUR, HOLDER, waiting("a"), waiting("b"))
-    line.look()
-    line.run()
-    line.ledger.pod_gone("uid-a")
-    line.change(waiting("b").ungated().at_revision(2))
-    line.run(HALF_AN_HOUR)
-    assert len(line.names) == 2
-    line.reports.stop()
-    assert line.run(3_600) == []
 
 
 def test_a_group_that_asks_for_something_else_is_told_anew() -> None:

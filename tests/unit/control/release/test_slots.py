@@ -115,7 +115,7 @@ async def test_another_gang_of_a_queue_begins_once_the_first_has_most_of_its_slo
     assert not world.slots.may_start("queue")
     world.answer(gang, 8)
     assert world.slots.may_start("queue")
-    gang.close()
+    world.slots.close(gang)
     assert world.slots.may_start("queue")
     assert world.slots.wanted == 0
 
@@ -129,8 +129,8 @@ async def test_one_whose_namespace_is_tripped_holds_up_nobody_any_more() -> None
     world.answer(bad, 1, worked=False)
     assert world.slots.may_start("queue")
     assert not world.slots.may_start("other")
-    bad.close()
-    good.close()
+    world.slots.close(bad)
+    world.slots.close(good)
     assert world.slots.wanted == 0
 
 

@@ -131,16 +131,6 @@ def test_once_per_reason_however_many_others_were_told_since() -> None:
     assert reasons[1:] == [Reason.QUEUE_NOT_FOUND]
 
 
-def test_who_waits_for_a_group_is_told_which_was_probably_meant() -> None:
-    line = ToldWaits(FULL, a_group("train"), waiting("a").in_group("trian"))
-    line.look()
-    line.go_on()
-    line.now = 10.0
-    line.go_on()
-    (told,) = line.events.events
-    assert told[2].endswith("; create it, or did you mean <train>?")
-
-
 def test_who_waits_for_a_group_is_told_if_it_does_not_come_for_a_while() -> None:
     line = ToldWaits(a_queue().with_quota({H200: 0}), waiting("a").in_group("g"))
     see(line.ledger, waiting("b").in_group("h"))

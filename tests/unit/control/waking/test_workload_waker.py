@@ -4,14 +4,14 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from msgspec import Raw
 
 from builders import CARDS, H200, a_ledger, a_namespace, a_pod, a_queue, see
 from builders.pod import PodBody
-from cardquota.cluster.api import OutcomeUnknown
+from cardquota.cluster.api import Client, OutcomeUnknown
 from cardquota.cluster.watch import ChangeNotifier, watched_kinds
 from cardquota.control import workload_waker
 from cardquota.control.workload_waker import (
@@ -62,8 +62,9 @@ class WakingStage:
         self.counted = 0
         self.fails = False
         loop = asyncio.get_running_loop()
+        client = cast("Client", self)
         self.waker = WorkloadWaker(
-            self.ledger, self.notifier, self, loop.time, self._count, wall_clock=loop.time
+            self.ledger, self.notifier, client, loop.time, self._count, wall_clock=loop.time
         )
 
     def _count(self) -> None:

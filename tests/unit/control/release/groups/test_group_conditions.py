@@ -50,38 +50,6 @@ async def groups_of(*things: Body, **options: Any) -> AsyncIterator[tuple[Leader
         yield leader, StoredGroups(leader, *(one for one in things if isinstance(one, GroupBody)))
 
 
-async def test_a_group_that_waits_says_what_its_event_says() -> None:
-    things = THREE, HOLDER, GANG, member("a"), member("b")
-    async with groups_of(*things) as (leader, groups):
-        await until(lambda: groups.condition("gang"))
-        found = groups.condition("gang")
-        assert (found["type"], found["status"]) == ("Unschedulable", "True")
-        assert (found["reason"], found["transitionID"]) == ("InsufficientCardQuota", TERM)
-        place = "number <1> of <1> that wait in Queue <queue>"
-        assert found["message"] == f"{SHORT}; {place}; held by holder 3"
-        (event,) = (text for who, _, text in leader.told.events if who == "gang")
-        assert event == found["message"]
-        assert groups.status("gang")["phase"] == "Pending"
-        assert groups.status("gang")["columns"] == {"cards": f"{H200} 2"}
-
-
-async def test_and_when_it_is_let_through_that_instead() -> None:
-    things = THREE, HOLDER, GANG, member("a"), member("b")
-    async with groups_of(*things) as (leader, groups):
-        await until(lambda: groups.condition("gang"))
-        leader.ledger.pod_gone(HOLDER.uid)
-        leader.releaser.wake()
-        await until(lambda: groups.status("gang")["phase"] == "Inqueue")
-        found = groups.condition("gang")
-        assert (found["type"], found["reason"]) == ("Scheduled", v.RELEASED)
-        assert found["message"] == "Queue <queue> has let the group start"
-        leader.see(runs(member("a")), runs(member("b")))
-        await until(lambda: groups.status("gang")["phase"] == "Running")
-        since = found["lastTransitionTime"]
-        assert groups.condition("gang") == {**found, "lastTransitionTime": since}
-        assert groups.status("gang")["running"] == 2
-
-
 async def test_a_group_that_loses_a_member_is_unknown_until_it_runs_again() -> None:
     """With the reason why it does not, whether another pod waits in its place or none is there."""
     a, b = runs(member("a"), 1), runs(member("b"), 1)
@@ -105,21 +73,6 @@ async def test_a_group_that_loses_a_member_is_unknown_until_it_runs_again() -> N
         assert groups.status("gang")["phase"] == "Unknown"
         leader.see(runs(member("c")))
         await until(lambda: groups.status("gang")["phase"] == "Running")
-        assert groups.condition("gang")["type"] == "Scheduled"
-
-
-async def test_a_completed_group_keeps_its_counts_when_its_pods_are_cleaned_up() -> None:
-    a, b = runs(member("a"), 1), runs(member("b"), 1)
-    async with groups_of(THREE, GANG, a, b) as (leader, groups):
-        leader.see(a.in_phase("Succeeded").at_revision(2), b.in_phase("Succeeded").at_revision(2))
-        await until(lambda: groups.status("gang").get("phase") == "Completed")
-        assert groups.status("gang")["succeeded"] == 2
-        leader.ledger.pod_gone(a.uid)
-        leader.ledger.pod_gone(b.uid)
-        leader.releaser.wake()
-        await asyncio.sleep(60)
-        found = groups.status("gang")
-        assert (found["phase"], found["succeeded"], found["running"]) == ("Completed", 2, 0)
         assert groups.condition("gang")["type"] == "Scheduled"
 
 

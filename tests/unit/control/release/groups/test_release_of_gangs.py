@@ -121,15 +121,6 @@ async def test_what_is_held_is_told_though_the_group_heard_that_nothing_was() ->
         assert "Queue <queue> holds for the group: <NVIDIA-H200> <2>" in second
 
 
-async def test_a_gang_that_does_not_fit_is_told_as_a_whole() -> None:
-    """E2: the group and its members hear the sum."""
-    gang = [waiting(name, 2).in_group("gang") for name in ("a", "b")]
-    async with leading(THREE, GANG, *gang) as leader:
-        await until(lambda: {who for who, _, _ in leader.told.events} == {"a", "b", "gang"})
-        assert all("requested <4>" in text for _, _, text in leader.told.events)
-        assert leader.script.calls == []
-
-
 async def test_a_member_whose_gate_could_not_be_opened_keeps_its_place() -> None:
     """The reservation stands: nobody else gets the card, and the member is tried again."""
     gang = [waiting(name).in_group("gang") for name in ("a", "b")]

@@ -1,4 +1,4 @@
-"""What became of a write on a pod of which nobody knows whether it landed.
+"""What writes of pods have in common, and what became of one that was not answered.
 
 Reading alone proves nothing: a write may land long after its time-out. So another write is sent
 under the same resourceVersion, until one of the two has won.
@@ -7,7 +7,7 @@ under the same resourceVersion, until one of the two has won.
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Final
+from typing import Any
 
 import msgspec
 
@@ -16,21 +16,24 @@ from ...quota.pods.pod_facts import PodFacts
 from ...quota.words import logged
 from ..api.api_error import ApiError, OutcomeUnknown
 from ..api.backoff import Backoff
-from .fenced_writer import FencedWriter, TooLateError
-from .pod_patch import pod_path, precondition
+from .fenced_writer import FencedWriter, TooLateError, decode_stored
 
 _LOG = logging.getLogger(__name__)
 
 
-class _ReadMeta(msgspec.Struct, rename="camel"):
-    resource_version: str = "0"
+def precondition(facts: PodFacts) -> dict[str, Any]:
+    """Metadata of a patch that lands on this pod as it was seen, or not at all (409)."""
+    return {"uid": facts.uid, "resourceVersion": str(facts.revision)}
 
 
-class _ReadPod(msgspec.Struct):
-    metadata: _ReadMeta
+def pod_path(facts: PodFacts) -> str:
+    """The pod's path at the API server."""
+    return f"/api/v1/namespaces/{facts.namespace}/pods/{facts.name}"
 
 
-_REVISION: Final = msgspec.json.Decoder(_ReadPod)
+def guard(facts: PodFacts) -> dict[str, Any]:
+    """Metadata that gives the pod our label; none if it has it, whatever the value."""
+    return {} if facts.labelled else {"labels": {v.MANAGED: v.IS_MANAGED}}
 
 
 async def settle_pod(
@@ -87,7 +90,7 @@ async def _read(writer: FencedWriter, facts: PodFacts) -> bytes | None:
     """
     try:
         pod = await writer.get(pod_path(facts))
-        revision = int(_REVISION.decode(pod).metadata.resource_version)
+        revision = int(decode_stored(pod).metadata.resource_version)
     except ApiError as error:
         if error.status == 404:
             return None
