@@ -172,11 +172,6 @@ def test_priority_strategy_and_generation() -> None:
     assert not a_queue().facts().fifo
 
 
-def test_q4_the_status_keeps_the_last_good_quota() -> None:
-    queue = a_queue().having_reported(H200, 3, GPU).having_reported(H800, 2, None)
-    assert queue.facts().recorded == {H200: (GPU, 3), H800: ("", 2)}
-
-
 @pytest.mark.parametrize("queue", [a_queue(), a_queue().closed(), a_queue().in_state("Closed")])
 def test_q8_a_queue_that_is_being_deleted_takes_nothing_new(queue: QueueBody) -> None:
     """A finalizer keeps it for a while: then it would go from under its pods."""
