@@ -55,7 +55,7 @@ def test_p3_a_pod_that_is_bound_or_gone_depends_on_no_node() -> None:
     ledger.pod_gone("q")
     see(ledger, SMALL.labelled("pool", "other"))
     assert dict(ledger.pods[POOL.uid].charge) == {H800: 1}
-    assert ledger.nodes.take_moved() == []
+    assert ledger.nodes.selection.take_moved() == []
 
 
 def test_p3_a_pod_of_a_daemon_set_waits_without_quota_while_its_node_has_no_card() -> None:

@@ -11,12 +11,11 @@ from itertools import islice
 from typing import Final
 
 from ...amounts import QuantityError, whole
-from ...kept_objects import TooMuch
 from ...ledger.groups.group_facts import GroupFacts, group_facts, minimum_problem
 from ...ledger.groups.group_names import queue_said
 from ...ledger.groups.group_request import GroupRequest, group_request
 from ...ledger.ledger_reader import LedgerReader
-from ...limits import RESOURCES
+from ...limits import RESOURCES, Excess
 from ...messages import group_messages, request_messages
 from ...objects.meta import ResourceList
 from ...objects.pod_group import WrittenPodGroup
@@ -87,7 +86,7 @@ def judge_group_write(
     return verdict._replace(warnings=warnings)
 
 
-def _too_much(ledger: LedgerReader, facts: GroupFacts) -> TooMuch | None:
+def _too_much(ledger: LedgerReader, facts: GroupFacts) -> Excess | None:
     return ledger.kept_groups.too_much(facts.key, facts.namespace, facts.kept_size)
 
 
