@@ -17,7 +17,6 @@ from builders import (
     CARDS,
     H200,
     H800,
-    R4090,
     Body,
     a_group,
     a_ledger,
@@ -132,25 +131,6 @@ def test_e6_a_groups_priority_class_counts_whichever_is_seen_first() -> None:
 
 def a_ledger_of(*things: Body | Class) -> Ledger:
     return told(map(ToldEvent, things))
-
-
-def test_d8_a_node_made_again_with_another_card_charges_only_who_is_bound_to_it_then() -> None:
-    old, new = (a_node("n").with_cards(card, 8).with_uid(card) for card in (H200, H800))
-    before = a_pod("before").in_queue("red").asking_for(1).on_node("n")
-    after = a_pod("after").in_queue("red").asking_for(2).on_node("n")
-    queue = a_queue("red").with_quota({R4090: 9})
-    expected = {
-        ("red", H200): Totals(requested=1, allocated=1),
-        ("red", H800): Totals(requested=2, allocated=2),
-    }
-    first = [(ToldEvent(before), ToldEvent(old)), (ToldEvent(old), ToldEvent(before))]
-    then = [ToldEvent(old, gone=True), ToldEvent(new)]
-    for beginning in first:
-        for place in range(3):
-            for last in permutations((ToldEvent(after), ToldEvent(queue))):
-                events = [*beginning, *then]
-                events.insert(2 + place, ToldEvent(before.at_revision(2)))
-                assert totals(told([*events, *last])) == expected
 
 
 DCU, HCU = "hygon.com/dcu", "hygon.com/hcu"

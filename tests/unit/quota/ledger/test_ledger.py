@@ -26,12 +26,6 @@ from ..red_queue import POD, RED, UNNAMED, a_cluster, totals
 # --- section 6 --------------------------------------------------------------------------------
 
 
-def test_p6_not_of_card_pods_where_the_setting_says_so() -> None:
-    ledger = a_ledger(*CARDS, RED, POD.with_cpu("1"), exempt_cpu_memory=True)
-    see(ledger, a_pod("no-cards").in_queue("red").with_cpu("2"))
-    assert totals(ledger, "cpu") == (2_000, 2_000, 0, 0)
-
-
 def test_i3_a_pod_that_got_past_admission_is_counted_and_told_of() -> None:
     ledger = a_cluster(a_pod().asking_for(1).in_queue("red").on_node("h800-a"))
     assert totals(ledger, H800) == (1, 0, 1, 0)
@@ -60,32 +54,6 @@ def test_a_pod_that_does_not_concern_us_any_more_is_dropped() -> None:
 
 
 # --- D8: what running pods are charged stays ----------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "later",
-    [
-        a_node("h200-a").with_cards(H800, 8),
-        a_node("h200-a").showing(H200),
-        a_node("h200-a").offering(8),
-        a_node("h200-a").with_cards(H800, 8).with_uid("another"),
-    ],
-)
-def test_d8_a_node_that_changes_changes_nothing_for_who_runs_there(later: Body) -> None:
-    ledger = a_cluster(a_pod().in_queue("red").asking_for(1).on_node("h200-a"))
-    see(ledger, later)
-    assert totals(ledger) == (1, 0, 1, 0)
-    see(ledger, RED.with_quota({H800: 9}))
-    assert totals(ledger) == (1, 0, 1, 0)
-    ledger.node_gone("h200-a")
-    assert totals(ledger) == (1, 0, 1, 0)
-
-
-def test_e10_a_stamped_pod_is_charged_by_its_stamp_whatever_else_it_says() -> None:
-    ledger = a_cluster(POD.stamped("red", {H200: 2}).on_node("h200-a"))
-    assert totals(ledger) == (2, 0, 2, 0)
-    see(ledger, POD.in_queue("blue").stamped("red", {H200: 2}).at_revision(2))
-    assert totals(ledger) == (2, 2, 0, 0)
 
 
 # --- E3: bound to another model than it was let through for --------------------------------------
@@ -211,18 +179,6 @@ def test_e10_a_pod_let_through_with_a_choice_counts_with_the_card_of_its_node() 
     assert totals(ledger) == (0, 0, 0, 0)
     assert totals(ledger, H800) == (1, 0, 1, 0)
     assert drift(ledger) == {}
-
-
-def test_e10_a_stamp_without_cards_stays_so() -> None:
-    ledger = a_cluster(POD.stamped("red", {}).on_node("h800-a"))
-    assert totals(ledger, H800) == (0, 0, 0, 0)
-
-
-def test_d8_a_kind_of_card_that_becomes_known_is_counted_for_those_who_ask() -> None:
-    ledger = a_cluster(a_pod().in_queue("red").asking_for(2, "new.example/xpu").on_node("x"))
-    assert totals(ledger, "XPU") == (0, 0, 0, 0)
-    see(ledger, a_node("x").with_cards("XPU", 8, "new.example/xpu"))
-    assert totals(ledger, "XPU") == (2, 0, 2, 0)
 
 
 # --- stale and repeated events ------------------------------------------------------------------
