@@ -87,7 +87,7 @@ class InadmissibleClasses:
         """Of each dimension the first class after a place with enough room; the last of them first.
 
         Costs a step for each different amount that is needed: few of a card, 20,000 of cpu or
-        memory at worst, which is about a millisecond.
+        memory at worst, which is about 10 ms.
         """
         found = list[tuple[Room, InadmissibleClass]]()
         for room, rows in self._by_need.items():
