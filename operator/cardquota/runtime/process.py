@@ -5,6 +5,7 @@ import gc
 import logging
 import sys
 from datetime import UTC, datetime
+from time import thread_time
 from typing import Final, NoReturn
 
 import msgspec
@@ -56,10 +57,11 @@ _YOUNG: Final = 10_000
 of 700 is used up by two reviews."""
 _MIDDLE: Final = 2
 """Collections of the young after which what survived them is traversed too: up to 9 ms."""
-_OLD: Final = 500
-"""Of these, until all that is not frozen is traversed: after 10 million objects that stayed."""
-_COLLECTED: Final = 0.1
-"""Seconds: what is young costs some 0.3 ms, and 10 ms after a busy turn."""
+_OLD: Final = 5_000
+"""Of these, until all that is not frozen is traversed: after some minutes of nothing but work."""
+_LOOKED_AFTER: Final = 0.1
+_WORK: Final = 0.05
+"""Seconds of work whose objects are collected at one time: about a millisecond."""
 
 
 def spare_what_stays() -> None:
@@ -74,11 +76,14 @@ def spare_what_stays() -> None:
 
 
 async def collect_young() -> NoReturn:
-    """Collect what is young ten times a second, whatever Python counts, until cancelled.
+    """Collect what is young after each 50 ms of work, whatever Python counts, until cancelled.
 
     Python takes what is freed off what is new. So while records that were frozen are replaced by
     new ones, it collects nothing, and then 300,000 at once, which held up the loop for 200 ms.
     """
+    since = thread_time()
     while True:
-        await asyncio.sleep(_COLLECTED)
-        gc.collect(1)
+        await asyncio.sleep(_LOOKED_AFTER)
+        if thread_time() - since >= _WORK:
+            gc.collect(1)
+            since = thread_time()
