@@ -11,6 +11,7 @@ _SHARED = {
     "tests/integration/status/": "product_plane",
     "tests/integration/ways_round/": "product_plane",
     "tests/conformance/test_on_plane.py": "product_plane",
+    "tests/integration/dev/test_autoscaling.py": "product_plane",
     "tests/integration/dev/test_product.py": "product_plane",
     "tests/integration/extender/": "extender_plane",
     "tests/integration/api/": "plane",

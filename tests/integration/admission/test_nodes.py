@@ -2,96 +2,15 @@
 
 import pytest
 
-from builders import GPU, H200, a_node
+from builders import GPU, a_node
 from cardquota.quota import vocabulary as v
-from integration.asking import ask, metric
+from integration.asking import metric
 from integration.own_node import a_node_of
-from integration.roomy_nodes import T1000
 from integration.team import Team
 
 
 def allocatable(team: Team, card: str) -> float:
     return metric(team.cluster, "cardquota_cluster_card_allocatable", card=card)
-
-
-@pytest.mark.parametrize(
-    "labels",
-    [
-        {f"{GPU}.product": "", f"{GPU}.memory": "1"},
-        {
-            f"{GPU}.product": "A",
-            f"{GPU}.memory": "1",
-            "huawei.com/Ascend910.product": "B",
-            "huawei.com/Ascend910.memory": "1",
-        },
-        {
-            f"{GPU}.product": "A",
-            f"{GPU}.memory": "lots",
-            f"{GPU}.replicas": "x",
-            f"{GPU}.sharing-strategy": "mps",
-        },
-    ],
-)
-def test_bad_labels_hurt_nobody_else(team: Team, labels: dict[str, str]) -> None:
-    """D9: that node's cards are not counted, the others' are, and pods are judged as before."""
-    team.has_queue({T1000: 3})
-    before = {card: allocatable(team, card) for card in (H200, T1000)}
-    node = a_node(f"{team.prefix}-bad")
-    for key, value in labels.items():
-        node = node.labelled(key, value)
-    with a_node_of(team, node.offering(4, f"{GPU}.shared")):
-        assert team.create(team.a_pod("a", 3, T1000)).ok
-        team.until_open("a")
-        assert team.create(team.a_pod("b", 1, T1000)).reason == v.Reason.INSUFFICIENT_CARD
-        assert {card: allocatable(team, card) for card in before} == before
-
-
-def test_a_node_that_counts_a_card_by_another_resource_is_reported_and_not_counted(
-    team: Team,
-) -> None:
-    """D7: the first stays, for everybody."""
-    team.has_queue({T1000: 3})
-    before = allocatable(team, T1000)
-    node = a_node(f"{team.prefix}-other").with_cards(T1000, "4", "amd.com/gpu")
-    with a_node_of(team, node):
-        path = f"/api/v1/namespaces/default/events?fieldSelector=involvedObject.name={node.name}"
-
-        def told() -> list[str]:
-            events = ask(team.cluster, "GET", path).body["items"]
-            return [e["message"] for e in events if e["reason"] == v.NOT_COUNTED]
-
-        (message,) = team.until(told, "reported")
-        assert message == (
-            f"cards of node <{node.name}> are not counted: card <{T1000}> is counted as {GPU} on "
-            "other nodes, but as amd.com/gpu here; correct the node's labels or its device plugin"
-        )
-        assert allocatable(team, T1000) == before
-        other = team.create(team.a_pod("a", 0, T1000).asking_for(1, "amd.com/gpu"))
-        assert other.reason == v.Reason.INVALID_CARD
-        assert f"is counted as {GPU}, but the containers ask for amd.com/gpu" in other.message
-        assert team.create(team.a_pod("b", 3, T1000)).ok
-        team.until_open("b")
-
-
-def test_labels_that_vanish_change_nothing_for_who_runs_there(team: Team) -> None:
-    """D8, and D1: the number is allocatable, whatever the label `count` says."""
-    card = f"{team.prefix}-card"
-    node = a_node(f"{team.prefix}-bare").with_cards(card, "4").labelled(f"{GPU}.count", "9")
-    with a_node_of(team, node):
-        team.until(lambda: allocatable(team, card) == 4, "counted")
-        team.has_queue({card: 2})
-        assert team.create(team.a_pod("a", 2, card)).ok
-        team.until_bound("a")
-        team.until_row(card, allocated=2)
-        bare = {"metadata": {"labels": {f"{GPU}.product": None, f"{GPU}.memory": None}}}
-        assert team.patch(node, bare).ok
-        team.until(lambda: allocatable(team, card) == 0, "not offered")
-        refused = team.create(team.a_pod("b", 1, card))
-        assert refused.reason == v.Reason.INSUFFICIENT_CARD
-        assert "requested <1>, total would be <3>, but capability is <2>" in refused.message
-        assert team.row(card)["allocated"] == 2
-        assert team.delete(team.a_pod("a")).ok
-        team.until_row(card, allocated=0, requested=0)
 
 
 def test_a_new_kind_of_card_is_known_as_soon_as_its_node_is(team: Team) -> None:

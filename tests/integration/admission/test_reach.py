@@ -1,13 +1,8 @@
 """Which pods reach us at all, and how strict we are where (section 2)."""
 
-import json
-
-import pytest
-
 from builders import H200, a_namespace, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.messages import queue_messages
 from cardquota_dev.testing import Cluster
 from integration.asking import MERGE, ask, metric
 from integration.team import Team, let_through
@@ -40,17 +35,6 @@ def test_pods_without_cards_and_queues_never_reach_us(team: Team) -> None:
     assert reviews(team) == before + 1
 
 
-@pytest.mark.parametrize(("policy", "mode"), [("Gate", None), (None, None), (None, "enforced")])
-def test_e2_a_pod_is_reviewed_once(team: Team, policy: str | None, mode: str | None) -> None:
-    """Whatever the queue does with pods that lack room, and whatever the namespace demands."""
-    team.has_queue(team.a_queue({H200: 1}).with_policy(policy))
-    mark(team, mode)
-    before = reviews(team)
-    reply = team.create(team.a_pod("a", 1, H200))
-    assert reviews(team) == before + 1
-    assert reply.body["metadata"]["labels"][v.MANAGED] == v.IS_MANAGED
-
-
 def test_kube_system_never_reaches_us(product_plane: Cluster, team: Team) -> None:
     """Exempt namespaces: not even with a card in a queue that does not exist."""
     before = reviews(team)
@@ -58,51 +42,6 @@ def test_kube_system_never_reaches_us(product_plane: Cluster, team: Team) -> Non
     pod["metadata"]["namespace"] = "kube-system"
     assert ask(product_plane, "POST", "/api/v1/namespaces/kube-system/pods?dryRun=All", pod).ok
     assert reviews(team) == before
-
-
-def test_without_a_queue_a_pod_is_admitted_ungated(team: Team) -> None:
-    """Section 2 (decided); one that names a card hears that no quota applies."""
-    quiet, told = team.create(stock("a")), team.create(stock("b").naming(H200))
-    assert let_through(quiet.body)
-    assert let_through(told.body)
-    assert quiet.warnings == ()
-    assert told.warnings == (queue_messages.card_without_queue(H200),)
-
-
-def test_a_gate_that_nobody_would_open_is_taken_away(team: Team) -> None:
-    """Written by a user on a pod without a queue; foreign gates stay."""
-    reply = team.create(stock("a").gated("example.com/other"))
-    assert [gate["name"] for gate in reply.body["spec"]["schedulingGates"]] == ["example.com/other"]
-
-
-def test_an_enforced_namespace_demands_a_queue(team: Team) -> None:
-    mark(team, "enforced")
-    team.until(lambda: not team.create(stock("a"), dry=True).ok, "enforced")
-    reason, text = team.refused(stock("a"))
-    assert reason == v.Reason.QUEUE_NOT_FOUND
-    assert text.startswith(
-        "the pod requests <1> of <nvidia.com/gpu> but names no queue, and namespace "
-        f"<{team.namespace}> requires one"
-    )
-    assert team.create(a_pod("plain")).ok
-
-
-def test_an_enforced_namespace_refuses_devices_that_cannot_be_counted(team: Team) -> None:
-    """P7: claims of Dynamic Resource Allocation; elsewhere they are admitted, with a Warning."""
-    team.has_queue({H200: 3})
-    claim = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
-    pod = team.a_pod("a").with_spec(resourceClaims=claim)
-    reply = team.create(pod, dry=True)
-    assert reply.ok
-    assert reply.warnings == (
-        "no quota counts devices claimed by spec.resourceClaims or from a DeviceClass",
-    )
-    mark(team, "enforced")
-    team.until(lambda: not team.create(pod, dry=True).ok, "enforced")
-    for asked in (pod, a_pod("b").with_spec(resourceClaims=claim)):
-        reply = team.create(asked)
-        assert reply.reason == v.Reason.DEVICE_CLAIMED
-        assert "cannot be counted by card" in reply.message
 
 
 def test_nor_does_it_admit_devices_of_a_device_class_asked_for_as_a_resource(
@@ -134,20 +73,6 @@ def test_nor_does_it_admit_devices_of_a_device_class_asked_for_as_a_resource(
     team.until(lambda: team.create(a_pod("c").asking_for(1, given), dry=True).ok, "its end is seen")
 
 
-def test_an_audited_namespace_refuses_and_gates_nothing(team: Team) -> None:
-    """A Warning says what would be; what fits hears nothing."""
-    queue = team.has_queue({H200: 3})
-    mark(team, "audit")
-    never = team.a_pod("never", 5, H200)
-    team.until(lambda: team.create(never, dry=True).ok, "audited")
-    reply = team.create(never)
-    fits = team.create(team.a_pod("fits", 1, H200))
-    assert let_through(reply.body)
-    assert let_through(fits.body)
-    assert reply.warnings[1:] == (queue_messages.card_in_audit(H200),)
-    assert reply.warnings[0].startswith("audit: would not be let through: Queue <" + queue)
-
-
 def test_a_namespace_that_is_off_is_left_alone(team: Team) -> None:
     before = reviews(team)
     mark(team, "off")
@@ -156,21 +81,6 @@ def test_a_namespace_that_is_off_is_left_alone(team: Team) -> None:
     assert reply.ok
     assert let_through(reply.body)
     assert reviews(team) == before
-
-
-def test_the_default_queue_of_a_namespace(team: Team) -> None:
-    """Section 2: of card pods that name none; other pods stay outside."""
-    queue = team.has_queue({H200: 3})
-    mark(team, queue=queue)
-    team.until(
-        lambda: not let_through(team.create(stock("a"), dry=True).body), "default queue seen"
-    )
-    assert not let_through(team.create(stock("a")).body)
-    assert let_through(team.create(a_pod("plain")).body)
-    five = stock("five").asking_for(5)
-    assert team.create(five).reason == v.Reason.INSUFFICIENT_CARD
-    team.until_open("a")
-    assert team.pod("a")["metadata"]["annotations"][v.CHARGED_QUEUE] == queue
 
 
 def test_the_queue_of_a_namespace_is_a_default_only(team: Team) -> None:
@@ -182,12 +92,12 @@ def test_the_queue_of_a_namespace_is_a_default_only(team: Team) -> None:
     assert team.pod("a")["metadata"]["annotations"][v.CHARGED_QUEUE] == mine
 
 
-@pytest.mark.parametrize("user", ["tenant", "somebody"])
-def test_a_false_mirror_pod_is_judged_like_any(team: Team, user: str) -> None:
-    """E9: only the kubelet creates static pods' images."""
-    team.has_queue({H200: 3})
-    body = team.wire(
-        team.a_pod("a", 5, H200).annotated("kubernetes.io/config.mirror", json.dumps(user))
-    )
-    reply = ask(team.cluster, "POST", team.path(a_pod()), body)
-    assert not reply.ok
+def test_e2_a_pod_is_reviewed_once(team: Team) -> None:
+    """Whatever the queue does with pods that lack room, and whatever the namespace demands."""
+    for name, policy, mode in (("a", "Gate", None), ("b", None, None), ("c", None, "enforced")):
+        team.has_queue(team.a_queue({H200: 1}, name).with_policy(policy), name)
+        mark(team, mode)
+        before = reviews(team)
+        reply = team.create(team.a_pod(name, 1, H200, queue=name))
+        assert reviews(team) == before + 1
+        assert reply.body["metadata"]["labels"][v.MANAGED] == v.IS_MANAGED

@@ -9,8 +9,6 @@ import yaml
 from cardquota_dev.build import definitions
 from cardquota_dev.build.definitions import (
     JOB_SET,
-    PYTORCH_JOB,
-    ForeignDefinition,
     definition_file,
 )
 from cardquota_dev.failure import PlaneError
@@ -18,18 +16,12 @@ from cardquota_dev.failure import PlaneError
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize(
-    ("wanted", "name"),
-    [(JOB_SET, "jobsets.jobset.x-k8s.io"), (PYTORCH_JOB, "pytorchjobs.kubeflow.org")],
-)
-def test_a_definition_is_kept(
-    wanted: ForeignDefinition, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_definition_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(definitions, "cache", lambda: tmp_path / "controlplane")
-    file = definition_file(wanted)
-    assert yaml.safe_load(file.read_text())["metadata"]["name"] == name
+    file = definition_file(JOB_SET)
+    assert yaml.safe_load(file.read_text())["metadata"]["name"] == "jobsets.jobset.x-k8s.io"
     monkeypatch.setattr(definitions, "go", lambda: tmp_path / "no-go")
-    assert definition_file(wanted) == file
+    assert definition_file(JOB_SET) == file
     assert list(file.parent.iterdir()) == [file]
 
 

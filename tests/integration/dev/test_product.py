@@ -2,15 +2,12 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from cardquota_dev.plane.process import Process
-from cardquota_dev.testing import Cluster, eventually, running_plane
+from cardquota_dev.testing import Cluster
 
 BROKEN = """
 apiVersion: scheduling.volcano.sh/v1beta1
@@ -61,21 +58,3 @@ def test_the_product_is_its_service_account(product_plane: Cluster) -> None:
     assert "system:masters" not in who.stdout
     secrets = product_plane.kubectl(flag, "get", "secrets", "-n", "kube-system")
     assert "Forbidden" in secrets.stderr
-
-
-@pytest.mark.plane
-@pytest.mark.disruptive
-def test_a_dead_replica_comes_back_while_the_other_answers(tmp_path: Path) -> None:
-    with running_plane(tmp_path / "plane", replicas=2) as plane:
-        before = plane.state.process("cardquota-0")
-
-        def another() -> Process | None:
-            now = plane.state.process("cardquota-0")
-            return now if now.pid != before.pid and now.alive else None
-
-        os.kill(before.pid, signal.SIGKILL)
-        eventually(lambda: refused(plane), "the other replica answers")
-        after = eventually(another, "another replica")
-        assert after is not None
-        assert after.address == before.address
-        assert refused(plane)

@@ -29,14 +29,24 @@ def rows(text: str, node: str) -> list[list[str]]:
 
 
 def test_the_cluster(one_node: SharedCards) -> None:
+    """For people; and for programs the same as a replica says."""
     one_node.placed("held", 1024)
+    node = one_node.node(1)
     done = inspect(one_node)
     assert done.returncode == 0, done.stderr
-    assert rows(done.stdout, one_node.node(1)) == [
+    assert rows(done.stdout, node) == [
         ["0", "1024/16276", "MiB", "healthy", "1"],
         ["1", "0/16276", "MiB", "healthy", "0"],
     ]
     assert "Total: " in done.stdout
+    done = inspect(one_node, node, "-o", "json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == inspected(one_node.plane, 0, node)
+    whole = json.loads(inspect(one_node, "-o", "json").stdout)
+    assert node in [row["name"] for row in whole["nodes"]]
+    done = inspect(one_node, "there-is-no-such-node")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "<there-is-no-such-node>" in done.stderr
 
 
 def test_one_node_with_its_pods(three_nodes: SharedCards) -> None:
@@ -47,20 +57,3 @@ def test_one_node_with_its_pods(three_nodes: SharedCards) -> None:
     assert three_nodes.node(1) not in done.stdout
     found = rows(done.stdout, three_nodes.node(2))
     assert ["0", f"{three_nodes.namespace}/held", "1024", "MiB", "assumed"] in found
-
-
-def test_for_programs(one_node: SharedCards) -> None:
-    """The same as a replica says."""
-    one_node.placed("held", 1024)
-    node = one_node.node(1)
-    done = inspect(one_node, node, "-o", "json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == inspected(one_node.plane, 0, node)
-    whole = json.loads(inspect(one_node, "-o", "json").stdout)
-    assert node in [row["name"] for row in whole["nodes"]]
-
-
-def test_an_unknown_node(one_node: SharedCards) -> None:
-    done = inspect(one_node, "there-is-no-such-node")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "<there-is-no-such-node>" in done.stderr

@@ -90,43 +90,6 @@ def test_b10_pods_wait_for_the_memory_of_their_queue(card: OneCard) -> None:
     card.bound("c")
 
 
-def test_b10_a_service_over_its_memory_is_refused(card: OneCard) -> None:
-    team = card.team
-    queue = team.has_queue({card.row: PART})
-    assert team.create(card.asking("a")).ok
-    card.bound("a")
-    reason, text = team.refused(card.asking("b"))
-    assert text.startswith(
-        f"Queue <{queue}> has insufficient <{card.row}> quota: requested <{PART}>, "
-        f"total would be <{2 * PART}>, but capability is <{PART}>"
-    ), (reason, text)
-
-
-def test_b10_a_queue_without_a_row_has_none(card: OneCard) -> None:
-    team = card.team
-    team.has_queue({card.row: PART})
-    team.has_queue({}, "other")
-    _, text = team.refused(card.asking("a").in_queue(team.queue_name("other")))
-    assert card.row in text, text
-
-
-def test_b10_the_product_alone_is_no_memory(card: OneCard) -> None:
-    team = card.team
-    team.has_queue({card.row: PART})
-    _, text = team.refused(card.asking("a").naming(card.product))
-    assert f"write <{card.row}>" in text, text
-
-
-def test_b9_without_a_queue_with_a_row_there_is_no_memory(card: OneCard) -> None:
-    """Refused; and one that comes all the same is bound nowhere, so whole cards stay to be had."""
-    team = card.team
-    team.has_queue({})
-    _, text = team.refused(card.asking("free", queue=False))
-    assert "has no queue: name one whose quota has card memory" in text, text
-    _, text = team.refused(card.asking("other").naming(None))
-    assert v.GPU_MEMORY in text, text
-
-
 def test_b9_in_audit_mode_none_is_needed(card: OneCard) -> None:
     """Neither gated nor refused; it is told."""
     team = card.team
@@ -135,3 +98,28 @@ def test_b9_in_audit_mode_none_is_needed(card: OneCard) -> None:
     assert ask(team.cluster, "PATCH", path, label, content_type=MERGE).ok
     team.until(lambda: team.create(card.asking("free", queue=False)).ok, "audit is known")
     assert v.TERM in notes(card.bound("free"))  # the extender's own
+
+
+def test_b10_who_has_no_memory_is_refused_and_told_why(card: OneCard) -> None:
+    """A service over its quota, one in a queue without a row, one that names the product alone; and
+    where no queue has a row all of them (B9).
+    """
+    team = card.team
+    queue = team.has_queue({})
+    _, text = team.refused(card.asking("free", queue=False))
+    assert "has no queue: name one whose quota has card memory" in text, text
+    _, text = team.refused(card.asking("other").naming(None))
+    assert v.GPU_MEMORY in text, text
+    team.has_queue({}, "other")
+    team.set_quota({card.row: PART})
+    team.until(lambda: team.create(card.asking("a")).ok, "the row is seen")
+    card.bound("a")
+    reason, text = team.refused(card.asking("b"))
+    assert text.startswith(
+        f"Queue <{queue}> has insufficient <{card.row}> quota: requested <{PART}>, "
+        f"total would be <{2 * PART}>, but capability is <{PART}>"
+    ), (reason, text)
+    _, text = team.refused(card.asking("b").in_queue(team.queue_name("other")))
+    assert card.row in text, text
+    _, text = team.refused(card.asking("b").naming(card.product))
+    assert f"write <{card.row}>" in text, text

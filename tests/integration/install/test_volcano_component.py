@@ -24,7 +24,7 @@ def test_it_is_what_the_settings_render(api: PolicyApi, tmp_path: Path, gate: Ga
     components = ["volcano"] if gate is GateSetter.WEBHOOK else ["volcano", "gate-policy"]
     settings = Settings.model_construct(webhook=Webhook(gate=gate), scheduler="volcano")
     wanted = {(one["kind"], one["metadata"]["name"]): one for one in documents(settings)}
-    for order in (components, components[::-1]):
+    for order in {tuple(components), tuple(components[::-1])}:
         text = built(api, tmp_path, *order)
         found = by_name(text)
         ours = {k: one for k, one in found.items() if "admissionregistr" in one["apiVersion"]}

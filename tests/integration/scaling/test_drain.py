@@ -32,35 +32,37 @@ HELD = "; pods that are being deleted hold <"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])
-def test_a_drained_node_gives_its_quota_to_the_replacements(team: Team, kind: str) -> None:
-    card = f"{team.prefix}-card"
-    first, second = (a_node(f"{team.prefix}-{n}").with_cards(card, "3") for n in range(2))
+def test_a_drained_node_gives_its_quota_to_the_replacements(team: Team) -> None:
+    card, kinds = f"{team.prefix}-card", ("Deployment", "StatefulSet")
+    first, second = (a_node(f"{team.prefix}-{n}").with_cards(card, "6") for n in range(2))
     counted = "cardquota_cluster_card_allocatable"
     with a_node_of(team, first), a_node_of(team, second):
         cordon(team, second.name)
-        queue = team.has_queue({card: 3})
-        team.until(lambda: metric(team.cluster, counted, card=card) == 6, "both nodes are seen")
+        queues = {kind: team.has_queue({card: 3}, kind.lower()) for kind in kinds}
+        team.until(lambda: metric(team.cluster, counted, card=card) == 12, "both nodes are seen")
         with team.watching() as watch:
-            run(team, kind, team.a_pod("web", 1, card), replicas=3)
-            counts_exactly(team, card, allocated=3)
+            for kind in kinds:
+                run(team, kind, team.a_pod(kind.lower(), 1, card, kind.lower()), replicas=3)
+            for kind in kinds:
+                counts_exactly(team, card, name=kind.lower(), allocated=3)
             before = uids(team.pods())
             cordon(team, second.name, on=False)
             done = team.cluster.kubectl("drain", first.name)
             assert done.returncode == 0, done.stderr
-            counts_exactly(team, card, allocated=3, requested=3, inqueue=0)
+            for kind in kinds:
+                counts_exactly(team, card, name=kind.lower(), allocated=3, requested=3, inqueue=0)
             for uid in before:
                 gone(watch, uid)
-            assert most_held(watch, queue, card) == 3
+            for queue in queues.values():
+                assert most_held(watch, queue, card) == 3
         # What was counted above may have been held by the old pods.
-        team.until(lambda: nodes_of(team) == [second.name] * 3, "the new pods are on the other")
+        team.until(lambda: nodes_of(team) == [second.name] * 6, "the new pods are on the other")
         assert before.isdisjoint(uids(team.pods()))
         told = refusals(team)
-        if kind == "Deployment":
-            # Its first try may come before the news that a pod is being deleted.
-            assert [text for text in told if HELD in text]
-        else:
-            assert [text for text in told if HELD not in text] == []
+        # Its first try may come before the news that a pod is being deleted.
+        assert [text for text in told if HELD in text and queues["Deployment"] in text]
+        of_set = [text for text in told if queues["StatefulSet"] in text]
+        assert [text for text in of_set if HELD not in text] == []
 
 
 @pytest.mark.slow

@@ -22,9 +22,8 @@ BEFORE = "the rolling update creates this pod before an old one ends: "
 NOT_LENT = BEFORE + "write maxSurge 0 and maxUnavailable 1, or ask the queue's owner for cards"
 
 
-def lends(team: Team, quota: Mapping[str, int], surge: str, policy: str = "") -> str:
-    queue = team.a_queue(quota).annotated(v.SURGE, surge)
-    return team.has_queue(queue.with_policy(policy) if policy else queue)
+def lends(team: Team, quota: Mapping[str, int], surge: str) -> str:
+    return team.has_queue(team.a_queue(quota).annotated(v.SURGE, surge))
 
 
 def update(team: Team, kind: str, name: str = "web", **spec: object) -> None:
@@ -32,80 +31,79 @@ def update(team: Team, kind: str, name: str = "web", **spec: object) -> None:
     assert (reply := change(team, kind, name, {"template": template, **spec})).ok, reply
 
 
-def change_to(team: Team, kind: str, *, cards: int) -> None:
-    """Pods of so many cards each."""
-    wire = team.wire(team.a_pod("web", cards, T1000))
-    (main,) = wire["spec"]["containers"]
-    found = ask(team.cluster, "GET", f"{path(team, kind)}/web").body
+def change_to(team: Team, kind: str, pod: PodBody) -> None:
+    """Another amount of cards."""
+    (main,) = team.wire(pod)["spec"]["containers"]
+    found = ask(team.cluster, "GET", f"{path(team, kind)}/{pod.name}").body
     containers = found["spec"]["template"]["spec"]["containers"]
     containers[0]["resources"] = main["resources"]
     template = {"metadata": {"annotations": {"version": "2"}}, "spec": {"containers": containers}}
-    assert (reply := change(team, kind, "web", {"template": template})).ok, reply
+    assert (reply := change(team, kind, pod.name, {"template": template})).ok, reply
 
 
-def updated(team: Team, number: int) -> bool:
-    """Whether all pods are new, and run."""
-    pods = team.pods()
-    new = [one for one in pods if notes(one).get("version") == "2" and one["spec"].get("nodeName")]
+def updated(team: Team, number: int, name: str = "q") -> bool:
+    """Whether all pods of a queue are new, and run."""
+    queue = team.queue_name(name)
+    pods = [notes(one) | one["spec"] for one in team.pods() if notes(one)[v.QUEUE_NAME] == queue]
+    new = [one for one in pods if one.get("version") == "2" and one.get("nodeName")]
     return len(pods) == len(new) == number
 
 
-def is_done(team: Team, number: int) -> None:
-    team.until(lambda: updated(team, number), "the update is over")
-    counts_exactly(team, T1000, allocated=number, inqueue=0, requested=number)
+def is_done(team: Team, number: int, name: str = "q") -> None:
+    team.until(lambda: updated(team, number, name), "the update is over")
+    counts_exactly(team, T1000, name=name, allocated=number, inqueue=0, requested=number)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "strategy"),
-    [
-        ("Deployment", {"strategy": NO_SURGE}),
-        ("Deployment", {"strategy": {"type": "Recreate"}}),
-        ("StatefulSet", {}),
-    ],
-)
-def test_an_update_that_ends_old_pods_first_goes_on(
-    team: Team, kind: str, strategy: Object
-) -> None:
-    queue = team.has_queue({T1000: 2})
+def test_an_update_that_ends_old_pods_first_goes_on(team: Team) -> None:
+    workloads: dict[str, tuple[str, Object]] = {
+        "one-by-one": ("Deployment", {"strategy": NO_SURGE}),
+        "recreate": ("Deployment", {"strategy": {"type": "Recreate"}}),
+        "set": ("StatefulSet", {}),
+    }
     with team.watching() as watch:
-        run(team, kind, team.a_pod("web", 1, T1000), replicas=2, **strategy)
-        counts_exactly(team, T1000, allocated=2)
-        update(team, kind)
-        is_done(team, 2)
-        assert most_held(watch, queue, T1000) == 2
+        for name, (kind, strategy) in workloads.items():
+            team.has_queue({T1000: 2}, name)
+            run(team, kind, team.a_pod(name, 1, T1000, name), replicas=2, **strategy)
+        for name, (kind, _) in workloads.items():
+            counts_exactly(team, T1000, name=name, allocated=2)
+            update(team, kind, name)
+        for name in workloads:
+            is_done(team, 2, name)
+            assert most_held(watch, team.queue_name(name), T1000) == 2
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "strategy"), [("Deployment", {"strategy": NO_SURGE}), ("StatefulSet", {})]
-)
-def test_an_update_to_larger_pods_than_fit_says_so(team: Team, kind: str, strategy: Object) -> None:
-    """By an event of the controller. An old pod is gone by then, and its card in the numbers."""
-    queue = team.has_queue({T1000: 2})
-    run(team, kind, team.a_pod("web", 1, T1000), replicas=2, **strategy)
-    counts_exactly(team, T1000, allocated=2)
-    change_to(team, kind, cards=2)
-    says = f"Queue <{queue}> has insufficient <{T1000}> quota: requested <2>, total would be <3>"
-    team.until(lambda: any(says in one for one in refusals(team)), "it says so")
-    # Who gives it the room need not do anything else.
-    team.set_quota({T1000: 4})
-    team.until(lambda: updated(team, 2), "the update is over")
-    counts_exactly(team, T1000, allocated=4, inqueue=0, requested=4)
-
-
-@pytest.mark.slow
-def test_a_daemon_sets_update_to_larger_pods_than_fit_says_so(team: Team) -> None:
+def test_an_update_to_larger_pods_than_fit_says_so(team: Team) -> None:
+    """By an event of the controller. An old pod is gone by then, and its card in the numbers. Who
+    gives it the room need not do anything else.
+    """
     with own_card(team) as (card, pod):
-        queue = team.has_queue({card: 1})
-        run(team, "DaemonSet", pod)
-        counts_exactly(team, card, allocated=1)
-        change_to(team, "DaemonSet", cards=2)
-        says = f"Queue <{queue}> has insufficient <{card}> quota: requested <2>, total would be <2>"
-        team.until(lambda: any(says in one for one in refusals(team)), "it says so")
-        team.set_quota({card: 2})
-        team.until(lambda: updated(team, 1), "the update is over")
-        counts_exactly(team, card, allocated=2, inqueue=0, requested=2)
+        workloads: list[tuple[str, PodBody, str, int, Object]] = [
+            ("Deployment", team.a_pod("one", 1, T1000), T1000, 2, {"strategy": NO_SURGE}),
+            ("StatefulSet", team.a_pod("two", 1, T1000), T1000, 2, {}),
+            ("DaemonSet", pod, card, 1, {}),
+        ]
+        for kind, old, of, number, spec in workloads:
+            queue = team.has_queue({of: number}, kind.lower())
+            more = spec if kind == "DaemonSet" else {"replicas": number, **spec}
+            run(team, kind, old.in_queue(queue), **more)
+        for kind, old, of, number, _ in workloads:
+            counts_exactly(team, of, name=kind.lower(), allocated=number)
+            change_to(team, kind, old.asking_for(2))
+        for kind, _, of, number, _ in workloads:
+            says = (
+                f"Queue <{team.queue_name(kind.lower())}> has insufficient <{of}> quota: "
+                f"requested <2>, total would be <{number + 1}>"
+            )
+            team.until(lambda s=says: any(s in one for one in refusals(team)), f"{kind} says so")
+            team.set_quota({of: 2 * number}, kind.lower())
+        for kind, _, of, number, _ in workloads:
+            name, cards = kind.lower(), 2 * number
+            team.until(
+                lambda n=number, q=name: updated(team, n, q), f"the update of {kind} is over"
+            )
+            counts_exactly(team, of, name=name, allocated=cards, inqueue=0, requested=cards)
 
 
 @pytest.mark.slow
@@ -140,25 +138,35 @@ def test_r6_an_update_that_starts_a_pod_first_says_at_once_what_to_write(team: T
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", ["Deny", "Gate"])
-def test_r6_an_update_borrows_what_the_queue_lends_and_gives_it_back(
-    team: Team, policy: str
-) -> None:
-    queue = lends(team, {T1000: 3}, "1", policy)
+def test_r6_an_update_borrows_what_the_queue_lends_and_gives_it_back(team: Team) -> None:
+    """Whatever the queue does with pods that lack room."""
+    policies = ("Deny", "Gate")
     with team.watching() as watch:
-        run(team, "Deployment", team.a_pod("web", 1, T1000), replicas=3, strategy=SURGE)
-        counts_exactly(team, T1000, allocated=3)
-        assert team.condition(v.Condition.BORROWED)["status"] == "False"
-        update(team, "Deployment")
-        team.until(lambda: team.row(T1000)["borrowed"] == 1, "it borrows")
-        assert team.condition(v.Condition.BORROWED)["message"].startswith(
-            f"Queue <{queue}> holds 1 <{T1000}> beyond its quota: rolling updates may borrow 1"
-        )
-        assert team.condition(v.Condition.OVER_QUOTA)["status"] == "False"
-        is_done(team, 3)
-        team.until(lambda: team.row(T1000)["borrowed"] == 0, "it is given back")
-        assert team.condition(v.Condition.BORROWED)["status"] == "False"
-        assert most_held(watch, queue, T1000) == 4
+        for policy in policies:
+            queue = team.a_queue({T1000: 3}, policy.lower()).annotated(v.SURGE, "1")
+            team.has_queue(queue.with_policy(policy))
+            pod = team.a_pod(policy.lower(), 1, T1000).in_queue(queue.name)
+            run(team, "Deployment", pod, replicas=3, strategy=SURGE)
+        for policy in policies:
+            borrows(team, policy.lower())
+        for policy in policies:
+            assert most_held(watch, team.queue_name(policy.lower()), T1000) == 4
+
+
+def borrows(team: Team, name: str) -> None:
+    """A Deployment of three, that fill the queue of its name."""
+    queue = team.queue_name(name)
+    counts_exactly(team, T1000, name=name, allocated=3)
+    assert team.condition(v.Condition.BORROWED, name)["status"] == "False"
+    update(team, "Deployment", name)
+    team.until(lambda: team.row(T1000, name)["borrowed"] == 1, "it borrows")
+    assert team.condition(v.Condition.BORROWED, name)["message"].startswith(
+        f"Queue <{queue}> holds 1 <{T1000}> beyond its quota: rolling updates may borrow 1"
+    )
+    assert team.condition(v.Condition.OVER_QUOTA, name)["status"] == "False"
+    is_done(team, 3, name)
+    team.until(lambda: team.row(T1000, name)["borrowed"] == 0, "it is given back")
+    assert team.condition(v.Condition.BORROWED, name)["status"] == "False"
     lent = {"queue": queue, "card": T1000}
     assert metric(team.cluster, "cardquota_queue_card_surge", **lent) == 1
     assert metric(team.cluster, "cardquota_queue_card_borrowed", **lent) == 0

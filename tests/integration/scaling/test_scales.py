@@ -45,29 +45,25 @@ def cuts(team: Team, name: str) -> list[Object]:
     ]
 
 
-@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet", "ReplicaSet"])
-def test_r1_people_are_refused_and_told_how_many_fit(team: Team, kind: str) -> None:
-    queue = team.has_queue({T1000: 3})
-    create(team, kind, team.a_pod("web", 1, T1000), replicas=1)
-    team.until_row(T1000, allocated=1)
-    reply = scale(team, kind, "web", 10)
-    assert reply.code == 403
-    assert (
-        f"Queue <{queue}> has insufficient <{T1000}> quota: "
-        "requested <9>, total would be <10>, but capability is <3>; "
-        f"3 of 10 replicas of {kind} <web> fit: scale it to 3 at most"
-    ) in reply.message
-    assert replicas(team, "web", kind) == 1
-    assert scale(team, kind, "web", 3).ok
-    team.until_row(T1000, allocated=3)
-    assert scale(team, kind, "web", 0).ok
-    team.until_row(T1000, allocated=0)
-
-
-def test_r1_kubectl_scale_shows_the_sentence(team: Team) -> None:
-    team.has_queue({T1000: 3})
-    create(team, "Deployment", team.a_pod("web", 1, T1000), replicas=1)
-    team.until_row(T1000, allocated=1)
+@pytest.mark.slow
+def test_r1_people_are_refused_and_told_how_many_fit(team: Team) -> None:
+    for kind in ("Deployment", "StatefulSet", "ReplicaSet"):
+        name = kind.lower()
+        queue = team.has_queue({T1000: 3}, name)
+        create(team, kind, team.a_pod("web", 1, T1000, name), replicas=1)
+        team.until_row(T1000, name, allocated=1)
+        reply = scale(team, kind, "web", 10)
+        assert reply.code == 403
+        assert (
+            f"Queue <{queue}> has insufficient <{T1000}> quota: "
+            "requested <9>, total would be <10>, but capability is <3>; "
+            f"3 of 10 replicas of {kind} <web> fit: scale it to 3 at most"
+        ) in reply.message
+        assert replicas(team, "web", kind) == 1
+        assert scale(team, kind, "web", 3).ok
+        team.until_row(T1000, name, allocated=3)
+        assert scale(team, kind, "web", 0).ok
+        team.until_row(T1000, name, allocated=0)
     done = team.cluster.kubectl(
         "scale", "deployment/web", "--replicas=10", f"--namespace={team.namespace}"
     )

@@ -126,14 +126,16 @@ def asking_for(job: dict[str, Any], request: dict[str, int]) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_jobs_that_wait_have_no_pods_and_are_told_why(team: Team) -> None:
-    """Three of two pods on a quota of three; the others run one after the other."""
+    """Three of two pods on a quota of three; the others run one after the other. The last one names
+    no cards: `spec.minResources` has a resource name, and the quota one card behind it.
+    """
     team.has_queue({T1000: 3})
     names = ("a", "b", "c")
     for name in names:
         # The first runs until the others were told, also on a busy machine.
         runs = 10 if name == "a" else 4
-        job = asking_for(volcano_job(team, name, 2, T1000, runs=runs), {T1000: 2})
-        assert submit(team, job).ok
+        job = volcano_job(team, name, 2, T1000, runs=runs)
+        assert submit(team, job if name == "c" else asking_for(job, {T1000: 2})).ok
         # Volcano may ask about the second one before the first one is seen.
         team.until(lambda: running(team, "a") == 2, "the first runs")
     team.until(
@@ -162,18 +164,6 @@ def test_jobs_that_wait_have_no_pods_and_are_told_why(team: Team) -> None:
     assert let_through == {"b", "c"}, "the first never waited"
 
 
-@pytest.mark.slow
-def test_a_job_that_names_no_cards_waits_where_its_queue_has_one_card(team: Team) -> None:
-    """`spec.minResources` has a resource name, and the quota one card behind it."""
-    team.has_queue({T1000: 2})
-    for name, runs in (("a", 15), ("b", 4)):
-        assert submit(team, volcano_job(team, name, 2, T1000, runs=runs)).ok
-        team.until(lambda: running(team, "a") == 2, "the first runs")
-    team.until(lambda: why(group_of(team, "b")).get("status") == "True", "the other waits")
-    assert running(team, "b") == 0
-    team.until(lambda: phase(team, "b") == "Completed", "it has run too", 60)
-
-
 def test_what_fits_is_permitted_and_reserved(team: Team, volcano: VolcanoCalls) -> None:
     team.has_queue({T1000: 3})
     first = a_group(team, "first", request=json.dumps({T1000: 2}))
@@ -188,14 +178,6 @@ def test_what_fits_is_permitted_and_reserved(team: Team, volcano: VolcanoCalls) 
     path = f"{GROUPS}/{team.namespace}/podgroups/first"
     assert ask(team.cluster, "DELETE", path).ok
     team.until(lambda: volcano.vote(second) == PERMIT, "the second one is next")
-
-
-def test_groups_without_cards_are_none_of_ours(team: Team, volcano: VolcanoCalls) -> None:
-    team.has_queue({T1000: 3})
-    plain = a_group(team, "plain", minResources={"cpu": "2", "memory": "1Gi"})
-    other = a_group(team, "other", minResources={"cpu": "2", "example.com/licence": "1"})
-    assert volcano.vote(plain) == ABSTAIN
-    assert volcano.vote(other) == ABSTAIN
 
 
 def test_which_of_several_cards_is_not_known_before_the_pods_are_there(
@@ -214,28 +196,6 @@ def test_which_of_several_cards_is_not_known_before_the_pods_are_there(
 
     team.until(lambda: told().get("status") == "True", "it is told why it waits")
     assert "requested <3>" in told()["message"]
-
-
-def test_a_group_whose_pods_come_first_is_none_of_ours(team: Team, volcano: VolcanoCalls) -> None:
-    """Volcano makes one for each ReplicaSet: its pods are there, and each has its gate."""
-    team.has_queue({T1000: 1})
-    name = f"podgroup-{uuid4()}"
-    made = a_group(team, name, minResources={"nvidia.com/gpu": "4"})
-    assert volcano.vote(made) == ABSTAIN
-
-
-def test_a_group_that_nobody_has_seen_waits(team: Team, volcano: VolcanoCalls) -> None:
-    meta = {"namespace": team.namespace, "name": "nowhere"}
-    assert volcano.vote({"metadata": meta}) == REJECT
-
-
-def test_where_nothing_is_enforced_it_is_none_of_ours(team: Team, volcano: VolcanoCalls) -> None:
-    team.has_queue({T1000: 1})
-    label = {"metadata": {"labels": {"volcano.sh/card-quota": "audit"}}}
-    path = f"/api/v1/namespaces/{team.namespace}"
-    assert ask(team.cluster, "PATCH", path, label, content_type=MERGE).ok
-    found = a_group(team, "any", request=json.dumps({T1000: 1}))
-    team.until(lambda: volcano.vote(found) == ABSTAIN, "its namespace is only audited")
 
 
 def test_a_request_that_can_never_fit_is_rejected(team: Team, volcano: VolcanoCalls) -> None:
@@ -258,40 +218,6 @@ def test_a_request_that_can_never_fit_is_rejected(team: Team, volcano: VolcanoCa
     assert volcano.vote(found) == REJECT
 
 
-def test_calls_that_cannot_be_read_get_a_sentence(volcano: VolcanoCalls) -> None:
-    name = {"metadata": {"namespace": "n", "name": "g"}}
-    deep = b'{"job":' + b"[" * 100_000
-    for body, said in (
-        (b"", "cannot be read"),
-        (b"no json", "cannot be read"),
-        (b'{"job": {}}', "must have a namespace and a name"),
-        (b'{"job": {"UID": 7}}', "cannot be read"),
-        (b"\xff\xfe", "cannot be read"),
-        (deep, "cannot be read"),
-        (b'{"job": {"Tasks": [' + b"1," * 300_000 + b"1]}}", "elements"),
-        (json.dumps({"job": {"UID": f"{'n' * 300}/g"}}).encode(), "must have a namespace"),
-    ):
-        code, text = volcano.call(body)
-        assert code == 400, text
-        assert said in text
-    call = json.dumps({"job": {"PodGroup": name}}).encode()
-    assert volcano.call(call, "PUT")[0] == 405
-    assert volcano.call(call, path="/volcano/predicate")[0] == 404
-    assert volcano.call(call, path="/scheduler/bind")[0] == 404
-    code, text = volcano.call(b" " * (11 * 2**20))
-    assert code == 413
-    assert "at most 10 MiB" in text
-
-
-def test_a_body_of_ten_megabytes_is_no_matter(team: Team, volcano: VolcanoCalls) -> None:
-    """A large Deployment comes with all its tasks."""
-    team.has_queue({T1000: 1})
-    found = a_group(team, "large", request=json.dumps({T1000: 1}))
-    task = {"UID": "u" * 36, "Resreq": {"MilliCPU": 1000}, "Pod": {"spec": {"x": "y" * 800}}}
-    tasks = {str(number): task for number in range(10_000)}
-    assert volcano.vote(found, Tasks=tasks) == PERMIT
-
-
 @pytest.mark.slow
 def test_v3_nothing_is_reserved_of_a_card_that_the_job_does_not_name(team: Team) -> None:
     """Its group says two GPUs, and the queue has one card behind that name: another one."""
@@ -304,3 +230,21 @@ def test_v3_nothing_is_reserved_of_a_card_that_the_job_does_not_name(team: Team)
     told = f"/api/v1/namespaces/{team.namespace}/events?fieldSelector=reason=PodGroupPending"
     texts = [one["message"] for one in ask(team.cluster, "GET", told).body["items"]]
     assert any("the card is not in the queue's quota" in text for text in texts)
+
+
+def test_what_is_none_of_ours(team: Team, volcano: VolcanoCalls) -> None:
+    """Groups without cards; one whose pods come first, each with its gate, as Volcano makes one for
+    each ReplicaSet; and all of a namespace that is only audited. Who was never seen waits.
+    """
+    team.has_queue({T1000: 1})
+    plain = a_group(team, "plain", minResources={"cpu": "2", "memory": "1Gi"})
+    other = a_group(team, "other", minResources={"cpu": "2", "example.com/licence": "1"})
+    made = a_group(team, f"podgroup-{uuid4()}", minResources={"nvidia.com/gpu": "4"})
+    assert [volcano.vote(one) for one in (plain, other, made)] == [ABSTAIN] * 3
+    meta = {"namespace": team.namespace, "name": "nowhere"}
+    assert volcano.vote({"metadata": meta}) == REJECT
+    label = {"metadata": {"labels": {"volcano.sh/card-quota": "audit"}}}
+    path = f"/api/v1/namespaces/{team.namespace}"
+    assert ask(team.cluster, "PATCH", path, label, content_type=MERGE).ok
+    found = a_group(team, "any", request=json.dumps({T1000: 1}))
+    team.until(lambda: volcano.vote(found) == ABSTAIN, "its namespace is only audited")

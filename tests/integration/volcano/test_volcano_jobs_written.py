@@ -6,7 +6,6 @@ from copy import deepcopy
 
 import pytest
 
-from builders import a_namespace
 from cardquota.quota import vocabulary as v
 from cardquota_dev.testing import Cluster, fresh_namespace
 from integration.asking import MERGE, ApiReply, Object, ask
@@ -67,16 +66,6 @@ def sized(job: Object, replicas: int, together: int) -> Object:
     return found
 
 
-def test_a_key_in_a_task_that_means_nothing_is_told(team: Team) -> None:
-    job = volcano_job(team, "typo", 1, T1000)
-    job["spec"]["tasks"][0]["template"]["metadata"]["annotations"]["volcano.sh/card-name"] = T1000
-    reply = try_out(team, job)
-    assert reply.ok
-    assert reply.warnings == (
-        f"annotation <volcano.sh/card-name> has no effect; did you mean {v.CARD_NAME}?",
-    )
-
-
 @pytest.mark.slow
 def test_v4_a_job_of_two_tasks_that_fits_is_created_in_silence_and_runs(team: Team) -> None:
     reply = submit(team, two_tasks(team))
@@ -119,47 +108,6 @@ def test_v4_a_change_is_not_reviewed(team: Team) -> None:
     path = f"{JOBS}/{team.namespace}/jobs/train"
     reply = ask(team.cluster, "PATCH", path, grown, content_type=MERGE)
     assert (reply.ok, reply.warnings) == (True, ())
-
-
-@pytest.mark.slow
-def test_v4_by_the_mode_of_the_namespace(team: Team) -> None:
-    large = sized(volcano_job(team, "large", 1, T1000), 4, 4)
-    assert not try_out(team, large).ok
-    put_in_mode(team, "off")
-    team.until(lambda: try_out(team, large).ok, "the namespace is left alone")
-    assert try_out(team, large).warnings == ()
-    put_in_mode(team, "audit")
-    team.until(lambda: try_out(team, large).warnings, "what would be refused is told")
-    (told,) = try_out(team, large).warnings
-    assert told.startswith("audit: would not be let through: Job <")
-
-
-def put_in_mode(team: Team, mode: str) -> None:
-    marked = a_namespace(team.namespace).in_mode(mode).body["metadata"]["labels"]
-    path = f"/api/v1/namespaces/{team.namespace}"
-    body = {"metadata": {"labels": marked}}
-    assert ask(team.cluster, "PATCH", path, body, content_type=MERGE).ok
-
-
-@pytest.mark.slow
-def test_v4_odd_jobs_get_an_answer(team: Team) -> None:
-    """Whatever the API server admits: never an error of ours."""
-    job = volcano_job(team, "odd", 1, T1000)
-    (task,) = job["spec"]["tasks"]
-    many = [{**task, "name": f"t{n}"} for n in range(1_000)]
-    long = deepcopy(task)
-    long["template"]["metadata"]["annotations"]["example.com/long"] = "x" * 200_000
-    for tasks in (None, [], [{"name": "bare", "replicas": 1}], many, [long]):
-        odd = deepcopy(job)
-        odd["spec"]["tasks"] = tasks
-        assert try_out(team, odd).code < 500
-    for number in (-1, 0, 2**31 - 1):
-        reply = try_out(team, sized(job, number, 1))
-        assert reply.code < 500
-        assert "bug" not in reply.message
-    many_told = deepcopy(job)
-    many_told["spec"].update(tasks=many, minAvailable=1)
-    assert any("at most <64> are read" in text for text in try_out(team, many_told).warnings)
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """Cards named and amounts asked for in odd ways."""
 
-import pytest
-
 from builders import GPU
 from cardquota.quota import vocabulary as v
 from integration.roomy_nodes import T1000, T2000
@@ -21,22 +19,17 @@ def test_a_card_named_twice_is_one_alternative(people: Team) -> None:
 
 
 def test_alternatives_are_not_added_up(people: Team) -> None:
-    """Two of one and two of another are not four of either."""
+    """Two of one and two of another are not four of either. Nor is there a pod of no card at all
+    under a card's name (P4): charged nothing, it might be given something later.
+    """
     people.has_queue({T1000: 2, T2000: 2})
     reply = people.create(people.a_pod("a", 3, f"{T1000}|{T2000}"))
     assert reply.reason == v.Reason.INSUFFICIENT_CARD
-
-
-@pytest.mark.parametrize("amount", [0, None])
-def test_no_card_at_all_under_a_cards_name(people: Team, amount: int | None) -> None:
-    """P4: refused: it would be charged nothing and might be given something later."""
-    people.has_queue({T1000: 1})
-    pod = people.a_pod("a", 0, T1000)
-    if amount is not None:
-        pod = pod.asking_for(amount)
-    reply = people.create(pod)
-    assert reply.reason == v.Reason.INVALID_CARD
-    assert "no container asks for a card resource" in reply.message
+    none = people.a_pod("a", 0, T1000)
+    for pod in (none, none.asking_for(0)):
+        reply = people.create(pod)
+        assert reply.reason == v.Reason.INVALID_CARD
+        assert "no container asks for a card resource" in reply.message
 
 
 def test_the_containers_of_a_pod_are_added_up(people: Team) -> None:

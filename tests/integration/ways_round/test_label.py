@@ -1,6 +1,6 @@
 """The label of gated and charged pods: without it nothing counts as written by the operator, and no
-write of a pod's status is looked at. So nobody gives, changes or takes it, and who came past
-admission gets it.
+write of a pod's status is looked at. So nobody gives it, nor changes or takes it (that stands in
+`test_subresources.py`), and who came past admission gets it.
 """
 
 import json
@@ -15,10 +15,7 @@ from integration.roomy_nodes import T1000
 from integration.team import Team, let_through, notes
 
 from .people import MIGHTY
-from .test_subresources import SUBRESOURCES, waiting_and_open, write
-
-CARRY_LABELS = ("", "/status")
-"""The API server leaves labels out of the other writes."""
+from .test_subresources import CARRY_ANNOTATIONS, write
 
 
 def labels(team: Team, name: str) -> Object:
@@ -26,23 +23,12 @@ def labels(team: Team, name: str) -> Object:
     return found
 
 
-@pytest.mark.slow
-def test_nobody_changes_it_or_takes_it_away(people: Team) -> None:
-    """Of pods that wait and of those past the gate."""
-    for pod, value, sub in product(waiting_and_open(people), ("x", "", None), SUBRESOURCES):
-        reply = write(people, pod, sub, {"metadata": {"labels": {v.MANAGED: value}}})
-        if sub in CARRY_LABELS:
-            assert reply.code == 403, (value, reply)
-            assert "may not change the label" in reply.message
-        assert labels(people, pod.name)[v.MANAGED] == v.IS_MANAGED
-
-
 def test_nobody_gives_it_to_a_pod_without_cards(people: Team) -> None:
     """Neither alone, nor together with what looks like a charge."""
     people.has_queue({T1000: 3})
     pod = people.a_pod("plain", 0, T1000).naming(None).in_queue(None)
     assert people.create(pod).ok
-    for sub, annotations in product(CARRY_LABELS, ({}, forged(people))):
+    for sub, annotations in product(CARRY_ANNOTATIONS, ({}, forged(people))):
         meta = {"labels": {v.MANAGED: "true"}, "annotations": annotations}
         reply = write(people, pod, sub, {"metadata": meta})
         assert reply.code == 403, reply

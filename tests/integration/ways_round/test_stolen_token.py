@@ -62,9 +62,7 @@ def test_of_a_pod_nothing_but_gates_affinity_and_our_annotations(team: Team) -> 
         assert reply.code == 403, (change, reply)
         assert "cardquota may change only" in reply.message
 
-
-def test_a_gate_opens_in_the_current_term_alone(team: Team) -> None:
-    path = waiting(team)
+    # A gate opens in the current term alone.
     holder = ask(team.cluster, "GET", f"{LEASES}/{v.LEASE}").body["spec"]["holderIdentity"]
     for term in ("", "cardquota-0_stale", f"{holder}x"):
         stamps = {v.TERM: term, v.CHARGED_QUEUE: team.queue_name(), v.ALLOCATED: "{}"}
@@ -90,10 +88,15 @@ def test_of_a_group_nothing_but_reservation_and_phase(team: Team) -> None:
     assert as_us(team, "PATCH", f"{team.path(gang)}/gang", change).code == 403
 
 
-@pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet", "DaemonSet", "Job"])
-def test_of_a_workload_nothing_but_our_condition(team: Team, kind: str) -> None:
+@pytest.mark.slow
+def test_of_a_workload_nothing_but_our_condition(team: Team) -> None:
     """R5: what wakes a controller. A Job may not be said to be complete."""
     team.has_queue({T1000: 1})
+    for kind in ("ReplicaSet", "StatefulSet", "DaemonSet", "Job"):
+        nothing_but_our_condition(team, kind)
+
+
+def nothing_but_our_condition(team: Team, kind: str) -> None:
     create(team, kind, team.a_pod("web", 1, T1000).on_nodes_labelled({"no": "node"}))
     where = f"{path_of(team, kind)}/web/status"
     own: Object = {"type": v.WOKEN_CONDITION, "status": "True"}
@@ -170,10 +173,10 @@ def test_everything_else_it_has_no_right_to(team: Team) -> None:
         assert reply.code == 403, (method, where, reply)
 
 
-@pytest.mark.parametrize("resource", ["users", "groups", "serviceaccounts"])
-def test_it_speaks_for_nobody_else(team: Team, resource: str) -> None:
+def test_it_speaks_for_nobody_else(team: Team) -> None:
     """No impersonation: it cannot make itself somebody with more rights."""
-    attributes = {"verb": "impersonate", "resource": resource}
-    body = {"spec": {"user": US, "resourceAttributes": attributes}}
-    path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-    assert not ask(team.cluster, "POST", path, body).body["status"]["allowed"]
+    for resource in ("users", "groups", "serviceaccounts"):
+        attributes = {"verb": "impersonate", "resource": resource}
+        body = {"spec": {"user": US, "resourceAttributes": attributes}}
+        path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+        assert not ask(team.cluster, "POST", path, body).body["status"]["allowed"]

@@ -15,7 +15,7 @@ from .people import MIGHTY, TENANT, may
 
 SUBRESOURCES = ("", "/status", "/ephemeralcontainers", "/resize")
 CARRY_ANNOTATIONS = ("", "/status")
-"""The API server leaves annotations out of the other writes."""
+"""The API server leaves annotations and labels out of the other writes."""
 
 JSON_PATCH = "application/json-patch+json"
 
@@ -36,68 +36,83 @@ def waiting_and_open(team: Team) -> tuple[PodBody, PodBody]:
 
 
 @pytest.mark.slow
-def test_the_operators_annotations_are_not_written(people: Team) -> None:
-    """Refused, or left out by the API server: of pods that wait and of those past the gate."""
-    for pod in waiting_and_open(people):
-        before = notes(people.pod(pod.name))
-        for sub, (key, value) in product(
-            SUBRESOURCES,
-            (
-                (v.ALLOCATED, "{}"),
-                (v.CHARGED_QUEUE, people.queue_name("other")),
-                (v.TERM, "mine"),
-                (v.SETTLE, "mine"),
-            ),
-        ):
-            reply = write(people, pod, sub, {"metadata": {"annotations": {key: value}}})
-            if sub in CARRY_ANNOTATIONS:
-                assert reply.code == 403, (key, reply)
-                assert "they are written by cardquota alone" in reply.message
-        assert notes(people.pod(pod.name)) == before
+def test_nothing_of_a_pod_is_written_by_any_of_them(people: Team) -> None:
+    """What the operator writes, and the gate, of pods that wait and of those past the gate; what a
+    pod is charged for once its gate is open; and our label.
+    """
+    waits, opened = waiting_and_open(people)
+    for pod in (waits, opened):
+        the_operators_annotations_are_not_written(people, pod)
+        nobody_changes_the_label_or_takes_it_away(people, pod)
+    what_a_pod_is_charged_for_is_fixed(people, opened)
+    people.until_row(T1000, allocated=1)
+    the_gate_is_not_removed(people, waits)
+    an_ephemeral_container_asks_for_nothing(people, opened)
+    people.until_row(T1000, allocated=1, requested=2)
 
 
-@pytest.mark.slow
-def test_what_a_pod_is_charged_for_is_fixed_once_its_gate_is_open(people: Team) -> None:
+def the_operators_annotations_are_not_written(team: Team, pod: PodBody) -> None:
+    """Refused, or left out by the API server."""
+    before = notes(team.pod(pod.name))
+    for sub, (key, value) in product(
+        SUBRESOURCES,
+        (
+            (v.ALLOCATED, "{}"),
+            (v.CHARGED_QUEUE, team.queue_name("other")),
+            (v.TERM, "mine"),
+            (v.SETTLE, "mine"),
+        ),
+    ):
+        reply = write(team, pod, sub, {"metadata": {"annotations": {key: value}}})
+        if sub in CARRY_ANNOTATIONS:
+            assert reply.code == 403, (key, reply)
+            assert "they are written by cardquota alone" in reply.message
+    assert notes(team.pod(pod.name)) == before
+
+
+def nobody_changes_the_label_or_takes_it_away(team: Team, pod: PodBody) -> None:
+    for value, sub in product(("x", "", None), SUBRESOURCES):
+        reply = write(team, pod, sub, {"metadata": {"labels": {v.MANAGED: value}}})
+        if sub in CARRY_ANNOTATIONS:
+            assert reply.code == 403, (value, reply)
+            assert "may not change the label" in reply.message
+        assert team.pod(pod.name)["metadata"]["labels"][v.MANAGED] == v.IS_MANAGED
+
+
+def what_a_pod_is_charged_for_is_fixed(team: Team, pod: PodBody) -> None:
     """Changed, emptied, taken away, or added."""
-    _, pod = waiting_and_open(people)
-    before = notes(people.pod(pod.name))
+    before = notes(team.pod(pod.name))
     for sub, key, value in product(SUBRESOURCES, v.FIXED_ONCE_OPEN, (T2000, "", None)):
-        reply = write(people, pod, sub, {"metadata": {"annotations": {key: value}}})
+        reply = write(team, pod, sub, {"metadata": {"annotations": {key: value}}})
         if sub in CARRY_ANNOTATIONS and before.get(key) != value:
             assert reply.code == 403, (key, value, reply)
             assert "they are fixed once the pod is past its gate" in reply.message
-    assert notes(people.pod(pod.name)) == before
-    people.until_row(T1000, allocated=1)
+    assert notes(team.pod(pod.name)) == before
 
 
-def test_the_gate_is_not_removed(people: Team) -> None:
+def the_gate_is_not_removed(team: Team, pod: PodBody) -> None:
     """A merge patch without it, and a JSON patch that takes it away."""
-    pod, _ = waiting_and_open(people)
     removal = [{"op": "remove", "path": "/spec/schedulingGates/0"}]
     for sub in SUBRESOURCES:
-        path = f"{people.path(pod)}/{pod.name}{sub}"
-        merged = write(people, pod, sub, {"spec": {"schedulingGates": None}})
-        removed = ask(
-            people.cluster, "PATCH", path, removal, content_type=JSON_PATCH, as_user=MIGHTY
-        )
+        path = f"{team.path(pod)}/{pod.name}{sub}"
+        merged = write(team, pod, sub, {"spec": {"schedulingGates": None}})
+        removed = ask(team.cluster, "PATCH", path, removal, content_type=JSON_PATCH, as_user=MIGHTY)
         if not sub:
             for reply in (merged, removed):
                 assert reply.code == 403
                 assert "may not remove the scheduling gate" in reply.message
-    assert gates(people.pod(pod.name)) == [v.GATE]
+    assert gates(team.pod(pod.name)) == [v.GATE]
 
 
-def test_an_ephemeral_container_asks_for_nothing(people: Team) -> None:
+def an_ephemeral_container_asks_for_nothing(team: Team, pod: PodBody) -> None:
     """The API server itself lets it have no resources."""
-    _, pod = waiting_and_open(people)
     for resources in ({"limits": {"nvidia.com/gpu": "1"}}, {"requests": {"cpu": "8"}}):
         debugger = {"name": "debug", "image": "i", "resources": resources}
-        reply = write(people, pod, "/ephemeralcontainers", _with(debugger))
+        reply = write(team, pod, "/ephemeralcontainers", _with(debugger))
         assert reply.code == 422
         assert "cannot be set for an Ephemeral Container" in reply.message
     plain = {"name": "debug", "image": "i"}
-    assert write(people, pod, "/ephemeralcontainers", _with(plain)).ok
-    people.until_row(T1000, allocated=1, requested=2)
+    assert write(team, pod, "/ephemeralcontainers", _with(plain)).ok
 
 
 def _with(container: dict[str, Any]) -> dict[str, Any]:

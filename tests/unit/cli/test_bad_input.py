@@ -97,21 +97,18 @@ NAMED = (
 )
 
 
-@pytest.mark.parametrize(
-    ("name", "command"),
+@pytest.mark.parametrize("command", NAMED, ids=" ".join)
+async def test_names_that_no_object_has(command: tuple[str, ...], tmp_path: Path) -> None:
     # An empty namespace is as if it was not named.
-    [(name, one) for name in ODD for one in NAMED if name or "-n" not in one],
-)
-async def test_names_that_no_object_has(
-    name: str, command: tuple[str, ...], tmp_path: Path
-) -> None:
-    arguments = [name if one == "NAME" else one for one in command]
+    names = [name for name in ODD if name or "-n" not in command]
     async with answering({}, tmp_path) as config:
-        shown = [arguments[0], "--kubeconfig", str(config), *arguments[1:]]
-        done = await asyncio.to_thread(CliRunner().invoke, plugin, shown)
-    text = said(done, ExitCode.NOT_UNDERSTOOD)
-    assert text.rstrip("\n").isprintable()
-    assert len(text) < 600
+        for name in names:
+            arguments = [name if one == "NAME" else one for one in command]
+            shown = [arguments[0], "--kubeconfig", str(config), *arguments[1:]]
+            done = await asyncio.to_thread(CliRunner().invoke, plugin, shown)
+            text = said(done, ExitCode.NOT_UNDERSTOOD)
+            assert text.rstrip("\n").isprintable()
+            assert len(text) < 600
 
 
 @pytest.mark.slow

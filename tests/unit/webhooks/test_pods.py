@@ -8,7 +8,6 @@ import pytest
 from builders import (
     H200,
     H800,
-    a_group,
     a_namespace,
     a_node,
     a_pod,
@@ -48,24 +47,6 @@ def running(name: str, cards: int = 1) -> PodBody:
 
 
 # --- the mutating review --------------------------------------------------------------------
-
-
-async def test_a_refusal_names_who_holds_the_card() -> None:
-    """Section 9: in its own namespace by name, elsewhere by number."""
-    elsewhere = running("secret").in_namespace("other")
-    async with Endpoint(THREE, running("chat", 2), elsewhere) as endpoint:
-        for said in (await endpoint.mutate(pod()), await endpoint.validate(pod().gated())):
-            assert said.text == (
-                f"Queue <queue> has insufficient <{H200}> quota: requested <1>, "
-                "total would be <4>, but capability is <3>; wait until some of it is free, or ask "
-                "the queue's owner for a higher quota; held by chat 2, and 1 in other namespaces"
-            )
-
-
-async def test_foreign_gates_stay() -> None:
-    async with Endpoint(THREE) as endpoint:
-        theirs = pod().put([{"name": OTHER}], "spec", "schedulingGates")
-        assert patched(theirs.body, (await endpoint.mutate(theirs)).patch) == [OTHER, v.GATE]
 
 
 async def test_a_pod_that_has_gate_and_label_is_left_as_it_is() -> None:
@@ -203,31 +184,6 @@ async def test_from_verdict_to_effect(outcome: Outcome, policy: Policy, audited:
     expected = (AUDITED if audited else ENFORCED)[outcome, policy]
     async with Endpoint(*world, **mode) as endpoint:
         assert await effect(endpoint, thing) == expected
-
-
-@pytest.mark.parametrize(
-    ("policy", "by", "expected"),
-    [
-        (None, "ReplicaSet", DENIED),
-        (None, "Job", GATED),
-        ("Gate", "ReplicaSet", GATED),
-        ("Deny", "Job", DENIED),
-    ],
-)
-async def test_the_policy_of_a_queue_is_above_the_pods_controller(
-    policy: str | None, by: str, expected: str
-) -> None:
-    """Section 2."""
-    async with Endpoint(THREE.with_policy(policy), running("other")) as endpoint:
-        assert await effect(endpoint, pod(3).owned_by(by)) == expected
-
-
-async def test_members_of_a_gang_wait_and_members_of_a_group_of_one_do_not() -> None:
-    """Section 2: Volcano makes a group for every Deployment; that alone says nothing."""
-    gang, single = a_group("gang").in_queue("queue").of(2), a_group("one").in_queue("queue").of(1)
-    async with Endpoint(THREE, running("other"), gang, single) as endpoint:
-        assert await effect(endpoint, pod(3).in_group("gang")) == GATED
-        assert await effect(endpoint, pod(3).in_group("one")) == DENIED
 
 
 async def test_claimed_devices_are_named_where_they_are_admitted() -> None:
@@ -423,18 +379,6 @@ async def test_what_is_wrong_whatever_the_queue_is_refused_without_asking_for_it
 
 
 # --- mirror pods, and before the first sync -------------------------------------------------
-
-
-@pytest.mark.parametrize("path", ["/mutate", "/validate"])
-async def test_mirror_pods_are_admitted(path: str) -> None:
-    """E9: the kubelet runs them in any case; they are counted, not judged."""
-    mirror = pod(5).annotated(MIRROR, "x").on_node("h200-a")
-    async with Endpoint(THREE) as endpoint:
-        by_kubelet = request_of(mirror, userInfo={"username": "system:node:h200-a"})
-        said = await endpoint.review(path, by_kubelet)
-        assert said.allowed
-        assert said.patch == []
-        assert not (await endpoint.review(path, request_of(mirror))).allowed
 
 
 @pytest.mark.parametrize("ours", [pod(), a_pod().in_group("gang"), a_pod().in_queue("q")])

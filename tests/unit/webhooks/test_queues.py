@@ -110,15 +110,6 @@ async def test_q8_a_queue_is_in_use_also_by_those_of_which_only_the_name_is_kept
         assert (await endpoint.validate(GOOD, operation="DELETE", object=None)).allowed
 
 
-async def test_a_queue_in_use_is_not_deleted_with_many_others() -> None:
-    """Q8: the API server names no queue in the review of a deletion of many."""
-    async with Endpoint(GOOD, a_pod().in_queue("queue")) as endpoint:
-        many = {"operation": "DELETE", "object": None, "name": ""}
-        assert not (await endpoint.validate(GOOD, **many, oldObject=GOOD.body)).allowed
-        other = a_queue("other")
-        assert (await endpoint.validate(other, **many, oldObject=other.body)).allowed
-
-
 async def test_finished_pods_use_no_queue() -> None:
     """T1."""
     done = a_pod().in_queue("queue").on_node("h200-a").in_phase("Succeeded")
