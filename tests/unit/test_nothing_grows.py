@@ -170,7 +170,7 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
         await until(lambda: releaser.idle, 30)
         ledger.dirty.take_changed()  # as the hand-over to the status writer does
         ledger.dirty.take_unadmitted()
-        ledger.nodes.forget_reports()
+        ledger.nodes.problems.forget_untold()
 
     calls = count()
 

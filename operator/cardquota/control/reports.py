@@ -212,7 +212,7 @@ def report_nodes(ledger: LedgerReader, events: EventRecorder) -> bool:
             return True
         facts, problems = found
         if problems:
-            others = ledger.nodes.counts_others(facts.name)
+            others = ledger.nodes.problems.counts_others(facts.name)
             text = report_messages.not_counted(facts.name, problems, others=others)
             _tell(events, node_reference(facts), v.NOT_COUNTED, text)
         else:

@@ -24,8 +24,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from ..quota.cards.card import CardNameError, read_alternatives
-from ..quota.cards.shared_memory import NodeRank
-from ..quota.kept_by_node import KeptByNode
+from ..quota.cards.shared_memory import KeptByNode, NodeRank
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.limits import KIB
 from ..quota.nodes.free_cards import FreeCards

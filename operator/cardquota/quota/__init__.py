@@ -37,7 +37,6 @@ from .limits import (
     TEMPLATE_TEXT,
     TOLERATIONS,
     Limit,
-    is_object_name,
 )
 from .own_keys import (
     KEYS_OF_GROUPS,
@@ -58,14 +57,12 @@ from .stamp import (
 )
 from .steps import Steps, to_its_end
 from .verdict import (
-    EFFECTS,
     Effect,
     Outcome,
     Shortfall,
     Verdict,
     effect_of,
     effect_on_create,
-    mode_of,
 )
 from .vocabulary import (
     ALLOCATED,
@@ -142,7 +139,6 @@ __all__ = [
     "CHARGED_QUEUE",
     "CONTAINERS",
     "CPU",
-    "EFFECTS",
     "ENQUEUE_ADDRESS",
     "GANG_KINDS",
     "GATE",
@@ -229,14 +225,12 @@ __all__ = [
     "effect_on_create",
     "first_of",
     "is_card",
-    "is_object_name",
     "lasting",
     "listed",
     "logged",
     "memory_quantity",
     "memory_text",
     "milli",
-    "mode_of",
     "read_allocated",
     "read_moment",
     "read_reservation",

@@ -13,7 +13,7 @@ from itertools import islice
 from sys import intern
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from .limits import KIB, Limit
+from .limits import KIB, Excess, Limit
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -80,13 +80,6 @@ class LeftOut(NamedTuple):
     """Kind and name of a pod's workload."""
 
 
-class TooMuch(NamedTuple):
-    """Why an object is left out: the limit, and the bytes that there would be."""
-
-    limit: Limit
-    found: int
-
-
 class KeptObjects:
     """The sizes of the objects of one kind that are kept, and the names of those that are not.
 
@@ -122,7 +115,7 @@ class KeptObjects:
         self._news: dict[str, None] | None = None
         """Keys that were left out and of which nobody was told; None: nobody asks."""
 
-    def too_much(self, key: str, namespace: str, size: int) -> TooMuch | None:
+    def too_much(self, key: str, namespace: str, size: int) -> Excess | None:
         """The limit that would be exceeded if so much of an object were kept."""
         _, before = self._where.get(key, ("", 0))
         more = size - max(0, before)
@@ -131,10 +124,10 @@ class KeptObjects:
             (self._together, self.total + more),
         ):
             if more > 0 and found > limit.most:
-                return TooMuch(limit, found)
+                return Excess(limit, found)
         return None
 
-    def keep(self, key: str, namespace: str, size: int) -> TooMuch | None:
+    def keep(self, key: str, namespace: str, size: int) -> Excess | None:
         """Count an object in, or say why it may not be kept; then it is not counted any more."""
         excess = self.too_much(key, namespace, size)
         if excess is None or self.left_out(key) is None:

@@ -28,6 +28,13 @@ class Limit(NamedTuple):
     """Whether `most` is bytes, not a number of things."""
 
 
+class Excess(NamedTuple):
+    """A limit that is or would be exceeded, and the number that was found."""
+
+    limit: Limit
+    found: int
+
+
 # --- pods: beyond one of these a pod waits, and nothing of its text is kept -------------------
 CARD_TEXT: Final = Limit(f"annotation {v.CARD_NAME}", 4 * KIB, sized=True)
 """Room for as many names of 253 characters as it may have."""

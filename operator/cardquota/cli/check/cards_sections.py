@@ -98,11 +98,11 @@ def nodes_section(read: CheckedCluster) -> CheckSection:
 
 def _of_nodes(ledger: Ledger) -> Iterator[Finding]:
     problems: dict[str, list[str]] = {}
-    for node, problem in ledger.nodes.problems():
+    for node, problem in ledger.nodes.problems:
         problems.setdefault(node, []).append(problem)
     advice = "correct the node's labels or its device plugin"
     for node, texts in sorted(problems.items()):
-        others = ledger.nodes.counts_others(node)
+        others = ledger.nodes.problems.counts_others(node)
         why = report_messages.not_counted(node, texts, others=others)
         yield Finding(FindingKind.NODE, "Node", "", node, NOT_COUNTED, why, advice)
     advice = "add a row to `vendors` in the configuration"

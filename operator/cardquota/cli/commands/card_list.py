@@ -140,7 +140,7 @@ class CardCount:
         for account in self._ledger.accounts():
             for card, amount in account.quota.items():
                 rows.setdefault(card, {})[account.name] = amount
-        problems = [{"node": node, "problem": problem} for node, problem in nodes.problems()]
+        problems = [{"node": node, "problem": problem} for node, problem in nodes.problems]
         cards = sorted(spread.keys() | rows.keys())
         return CardList(
             nodes=self._nodes,

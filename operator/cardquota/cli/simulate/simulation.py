@@ -114,7 +114,7 @@ class Simulation:
             if self._accepts(queue):
                 self.ledger.queue_seen(queue_facts(queue))
         self.answers.notes += [
-            f"Node {node}: not counted: {text}" for node, text in self.ledger.nodes.problems()
+            f"Node {node}: not counted: {text}" for node, text in self.ledger.nodes.problems
         ]
 
     def _accepts(self, queue: Queue) -> bool:

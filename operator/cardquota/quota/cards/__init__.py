@@ -19,7 +19,7 @@ from .card import (
 )
 from .catalog import Catalog
 from .discovery import discover
-from .memory_node import UNHEARD, MemoryNode, MemoryPod, NodeKind, least_key, reason_of
+from .memory_node import MemoryNode, MemoryPod, NodeKind
 from .memory_shape import (
     UNKNOWN,
     CardPlacement,
@@ -39,7 +39,6 @@ __all__ = [
     "LONGEST_NAME",
     "MOST_ROWS",
     "NO_SURGE",
-    "UNHEARD",
     "UNKNOWN",
     "Card",
     "CardMemory",
@@ -62,7 +61,6 @@ __all__ = [
     "counts_form",
     "discover",
     "gib_of",
-    "least_key",
     "may_count_cards",
     "mib_of",
     "model_of",
@@ -73,6 +71,5 @@ __all__ = [
     "read_request",
     "read_surge",
     "read_unhealthy",
-    "reason_of",
     "vendor_behind",
 ]

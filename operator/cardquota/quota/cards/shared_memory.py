@@ -10,9 +10,8 @@ Not guaranteed: it has no clock and does no I/O, and only one event loop touches
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
-from ..kept_by_node import KeptByNode
 from .memory_node import MemoryNode, MemoryPod, fit_key
 from .memory_shape import MemoryShape, UnhealthyListError, read_unhealthy
 
@@ -23,6 +22,33 @@ _Odd = tuple[int, bool, tuple[str, ...], str]
 """What is not as it should be of one node: memory of unknown cards, whether it is mixed, what of
 its cards cannot be read, and what of the list of broken ones."""
 _EVEN: Final[_Odd] = (0, False, (), "")
+
+
+class KeptByNode:
+    """Mappings that others keep by node name, and must not keep when the node changes. Costs
+    nothing as long as there are none.
+    """
+
+    __slots__ = ("_mappings",)
+
+    def __init__(self) -> None:
+        self._mappings: list[dict[str, Any]] = []
+
+    def __len__(self) -> int:
+        return len(self._mappings)
+
+    def add(self, mapping: dict[str, Any]) -> None:
+        """From now on a node that changes is taken out of this mapping."""
+        self._mappings.append(mapping)
+
+    def discard(self, mapping: dict[str, Any]) -> None:
+        """The inverse of `add`."""
+        self._mappings = [one for one in self._mappings if one is not mapping]
+
+    def drop(self, node: str) -> None:
+        """The node has changed."""
+        for mapping in self._mappings:
+            mapping.pop(node, None)
 
 
 class CardMemory:

@@ -19,7 +19,7 @@ SLICED: Final = "shared-"
 MIG: Final = "mig-"
 """The resource name of a MIG slice continues with this after the slash (D4)."""
 TIME_SLICING: Final = "time-slicing"
-"""Value of the label `Vendor.sharing`. If a node has no such value, its shares are MPS."""
+"""Value of the label `SHARING`. If a node has no such value, its shares are MPS."""
 SLICED_TYPE: Final = "gpu"
 """The type that MIG slices belong to, if a prefix has several types. The only maker of such slices
 uses this name, and the name of a slice does not tell the type."""
@@ -30,7 +30,9 @@ WHOLE_PARTITION: Final = "spx_"
 _REST: Final = re.compile(r"[A-Za-z0-9_-]+")
 """What may follow `Vendor.kinds`: what has a dot is a part of a card, or a label."""
 REPLICAS: Final = ".replicas"
+"""The number of shares of one card: the end of a label."""
 SHARING: Final = ".sharing-strategy"
+"""What tells MPS from time slicing: the end of a label."""
 _SHARE: Final = re.compile(rf"(?:{MPS}|{SLICED})([0-9]{{1,9}})g\*1/[0-9]+")
 SHARED: Final = ".shared"
 _NO_CARDS: Final = re.compile(
@@ -90,16 +92,6 @@ class Vendor:
         """How nodes may show the product of whole cards of a resource name, best first."""
         plain = (plain_way(resource),)
         return self.own + plain if self.own_first else plain + self.own
-
-    @property
-    def replicas(self) -> str:
-        """Label with the number of shares of one card."""
-        return f"{self.usual}{REPLICAS}"
-
-    @property
-    def sharing(self) -> str:
-        """Label that tells MPS from time slicing."""
-        return f"{self.usual}{SHARING}"
 
     @property
     def shared(self) -> str:

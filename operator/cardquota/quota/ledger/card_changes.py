@@ -79,7 +79,7 @@ class CardChanges:
                 self._nodes.take_unresolved(node), stamped=True, at_once=True
             )
         if nodes:
-            self._reassessment.reassess(self._nodes.take_moved())
+            self._reassessment.reassess(self._nodes.selection.take_moved())
 
     def cards_changed(self) -> None:
         """To be called after an event of a node, or of a queue that records cards.

@@ -90,7 +90,7 @@ class Ledger(LedgerState):
         """A pod has finished, or does not concern us any more."""
         self.kept_pods.forget(facts.uid)
         if record is not None:
-            self._gone(facts.uid)
+            self.pod_gone(facts.uid)
         if facts.state is State.SUCCEEDED and facts.group:
             self._succeed(facts.uid, facts.group, facts.task)
         if facts.state is State.FAILED and facts.group:
@@ -145,7 +145,7 @@ class Ledger(LedgerState):
                 facts, request_messages.too_much_kept(too_much.limit, too_much.found)
             )
         if record is not None:
-            self._gone(uid)
+            self.pod_gone(uid)
         where, made_by = (facts.namespace, facts.name, uid), (facts.workload_kind, facts.workload)
         queue = self.queue_of(facts)
         kept.leave_out(uid, LeftOut(*where, facts.revision, size, queue, made_by))
@@ -159,10 +159,6 @@ class Ledger(LedgerState):
         self._reassess([uid for uid, one in self.pods.items() if not one.gated])
 
     def pod_gone(self, uid: str) -> None:
-        """A pod was deleted."""
-        self._gone(uid)
-
-    def _gone(self, uid: str) -> None:
         """A pod was deleted, or has finished (T1)."""
         self.kept_pods.forget(uid)
         record = self.pods.pop(uid, None)
@@ -180,7 +176,7 @@ class Ledger(LedgerState):
         learned = self.nodes.see(facts)
         self._cards.cards_changed()
         self._reassess(self.nodes.take_unresolved(facts.name), stamped=True, at_once=True)
-        self._reassess(self.nodes.take_moved())
+        self._reassess(self.nodes.selection.take_moved())
         self.reassessment.cards_learned(learned)
         self._cards.follow_resource_changes()
 
@@ -189,7 +185,7 @@ class Ledger(LedgerState):
         self.card_memory.node_gone(name)
         learned = self.nodes.drop(name)
         self._cards.cards_changed()
-        self._reassess(self.nodes.take_moved())
+        self._reassess(self.nodes.selection.take_moved())
         self.reassessment.cards_learned(learned)
         self._cards.follow_resource_changes()
 
@@ -205,7 +201,7 @@ class Ledger(LedgerState):
     @property
     def behind(self) -> bool:
         """Whether gated pods may still be in classes for the nodes as they were: see `catch_up`."""
-        return self.nodes.more_moved
+        return self.nodes.selection.more
 
     def catch_up(self) -> None:
         """Re-read some of the pods that a change of nodes moved. Takes some milliseconds.
@@ -213,8 +209,8 @@ class Ledger(LedgerState):
         Every node event does this once. Pods that are left are judged by the nodes as they are now;
         only their class and the shown request may be old.
         """
-        self.nodes.look_for_moved()
-        self._reassess(self.nodes.take_moved())
+        self.nodes.selection.go_on()
+        self._reassess(self.nodes.selection.take_moved())
 
     def queue_seen(self, facts: QueueFacts) -> None:
         """A queue was added or changed."""

@@ -299,7 +299,7 @@ class LedgerReader:
         version = (
             self.catalog.version,
             self.quotas.version,
-            nodes.picks_version,
+            nodes.selection.version,
             nodes.counted_version,
         )
         free = self.exempt_cpu_memory

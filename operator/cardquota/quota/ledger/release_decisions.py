@@ -113,7 +113,7 @@ class ReleaseDecisions:
             self._state.groups,
             self._state.misplaced | self._state.unnoted,
         )
-        self._state.nodes.report_all()
+        self._state.nodes.problems.tell_all()
 
     def all_seen(self) -> Callable[[], bool]:
         """Returns a question to ask at every event: did the watches bring back all that is decided
@@ -218,7 +218,7 @@ class ReleaseDecisions:
     def rest(self) -> None:
         """Forget the marks, on a replica that does not lead: a term begins with everything."""
         self._state.dirty.clear()
-        self._state.nodes.forget_reports()
+        self._state.nodes.problems.forget_untold()
         self._state.card_memory.forget_untold()
 
     def _posted_anew(self, group: PodGroupState) -> None:

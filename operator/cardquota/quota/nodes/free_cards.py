@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping
 
 from ..amounts import Devices
 from ..cards.card import Card
-from ..kept_by_node import KeptByNode
+from ..cards.shared_memory import KeptByNode
 from ..selectors.taints import Taints, Tolerance
 
 Offers = tuple[tuple[Card, int], ...]

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
-from ..amounts import Amounts, MutableAmounts
 from ..cards.card import Card, model_of
 from ..cards.catalog import Catalog
 from ..cards.discovery import NodeProblems, some_of
@@ -24,22 +23,24 @@ _NAMING: Final = SizedCache[bytes, bool]()
 """Whether a selector names single nodes."""
 
 
-class NodeCache:
-    """The known nodes and the cards they offer. Amounts are cards."""
+class NodeCache(NodeTotals):
+    """The known nodes, the cards they offer, and their sums. Amounts are cards."""
 
     def __init__(self, catalog: Catalog) -> None:
+        super().__init__()
         self._catalog = catalog
         self._facts: dict[str, NodeFacts] = {}
-        self._totals = NodeTotals()
         self._apart: dict[str, dict[str, Card]] = {}
         """By card, if nodes disagree: the nodes that show it by other labels, and how (P5)."""
-        self._problems = NodeProblems()
+        self.problems = NodeProblems()
+        """Everything that is not counted (D7, D9)."""
         self._remembered: dict[str, dict[str, str]] = {}
         """By node and resource name: the card that a node offers, or last offered (D8). Includes
         cards that are not counted because nodes disagree (D7)."""
         self._resource_changes: tuple[set[str], set[str]] = set(), set()
         self._unresolved: dict[str, set[str]] = {}
-        self._selection = NodeSelection()
+        self.selection = NodeSelection()
+        """Which nodes pods pick, and whose picks have changed."""
         self._chosen = SizedCache[bytes, Choice](8 * 1024 * KIB)
         """The nodes that selectors pick. Cleared when a node changes."""
         self._chosen_at = 0
@@ -96,7 +97,7 @@ class NodeCache:
         """
         learned = []
         for name, nodes in list(self._apart.items()):
-            if not self._totals.is_counted(name):
+            if not self.has(name):
                 card = nodes[min(nodes)]
                 self._catalog.show(card)
                 self._look_anew(name)
@@ -150,14 +151,14 @@ class NodeCache:
             counted.append((card, amount))
             remembered[card.resource] = card.name
         largest = max(facts.memory.sizes, default=0) if facts.memory is not None else 0
-        self._totals.put(facts.name, tuple(counted), largest)
+        self.put_offer(facts.name, tuple(counted), largest)
         self.free.offer(facts.name, tuple(counted) if facts.takes_pods else (), facts.taints)
         self._facts[facts.name] = facts
         offers = any(amount > 0 for _, amount in counted)
         wrong = *facts.problems, *some_of(problems)
-        self._problems.put(facts.name, wrong, offers_others=offers)
+        self.problems.put(facts.name, wrong, offers_others=offers)
         had = (self._catalog.card(name) for name in self._cards_had(facts.name))
-        self._selection.put(facts.name, facts.labels, tuple(card for card in had if card))
+        self.selection.put(facts.name, facts.labels, tuple(card for card in had if card))
         return learned, changed
 
     def _other_unit(self, card: Card) -> str | None:
@@ -175,12 +176,12 @@ class NodeCache:
 
     def drop(self, name: str) -> list[str]:
         """A node is gone. Its kinds of cards stay known. Returns the same as `see`."""
-        self._totals.put(name, ())
+        self.put_offer(name, ())
         self.free.offer(name, ())
         self._facts.pop(name, None)
         self._remembered.pop(name, None)
-        self._problems.drop(name)
-        self._selection.drop(name)
+        self.problems.drop(name)
+        self.selection.drop(name)
         self._put_together(name)
         return self._find_again()
 
@@ -212,61 +213,12 @@ class NodeCache:
             if card is not None:
                 yield card
 
-    def total(self, card: str) -> int:
-        """Allocatable of a card in the whole cluster."""
-        return self._totals.total(card)
-
-    def most(self, card: str) -> int:
-        """The most of a card that a pod could have on one node, whatever is in use there; of card
-        memory on one card.
-        """
-        return self._totals.most(card)
-
-    def has(self, card: str) -> bool:
-        """Whether some node has the card, even if none offers it at present, as while a device
-        plugin is down.
-        """
-        return self._totals.is_counted(card)
-
-    @property
-    def counted_version(self) -> int:
-        """Changes whenever `has` does for some card."""
-        return self._totals.version
-
-    def totals(self) -> MutableAmounts:
-        """Allocatable of every card that a node offers now."""
-        return self._totals.totals()
-
-    def take_totals(self) -> Amounts:
-        """Cards whose total has changed since the last call, with the former total."""
-        return self._totals.take_changed()
-
-    def nodes_with(self) -> dict[str, int]:
-        """How many nodes offer each card now, zero while its plugin is down. O(nodes)."""
-        return self._totals.nodes_with()
-
-    def problems(self) -> Iterator[tuple[str, str]]:
-        """Node and reason for everything that is not counted (D7, D9)."""
-        return iter(self._problems)
-
-    def counts_others(self, name: str) -> bool:
-        """Whether a node with a problem offers cards that are counted (D5)."""
-        return self._problems.counts_others(name)
-
     def take_report(self) -> tuple[NodeFacts, tuple[str, ...]] | None:
         """A node whose problems have changed since they were last reported, and its problems now;
         None if there is none.
         """
-        name = self._problems.take()
-        return None if name is None else (self._facts[name], self._problems.of(name))
-
-    def forget_reports(self) -> None:
-        """Drop what is to be reported: this replica does not report."""
-        self._problems.forget_untold()
-
-    def report_all(self) -> None:
-        """Have every node with a problem reported."""
-        self._problems.tell_all()
+        name = self.problems.take()
+        return None if name is None else (self._facts[name], self.problems.of(name))
 
     def wait_for(self, node: str, uid: str) -> None:
         """A pod is bound to a node that is not known yet, or whose card for it is not."""
@@ -289,7 +241,7 @@ class NodeCache:
 
         Empty if it picks no node, or asks only for products.
         """
-        return self._selection.cards_of(selector) if self.picks_by_node(selector) else ()
+        return self.selection.cards_of(selector) if self.picks_by_node(selector) else ()
 
     def choice(self, selector: bytes) -> Choice | None:
         """The nodes that a pod picks by more than a product label (E7); None if it does not.
@@ -299,13 +251,13 @@ class NodeCache:
         """
         if not self.picks_by_node(selector):
             return None
-        if self._chosen_at != self._selection.version:
+        if self._chosen_at != self.selection.version:
             self._chosen.clear()
-            self._chosen_at = self._selection.version
+            self._chosen_at = self.selection.version
         found = self._chosen.get(selector)
         if found is None:
             found = {}
-            for node in self._selection.nodes(selector):
+            for node in self.selection.nodes(selector):
                 if node.card is not None:
                     found.setdefault(node.card, []).append(node.name)
             size = sum(100 + 8 * len(nodes) for nodes in found.values())
@@ -327,32 +279,12 @@ class NodeCache:
         named = facts.card_text is not None and "|" not in facts.card_text
         depends = not named or self.named_by(facts.selector)
         if depends and facts.devices and self.picks_by_node(facts.selector):
-            self._selection.join(facts.selector, facts.uid)
+            self.selection.join(facts.selector, facts.uid)
 
     def unregister_pod(self, facts: PodFacts) -> None:
         """The inverse of `register_pod`. May be called again."""
         if facts.selector:
-            self._selection.leave(facts.selector, facts.uid)
-
-    @property
-    def picks_version(self) -> int:
-        """Changes whenever a selector may pick other cards."""
-        return self._selection.version
-
-    def take_moved(self) -> list[str]:
-        """Registered pods whose selector picks other cards since the last call, sorted. At most a
-        bounded number of them.
-        """
-        return self._selection.take_moved()
-
-    @property
-    def more_moved(self) -> bool:
-        """Whether there may be more such pods."""
-        return self._selection.more
-
-    def look_for_moved(self) -> None:
-        """Look for more such pods. Costs a few milliseconds at most."""
-        self._selection.go_on()
+            self.selection.leave(facts.selector, facts.uid)
 
     def count_selected(self, selector: bytes, cards: Collection[str]) -> int:
         """How many nodes with one of `cards` a pod's selector picks; if `cards` is empty, how many
@@ -361,8 +293,8 @@ class NodeCache:
         Taints are not known here. Costs O(nodes): for what people write, not for every pod.
         """
         wanted = frozenset(cards)
-        names = {node.name for node in self._selection.nodes(selector)}
-        return sum(1 for name in names if not cards or self._totals.has_any(name, wanted))
+        names = {node.name for node in self.selection.nodes(selector)}
+        return sum(1 for name in names if not cards or self.has_any(name, wanted))
 
     def picks_by_node(self, selector: bytes) -> bool:
         """Whether a selector requires more of nodes than the products of their cards.

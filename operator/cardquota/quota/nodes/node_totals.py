@@ -17,17 +17,17 @@ class NodeTotals:
         self._by_node: dict[str, Offer] = {}
         self._sums: MutableAmounts = {}
         self._before: MutableAmounts = {}
-        """Cards whose sum has changed: the sum at the last `take_changed`."""
+        """Cards whose sum has changed: the sum at the last `take_totals`."""
         self._nodes: dict[str, int] = {}
         """By card: the number of nodes on which it is counted; never zero."""
         self._largest: dict[str, int] = {}
         """By node: the memory of its largest card, in its unit; only where cards share it."""
         self._most: dict[str, Counter[int]] = {}
         """By card: how much one pod may have on a node, and the number of nodes."""
-        self.version = 0
-        """Goes up whenever a card is counted on its first node, or on none any more."""
+        self.counted_version = 0
+        """Goes up whenever `has` changes for some card."""
 
-    def put(self, node: str, offer: Offer, largest: int = 0) -> None:
+    def put_offer(self, node: str, offer: Offer, largest: int = 0) -> None:
         """Set what a node offers now; nothing if it is gone. `largest`: the memory of its largest
         card, in its unit, if it shares any.
         """
@@ -45,7 +45,7 @@ class NodeTotals:
                 self._before.setdefault(card.name, self.total(card.name))
                 _add(self._sums, card.name, sign * amount)
                 _add(self._nodes, card.name, sign)
-        self.version += had != names & self._nodes.keys()
+        self.counted_version += had != names & self._nodes.keys()
         self._by_node[node] = offer
         if not offer:
             del self._by_node[node]
@@ -61,12 +61,12 @@ class NodeTotals:
                     del self._most[card.name]
 
     def most(self, card: str) -> int:
-        """The most of a card that one pod may have, on the node that offers most of it; of card
-        memory on the largest card.
+        """The most of a card that a pod could have on one node, whatever is in use there; of card
+        memory on one card.
         """
         return max(self._most.get(card, ()), default=0)
 
-    def take_changed(self) -> Amounts:
+    def take_totals(self) -> Amounts:
         """Cards whose sum has changed since the last call, with the former sum."""
         taken, self._before = self._before, {}
         return {card: before for card, before in taken.items() if before != self.total(card)}
@@ -79,8 +79,10 @@ class NodeTotals:
         """The sum of every card that a node offers now."""
         return dict(self._sums)
 
-    def is_counted(self, card: str) -> bool:
-        """Whether any node has the card, even if none offers it at present."""
+    def has(self, card: str) -> bool:
+        """Whether some node has the card, even if none offers it at present, as while a device
+        plugin is down.
+        """
         return card in self._nodes
 
     def nodes_with(self) -> dict[str, int]:

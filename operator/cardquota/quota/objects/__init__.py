@@ -16,8 +16,8 @@ from .cluster import (
     RuntimeClass,
 )
 from .meta import Meta, Owner, ResourceList, Wire
-from .node import ConfigMap, Expression, Node, Taint, Term, Toleration
-from .pod import Container, LargePod, Pod, PodAnnotations, PodMeta, PodSpec, Resources
+from .node import Expression, Node, Taint, Term, Toleration
+from .pod import Container, LargePod, Pod, PodMeta, PodSpec, Resources
 from .pod_group import PodGroup, WrittenPodGroup
 from .queue import Guarantee, Queue, QueueSpec
 from .workload import (
@@ -31,7 +31,6 @@ from .workload import (
 )
 
 __all__ = [
-    "ConfigMap",
     "Container",
     "DeviceClass",
     "Expression",
@@ -46,7 +45,6 @@ __all__ = [
     "Node",
     "Owner",
     "Pod",
-    "PodAnnotations",
     "PodGroup",
     "PodMeta",
     "PodSpec",

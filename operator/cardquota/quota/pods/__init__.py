@@ -6,7 +6,7 @@ use and how many, for a given quota), `PodRecord` (what the ledger holds of it).
 
 from .live_holdings import REPLICA_SET, UpdatePart
 from .pod_defaults import PodDefaults
-from .pod_facts import PodFacts, State, alias_warning, card_problem, card_text
+from .pod_facts import PodFacts, State
 from .pod_record import ChargeState, PodRecord, SortKey
 from .pod_request import InvalidRequest, PodRequest, invalid_request
 from .pod_total import PodTotals, oversized_totals, pod_totals
@@ -34,9 +34,6 @@ __all__ = [
     "WorkloadCache",
     "WorkloadFacts",
     "WorkloadUsage",
-    "alias_warning",
-    "card_problem",
-    "card_text",
     "invalid_request",
     "oversized_totals",
     "pod_of",

@@ -5,11 +5,11 @@ check bounds the cost of the next.
 """
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 from .. import limits
 from ..amounts import Devices
-from ..limits import Limit, size_of
+from ..limits import Excess, Limit, size_of
 from ..objects.meta import Owner
 from ..objects.node import Expression, NodeAffinity, Term
 from ..objects.pod import Container, LargePod, Pod, PodAnnotations, PodSpec
@@ -17,13 +17,6 @@ from ..objects.pod import Container, LargePod, Pod, PodAnnotations, PodSpec
 _SHORT: Final = 2 * limits.ALTERNATIVES.most
 """Characters below the limit of every text, whatever their number of bytes, and too few for more
 alternatives than there may be."""
-
-
-class Excess(NamedTuple):
-    """A limit that was exceeded, and the number that was found."""
-
-    limit: Limit
-    found: int
 
 
 def excess(pod: Pod, *, waits: bool) -> Excess | None:

@@ -1,10 +1,10 @@
 """The pods of each queue by namespace, those of one controller among them, and what these hold."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from typing import Final
 
-from ..amounts import Amount, Amounts, Charge, MutableAmounts
+from ..amounts import Amounts, Charge, MutableAmounts, add_amounts
 from ..steps import Steps
 from .pod_facts import PodFacts
 from .pod_record import ChargeState, PodRecord
@@ -133,17 +133,17 @@ class WorkloadUsage:
             return
         charge = record.charge
         if record.facts.terminating:
-            _put(self._leaving, charge)
-            _put(self.given_back, charge)
+            add_amounts(self._leaving, charge)
+            add_amounts(self.given_back, charge)
             return
         self._holding.append(charge)
-        _put(self._sum, charge)
+        add_amounts(self._sum, charge)
         if self.holding % APART == 0:
             self._sums.append(dict(self._sum))
         if self._template is not None and _alike(record.facts, self._template):
             self.alike += 1
         else:
-            _put(self.given_back, charge)
+            add_amounts(self.given_back, charge)
 
     @property
     def holding(self) -> int:
@@ -157,13 +157,8 @@ class WorkloadUsage:
         freed = dict(self._leaving)
         summed = number // APART
         for charge in (self._sums[summed].items(), *self._holding[summed * APART : number]):
-            _put(freed, charge)
+            add_amounts(freed, charge)
         return freed
-
-
-def _put(sums: MutableAmounts, charge: Iterable[Amount]) -> None:
-    for dimension, amount in charge:
-        sums[dimension] = sums.get(dimension, 0) + amount
 
 
 def _alike(facts: PodFacts, template: PodFacts) -> bool:

@@ -24,11 +24,6 @@ def test_q2_they_are_found_in_every_field() -> None:
     )
 
 
-def test_q2_without_any_there_are_none() -> None:
-    assert ignored_cards(QueueSpec(), counts) == ()
-    assert ignored_cards(QueueSpec(capability={"cpu": "4"}), counts) == ()
-
-
 def test_p8_no_more_than_a_thousand_names_are_looked_at() -> None:
     asked: list[str] = []
 

@@ -9,13 +9,6 @@ from cardquota.quota.accounts import QueueError, check_queue, doubts_about, not_
 from cardquota.quota.messages import queue_write_messages
 
 
-def test_q2_cards_come_from_the_annotation_cpu_and_memory_from_the_spec() -> None:
-    capability = {"cpu": "4", "memory": "4Gi", GPU: "100"}
-    facts = a_queue().with_quota({H200: 3}).put(capability, "spec", "capability").facts()
-    assert facts.quota == {H200: 3}
-    assert facts.limits == {"cpu": 4_000, "memory": 4 * 2**30}
-
-
 def test_guarantee_and_deserved_are_read() -> None:
     queue = a_queue().put({"cpu": "2"}, "spec", "guarantee", "resource")
     facts = queue.put({"memory": "1Gi"}, "spec", "deserved").facts()
@@ -92,24 +85,6 @@ def test_q5_q8_what_is_refused_at_write_says_what_to_do(queue: QueueBody, why: s
         check_queue(queue.wire())
 
 
-@pytest.mark.parametrize(
-    ("patterns", "namespace", "admitted"),
-    [
-        (("team-a",), "team-a", True),
-        (("team-a",), "team-ab", False),
-        (("team-a", "team-a-*"), "team-a-dev", True),
-        (("team-[ab]",), "team-b", True),
-        (("*",), "anything", True),
-        (("Team-a",), "team-a", False),
-        ((), "team-a", False),
-    ],
-)
-def test_a_queue_is_open_to_the_namespaces_it_names(
-    patterns: tuple[str, ...], namespace: str, *, admitted: bool
-) -> None:
-    assert a_queue().open_to(*patterns).facts().admits(namespace) is admitted
-
-
 def test_an_absent_list_opens_a_queue_to_every_namespace() -> None:
     assert a_queue().facts().admits("anything")
 
@@ -170,11 +145,6 @@ def test_priority_strategy_and_generation() -> None:
     facts = a_queue().with_priority(3).fifo().put(7, "metadata", "generation").facts()
     assert (facts.priority, facts.fifo, facts.generation) == (3, True, 7)
     assert not a_queue().facts().fifo
-
-
-def test_q4_the_status_keeps_the_last_good_quota() -> None:
-    queue = a_queue().having_reported(H200, 3, GPU).having_reported(H800, 2, None)
-    assert queue.facts().recorded == {H200: (GPU, 3), H800: ("", 2)}
 
 
 @pytest.mark.parametrize("queue", [a_queue(), a_queue().closed(), a_queue().in_state("Closed")])

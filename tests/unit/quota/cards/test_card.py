@@ -4,26 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import H200, H800
 from cardquota.quota.cards import (
-    LONGEST_NAME,
     CardNameError,
     can_exist,
     check_name,
     read_alternatives,
 )
-
-
-def test_p2_one_card() -> None:
-    assert read_alternatives(H200) == (H200,)
-
-
-def test_p2_alternatives_are_trimmed_and_kept_in_order() -> None:
-    assert read_alternatives(f" {H800} |  {H200}") == (H800, H200)
-
-
-def test_p2_alternatives_are_deduplicated() -> None:
-    assert read_alternatives(f"{H200}|{H800}| {H200}") == (H200, H800)
 
 
 @pytest.mark.parametrize("text", ["A||B", "|A", "A|", "|", "||||", "A| |B"])
@@ -57,10 +43,6 @@ def test_a_name_that_can_be_no_cards_is_refused_in_short_words(name: str, why: s
         check_name(name)
     assert len(str(caught.value)) < 200
     assert str(caught.value).isprintable()
-
-
-def test_a_name_of_the_greatest_length_is_one() -> None:
-    check_name("x" * LONGEST_NAME)
 
 
 @given(st.text())

@@ -60,32 +60,6 @@ def test_every_node_of_the_sample_cluster_is_looked_at() -> None:
     assert len(SAMPLE) == 11
 
 
-@pytest.mark.parametrize("count", ["0", "99", "", "lots", "-1", str(2**70)])
-def test_d1_a_count_that_disagrees_says_nothing(count: str) -> None:
-    node = a_node().with_cards(H200, 8).labelled(f"{GPU}.count", count)
-    assert cards_of(node) == {H200: 8}
-    assert node.facts().problems == ()
-
-
-def test_d4_a_profile_is_the_nodes_own_products_whoever_elses_it_looks_like() -> None:
-    """Its resource name says what the node offers; its profiles are no table of ours."""
-    assert cards_of(a_node().showing(H200).with_slices("1g.5gb", 7)) == {
-        f"{H200}/mig-1g.5gb-mixed": 7
-    }
-
-
-def test_a_card_shows_the_labels_a_pod_must_ask_for() -> None:
-    ((card, _),) = a_node().with_cards(H200, 8).facts().cards
-    assert (card.resource, card.labels) == (GPU, ((f"{GPU}.product", H200),))
-
-
-def test_d3_a_share_is_found_by_product_replicas_and_strategy() -> None:
-    ((card, _),) = a_node().sharing(H800, 8, "81559", replicas="4").facts().cards
-    assert card.resource == SHARED
-    assert dict(card.labels) == {f"{GPU}.product": H800, f"{GPU}.replicas": "4"}
-    assert card.barred == ((f"{GPU}.sharing-strategy", "time-slicing"),)
-
-
 @pytest.mark.parametrize("strategy", [None, "mps", "none"])
 def test_d3_whatever_is_no_time_slice_is_one_mps_share(strategy: str | None) -> None:
     """One card of one definition, whichever node is seen first: also where the label lacks."""
@@ -107,17 +81,6 @@ def test_p5_a_cards_name_alone_says_the_labels_that_its_nodes_show() -> None:
     for node in (sliced, a_node().sharing(H800, 8, "81559").offering(2).with_slices("1g.18gb", 1)):
         for card, _ in node.facts().cards:
             assert vendor_behind(card.resource).card(card.name, card.resource) == card
-
-
-def test_d3_no_shares_offered_are_no_card_and_no_problem() -> None:
-    node = a_node().with_cards(H800, 8).offering(0, SHARED)
-    assert cards_of(node) == {H800: 8}
-    assert node.facts().problems == ()
-
-
-def test_d4_slices_are_cards_of_their_own() -> None:
-    node = a_node().with_cards(H200, 7).with_slices("1g.18gb", 3)
-    assert cards_of(node) == {H200: 7, f"{H200}/mig-1g.18gb-mixed": 3}
 
 
 def test_d9_an_amount_may_be_as_large_as_kubernetes_can_hold() -> None:
@@ -172,10 +135,6 @@ def test_d9_one_bad_resource_leaves_the_others_counted() -> None:
     assert len(node.facts().problems) == 1
 
 
-def test_d1_a_product_without_memory_and_without_cards_is_no_problem() -> None:
-    assert a_node().showing(H200, memory=None).facts().problems == ()
-
-
 @pytest.mark.parametrize("memory", [{}, {f"{GPU}.memory": "0"}, {f"{GPU}.memory": "shared"}])
 def test_d1_without_a_memory_all_are_counted_but_shares(memory: dict[str, str]) -> None:
     """As of cards that share the memory of their node."""
@@ -184,9 +143,6 @@ def test_d1_without_a_memory_all_are_counted_but_shares(memory: dict[str, str]) 
     assert [(card.name, n) for card, n in found.cards] == [(H200, 1), (H200_MIG, 2)]
     (problem,) = found.problems
     assert f"{GPU}.memory" in problem
-
-
-SLICE = "nvidia.com/mig-1g.18gb"
 
 
 @pytest.mark.parametrize(("types", "whose"), [(("gpu", "npu"), "gpu"), (("xpu", "npu"), "")])
@@ -254,15 +210,6 @@ def test_d9_of_very_many_problems_the_first_are_named_and_the_others_counted() -
         f"allocatable nvidia.com/mig-{n:02}g.5gb" for n in range(20)
     ]
     assert last == "and 30 more"
-
-
-def test_d9_a_node_of_several_makers_has_the_cards_of_each() -> None:
-    node = a_node()
-    for n in range(8):
-        node = node.with_cards(f"X{n}", n, f"x{n}.example/gpu")
-    facts = node.facts()
-    assert {card.name: amount for card, amount in facts.cards} == {f"X{n}": n for n in range(8)}
-    assert facts.problems == ()
 
 
 texts = st.text(max_size=20)

@@ -27,33 +27,6 @@ def on(card: int | str, amount: int, name: str = "p", node: str = "n1") -> PodBo
     return a_pod(name).on_card(node, card, amount)
 
 
-def test_b2_used_is_what_pods_hold_of_each_card() -> None:
-    ledger = world(NODE, on(0, 4069, "a"), on(1, 8138, "b"), on(2, 4000, "c"), on(2, 8207, "d"))
-    node = node_of(ledger)
-    assert node.used == [4069, 8138, 12207, 0]
-    assert node.free == [12207, 8138, 4069, 16276]
-
-
-def test_b2_a_terminating_pod_holds_its_card_until_it_is_gone() -> None:
-    ledger = world(NODE, on(0, 4069).terminating())
-    assert node_of(ledger).used[0] == 4069
-    ledger.pod_gone("uid-p")
-    assert node_of(ledger).used[0] == 0
-
-
-@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
-def test_b2_a_finished_pod_holds_nothing(phase: str) -> None:
-    ledger = world(NODE, on(0, 4069))
-    see(ledger, on(0, 4069).in_phase(phase).at_revision(2))
-    assert node_of(ledger).used[0] == 0
-
-
-def test_b2_more_than_a_card_has_is_full_and_never_free() -> None:
-    ledger = world(NODE, on(0, CARD, "a"), on(0, CARD, "b"))
-    assert node_of(ledger).free == [0, CARD, CARD, CARD]
-    assert node_of(ledger).used[0] == 2 * CARD
-
-
 @pytest.mark.parametrize("index", ["4", "-1", "x", "1.0", "", "99999999999", "0x1", "1 "])
 def test_b2_a_card_that_cannot_be_read_is_charged_to_the_node(index: str) -> None:
     ledger = world(NODE, on(index, 4069))
@@ -76,18 +49,6 @@ def test_b2_what_the_pod_asks_for_counts_not_what_its_annotation_says() -> None:
     assert node_of(ledger).unknown == 4069
 
 
-def test_b2_a_corrected_annotation_counts_at_once() -> None:
-    ledger = world(NODE, on("x", 4069))
-    see(ledger, on(3, 4069).at_revision(2))
-    assert (node_of(ledger).used[3], node_of(ledger).unknown) == (4069, 0)
-
-
-def test_b2_what_the_node_offers_in_all_binds_too() -> None:
-    node = NODE.offering(2 * CARD, v.GPU_MEMORY).with_capacity(4 * CARD, v.GPU_MEMORY)
-    ledger = world(node, on(0, CARD, "a"), on(1, CARD - 100, "b"))
-    assert node_of(ledger).free == [0, 100, 100, 100]
-
-
 def test_b2_a_node_whose_cards_change_is_right_at_once() -> None:
     ledger = world(NODE, on(3, 4069, "a"), on(1, 100, "b"))
     see(ledger, NODE.sharing_memory(2 * CARD, 2).at_revision(2))
@@ -95,20 +56,6 @@ def test_b2_a_node_whose_cards_change_is_right_at_once() -> None:
     see(ledger, NODE.at_revision(3))
     assert (node_of(ledger).used, node_of(ledger).unknown) == ([0, 100, 0, 4069], 0)
     assert node_of(ledger).card_of("uid-a") == 3
-
-
-def test_b2_a_node_that_comes_back_has_its_pods() -> None:
-    ledger = world(NODE, on(3, 4069))
-    ledger.node_gone("n1")
-    assert not ledger.card_memory.is_known("n1")
-    assert "n1" not in ledger.card_memory.ranks
-    see(ledger, NODE.with_uid("another").at_revision(3))
-    assert node_of(ledger).used == [0, 0, 0, 4069]
-
-
-def test_b2_pods_before_their_node() -> None:
-    ledger = world(on(3, 4069), NODE)
-    assert node_of(ledger).used == [0, 0, 0, 4069]
 
 
 def test_nothing_is_left_of_a_node_without_pods() -> None:
@@ -143,21 +90,6 @@ def test_b2_a_bad_list_is_reported_and_changes_nothing(bad: str) -> None:
     memory.unhealthy_seen("n1", "")
     assert node_of(ledger).free == [CARD] * 4
     assert memory.problems("n1") == []
-
-
-def test_b2_a_bad_annotation_changes_nothing() -> None:
-    ledger = world(NODE.annotated(v.UNHEALTHY_CARDS, "2"))
-    see(ledger, NODE.annotated(v.UNHEALTHY_CARDS, "2;3").at_revision(2))
-    assert node_of(ledger).free == [CARD, CARD, 0, CARD]
-    assert "2;3" in ledger.card_memory.problems("n1")[0]
-
-
-def test_b2_a_list_that_comes_before_its_node() -> None:
-    ledger = world()
-    ledger.card_memory.unhealthy_seen("n1", "0")
-    assert ledger.card_memory.problems("n1") == []
-    see(ledger, NODE)
-    assert node_of(ledger).free[0] == 0
 
 
 # --- the kind of a node ----
@@ -196,14 +128,6 @@ def test_b3_the_kind_of_a_node(things: list[Body], kind: NodeKind) -> None:
     assert node_of(world(*things)).kind is kind
 
 
-def test_b3_the_last_pod_that_goes_leaves_the_node_undecided() -> None:
-    ledger = world(both(), on(0, 1), holder())
-    ledger.pod_gone("uid-w")
-    assert node_of(ledger).kind is NodeKind.BY_MEMORY
-    ledger.pod_gone("uid-p")
-    assert node_of(ledger).kind is NodeKind.UNDECIDED
-
-
 # --- what is decided, and was not seen yet ----
 
 
@@ -218,26 +142,6 @@ def test_b5_what_is_being_bound_counts_until_it_is_seen() -> None:
     see(ledger, on(0, 4069).at_revision(2))
     assert node_of(ledger).used == [4069, 0, 0, 0]
     assert not ledger.card_memory.assumed
-
-
-def test_b5_what_did_not_land_does_not_count() -> None:
-    ledger = world(NODE, both("n2"))
-    memory = ledger.card_memory
-    memory.assume("n1", "uid-p", assumed(4069))
-    memory.assume_cards("n2", "uid-w")
-    assert node_of(ledger, "n2").kind is NodeKind.BY_CARD
-    memory.forget("uid-p")
-    memory.forget("uid-w")
-    memory.forget("uid-w")
-    assert node_of(ledger).held == 0
-    assert node_of(ledger, "n2").kind is NodeKind.UNDECIDED
-
-
-def test_b5_a_pod_that_is_deleted_while_it_is_bound_does_not_count() -> None:
-    ledger = world(NODE, a_pod("p").asking_for_memory(4069))
-    ledger.card_memory.assume("n1", "uid-p", assumed(4069))
-    ledger.pod_gone("uid-p")
-    assert node_of(ledger).held == 0
 
 
 def test_b5_the_times_of_a_node_go_on_from_the_latest_that_was_seen() -> None:

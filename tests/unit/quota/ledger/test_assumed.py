@@ -21,13 +21,6 @@ def assumed() -> Ledger:
     return ledger
 
 
-def test_an_assumed_pod_is_charged_at_once() -> None:
-    ledger = assumed()
-    account = ledger.account("red")
-    assert account is not None
-    assert len(account.pending) == 0
-
-
 def test_what_was_decided_is_seen_when_the_open_gate_is() -> None:
     ledger = assumed()
     see(ledger, a_group("gang").in_queue("red").of(2))
@@ -73,19 +66,6 @@ def test_a_foreign_edit_on_the_way_keeps_the_charge() -> None:
     assert (totals(ledger), totals(ledger, H800)) == ((2, 2, 0, 0), (0, 0, 0, 0))
 
 
-def test_a_gate_that_somebody_else_opened_is_charged_as_it_is() -> None:
-    ledger = assumed()
-    see(ledger, POD.naming(H800).at_revision(6))
-    assert (totals(ledger), totals(ledger, H800)) == ((0, 0, 0, 0), (2, 2, 0, 0))
-
-
-def test_retracted_it_waits_again() -> None:
-    ledger = assumed()
-    ledger.decisions.retract(POD.uid, STAMP)
-    assert totals(ledger) == (2, 0, 0, 0)
-    assert waiting(ledger) == {POD.uid}
-
-
 def test_what_was_charged_anew_since_is_left_alone_though_it_is_equal() -> None:
     """Its group was made again under its name, say, and another start has charged the pod."""
     ledger = assumed()
@@ -112,13 +92,6 @@ def test_held_back_it_is_not_tried_before_it_is_put_back() -> None:
     assert (tried(ledger), waiting(ledger)) == (set(), {POD.uid})
     ledger.decisions.put_back(POD.uid)
     assert tried(ledger) == waiting(ledger) == {POD.uid}
-
-
-def test_held_back_it_is_tried_when_it_changes() -> None:
-    ledger = assumed()
-    ledger.decisions.retract(POD.uid, STAMP, back_off=True)
-    see(ledger, POD.gated().at_revision(2))
-    assert waiting(ledger) == {POD.uid}
 
 
 def test_at_the_end_of_a_term_only_what_is_seen_counts() -> None:

@@ -102,17 +102,6 @@ def test_w1_never_more_than_there_is_or_than_the_cap_and_nothing_is_left(
     assert not short or sum(found.values()) >= total
 
 
-@given(totals, several, st.randoms(use_true_random=False))
-def test_w1_the_order_of_queues_is_nothing(
-    total: int, demands: dict[str, WeightedDemand], random: object
-) -> None:
-    names = list(demands)
-    random.shuffle(names)  # type: ignore[attr-defined]
-    assert deserved_by_weight(total, {name: demands[name] for name in names}) == deserved_by_weight(
-        total, demands
-    )
-
-
 @given(totals, several, st.tuples(st.integers(1, 9), st.integers(1, 9)), amounts, amounts)
 def test_w1_a_larger_weight_never_gets_less(
     total: int,
@@ -129,8 +118,3 @@ def test_w1_a_larger_weight_never_gets_less(
     lighter = deserved_by_weight(total, demands | {"y": W(light, cap, guarantee)})
     heavier = deserved_by_weight(total, demands | {"y": W(heavy, cap, guarantee)})
     assert heavier["y"] >= lighter["y"]
-
-
-def test_exact_amounts_are_not_rounded() -> None:
-    filling = ProgressiveFilling(10, {name: W(1, 10) for name in "abc"})
-    assert filling.of("a") == (10, 3)

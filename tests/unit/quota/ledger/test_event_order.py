@@ -17,11 +17,9 @@ from builders import (
     CARDS,
     H200,
     H800,
-    R4090,
     Body,
     a_group,
     a_ledger,
-    a_namespace,
     a_node,
     a_pod,
     a_queue,
@@ -30,14 +28,12 @@ from builders import (
 from builders.node import NodeBody
 from builders.queue import QueueBody
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.pods import ChargeState
 from cardquota.quota.release import Opening
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports import Totals
 from cardquota.quota.reports.drift import drift
 
 from ..events import (
-    XPU,
     XPU_RESOURCE,
     Class,
     History,
@@ -101,20 +97,6 @@ def test_d8_a_bound_pod_is_charged_by_its_node_whichever_is_seen_first() -> None
     assert found == {("red", H200): Totals(requested=2, allocated=2)}
 
 
-def test_a_pod_seen_before_its_queue_is_charged_by_the_queues_quota() -> None:
-    queue = a_queue("red").with_quota({H200: 1, H800: 5})
-    pod = a_pod("p").in_queue("red").asking_for(2).gated()
-    found = in_every_order(pod, FIXED["h200-1"], FIXED["h800-1"], queue)
-    assert found == {("red", H800): Totals(requested=2)}
-
-
-def test_a_pod_seen_before_its_group_is_the_groups_queues() -> None:
-    group = a_group("gang-a").in_queue("red").of(2)
-    pod = a_pod("p").in_group("gang-a").naming(H200).asking_for(1).gated()
-    found = in_every_order(pod, group, a_namespace("team").with_default_queue("blue"))
-    assert found == {("red", H200): Totals(requested=1)}
-
-
 def test_a_group_made_after_its_members_are_bound_has_its_minimum_and_its_elastic_part() -> None:
     members = [
         a_pod(f"p{number}")
@@ -151,79 +133,6 @@ def a_ledger_of(*things: Body | Class) -> Ledger:
     return told(map(ToldEvent, things))
 
 
-def test_another_pod_of_the_same_name_is_another_pod_whichever_end_is_told_first() -> None:
-    old = a_pod("p").with_uid("old").in_queue("red").asking_for(1).on_node("h200-1")
-    new = a_pod("p").with_uid("new").in_queue("blue").asking_for(3).on_node("h200-1")
-    ends = [ToldEvent(old, gone=True), ToldEvent(new)]
-    for order in permutations(ends):
-        fixed = [ToldEvent(one) for one in (FIXED["h200-1"], a_queue("red"), a_queue("blue"))]
-        ledger = told([*fixed, ToldEvent(old), *order])
-        assert totals(ledger) == {("blue", H200): Totals(requested=3, allocated=3)}
-
-
-def test_d8_a_node_made_again_with_another_card_charges_only_who_is_bound_to_it_then() -> None:
-    old, new = (a_node("n").with_cards(card, 8).with_uid(card) for card in (H200, H800))
-    before = a_pod("before").in_queue("red").asking_for(1).on_node("n")
-    after = a_pod("after").in_queue("red").asking_for(2).on_node("n")
-    queue = a_queue("red").with_quota({R4090: 9})
-    expected = {
-        ("red", H200): Totals(requested=1, allocated=1),
-        ("red", H800): Totals(requested=2, allocated=2),
-    }
-    first = [(ToldEvent(before), ToldEvent(old)), (ToldEvent(old), ToldEvent(before))]
-    then = [ToldEvent(old, gone=True), ToldEvent(new)]
-    for beginning in first:
-        for place in range(3):
-            for last in permutations((ToldEvent(after), ToldEvent(queue))):
-                events = [*beginning, *then]
-                events.insert(2 + place, ToldEvent(before.at_revision(2)))
-                assert totals(told([*events, *last])) == expected
-
-
-@pytest.mark.parametrize("place", range(4))
-def test_a_queue_deleted_and_made_again_has_the_last_ones_quota(place: int) -> None:
-    first = a_queue("red").with_uid("1").with_quota({H200: 5}).with_policy("Gate")
-    again = a_queue("red").with_uid("2").with_quota({H800: 5})
-    pod = a_pod("p").in_queue("red").asking_for(2).gated()
-    events = [ToldEvent(first), ToldEvent(first, gone=True), ToldEvent(again)]
-    events.insert(place, ToldEvent(pod))
-    ledger = told([ToldEvent(FIXED["h200-1"]), ToldEvent(FIXED["h800-1"]), *events])
-    assert totals(ledger) == {("red", H800): Totals(requested=2)}
-    assert ledger.pods[pod.uid].charge_state is ChargeState.GATED_DENY
-    assert not ledger.in_any_quota(H200)
-
-
-@pytest.mark.parametrize("place", range(4))
-def test_a_group_made_again_holds_nothing_of_the_one_before(place: int) -> None:
-    first = a_group("gang-a").with_uid("1").in_queue("red").of(2).reserving("red", {H200: 4})
-    again = a_group("gang-a").with_uid("2").in_queue("blue").of(1)
-    pod = a_pod("p").in_group("gang-a").naming(H200).asking_for(1).gated()
-    events = [ToldEvent(first), ToldEvent(first, gone=True), ToldEvent(again)]
-    events.insert(place, ToldEvent(pod))
-    assert totals(told(events)) == {("blue", H200): Totals(requested=1)}
-
-
-def test_q4_a_broken_quota_leaves_the_last_good_one_whatever_else_is_seen_between() -> None:
-    good = a_queue("red").with_quota({H800: 5})
-    broken = a_queue("red").with_quota_text("{")
-    pod = a_pod("p").in_queue("red").asking_for(2).gated()
-    others = [ToldEvent(pod), ToldEvent(FIXED["h200-1"]), ToldEvent(FIXED["h800-1"])]
-    for place in range(4):
-        events = [*others[:place], ToldEvent(good), *others[place:], ToldEvent(broken)]
-        assert totals(told(events)) == {("red", H800): Totals(requested=2)}
-
-
-def test_d7_of_two_nodes_that_disagree_the_first_one_stays() -> None:
-    ours = a_node("a").with_cards(H200, 8)
-    theirs = a_node("b").with_cards(H200, 4, "other.example/gpu")
-    for first, second in permutations((ours, theirs)):
-        ledger = a_ledger_of(first, second)
-        card, amount = first.facts().cards[0]
-        assert ledger.catalog.resource(H200) == card.resource
-        assert ledger.nodes.total(H200) == amount
-        assert [node for node, _ in ledger.nodes.problems()] == [second.name]
-
-
 DCU, HCU = "hygon.com/dcu", "hygon.com/hcu"
 FIRST = a_node("zz-1").with_cards("KK", 8, DCU)
 SECOND = a_node("aa-1").with_cards("KK", 4, HCU)
@@ -231,7 +140,7 @@ RECORDED = a_queue("red").with_quota({"KK": 3}).having_reported("KK", 3, DCU)
 
 
 def all_that_is_told(ledger: Ledger) -> tuple[object, ...]:
-    problems = sorted(ledger.nodes.problems())
+    problems = sorted(ledger.nodes.problems)
     requests = {uid: ledger.pods[uid].request for uid in ledger.pods}
     at_once = ledger.nodes.free.most_on_node("KK") >= 4
     behind = ledger.catalog.resource("KK"), ledger.counts(HCU), ledger.catalog.cards_of(DCU)
@@ -261,7 +170,7 @@ def test_d7_what_a_queues_status_recorded_decides_between_nodes_whichever_is_rea
         ledger = a_ledger_of(*order)
         assert ledger.catalog.resource("KK") == DCU
         assert ledger.nodes.total("KK") == 8
-        ((node, problem),) = ledger.nodes.problems()
+        ((node, problem),) = ledger.nodes.problems
         assert (node, problem) == (
             "aa-1",
             f"card <KK> is counted as {DCU} on other nodes, but as {HCU} here",
@@ -305,7 +214,7 @@ def test_d7_live_the_first_stays() -> None:
     see(ledger, a_queue("red").with_quota({"KK": 3}).having_reported("KK", 3, HCU).at_revision(2))
     see(ledger, FIRST, RECORDED)
     assert ledger.catalog.resource("KK") == HCU
-    assert [node for node, _ in ledger.nodes.problems()] == ["zz-1"]
+    assert [node for node, _ in ledger.nodes.problems] == ["zz-1"]
 
 
 def test_d7_when_another_node_counts_it_is_told_and_those_who_wait_are_tried_again() -> None:
@@ -328,24 +237,12 @@ def test_d7_when_another_node_counts_it_is_told_and_those_who_wait_are_tried_aga
 # --- where order matters and no rule says so -------------------------------------------------
 
 
-def test_a_bound_pod_with_two_devices_is_charged_the_same_in_every_order() -> None:
-    """Such pods are refused, but static ones and those from before the installation are there."""
-    pod = a_pod("p").in_queue("red").asking_for(1).asking_for(2, XPU_RESOURCE).on_node("h200-1")
-    in_every_order(FIXED["h200-1"], FIXED["xpu-1"], pod)
-
-
 def test_d8_a_kind_of_card_learned_later_changes_nothing_for_a_bound_pod() -> None:
     pod = a_pod("p").in_queue("red").asking_for(1).asking_for(2, XPU_RESOURCE).on_node("h200-1")
     ledger = a_ledger_of(a_queue("red"), FIXED["h200-1"], pod)
     assert totals(ledger) == {("red", H200): Totals(requested=1, allocated=1)}
     see(ledger, FIXED["xpu-1"])
     assert totals(ledger) == {("red", H200): Totals(requested=1, allocated=1)}
-
-
-def test_a_resource_that_only_an_old_status_knows_counts_the_same_in_every_order() -> None:
-    queue = a_queue("red").having_reported(XPU, 3, "example.com/old")
-    pod = a_pod("p").asking_for(2, "example.com/old").with_cpu("1")
-    in_every_order(queue, FIXED["xpu-1"], pod, a_namespace("team").with_default_queue("red"))
 
 
 def test_a_succeeded_pod_that_changes_its_group_is_a_member_of_one_group() -> None:

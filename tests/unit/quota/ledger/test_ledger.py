@@ -13,40 +13,17 @@ from builders import (
     a_ledger,
     a_node,
     a_pod,
-    a_queue,
     see,
 )
-from cardquota.quota import CHARGED_QUEUE, TERM, Reservation, Stamp, canonical
+from cardquota.quota import CHARGED_QUEUE, TERM, Reservation, Stamp
 from cardquota.quota.accounts import OUTSIDE
-from cardquota.quota.ledger import Ledger
 from cardquota.quota.pods import ChargeState
 from cardquota.quota.reports import Totals
 from cardquota.quota.reports.drift import drift
 
-from ..red_queue import POD, RED, UNNAMED, a_cluster, totals, waiting
+from ..red_queue import POD, RED, UNNAMED, a_cluster, totals
 
 # --- section 6 --------------------------------------------------------------------------------
-
-
-def test_a_terminating_pod_counts_until_it_is_gone() -> None:
-    ledger = a_cluster(POD.on_node("h200-a").terminating())
-    assert totals(ledger) == (2, 0, 2, 0)
-    ledger.pod_gone(POD.uid)
-    assert totals(ledger) == (0, 0, 0, 0)
-
-
-@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
-def test_t1_a_finished_pod_does_not_count(phase: str) -> None:
-    ledger = a_cluster(POD.on_node("h200-a"))
-    see(ledger, POD.on_node("h200-a").in_phase(phase).at_revision(2))
-    assert totals(ledger) == (0, 0, 0, 0)
-    assert totals(a_cluster(POD.on_node("h200-a").in_phase(phase))) == (0, 0, 0, 0)
-
-
-def test_p6_not_of_card_pods_where_the_setting_says_so() -> None:
-    ledger = a_ledger(*CARDS, RED, POD.with_cpu("1"), exempt_cpu_memory=True)
-    see(ledger, a_pod("no-cards").in_queue("red").with_cpu("2"))
-    assert totals(ledger, "cpu") == (2_000, 2_000, 0, 0)
 
 
 def test_i3_a_pod_that_got_past_admission_is_counted_and_told_of() -> None:
@@ -76,42 +53,7 @@ def test_a_pod_that_does_not_concern_us_any_more_is_dropped() -> None:
     assert ledger.pods == {}
 
 
-def test_a_pod_that_does_not_concern_us_is_not_kept() -> None:
-    assert a_cluster(a_pod().with_cpu("1")).pods == {}
-
-
 # --- D8: what running pods are charged stays ----------------------------------------------------
-
-
-def test_d8_a_bound_pod_is_charged_by_its_node() -> None:
-    ledger = a_cluster(a_pod().in_queue("red").asking_for(1).on_node("4090-a"))
-    assert totals(ledger, "NVIDIA-GeForce-RTX-4090") == (1, 0, 1, 0)
-
-
-@pytest.mark.parametrize(
-    "later",
-    [
-        a_node("h200-a").with_cards(H800, 8),
-        a_node("h200-a").showing(H200),
-        a_node("h200-a").offering(8),
-        a_node("h200-a").with_cards(H800, 8).with_uid("another"),
-    ],
-)
-def test_d8_a_node_that_changes_changes_nothing_for_who_runs_there(later: Body) -> None:
-    ledger = a_cluster(a_pod().in_queue("red").asking_for(1).on_node("h200-a"))
-    see(ledger, later)
-    assert totals(ledger) == (1, 0, 1, 0)
-    see(ledger, RED.with_quota({H800: 9}))
-    assert totals(ledger) == (1, 0, 1, 0)
-    ledger.node_gone("h200-a")
-    assert totals(ledger) == (1, 0, 1, 0)
-
-
-def test_e10_a_stamped_pod_is_charged_by_its_stamp_whatever_else_it_says() -> None:
-    ledger = a_cluster(POD.stamped("red", {H200: 2}).on_node("h200-a"))
-    assert totals(ledger) == (2, 0, 2, 0)
-    see(ledger, POD.in_queue("blue").stamped("red", {H200: 2}).at_revision(2))
-    assert totals(ledger) == (2, 2, 0, 0)
 
 
 # --- E3: bound to another model than it was let through for --------------------------------------
@@ -239,32 +181,7 @@ def test_e10_a_pod_let_through_with_a_choice_counts_with_the_card_of_its_node() 
     assert drift(ledger) == {}
 
 
-def test_e10_a_stamp_without_cards_stays_so() -> None:
-    ledger = a_cluster(POD.stamped("red", {}).on_node("h800-a"))
-    assert totals(ledger, H800) == (0, 0, 0, 0)
-
-
-def test_d8_a_kind_of_card_that_becomes_known_is_counted_for_those_who_ask() -> None:
-    ledger = a_cluster(a_pod().in_queue("red").asking_for(2, "new.example/xpu").on_node("x"))
-    assert totals(ledger, "XPU") == (0, 0, 0, 0)
-    see(ledger, a_node("x").with_cards("XPU", 8, "new.example/xpu"))
-    assert totals(ledger, "XPU") == (2, 0, 2, 0)
-
-
 # --- stale and repeated events ------------------------------------------------------------------
-
-
-def test_an_event_older_than_what_is_known_of_a_pod_changes_nothing() -> None:
-    ledger = a_cluster(POD.on_node("h200-a").at_revision(5))
-    see(ledger, POD.gated().at_revision(4), POD.in_phase("Failed").at_revision(4))
-    assert totals(ledger) == (2, 0, 2, 0)
-
-
-def test_an_older_event_of_a_group_changes_nothing() -> None:
-    blue = a_group().in_queue("blue").at_revision(5)
-    ledger = a_cluster(a_queue("blue"), blue, POD.in_group("gang"))
-    see(ledger, a_group().in_queue("red").at_revision(4), a_group().in_queue("blue").at_revision(6))
-    assert totals(ledger, queue="blue") == (2, 2, 0, 0)
 
 
 def test_what_is_not_known_may_be_gone() -> None:
@@ -284,67 +201,6 @@ def test_what_is_not_known_may_be_gone() -> None:
 
 
 # --- queues -------------------------------------------------------------------------------------
-
-
-def quota(ledger: Ledger, queue: str = "red") -> dict[str, int]:
-    account = ledger.account(queue)
-    return dict(account.quota) if account else {}
-
-
-def test_q4_a_quota_that_cannot_be_read_leaves_the_last_good_one() -> None:
-    ledger = a_cluster()
-    see(ledger, RED.with_quota_text("{"))
-    see(ledger, RED.with_quota_text("[]"))
-    assert quota(ledger) == {H200: 3, H800: 3}
-    assert ledger.cluster_quota(H200) == 3
-    see(ledger, RED.with_quota({H200: 1}))
-    assert quota(ledger) == {H200: 1}
-
-
-def test_q4_after_a_restart_the_last_good_quota_is_in_the_status() -> None:
-    broken = a_queue("red").with_quota_text("{").having_reported(H200, 3, GPU)
-    ledger = a_ledger(broken.having_reported("never-seen", 2, None).having_reported(H800, 0, GPU))
-    assert quota(ledger) == {H200: 3, "never-seen": 2}
-    assert ledger.catalog.resource("never-seen") is None
-
-
-def test_p4_a_status_that_says_the_resource_of_a_card_moves_who_asks_for_it() -> None:
-    ledger = a_ledger(RED, a_pod().in_queue("red").asking_for(1))
-    assert totals(ledger) == (0, 0, 0, 0)
-    see(ledger, RED.having_reported(H200, 3, GPU))
-    assert totals(ledger) == (1, 1, 0, 0)
-
-
-def test_a_deleted_queue_leaves_what_is_charged_to_its_name() -> None:
-    ledger = a_cluster(POD.stamped("red", {H200: 2}))
-    ledger.queue_gone("red")
-    assert totals(ledger) == (2, 2, 0, 0)
-    assert quota(ledger) == {}
-    ledger.pod_gone(POD.uid)
-    assert ledger.account("red") is None
-
-
-def test_a_queue_that_comes_back_counts_who_is_there() -> None:
-    ledger = a_cluster(POD.gated())
-    ledger.queue_gone("red")
-    see(ledger, RED)
-    assert totals(ledger) == (2, 0, 0, 0)
-    assert waiting(ledger) == {POD.uid}
-
-
-def test_a_reservation_in_a_queue_that_is_gone_leaves_nothing_behind() -> None:
-    ledger = a_ledger(a_group().of(2).reserving("gone", {H200: 2}))
-    assert totals(ledger, queue="gone") == (0, 2, 0, 0)
-    ledger.group_gone("team/gang")
-    assert not list(ledger.accounts())
-
-
-def test_a_change_of_quota_moves_who_names_no_card() -> None:
-    ledger = a_cluster(a_pod().in_queue("red").asking_for(1))
-    see(ledger, RED.with_quota({H200: 1, H800: 9}))
-    assert totals(ledger, H800) == (1, 1, 0, 0)
-    see(ledger, RED.with_quota({H200: 9}))
-    assert (totals(ledger), totals(ledger, H800)) == ((1, 1, 0, 0), (0, 0, 0, 0))
 
 
 def test_q7_what_stands_over_its_limit_is_told() -> None:
@@ -376,12 +232,6 @@ def test_a_card_is_known_as_a_node_showed_it_or_by_its_makers_rule() -> None:
     assert other.labels == (("new.example/xpu.product", "X"),)
 
 
-def test_what_a_pod_would_be_charged_has_its_cpu_and_memory() -> None:
-    ledger = a_cluster(POD.gated().with_cpu("1"))
-    record = ledger.pods[POD.uid]
-    assert ledger.charge_of(record, ((H800, 2),)) == canonical({H800: 2, "cpu": 1_000})
-
-
 def test_a_drift_would_be_told() -> None:
     ledger = a_cluster(POD)
     account = ledger.account("red")
@@ -401,14 +251,6 @@ def test_at_rest_nothing_is_to_be_looked_at() -> None:
     ledger.decisions.rest()
     assert (ledger.dirty.take_changed(), ledger.dirty.take_pending()) == (set(), set())
     assert (ledger.dirty.take_groups(), ledger.dirty.take_unadmitted()) == (set(), set())
-
-
-def test_a_node_that_shows_another_resource_than_was_recorded_moves_who_asked_for_that() -> None:
-    recorded = a_queue("red").with_quota({H200: 3}).having_reported(H200, 3, "old.example/gpu")
-    ledger = a_ledger(recorded, a_pod().in_queue("red").asking_for(1, "old.example/gpu"))
-    assert totals(ledger) == (1, 1, 0, 0)
-    see(ledger, a_node().with_cards(H200, 8))
-    assert totals(ledger) == (0, 0, 0, 0)
 
 
 @pytest.mark.parametrize(("product", "counted"), [(H200, (1, 1, 0, 0)), (H800, (0, 0, 0, 0))])

@@ -142,36 +142,6 @@ def test_one_that_came_past_us_is_charged_by_what_it_asks_for(lower: Lower) -> N
     assert (few.oversized, few.devices) == (True, (("nvidia.com/gpu", 1),))
 
 
-def test_a_pod_whose_gate_is_being_opened_is_kept(lower: Lower) -> None:
-    ledger = a_ledger(*CARDS, RED, waits(0))
-    ledger.decisions.assume("team-0", Stamp("red", ((H200, 1),), "t"))
-    lower(WAITING_PODS=1)
-    see(ledger, waits(0).on_nodes_labelled({"k": "v" * 9_000}).at_revision(3))
-    assert "team-0" in ledger.pods
-
-
-def test_a_pod_that_becomes_too_large_is_left_out_and_comes_back(lower: Lower) -> None:
-    lower(WAITING_PODS=5_000)
-    ledger = a_ledger(*CARDS, RED, waits(0))
-    see(ledger, waits(0).on_nodes_labelled({"k": "v" * 9_000}).at_revision(3))
-    assert not ledger.pods
-    assert ledger.accounts_by_queue["red"].row(H200).requested == 0
-    see(ledger, waits(0))  # an old event that comes late
-    assert not ledger.pods
-    see(ledger, waits(0).at_revision(4))
-    assert "team-0" in ledger.pods
-    see(ledger, waits(0).at_revision(5).in_phase("Succeeded"))
-    assert ledger.kept_pods.total == 0
-
-
-def test_a_left_out_pod_that_ends_is_forgotten(lower: Lower) -> None:
-    lower(WAITING_PODS=1)
-    ledger = a_ledger(*CARDS, RED, waits(0), waits(1))
-    see(ledger, waits(0).at_revision(5).in_phase("Failed"))
-    ledger.pod_gone("team-1")
-    assert ledger.kept_pods.number_left_out == 0
-
-
 def test_each_is_told_once_in_a_term(lower: Lower) -> None:
     lower(WAITING_PODS=1)
     ledger = a_ledger(*CARDS, RED, waits(0))

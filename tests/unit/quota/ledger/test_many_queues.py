@@ -74,14 +74,6 @@ def test_a_name_that_pods_hold_is_news_to_their_queue_once_another_has_a_quota_o
     assert ledger.dirty.take_changed() == {"red", "blue"}
 
 
-def test_the_first_node_with_a_card_is_news_where_no_quota_exceeds_it(ledger: Ledger) -> None:
-    """Its resource name is shown from now on."""
-    see(ledger, a_queue("red").with_quota({"odd": 0}))
-    ledger.dirty.take_changed()
-    see(ledger, a_node("new").with_cards("odd", 8))
-    assert ledger.dirty.take_changed() == {"red"}
-
-
 def test_the_resource_name_by_which_pods_hold_a_card_is_news_to_all_who_show_that_card(
     ledger: Ledger,
 ) -> None:
@@ -95,13 +87,6 @@ def test_the_resource_name_by_which_pods_hold_a_card_is_news_to_all_who_show_tha
     assert ledger.dirty.take_changed() == {"red", "blue"}
     ledger.pod_gone(held.uid)
     assert ledger.dirty.take_changed() == {"red", "blue"}
-
-
-def test_marks_are_gone_on_a_replica_that_does_not_lead(ledger: Ledger) -> None:
-    for name in ("red", "blue"):
-        see(ledger, a_queue(name).with_quota({H200: 8, name: 1}))
-    ledger.decisions.rest()
-    assert ledger.dirty.take_changed() == set()
 
 
 def test_a_queue_counts_as_one_in_which_somebody_waits_as_long_as_that_is_so(

@@ -275,7 +275,7 @@ class MemoryRows(RuleBasedStateMachine):
     def what_nodes_have_is_counted(self) -> None:
         found = self.ledger.nodes
         assert found.totals() == self.plain.cluster_totals()
-        assert {name for name, text in found.problems() if " is counted in " in text} == (
+        assert {name for name, text in found.problems if " is counted in " in text} == (
             self.plain.other_units()
         )
         for card in CARDS:

@@ -55,7 +55,7 @@ def test_p3_a_pod_that_is_bound_or_gone_depends_on_no_node() -> None:
     ledger.pod_gone("q")
     see(ledger, SMALL.labelled("pool", "other"))
     assert dict(ledger.pods[POOL.uid].charge) == {H800: 1}
-    assert ledger.nodes.take_moved() == []
+    assert ledger.nodes.selection.take_moved() == []
 
 
 def test_p3_a_pod_of_a_daemon_set_waits_without_quota_while_its_node_has_no_card() -> None:
@@ -153,23 +153,10 @@ def test_of_a_quota_without_such_cards_a_pod_requests_none_and_waits_all_the_sam
     assert judge_create(ledger, pod.facts()).reason is Reason.NODE_WITHOUT_CARD
 
 
-def test_p5_of_several_cards_a_daemon_set_uses_the_one_that_its_node_has() -> None:
-    pod = NAMED.naming(f"{H200}|{H800}").gated()
-    (opening,) = openings(a_ledger(BIG, SMALL, QUEUE, pod), "red")
-    assert isinstance(opening, Opening)
-    assert opening.pods[0][1] == ((H800, 1),)
-
-
 @pytest.mark.parametrize("cards", ["NVIDIA-H2OO", f"{H200}|NVIDIA-H2OO", "|"])
 def test_p4_what_is_wrong_on_any_node_is_refused_on_a_named_one(cards: str) -> None:
     bare = a_node("small")
     verdict = judge_create(a_ledger(BIG, bare, QUEUE), NAMED.naming(cards).facts())
-    assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)
-
-
-def test_p5_a_pod_whose_own_selector_excludes_its_card_is_refused_on_a_named_node() -> None:
-    pod = NAMED.naming(H200).on_nodes_labelled({f"{GPU}.product": H800})
-    verdict = judge_create(a_ledger(BIG, SMALL, QUEUE), pod.facts())
     assert (verdict.outcome, verdict.reason) == (Outcome.NEVER, Reason.INVALID_CARD)
 
 

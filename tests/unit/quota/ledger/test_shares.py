@@ -239,24 +239,6 @@ def test_a_weight_is_news_to_those_who_are_shown_another_share_and_to_nobody_els
     assert deserved(ledger) == {"red": 6, "blue": 1, "small": 1, "other": 0}
 
 
-def test_so_is_a_guarantee() -> None:
-    ledger = oversold()
-    see(ledger, a_queue("blue").with_quota({H200: 20}).guaranteeing_cards({H200: 5}))
-    assert told(ledger) == {"red", "blue"}
-    assert deserved(ledger) == {"red": 2, "blue": 5, "small": 1, "other": 0}
-    see(ledger, a_queue("red").with_quota({H200: 20}).guaranteeing_cards({H200: 2}))
-    assert told(ledger) == {"red"}
-
-
-def test_a_weight_says_nothing_where_all_quotas_fit() -> None:
-    ledger = oversold()
-    see(ledger, a_node("more").with_cards(H200, 40))
-    told(ledger)
-    see(ledger, a_queue("red").with_quota({H200: 20}).weighing(6))
-    assert told(ledger) == {"red"}
-    assert deserved(ledger) == {"red": 20, "blue": 20, "small": 1, "other": 0}
-
-
 def test_it_is_worked_out_once_until_something_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = oversold()
     deserved(ledger)
@@ -285,23 +267,3 @@ def test_nothing_is_left_of_queues_and_cards_that_are_gone() -> None:
         name: kept for name, kept in vars(ledger.shares).items() if isinstance(kept, dict | set)
     }
     assert {name: kept for name, kept in left.items() if kept and name != "_accounts"} == {}
-
-
-def test_e6_a_quota_or_weight_counts_in_the_order_where_nobody_of_that_queue_waits() -> None:
-    """Nothing of its pods is charged anew then."""
-    ledger = oversold()
-    held = a_pod("r").with_uid("r").in_queue("red").naming(H200).asking_for(9)
-    waits = a_pod("b").with_uid("b").in_queue("blue").naming(H200).asking_for(9)
-    see(ledger, held.stamped("red", {H200: 9}), waits.gated())
-
-    def ordered_by() -> Fraction:
-        queue_order(ledger, QUEUES)
-        account = ledger.account("blue")
-        assert account is not None
-        return Fraction(*ledger.shares.by_request(account, H200))
-
-    assert ordered_by() == 4
-    see(ledger, a_queue("red").with_quota({H200: 20}).weighing(3))
-    assert ordered_by() == 2
-    see(ledger, a_queue("red").with_quota({H200: 1}).weighing(3))
-    assert ordered_by() == 7

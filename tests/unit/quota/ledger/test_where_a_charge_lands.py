@@ -211,12 +211,6 @@ def test_a_group_that_moves_takes_only_its_pods_at_the_gate_which_are_judged_the
     assert judge_create(ledger, record.facts).queue == "blue"
 
 
-def test_v5_no_group_of_volcanos_making_moves_anybody() -> None:
-    waits = POD.in_queue("red").in_group(VOLCANOS).gated()
-    ledger = a_cluster(a_group(VOLCANOS).in_queue("victim"), waits)
-    assert ledger.pods[waits.uid].queue == "red"
-
-
 # --- when it is decided ---------------------------------------------------------------------------
 
 

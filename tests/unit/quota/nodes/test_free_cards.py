@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import GPU, H200, H800, Body, a_ledger, a_node, a_pod, a_queue, see
+from builders import H200, H800, Body, a_ledger, a_node, a_pod, a_queue, see
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota.ledger import Ledger
@@ -222,15 +222,6 @@ def test_a_pod_may_be_bound_before_its_node_is_seen() -> None:
     assert ledger.nodes.free.most_on_node(H200) == 0
     release(ledger)
     assert cards_of(ledger, "p") == [{H800: 1}]
-
-
-def test_cards_of_two_kinds_on_one_node_are_counted_each() -> None:
-    node = a_node("mixed").sharing(H800, 4, "81559").offering(2)
-    shares = a_pod("s").asking_for(3, f"{GPU}.shared").on_node("mixed")
-    ledger = a_ledger(QUEUE, node, shares)
-    free = ledger.nodes.free
-    assert free.most_on_node(H800) == 2
-    assert free.most_on_node("NVIDIA-H800/mps-80g*1/2") == 1
 
 
 def test_what_is_free_on_all_nodes_and_the_most_on_one() -> None:

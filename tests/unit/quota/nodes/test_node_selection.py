@@ -59,12 +59,6 @@ def test_p3_a_pod_that_is_pinned_to_nodes_is_charged_what_those_have(pinned: Pod
     assert cards_of(a_ledger(BIG, SMALL, QUEUE), pinned) == (H800,)
 
 
-def test_p3_where_nodes_of_several_cards_are_picked_most_quota_comes_first() -> None:
-    ledger = a_ledger(BIG, SMALL, a_node("third").with_cards(R4090, 8), QUEUE)
-    assert cards_of(ledger, STOCK.requiring([("pool", "Exists", [])])) == (H200, H800)
-    assert cards_of(ledger, on_node_named("small", "big")) == (H200, H800)
-
-
 @pytest.mark.parametrize(
     "pinned",
     [on_node_named("new"), on_node_named("cpu"), STOCK.on_nodes_labelled({HOST_NAME: "new"})],
@@ -121,35 +115,8 @@ def a_cache(*nodes: NodeBody) -> NodeCache:
 
 def told(cache: NodeCache) -> list[str]:
     """Whom the events until now concern."""
-    cache.look_for_moved()
-    return cache.take_moved()
-
-
-def test_pods_are_told_of_once_when_other_cards_are_picked_for_them() -> None:
-    cache = a_cache(BIG)
-    pool, named = STOCK.on_nodes_labelled({"pool": "h800"}), on_node_named("small")
-    cache.register_pod(pool.facts())
-    cache.register_pod(named.with_uid("named").facts())
-    assert told(cache) == []
-    cache.see(SMALL.facts())
-    assert told(cache) == ["named", "uid-p"]
-    assert told(cache) == []
-    cache.see(SMALL.offering(4).facts())
-    cache.see(a_node("small-2").with_cards(H800, 8).labelled("pool", "h800").facts())
-    assert told(cache) == []
-    cache.drop("small")
-    assert told(cache) == ["named"]
-    cache.see(a_node("small-2").with_cards(H800, 8).facts())
-    assert told(cache) == ["uid-p"]
-
-
-def test_a_pod_that_is_unregistered_is_told_of_no_more() -> None:
-    cache, facts = a_cache(), on_node_named("small").facts()
-    cache.register_pod(facts)
-    cache.unregister_pod(facts)
-    cache.unregister_pod(facts)
-    cache.see(SMALL.facts())
-    assert cache.take_moved() == []
+    cache.selection.go_on()
+    return cache.selection.take_moved()
 
 
 def test_pods_that_depend_on_no_node_are_not_indexed() -> None:
@@ -163,7 +130,7 @@ def test_pods_that_depend_on_no_node_are_not_indexed() -> None:
     ):
         cache.register_pod(pod.facts())
     cache.see(SMALL.labelled(PRODUCT, H200).facts())
-    assert cache.take_moved() == []
+    assert cache.selection.take_moved() == []
 
 
 def test_questions_that_nobody_waits_on_do_not_pile_up() -> None:
@@ -177,8 +144,8 @@ def test_questions_that_nobody_waits_on_do_not_pile_up() -> None:
         cache.unregister_pod(facts)
     assert_nothing_grew(before, containers(cache))
     cache.see(SMALL.facts())
-    assert not cache.more_moved
-    assert cache.take_moved() == []
+    assert not cache.selection.more
+    assert cache.selection.take_moved() == []
 
 
 def test_what_is_kept_of_a_node_is_gone_with_it() -> None:
@@ -307,10 +274,10 @@ def test_p8_an_event_about_a_node_does_not_cost_what_waits() -> None:
     event = zoned(7).labelled("pool", "new").facts()
     costs = [steps_of(partial(cache.see, event)) for cache in (few, many)]
     assert costs[1] < 2 * costs[0]
-    found, turns = many.take_moved(), 0
-    while many.more_moved:
-        many.look_for_moved()
-        found += many.take_moved()
+    found, turns = many.selection.take_moved(), 0
+    while many.selection.more:
+        many.selection.go_on()
+        found += many.selection.take_moved()
         turns += 1
     assert sorted(found) == sorted(pod.uid for pod in pods)
     assert 5 < turns < 50
@@ -345,7 +312,7 @@ def test_p8_whoever_asks_gets_the_answer_of_now_while_others_are_worked_out() ->
     last = STOCK.on_nodes_labelled({"pool": "new"}).with_uid("last")
     cache.register_pod(last.facts())
     cache.see(a_node("n").with_cards(H800, 8).labelled("pool", "new").facts())
-    assert cache.more_moved
+    assert cache.selection.more
     assert set(cache.picked(last.facts().selector)) == {H800}
 
 

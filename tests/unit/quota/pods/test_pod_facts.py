@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from builders import GPU, H200, a_pod
+from builders import H200, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
 from cardquota.quota.accounts import OUTSIDE
@@ -35,33 +35,6 @@ def test_the_least_a_pod_may_be_is_read() -> None:
     facts = pod_facts(msgspec.json.decode(b'{"metadata": {}}', type=Pod))
     assert (facts.uid, facts.state, facts.revision) == ("", State.OPEN, 0)
     assert not facts.concerns_us
-
-
-def test_what_is_asked_for() -> None:
-    facts = a_pod().naming(H200).asking_for(2).with_cpu("1").with_memory("1Gi").facts()
-    assert (facts.card_text, facts.devices, facts.cpu, facts.memory) == (
-        H200,
-        ((GPU, 2),),
-        1_000,
-        2**30,
-    )
-
-
-def test_a_queue_may_be_named_as_volcanos_jobs_do() -> None:
-    pod = a_pod().annotated(v.QUEUE_NAME_VOLCANO_JOB, "queue")
-    assert pod.facts().own_queue == "queue"
-    assert pod.in_queue("queue").facts().problem == ""
-
-
-def test_two_queue_annotations_that_disagree_are_a_problem() -> None:
-    pod = a_pod().annotated(v.QUEUE_NAME_VOLCANO_JOB, "blue").in_queue("red")
-    assert pod.facts().own_queue == "red"
-    assert "<red>" in pod.facts().problem
-    assert "<blue>" in pod.facts().problem
-
-
-def test_a_group_is_of_the_pods_own_namespace() -> None:
-    assert a_pod().in_group("gang").in_namespace("other").facts().group == "other/gang"
 
 
 def test_p4_amounts_that_cannot_be_counted_are_a_problem_not_a_crash() -> None:

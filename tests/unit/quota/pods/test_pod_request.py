@@ -54,16 +54,6 @@ def test_p2_odd_text_is_refused_in_short_words(text: str) -> None:
     assert_refused(a_pod().naming(text).asking_for(1))
 
 
-def test_p7_other_devices_beside_a_card_are_not_counted() -> None:
-    pod = a_pod().naming(H200).asking_for(1).asking_for(2, "rdma/hca")
-    assert objection_to(pod) is None
-    assert cards_of(pod) == (H200,)
-
-
-def test_p2_a_card_is_asked_for_by_its_own_resource() -> None:
-    assert_refused(a_pod().naming(H200).asking_for(1, SHARED), H200, GPU, SHARED)
-
-
 def test_p3_what_affinity_allows_alike_comes_most_quota_first() -> None:
     pod = a_pod().asking_for(1).requiring([(PRODUCT, "NotIn", [R4090])])
     assert cards_of(pod) == (H800, H200)
@@ -91,11 +81,6 @@ def test_p4_a_name_that_no_node_can_show_is_refused_in_spite_of_its_quota(name: 
     assert_refused(
         a_pod().naming(name).asking_for(1), "no node can have card", "correct", ledger=ledger
     )
-
-
-def test_p4_a_quota_in_any_queue_makes_a_card_known() -> None:
-    ledger = a_cluster(a_queue("other").with_quota({"NVIDIA-B300": 1}))
-    assert objection_to(a_pod().naming("NVIDIA-B300").asking_for(1), ledger) is None
 
 
 def test_p4_a_resource_name_from_a_queues_status_is_enough() -> None:
@@ -142,11 +127,3 @@ def test_p5_an_affinity_that_leaves_the_card_open_is_not_what_excludes_it() -> N
     assert_refused(pod, f"({PRODUCT} {H800})")
     both = pod.requiring([(PRODUCT, "NotIn", [H200])])
     assert_refused(both, f"({PRODUCT} {H800}; {PRODUCT} not in {H200})")
-
-
-def test_a_pod_without_cards_has_nothing_to_object_to() -> None:
-    assert objection_to(a_pod().with_cpu("1")) is None
-
-
-def test_p3_a_pod_that_names_no_card_has_nothing_to_object_to_if_one_is_left() -> None:
-    assert objection_to(a_pod().asking_for(1)) is None

@@ -30,10 +30,6 @@ def test_p1_the_limit_counts_of_a_card_and_the_request_where_there_is_none() -> 
     assert cards(containers=[container(requests={GPU: 1})]) == 1
 
 
-def test_p1_overhead_may_be_all_that_asks_for_a_card() -> None:
-    assert cards(containers=[container()], overhead={GPU: "1"}) == 1
-
-
 def test_p1_parts_of_a_byte_are_added_up_before_they_are_rounded() -> None:
     def memory(*amounts: str) -> int:
         containers = [container(requests={"memory": amount}) for amount in amounts]
@@ -53,11 +49,6 @@ def test_p1_a_limit_at_pod_level_counts_only_where_no_container_names_the_resour
     step = container(memory="1Gi")
     spec = a_pod().with_spec(initContainers=[step], resources=level).wire().spec
     assert pod_totals(spec)[1:] == (5_000, 2**30)
-
-
-def test_p1_a_pod_level_without_cpu_leaves_the_sum() -> None:
-    spec = a_pod().with_cpu("1").with_spec(resources={"requests": {"memory": "1Gi"}}).wire().spec
-    assert pod_totals(spec).cpu == 1_000
 
 
 def test_p1_pod_level_says_nothing_about_cards() -> None:

@@ -16,22 +16,6 @@ def made(uid: str, name: str, kind: str = "ReplicaSet") -> PodBody:
     return pod.owned_by(kind, name=name)
 
 
-def test_by_kind_and_name_and_of_each_deployment() -> None:
-    ledger = a_ledger(*LEDGER)
-    see(ledger, made("a", "web-1"), made("b", "web-1"), made("c", "web-2"), made("x", "web-2"))
-    see(ledger, made("d", "web", "StatefulSet"), made("e", "other-1"))
-    see(ledger, made("x", "web-2").terminating())
-    for kind, name, number in (
-        ("ReplicaSet", "web-1", 2),
-        ("ReplicaSet", "web-2", 1),
-        ("StatefulSet", "web", 1),
-        ("Deployment", "web", 3),
-        ("Deployment", "web-1", 0),
-    ):
-        assert ledger.made_pods.number_of("queue", "team", kind, name) == number
-    assert ledger.made_pods.number_of("queue", "elsewhere", "ReplicaSet", "web-1") == 0
-
-
 def found(ledger: Ledger, *names: str) -> list[str]:
     """Pods of ReplicaSets of these names."""
     pods: list[PodRecord] = []
@@ -48,29 +32,6 @@ def test_they_are_found_in_the_order_in_which_they_were_charged() -> None:
     assert found(ledger, "web-1", "web-2") == ["b", "c", "a"]
     assert found(ledger, "web-1") == ["c", "a"]
     assert found(ledger, "web-9") == []
-
-
-def of_queue(ledger: Ledger, queue: str = "queue") -> list[str]:
-    pods: list[str] = []
-    to_its_end(ledger.made_pods.each_of(queue, lambda record: pods.append(record.facts.name)))
-    return pods
-
-
-def test_all_pods_of_a_queue_those_without_a_controller_too() -> None:
-    ledger = a_ledger(*LEDGER)
-    alone = a_pod("x").with_uid("x").in_queue("queue").naming(H200).asking_for(1).gated()
-    other = made("e", "web-1").in_namespace("elsewhere")
-    see(ledger, made("a", "web-1"), alone, other, made("z", "web-9").in_queue("other"))
-    assert sorted(of_queue(ledger)) == ["a", "e", "x"]
-    assert of_queue(ledger, "other") == ["z"]
-    assert ledger.made_pods.queues_in("team") == ["queue", "other"]
-    assert ledger.made_pods.queues_in("elsewhere") == ["queue"]
-    ledger.pod_gone("x")
-    ledger.pod_gone("a")
-    assert of_queue(ledger) == ["e"]
-    ledger.pod_gone("e")
-    assert of_queue(ledger) == []
-    assert ledger.made_pods.queues_in("elsewhere") == []
 
 
 def test_a_pod_that_goes_before_its_turn_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

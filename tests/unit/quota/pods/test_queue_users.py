@@ -19,21 +19,3 @@ def test_pods_and_workloads_are_counted_and_named() -> None:
     assert set(users.names("queue")) == {"team/train", "other/tune"}
     assert users.has("queue", "team", "train")
     assert not users.has("queue", "other", "train")
-
-
-def test_nobody_is_left_of_pods_that_are_gone() -> None:
-    ledger = a_ledger(*CARDS, QUEUE, waiting("a", "train"), waiting("b", "train"))
-    see(ledger, waiting("c", "tune"))
-    for uid in ("a", "c"):
-        ledger.pod_gone(uid)
-    users = ledger.queue_users
-    assert dict(users.all()) == {("queue", "team", "train"): 1}
-    ledger.pod_gone("b")
-    assert (users.pods("queue"), users.number("queue"), list(users.names("queue"))) == (0, 0, [])
-    assert not users.has("queue", "team", "train")
-
-
-def test_a_pod_of_no_queue_uses_none() -> None:
-    ledger = a_ledger(*CARDS, a_pod("x").asking_for(1).on_node("h200-a"))
-    assert dict(ledger.queue_users.all()) == {}
-    ledger.pod_gone("uid-x")

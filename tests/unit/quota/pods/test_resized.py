@@ -13,15 +13,14 @@ from cardquota.quota.pods.pod_facts import pod_facts
 GI = 2**30
 
 
-def resized(asked: str, kept: str | None, done: str | None, *, of: str = "memory") -> PodBody:
+def resized(asked: str, kept: str | None, done: str | None) -> PodBody:
     """Bound; of one container what it asks for, what its node keeps for it, and has carried out."""
     status: dict[str, Any] = {"name": "main"}
     if kept is not None:
-        status["allocatedResources"] = {of: kept}
+        status["allocatedResources"] = {"memory": kept}
     if done is not None:
-        status["resources"] = {"requests": {of: done}}
-    pod = a_pod().in_queue("red")
-    pod = pod.with_cpu(asked) if of == "cpu" else pod.with_memory(asked)
+        status["resources"] = {"requests": {"memory": done}}
+    pod = a_pod().in_queue("red").with_memory(asked)
     return pod.on_node("n").put([status], "status", "containerStatuses")
 
 
@@ -43,10 +42,6 @@ def test_the_most_of_asked_kept_and_done_counts(
     asked: str, kept: str | None, done: str | None, held: int
 ) -> None:
     assert resized(asked, kept, done).facts().memory == held * GI
-
-
-def test_of_cpu_too() -> None:
-    assert resized("500m", "1500m", "1", of="cpu").facts().cpu == 1_500
 
 
 def test_containers_count_each_by_itself_and_of_init_containers_the_sidecars() -> None:

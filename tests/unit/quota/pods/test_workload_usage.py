@@ -137,17 +137,6 @@ def test_none_where_one_is_being_deleted() -> None:
     assert first(ledger, a_member("new")) == 0
 
 
-def test_as_many_as_hold_what_the_new_one_asks_for() -> None:
-    ledger = a_cluster(*(held(name) for name in "abc"))
-    assert first(ledger, a_member("new")) == 1
-    assert first(ledger, a_member("new", 3)) == 3
-
-
-def test_all_of_them_may_be_too_few() -> None:
-    other = held("other", 2).owned_by("Job", name="other")
-    assert first(a_cluster(held("a"), other), a_member("new", 2)) is None
-
-
 def test_only_what_counts_of_them_makes_room() -> None:
     """Cpu that is not limited frees nothing; the card of another model neither."""
     ledger = a_cluster(*(held(name).with_cpu("1") for name in "abc"), held("d", 2, H800))

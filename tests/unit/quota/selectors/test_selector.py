@@ -1,6 +1,5 @@
 """P3, P5: what a pod's node selector and required affinity say about cards."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,45 +29,6 @@ def test_p5_a_node_selector_allows_the_card_it_names() -> None:
     selector = of(a_pod().on_nodes_labelled({PRODUCT: H200, "zone": "a"}))
     assert selector.allows(CARD_H200)
     assert not selector.allows(CARD_H800)
-
-
-@pytest.mark.parametrize(
-    ("operator", "values", "allowed"),
-    [
-        ("In", [H200, "other"], True),
-        ("In", ["other"], False),
-        ("NotIn", [H200], False),
-        ("NotIn", ["other"], True),
-        ("Exists", [], True),
-        ("DoesNotExist", [], False),
-        ("Gt", ["3"], False),
-        ("OfALaterKubernetes", ["x"], True),
-    ],
-)
-def test_p5_affinity_is_read_by_every_operator(
-    operator: str, values: list[str], *, allowed: bool
-) -> None:
-    assert of(a_pod().requiring([(PRODUCT, operator, values)])).allows(CARD_H200) is allowed
-
-
-@pytest.mark.parametrize(
-    ("operator", "values", "allowed"),
-    [
-        ("Gt", ["3"], True),
-        ("Gt", ["4"], False),
-        ("Lt", ["5"], True),
-        ("Lt", ["4"], False),
-        ("Lt", ["many"], False),
-        ("Gt", [], False),
-        ("Gt", ["3", "3"], False),
-    ],
-)
-def test_p5_numbers_are_compared(operator: str, values: list[str], *, allowed: bool) -> None:
-    assert of(a_pod().requiring([(REPLICAS, operator, values)])).allows(CARD_SHARE) is allowed
-
-
-def test_p5_of_labels_that_are_not_the_cards_some_node_fits() -> None:
-    assert of(a_pod().requiring([("zone", "In", ["a"])])).allows(CARD_H200)
 
 
 def test_p5_one_term_must_hold_with_all_it_asks_for() -> None:
@@ -111,33 +71,6 @@ def test_p5_what_a_cards_nodes_must_not_carry_is_asked_for_so() -> None:
     assert either.match_expressions == (in_(PRODUCT, H800),)
 
 
-@pytest.mark.parametrize(
-    ("operator", "values", "mps", "sliced"),
-    [
-        ("In", ["mps"], True, False),
-        ("In", ["time-slicing"], False, True),
-        ("In", ["time-slicing", "mps"], True, True),
-        ("In", [], False, False),
-        ("NotIn", ["mps"], True, True),
-        ("NotIn", ["time-slicing"], True, False),
-        ("Exists", [], True, True),
-        ("DoesNotExist", [], True, False),
-    ],
-)
-def test_p5_of_what_a_card_must_not_show_everything_else_can_be(
-    operator: str, values: list[str], *, mps: bool, sliced: bool
-) -> None:
-    selector = of(a_pod().requiring([(STRATEGY, operator, values)]))
-    assert (selector.allows(MPS), selector.allows(SLICED)) == (mps, sliced)
-
-
-def test_p5_a_node_selector_on_the_strategy_allows_its_shares() -> None:
-    sliced = of(a_pod().on_nodes_labelled({STRATEGY: "time-slicing"}))
-    assert (sliced.allows(MPS), sliced.allows(SLICED)) == (False, True)
-    mps = of(a_pod().on_nodes_labelled({STRATEGY: "mps"}))
-    assert (mps.allows(MPS), mps.allows(SLICED)) == (True, False)
-
-
 def in_(key: str, *values: str) -> Expression:
     return Expression(key=key, operator="In", values=values)
 
@@ -177,19 +110,6 @@ def test_p5_a_share_of_one_size_is_no_share_of_another() -> None:
     assert [one.operator for one in term.match_expressions or ()] == ["In", "Gt", "Lt"]
     only_big = Selector(terms=(term,))
     assert (only_big.allows(BIG), only_big.allows(SMALL)) == (True, False)
-
-
-@pytest.mark.parametrize(
-    ("pod", "big", "small"),
-    [
-        (a_pod().on_nodes_labelled({MEMORY: "81559"}), True, False),
-        (a_pod().requiring([(MEMORY, "In", ["40960", "9"])]), False, True),
-        (a_pod().requiring([(MEMORY, "Gt", ["50000"])]), True, False),
-        (a_pod().requiring([(MEMORY, "NotIn", ["81559"])]), True, True),
-    ],
-)
-def test_p5_a_pod_may_choose_the_size_of_its_share(pod: PodBody, *, big: bool, small: bool) -> None:
-    assert (of(pod).allows(BIG), of(pod).allows(SMALL)) == (big, small)
 
 
 expressions = st.tuples(
