@@ -15,7 +15,7 @@ reason may keep its pods out.
 import asyncio
 import logging
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -216,9 +216,14 @@ class WorkloadWaker:
             with _one_harms_no_other(uid):
                 self._note(uid)
             await slice_.give_way()
-        for uid in list(self._woken):
+        there: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
+        for uid, one in list(self._woken.items()):
+            where = one.queue, one.namespace
+            if where not in there:
+                there[where] = self._ledger.made_pods.made_in(*where)
+                await slice_.give_way()
             with _one_harms_no_other(uid):
-                self._follow(uid)
+                self._follow(uid, there[where][one.maker])
             await slice_.give_way()
         queues = list(self._sleeping)
         first = self._first_queue % max(1, len(queues))
@@ -305,16 +310,12 @@ class WorkloadWaker:
             yield None
         self._looked[queue] = state
 
-    def _made(self, one: _Woken) -> int:
-        """How many pods it has."""
-        return self._ledger.made_pods.number_of(one.queue, one.namespace, *one.maker)
-
-    def _follow(self, uid: str) -> None:
-        """See how many pods of a woken workload came. It is done with when its time is over, or
-        when all came and its status, or its end, has been seen since.
+    def _follow(self, uid: str, number: int) -> None:
+        """See how many pods of a woken workload came, which has this number now. It is done with
+        when its time is over, or when all came and its status, or its end, has been seen since.
         """
         one = self._woken[uid]
-        came = max(0, self._made(one) - one.before)
+        came = max(0, number - one.before)
         one.missing = max(0, one.number - came)
         if came:
             self._pauses.pop(uid, None)
@@ -339,7 +340,7 @@ class WorkloadWaker:
             number=number,
             missing=number,
         )
-        woken.before = self._made(woken)
+        woken.before = self._ledger.made_pods.made_in(one.queue, facts.namespace)[woken.maker]
         self._woken[facts.uid] = woken
         self._due.append((one, number))
         self._write_some()

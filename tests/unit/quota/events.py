@@ -164,7 +164,7 @@ def made(ledger: Ledger) -> dict[tuple[str, str], dict[tuple[str, str], int]]:
             numbers[key] = numbers.get(key, 0) + 1
     for (queue, namespace), numbers in found.items():
         for (kind, name), number in numbers.items():
-            assert ledger.made_pods.number_of(queue, namespace, kind, name) == number
+            assert ledger.made_pods.made_in(queue, namespace)[kind, name] == number
     of_queue: dict[str, set[str]] = {}
     for uid, one in ledger.pods.items():
         of_queue.setdefault(one.queue, set()).add(uid)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from builders import H200
+from builders import H200, a_queue
 from cardquota.loop import time_slice
 from cardquota.quota.pods import pods_by_controller as made_pods
 from cardquota_webhooks import AdmissionResponse, WorkloadReviews, decode, workload_objects
@@ -21,6 +21,7 @@ QUEUE = THREE.with_quota({H200: MANY})
 def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(made_pods, "AT_A_TIME", 2)
     monkeypatch.setattr(time_slice, "SLICE", 0.0)
+    monkeypatch.setattr(workload_objects, "FEW", 2)
 
 
 def reviewed(
@@ -67,6 +68,22 @@ async def test_of_several_at_once_one_is_counted_after_the_other() -> None:
             assert len((await task).warnings) == 2
             done.append(sum(one.done() for one in tasks))
     assert done == [1, 2, 3]
+
+
+async def test_who_has_few_does_not_wait_for_who_has_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nor is there no word on his workload, because others were being counted for so long."""
+    monkeypatch.setattr(workload_objects, "COUNT_TIMEOUT", 60.0)
+    few = a_queue("few").with_quota({H200: 1})
+    async with Endpoint(QUEUE, few, *own(MANY)) as endpoint:
+        usage = workload_objects.OwnPods(endpoint.ledger)
+        makers = {"ReplicaSet": lambda _: True}
+        many = asyncio.create_task(usage.of(QUEUE.name, "team", makers))
+        await asyncio.sleep(0)
+        assert await usage.of(few.name, "team", makers) is not None
+        assert not many.done()
+        assert (await many) is not None
 
 
 async def test_nobody_waits_long_for_a_word(monkeypatch: pytest.MonkeyPatch) -> None:

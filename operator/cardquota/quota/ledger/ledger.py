@@ -91,10 +91,12 @@ class Ledger(LedgerState):
         self.kept_pods.forget(facts.uid)
         if record is not None:
             self.pod_gone(facts.uid)
-        if facts.state is State.SUCCEEDED and facts.group:
+        # Somebody may have set its phase from the one to the other.
+        if facts.state is not State.SUCCEEDED:
+            self._succeed(facts.uid, "")
+        self._fail(facts.uid, facts.group if facts.state is State.FAILED else "")
+        if facts.state is State.SUCCEEDED:
             self._succeed(facts.uid, facts.group, facts.task)
-        if facts.state is State.FAILED and facts.group:
-            self._fail(facts.uid, facts.group)
 
     def _take_in(self, record: PodRecord | None, facts: PodFacts) -> None:
         if record is None:

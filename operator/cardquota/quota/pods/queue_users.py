@@ -94,9 +94,11 @@ class CardHolders:
     different kinds with one name count as one.
     """
 
-    __slots__ = ("amounts", "total")
+    __slots__ = ("_most", "amounts", "total")
 
     def __init__(self) -> None:
+        self._most: dict[int, list[tuple[str, int]]] = {}
+        """What was asked for since the last change: many are told the same at once."""
         self.total = 0
         """Cards that all of them hold."""
         self.amounts: dict[str, int] = {}
@@ -107,6 +109,7 @@ class CardHolders:
 
     def add(self, workload: str, amount: int) -> None:
         """The workload holds so many more cards; fewer, if `amount` is negative."""
+        self._most.clear()
         self.total += amount
         after = self.amounts.get(workload, 0) + amount
         if after:
@@ -116,9 +119,12 @@ class CardHolders:
 
     def most(self, number: int) -> list[tuple[str, int]]:
         """So many workloads that hold most, with what they hold; equal ones in the order of their
-        names. Costs by them all: some 30 ms of 50,000.
+        names. Costs by them all: 10 ms of 30,000, once after each change.
         """
-        return nsmallest(number, self.amounts.items(), key=lambda held: (-held[1], held[0]))
+        if number not in self._most:
+            held = self.amounts.items()
+            self._most[number] = nsmallest(number, held, key=lambda one: (-one[1], one[0]))
+        return self._most[number]
 
 
 _NONE: Final = CardHolders()

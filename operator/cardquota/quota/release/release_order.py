@@ -49,13 +49,21 @@ class QueueOrder:
         self._unplaced.update(queues)
 
     def place_one(self) -> bool:
-        """Compute the place of one added queue. Returns whether there was any.
+        """Compute the place of one added queue, or the shares of a card that it needs for the first
+        time. Returns whether there was any.
 
-        Costs by the cards of its quota, so many queues are placed in portions.
+        Costs by the cards of its quota, and of oversold ones by the queues that have them: some
+        microseconds each. So many queues are placed in portions.
         """
         if not self._unplaced:
             return False
         queue = self._unplaced.pop()
+        account, shares = self._ledger.account(queue), self._ledger.shares
+        new = next(filter(shares.is_new, _cards_asked_for(account)), None) if account else None
+        if account is not None and new is not None:
+            shares.by_request(account, new)
+            self._unplaced.add(queue)
+            return True
         place = self._round + (queue in self._had_turn), _place(self._ledger, queue)
         if self._places.get(queue) != place:
             self._places[queue] = place
@@ -111,11 +119,10 @@ def usage(ledger: LedgerReader, account: AccountReader) -> Usage:
     quota might then deserve none. What it holds of anything that nobody there waits for does not
     count: who has all of one model is not behind for another one.
     """
-    quota, shares = account.quota, ledger.shares
     waits = {name for name, row in account.rows.items() if row.waiting}
     asked = waits | account.pending.asked_by_groups.keys()
-    cards = [card for card in account.cards if card in asked and quota[card]]
-    deserved = [(card, shares.by_request(account, card)) for card in cards]
+    by_request = ledger.shares.by_request
+    deserved = [(card, by_request(account, card)) for card in _cards_asked_for(account)]
     if account.facts is not None and account.facts.deserved:
         of_queue = account.facts.deserved.items()
         deserved += [(name, (most, 1)) for name, most in of_queue if name in asked]
@@ -127,3 +134,10 @@ def usage(ledger: LedgerReader, account: AccountReader) -> Usage:
         if held:
             share = max(share, 1_000_000 * held // numerator if numerator else _BEYOND)
     return Usage(overused, share)
+
+
+def _cards_asked_for(account: AccountReader) -> list[str]:
+    """By pods or groups that wait, as far as there is a quota of them."""
+    rows, groups, quota = account.rows, account.pending.asked_by_groups, account.quota
+    cards = [card for card in account.cards if quota[card]]
+    return [card for card in cards if card in groups or (card in rows and rows[card].waiting)]

@@ -31,3 +31,15 @@ def test_one_whose_phase_is_set_back_has_not_failed() -> None:
     see(ledger, FAILED.in_phase("Running").at_revision(2))
     group = ledger.groups["team/gang"]
     assert (set(group.failed), set(group.members)) == (set(), {FAILED.uid})
+
+
+def test_one_that_is_said_to_have_succeeded_after_all_has_not_failed() -> None:
+    ledger = a_ledger(*CARDS, FAILED)
+    see(ledger, FAILED.in_phase("Succeeded").at_revision(2))
+    group = ledger.groups["team/gang"]
+    assert (set(group.failed), set(group.succeeded)) == (set(), {FAILED.uid})
+    see(ledger, FAILED.at_revision(3))
+    group = ledger.groups["team/gang"]
+    assert (set(group.failed), set(group.succeeded)) == ({FAILED.uid}, set())
+    ledger.pod_gone(FAILED.uid)
+    assert not ledger.groups
