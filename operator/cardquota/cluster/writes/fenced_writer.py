@@ -44,13 +44,13 @@ class StoredMeta(msgspec.Struct, rename="camel"):
     annotations: dict[str, str] | None = None
 
 
-class StoredObject(msgspec.Struct):
+class WrittenObject(msgspec.Struct):
     """An object as a read, or the answer to a write, shows it."""
 
     metadata: StoredMeta
 
 
-decode_stored = msgspec.json.Decoder(StoredObject).decode
+decode_stored = msgspec.json.Decoder(WrittenObject).decode
 
 
 class TooLateError(Exception):

@@ -15,7 +15,7 @@ import msgspec
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.events.event import pod_reference
 from ...cluster.events.events import EventRecorder
-from ...cluster.writes.fenced_writer import FencedWriter, StoredObject, TooLateError, decode_stored
+from ...cluster.writes.fenced_writer import FencedWriter, TooLateError, WrittenObject, decode_stored
 from ...cluster.writes.pod_writes import guard, pod_path, precondition, settle_pod
 from ...metrics import Metrics
 from ...quota import vocabulary as v
@@ -53,7 +53,7 @@ class _Spec(msgspec.Struct, rename="camel"):
     scheduling_gates: tuple[_Gate, ...] | None = None
 
 
-class _Pod(StoredObject):
+class _Pod(WrittenObject):
     spec: _Spec
 
 
