@@ -1,6 +1,6 @@
 """E6, W2: which queue is looked at first."""
 
-from builders import CARDS, H200, H800, a_group, a_ledger, a_namespace, a_pod, a_queue, see
+from builders import CARDS, H200, H800, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import Opening, QueueOrder, Usage, queue_order, usage
@@ -299,3 +299,19 @@ def test_its_memory_is_bounded_however_often_a_place_changes() -> None:
     assert len(order) == 2
     assert max(containers(order).values()) <= 64 + 2 * 2
     assert taken(order) == ["a", "z"]
+
+
+def test_the_shares_of_one_card_are_a_step_of_their_own_the_first_time() -> None:
+    """All queues that have the card are asked, and a quota may have many oversold cards."""
+    cards = [f"NVIDIA-MODEL-{number}" for number in range(5)]
+    nodes = [a_node(f"node-{card}").with_cards(card, 1) for card in cards]
+    pods = [a_pod(card).in_queue("q").naming(card).asking_for(1).gated() for card in cards]
+    ledger = a_ledger(*nodes, a_queue("q").with_quota(dict.fromkeys(cards, 2)), *pods)
+    order = QueueOrder(ledger)
+    for steps in (len(cards) + 1, 1):
+        order.add("q")
+        for _ in range(steps - 1):
+            assert order.place_one()
+            assert order.take() is None
+        assert order.place_one()
+        assert order.take() == "q"
