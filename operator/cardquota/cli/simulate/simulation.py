@@ -14,7 +14,7 @@ from ...cluster.watch.feed import ledger_settings
 from ...install.matching import is_ours, known_to_policies
 from ...install.policies.gate_setting import gate_is_set_by_policy
 from ...quota import vocabulary as v
-from ...quota.accounts.queue_facts import QueueError, queue_facts
+from ...quota.accounts.queue_facts import QueueError
 from ...quota.accounts.queue_write import check_queue
 from ...quota.amounts import is_card
 from ...quota.decisions.create_judgement import judge_create
@@ -25,10 +25,10 @@ from ...quota.decisions.holders import with_holders
 from ...quota.decisions.judgement import judge_release, queue_not_named
 from ...quota.decisions.probably_meant import with_group_meant
 from ...quota.decisions.unenforced import card_not_steered
-from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import request_messages, shortfall_messages
-from ...quota.nodes.node_facts import node_facts
+from ...quota.objects.cluster import PriorityClass, RuntimeClass
+from ...quota.objects.node import Node
 from ...quota.objects.pod import Pod, PodSpec
 from ...quota.objects.pod_group import WrittenPodGroup
 from ...quota.objects.queue import Queue
@@ -45,6 +45,7 @@ from ...quota.stamp import Stamp
 from ...quota.steps import to_its_end
 from ...quota.verdict import Effect, Verdict, effect_of, effect_on_create
 from ...settings import InstallationMode, Settings
+from ..read_ledger import kinds_of
 from ..reading import without_row
 from .answers import Answer, Answers, PodAnswer, RefusedObject, WorkloadAnswer
 from .fake_cluster import FakeCluster, Priorities, gated, ungated
@@ -71,8 +72,8 @@ class Simulation:
         self._settings = settings
         self._inventory = inventory
         self._cluster = FakeCluster(self.ledger)
-        self._nodes = SimulatedNodes(inventory.nodes, self.ledger.vendors)
-        self._priorities = Priorities(inventory.priority_classes)
+        self._nodes = SimulatedNodes(inventory.of(Node), self.ledger.vendors)
+        self._priorities = Priorities(inventory.of(PriorityClass))
         self._by_uid: dict[str, PodAnswer] = {}
 
     def run(self) -> Answers:
@@ -87,7 +88,7 @@ class Simulation:
         self._explain_waiting()
         self.answers.queues += [
             found
-            for queue in sorted(queue.metadata.name for queue in self._inventory.queues)
+            for queue in sorted(queue.metadata.name for queue in self._inventory.of(Queue))
             if (found := report(self.ledger, queue)) is not None
         ]
         self.answers.notes += self._priorities.notes
@@ -97,22 +98,10 @@ class Simulation:
 
     def _see_cluster(self) -> None:
         """Have the ledger see all objects of the inventory but the workloads."""
-        for limit_range in self._inventory.limit_ranges:
-            self.ledger.defaults.limit_range_seen(limit_range)
-        for runtime_class in self._inventory.runtime_classes:
-            self.ledger.defaults.runtime_class_seen(runtime_class)
-        for found in self._inventory.device_classes:
-            resource = found.spec.extended_resource_name or ""
-            self.ledger.device_class_seen(found.metadata.name, resource)
-        for priority_class in self._inventory.priority_classes:
-            self.ledger.priority_class_seen(priority_class.metadata.name, priority_class.value)
-        for node in self._inventory.nodes:
-            self.ledger.node_seen(node_facts(node, self.ledger.vendors))
-        for namespace in self._inventory.namespaces:
-            self.ledger.namespace_seen(namespace_facts(namespace))
-        for queue in self._inventory.queues:
-            if self._accepts(queue):
-                self.ledger.queue_seen(queue_facts(queue))
+        for kind in kinds_of(self.ledger).values():
+            for found in self._inventory.of(kind.struct):
+                if not isinstance(found, Queue) or self._accepts(found):
+                    kind.sink.take(found)
         self.answers.notes += [
             f"Node {node}: not counted: {text}" for node, text in self.ledger.nodes.problems
         ]
@@ -194,7 +183,7 @@ class Simulation:
             self._release()
 
     def _look_for_class(self, name: str) -> None:
-        there = {found.metadata.name for found in self._inventory.runtime_classes}
+        there = {found.metadata.name for found in self._inventory.of(RuntimeClass)}
         note = f"RuntimeClass {name} is not in the files: its pods are taken without its overhead"
         if name and name not in there and note not in self.answers.notes:
             self.answers.notes.append(note)

@@ -1,22 +1,28 @@
 """D1-D9, Q3, Q4, P4: the list of cards is what the operator counts, and says what it does not."""
 
+from typing import Any
+
 from builders import GPU, H200, H200_MIG, H800, Body, a_node, a_queue
 from builders.node import NodeBody
-from builders.queue import QueueBody
 from cardquota.cli.commands.card_list import CardCount, CardLine, CardList
-from cardquota.quota.cards import DEFAULT_TABLE, Vendor, VendorTable
+from cardquota.cli.read_ledger import kinds_of
+from cardquota.cli.reading import ClusterError
+from cardquota.cluster.watch import Unreadable
+from cardquota.settings import Settings
 
 MIG = "nvidia.com/mig-1g.18gb"
 
 
-def counted(*things: Body) -> CardCount:
-    count = CardCount(DEFAULT_TABLE)
+def counted(*things: Body, settings: Settings | None = None) -> CardCount:
+    count = CardCount(settings or Settings())
     for thing in things:
-        if isinstance(thing, NodeBody):
-            count.take_node(thing.wire())
-        elif isinstance(thing, QueueBody):
-            count.take_queue(thing.wire())
+        body: Any = thing
+        take(count, "nodes" if isinstance(thing, NodeBody) else "queues", body.wire())
     return count
+
+
+def take(count: CardCount, kind: str, found: Any) -> None:
+    count.read.take(kinds_of(count.read.ledger)[kind], found)
 
 
 def listed(*things: Body) -> CardList:
@@ -96,10 +102,11 @@ def test_d6_a_card_that_the_plain_rule_alone_knows_is_told() -> None:
 
 
 def test_d6_a_row_of_the_configuration_is_a_row() -> None:
-    count = CardCount(VendorTable([Vendor("New", "new.example", "xpu")]))
-    count.take_node(a_node("b").with_cards("X1", 8, "new.example/xpu").wire())
-    assert [card.name for card in count.listed().cards] == ["X1"]
-    assert count.listed().without_row == []
+    row = {"name": "New", "prefix": "new.example", "type": "xpu"}
+    settings = Settings.model_validate({"vendors": [row]})
+    found = counted(a_node("b").with_cards("X1", 8, "new.example/xpu"), settings=settings).listed()
+    assert [card.name for card in found.cards] == ["X1"]
+    assert found.without_row == []
 
 
 def test_p4_a_card_that_no_node_has_is_listed_by_its_quota() -> None:
@@ -144,8 +151,8 @@ def test_objects_that_are_none_are_told_and_hurt_nobody_else() -> None:
         a_node("good").with_cards(H200, 8),
         a_queue("good").with_quota({H200: 1}),
     )
-    count.leave_out_node("odder", "no object")
-    count.leave_out_queue("odder", "no object")
+    for kind in ("nodes", "queues"):
+        take(count, kind, Unreadable("odder", "no object"))
     found = count.listed()
     assert found.cards == [CardLine(H200, GPU, 8, 1, 1, 1, 0, queue_names=("good",))]
     assert (found.nodes, found.queues) == (3, 3)
@@ -157,7 +164,7 @@ def test_objects_that_are_none_are_told_and_hurt_nobody_else() -> None:
 
 def test_without_queues_nothing_is_said_of_quotas() -> None:
     count = counted(a_node().with_cards(H200, 8))
-    count.queues_readable = False
+    count.read.unread["queues"] = ClusterError("no")
     found = count.listed()
     assert found.cards == [CardLine(H200, GPU, 8, 1, None, None, None, None, None, None)]
     assert found.queues is None
