@@ -138,6 +138,11 @@ class Inventory:
         """All others of a kind."""
         return [one for one in self.others if isinstance(one, struct)]
 
+    def named_namespaces(self) -> set[str]:
+        """Those of all workloads."""
+        bodies = (getattr(one, "body", one) for one in self.workloads)
+        return {one.metadata.namespace for one in bodies}
+
 
 _UNQUOTED: Final = re.compile(r"Expected `str[^,]*, got `(bool|int|float)`")
 """YAML reads `off` as false and `1` as a number where the API server expects a string."""

@@ -50,16 +50,6 @@ spec:
 IN_RESEARCH = "scheduling.volcano.sh/queue-name: research"
 
 
-def group(annotations: str = "", spec: str = "queue: research", name: str = "gang") -> str:
-    return f"""
----
-apiVersion: scheduling.volcano.sh/v1beta1
-kind: PodGroup
-metadata: {{name: {name}, annotations: {{{annotations}}}}}
-spec: {{{spec}}}
-"""
-
-
 def test_samples_together(simulate: Simulate) -> None:
     answers = simulate(*(f"{name}.yaml" for name in ALL))
     assert given(named(answers, "chat")) == [ADMITTED] * 2
@@ -230,19 +220,6 @@ spec:
         assert [refused.name for refused in answers.refused] == ["default/job"]
 
 
-TOO_MUCH = "volcano.sh/card.request: '{\"NVIDIA-H200\": 5}'"
-NEVER = (
-    "Queue <research> has insufficient <NVIDIA-H200> quota: requested <5>, total would be <5>, but "
-    "capability is <3>; ask for at most 3, or ask the queue's owner for a higher quota"
-)
-
-
-def test_in_audit_a_pod_group_that_would_be_refused_is_noted(simulate: Simulate) -> None:
-    answers = simulate(text=group(TOO_MUCH), settings=Settings(mode=InstallationMode.AUDIT))
-    assert answers.refused == []
-    assert f"PodGroup default/gang: audit: would not be let through: {NEVER}" in answers.notes
-
-
 def test_a_volcano_job_whose_group_is_refused_has_no_pods(simulate: Simulate) -> None:
     def five(text: str) -> str:
         return text.replace('"NVIDIA-H200": 2}', '"NVIDIA-H200": 5}')
@@ -287,19 +264,3 @@ def test_v4_a_volcano_job_that_can_never_run_is_refused_as_by_the_webhook(
     answers = simulate("volcano-job.yaml", settings=beside)
     assert given(named(answers, "train")) == [ADMITTED] * 2
     assert not any("Volcano Job" in note for note in answers.notes)
-
-
-def test_v4_a_volcano_job_of_too_many_tasks_is_admitted_unread(simulate: Simulate) -> None:
-    task = "{replicas: 0, template: {spec: {containers: []}}}"
-    many = VOLCANO_JOB_OF.format(tasks=", ".join([task] * 65))
-    answers = simulate(text=many, settings=Settings(scheduler="volcano"))
-    assert answers.refused == []
-
-
-VOLCANO_JOB_OF = """
----
-apiVersion: batch.volcano.sh/v1alpha1
-kind: Job
-metadata: {{name: many}}
-spec: {{queue: research, tasks: [{tasks}]}}
-"""
