@@ -221,24 +221,6 @@ def test_what_files_say_reaches_no_terminal(tmp_path: Path) -> None:
     assert "\x1b" not in found.stderr
 
 
-@pytest.mark.parametrize(
-    ("option", "said"),
-    [
-        (("--timeline",), "simulate runs no jobs over time any more"),
-        (("--trace", "jobs.csv", "--timeline"), "simulate runs no jobs over time any more"),
-        (("--kubeconfig", "x"), "simulate reads files alone; kubectl apply --dry-run=server asks"),
-        (("-n", "lab"), "simulate reads files alone; kubectl apply --dry-run=server asks"),
-    ],
-)
-def test_options_that_went_are_told_with_what_took_their_place(
-    option: tuple[str, ...], said: str
-) -> None:
-    for program in (app, plugin):
-        found = CliRunner().invoke(program, ["simulate", "-f", "-", *option], input="")
-        assert (found.exit_code, found.stdout, found.stderr.count("\n")) == (2, "", 1)
-        assert found.stderr.startswith(f"cardquota: No such option: {option[0]}: {said}")
-
-
 @pytest.mark.parametrize("kind", ["Pod", "PodGroup"])
 def test_what_was_read_from_a_live_cluster_is_refused(kind: str, files: list[str]) -> None:
     """Its pods hold what no simulation knows: nothing is answered as if they held nothing."""
