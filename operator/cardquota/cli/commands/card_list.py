@@ -8,10 +8,10 @@ first stays (D7); here that is the first one that was put in.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Final
+from typing import Any, Final
 
 from ...quota.accounts.queue_facts import own_status
 from ...quota.ledger.ledger import Ledger
@@ -80,7 +80,10 @@ class CardCount:
     def __init__(self, settings: Settings) -> None:
         self.notes: list[str] = []
         """What the reader of the list has to know."""
-        noted = {"queues": self._note_published, "deviceclasses": self._note_class}
+        noted: dict[str, Callable[[Any], None]] = {
+            "queues": self._note_published,
+            "deviceclasses": self._note_class,
+        }
         self.read: Final = ReadLedger(empty_ledger(settings), noted=noted)
         self._ledger = self.read.ledger
         self._classes: dict[str, str] = {}

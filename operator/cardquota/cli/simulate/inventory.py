@@ -140,8 +140,10 @@ class Inventory:
 
     def named_namespaces(self) -> set[str]:
         """Those of all workloads."""
-        bodies = (getattr(one, "body", one) for one in self.workloads)
-        return {one.metadata.namespace for one in bodies}
+        return {
+            (one.body if isinstance(one, WrittenWorkload) else one).metadata.namespace
+            for one in self.workloads
+        }
 
 
 _UNQUOTED: Final = re.compile(r"Expected `str[^,]*, got `(bool|int|float)`")

@@ -42,7 +42,8 @@ def simulate(
             "--dry-run=server)"
         )
         raise typer.BadParameter(told, param_hint="-f")
-    if by_plugin and inventory.workloads and not (inventory.of(Queue) or inventory.of(Node)):
+    there = [*inventory.of(Queue), *inventory.of(Node)]
+    if by_plugin and inventory.workloads and not there:
         told = (
             "the files have no queues and no nodes, and no cluster is read: add them (kubectl get "
             "nodes,namespaces,queues -o json), or ask the cluster (kubectl apply --dry-run=server)"

@@ -221,7 +221,7 @@ async def test_a_difference_that_has_gone_or_changed_is_none() -> None:
 
 async def test_what_cannot_be_read_again_says_nothing() -> None:
     before, later = (seen(saying(5), holding("a", 4)) for _ in range(2))
-    later.unread["pods"] = "403 Forbidden: no"
+    later.unread["pods"] = ClusterError("no")
     assert await DriftingCluster(later).differ(before) == []
 
 
