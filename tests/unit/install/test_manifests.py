@@ -15,15 +15,6 @@ from cardquota.install import (
     render_policies,
     webhook_paths,
 )
-from cardquota.install.generate import (
-    AUDIT,
-    COMMITTED,
-    COMPONENT,
-    EXTENDER,
-    VOLCANO,
-    committed,
-    main,
-)
 from cardquota.quota import (
     CARD_NAME,
     CARD_NAME_ALIAS,
@@ -36,6 +27,15 @@ from cardquota.quota import (
 )
 from cardquota.settings import Extender, GateSetter, InstallationMode, Settings, Volcano, Webhook
 from cardquota.vendor_row import VendorRow
+from cardquota_dev.manifests import (
+    AUDIT,
+    COMMITTED,
+    COMPONENT,
+    EXTENDER,
+    VOLCANO,
+    committed,
+    main,
+)
 
 DEFAULTS = Settings.model_construct()
 BINDING = Settings(extender=Extender(enabled=True))

@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from cardquota.install import managed_resources, scheduler_text
-from cardquota.install.generate import EXTENDER
 from cardquota.install.scheduler_configuration import scheduler_configuration
 from cardquota.settings import Extender, Packing, Settings
 from cardquota.vendor_row import VendorRow
+from cardquota_dev.manifests import EXTENDER
 
 DEFAULTS = Settings.model_construct()
 

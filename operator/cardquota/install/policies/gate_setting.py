@@ -92,8 +92,7 @@ def _set_gate(settings: Settings) -> Mutation:
         _SET,
         # One condition, since the API server evaluates all that there are.
         conditions={"gate-may-be-wrong": any_of(to_set, to_drop)},
-        how="jsonPatch",
-        expression=f"{gate}\n+ ({uses}\n? {_WITH_MARK}\n: [])",
+        patch=f"{gate}\n+ ({uses}\n? {_WITH_MARK}\n: [])",
         namespaces=watched(settings, NAMESPACE_AUDIT),
         fail=True,
     )
@@ -104,8 +103,7 @@ def _drop_in_audit(settings: Settings) -> Mutation:
     return Mutation(
         "drop-gate-in-audit",
         conditions={"gate": gated("object")},
-        how="jsonPatch",
-        expression=_WITHOUT_GATE,
+        patch=_WITHOUT_GATE,
         namespaces=watched(settings) if everywhere else labelled(settings, NAMESPACE_AUDIT),
         fail=False,  # the leader opens it
     )
