@@ -24,8 +24,7 @@ from .leader_client import NOT_AGAIN, LeaderCall, LeaderClient, LeaderVotes
 from .node_filter import NodeFit, fit_nodes, why_no_memory
 from .node_ranking import BEST, KEPT, NodeRanking, NodeScore
 from .preemption import victims_by_node
-from .server import LARGEST_BODY, ExtenderServer
-from .verbs import SchedulerVerbs
+from .server import LARGEST_BODY, ExtenderServer, SchedulerVerbs
 from .waker import Waker
 from .wire import (
     MOST_NODES,

@@ -100,46 +100,6 @@ def test_many_alike_are_named_in_part() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "arguments", [("simulate",), ("simulate", "-f", "-", "-o", "xml"), ("unheard",), ()]
-)
-def test_usage_exits_2(arguments: tuple[str, ...]) -> None:
-    assert called(*arguments).exit_code == 2
-
-
-ROW = "{name: A, prefix: a.example, type: xpu%s}"
-BAD_VENDORS = {
-    "an unknown key": (ROW % ", colour: red", "vendors.0.colour: "),
-    "a missing key": ("{name: A, prefix: a.example}", "vendors.0.type: "),
-    "a pattern": (
-        ROW % ', resourceTypes: "xpu["',
-        "vendors.0: resourceTypes, a",
-    ),
-    "no list": (ROW % ", resources: a.example/xpu", "vendors.0.resources: "),
-    "two rows of a resource": (f"{ROW % ''}, {ROW % ''}", "vendors: two rows for a.example/xpu"),
-}
-
-
-@pytest.mark.parametrize(("rows", "named"), BAD_VENDORS.values(), ids=BAD_VENDORS)
-def test_d6_vendor_rows_that_cannot_be_used_are_named_in_one_line(
-    rows: str, named: str, tmp_path: Path
-) -> None:
-    config = tmp_path / "config.yaml"
-    config.write_text(f"vendors: [{rows}]\n")
-    result = called("run", "--config", str(config))
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith(f"cardquota: {config}: ")
-    assert named in result.stderr
-    assert result.stderr.count("\n") == 1
-
-
-def test_configuration_counts(files: list[str], tmp_path: Path) -> None:
-    config = tmp_path / "config.yaml"
-    config.write_text("mode: audit\n")
-    result = called("simulate", *files, "--config", str(config))
-    assert "Deployment default/chat: 4 unmanaged" in result.output
-
-
 def test_run_hands_on_the_settings_and_the_exit_code(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -160,12 +120,6 @@ def test_manifests_are_printed() -> None:
     result = called("manifests")
     assert result.exit_code == 0
     assert result.output.startswith("---\napiVersion: admissionregistration.k8s.io/v1\n")
-
-
-def test_help() -> None:
-    text = called("--help").output
-    assert all(command in text for command in ("run", "manifests", "simulate", "version"))
-    assert "..." not in text.partition("Commands:")[2]
 
 
 def test_as_a_module() -> None:

@@ -12,7 +12,7 @@ from cardquota_webhooks.review import AdmissionResponse
 
 from ...cluster.watch.feed import ledger_settings
 from ...install.matching import is_ours, known_to_policies
-from ...install.policies.gate_setting import gate_is_set_by_policy
+from ...install.policies.gate_policies import gate_is_set_by_policy
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import QueueError
 from ...quota.accounts.queue_write import check_queue

@@ -11,7 +11,7 @@ from cardquota.cli.check import (
     differences,
     lasting_differences,
 )
-from cardquota.cli.check.cards_sections import nodes_section, queues_section
+from cardquota.cli.check.cluster_sections import nodes_section, queues_section
 from cardquota.cli.check.usage_sections import drift_section, past_section
 from cardquota.cli.reading import ClusterError
 from cardquota.quota import vocabulary as v

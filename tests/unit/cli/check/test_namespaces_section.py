@@ -2,7 +2,7 @@
 
 from builders import a_ledger, a_namespace, a_queue
 from cardquota.cli.check import CheckedCluster, wrong_keys
-from cardquota.cli.check.namespaces_section import namespaces_section
+from cardquota.cli.check.cluster_sections import namespaces_section
 from cardquota.cli.reading import ClusterError
 from cardquota.quota import vocabulary as v
 from cardquota.settings import Settings

@@ -53,38 +53,6 @@ def test_cards_of_all_nodes_and_quotas_of_all_queues_are_added() -> None:
     assert (found.nodes, found.queues) == (4, 3)
 
 
-def test_d9_bad_labels_hurt_nobody_else_and_are_told() -> None:
-    found = listed(
-        a_node("good").with_cards(H200, 8),
-        a_node("empty").with_cards("", 8),
-        a_node("text").sharing(H800, 8, "lots"),
-        a_node("zero").sharing(H800, 8, "81559", replicas="0"),
-        a_node("nameless").offering(8),
-    )
-    assert found.cards == [line(H200, GPU, 8)]
-    assert problems(found) == [
-        ("empty", f"label {GPU}.product: a card name is empty"),
-        ("nameless", f"{GPU} is offered, but no label says of which product ({GPU}.product)"),
-        ("text", f"label {GPU}.memory: <lots> is not a number above zero"),
-        ("zero", f"label {GPU}.replicas: <0> is not a number above one"),
-    ]
-
-
-def test_all_problems_of_a_node_are_told_and_the_rest_of_it_counts() -> None:
-    node = a_node().sharing(H800, 8, "81559", replicas="x").offering("1.5", GPU)
-    found = listed(node.with_slices("1g.18gb", 3))
-    assert found.cards == [line(f"{H800}/mig-1g.18gb-mixed", MIG, 3)]
-    assert problems(found) == [
-        ("node", f"allocatable {GPU}: <1.5> is not a whole number"),
-        ("node", f"label {GPU}.replicas: <x> is not a number above one"),
-    ]
-
-
-def test_amounts_beyond_what_a_float_holds_are_exact() -> None:
-    found = listed(*(a_node(name).with_cards(H200, str(2**62 + 1)) for name in "abc"))
-    assert found.cards[0].allocatable == 3 * 2**62 + 3
-
-
 def test_d6_a_card_that_the_plain_rule_alone_knows_is_told() -> None:
     """Whether a node shows it or a queue's status recorded it; parts of it too."""
     xpu = "new.example/xpu"
@@ -99,14 +67,6 @@ def test_d6_a_card_that_the_plain_rule_alone_knows_is_told() -> None:
     assert problem.startswith(f"{xpu} is in no vendor row")
     assert "add a row to `vendors`" in problem
     assert "`cardquota manifests`" in problem
-
-
-def test_d6_a_row_of_the_configuration_is_a_row() -> None:
-    row = {"name": "New", "prefix": "new.example", "type": "xpu"}
-    settings = Settings.model_validate({"vendors": [row]})
-    found = counted(a_node("b").with_cards("X1", 8, "new.example/xpu"), settings=settings).listed()
-    assert [card.name for card in found.cards] == ["X1"]
-    assert found.without_row == []
 
 
 def test_p4_a_card_that_no_node_has_is_listed_by_its_quota() -> None:
@@ -126,22 +86,6 @@ def test_a_card_that_its_nodes_show_and_do_not_offer_is_listed() -> None:
     """As while a device plugin is down, or where all cards of a node are cut into slices."""
     found = listed(a_node().with_cards(H200, 0).with_slices("1g.18gb", 7))
     assert found.cards == [line(H200, GPU, 0, nodes=0), line(H200_MIG, MIG, 7)]
-
-
-def test_q4_an_unreadable_quota_is_told_and_the_last_good_one_counts() -> None:
-    found = listed(
-        a_queue("b").with_quota_text("[1]").having_reported(H200, 3, GPU),
-        a_queue("a").with_quota_text('{"NVIDIA-H200": 1.5}'),
-        a_queue("c").with_quota({H200: 1}),
-    )
-    assert found.cards == [CardLine(H200, GPU, 0, 0, 4, 2, 4, queue_names=("b", "c"))]
-    after = "; the last good quota stays in force until it is corrected"
-    never = "; there is no earlier one: all cards are 0 until it is corrected"
-    cannot = "annotation volcano.sh/card.quota cannot be read: "
-    assert [(found["queue"], found["problem"]) for found in found.unreadable_quotas] == [
-        ("a", f"{cannot}the amount of <{H200}> is 1.5, not a whole number{never}"),
-        ("b", f"{cannot}it is a list, not a JSON object{after}"),
-    ]
 
 
 def test_objects_that_are_none_are_told_and_hurt_nobody_else() -> None:
@@ -168,7 +112,3 @@ def test_without_queues_nothing_is_said_of_quotas() -> None:
     found = count.listed()
     assert found.cards == [CardLine(H200, GPU, 8, 1, None, None, None, None, None, None)]
     assert found.queues is None
-
-
-def test_a_cluster_of_nothing_has_no_cards() -> None:
-    assert listed() == CardList(nodes=0, queues=0)
