@@ -25,15 +25,6 @@ from cardquota.quota import (
 )
 from cardquota.settings import Extender, GateSetter, InstallationMode, Settings, Volcano, Webhook
 from cardquota.vendor_row import VendorRow
-from cardquota_dev.manifests import (
-    AUDIT,
-    COMMITTED,
-    COMPONENT,
-    EXTENDER,
-    VOLCANO,
-    committed,
-    main,
-)
 
 DEFAULTS = Settings.model_construct()
 BINDING = Settings(extender=Extender(enabled=True))
@@ -72,15 +63,6 @@ def named(webhooks: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
 def test_same_settings_same_bytes() -> None:
     settings = Settings(default_queue="spare", exempt_namespaces=("b", "a"))
     assert render(settings) == render(Settings(default_queue="spare", exempt_namespaces=("a", "b")))
-
-
-def test_committed_files_are_what_is_generated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the environment says."""
-    monkeypatch.setenv("CARDQUOTA_MODE", "audit")
-    assert {path.parent for path in committed()} == {
-        *(COMMITTED.parent, COMPONENT, EXTENDER, VOLCANO, AUDIT)
-    }
-    assert main(["--check"]) == 0
 
 
 def test_policies_then_bindings_then_webhooks() -> None:

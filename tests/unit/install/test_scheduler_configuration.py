@@ -10,7 +10,7 @@ from cardquota.install import managed_resources, scheduler_text
 from cardquota.install.scheduler_configuration import scheduler_configuration
 from cardquota.settings import Extender, Settings
 from cardquota.vendor_row import VendorRow
-from cardquota_dev.manifests import EXTENDER
+from cardquota_dev.generate import EXTENDER
 
 DEFAULTS = Settings.model_construct()
 
