@@ -33,14 +33,13 @@ from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import pod_facts
 from ..quota.reports.memory_report import memory_report, node_row
 from .leader_client import PASSED_ON, LeaderCall
-from .node_filter import fit_nodes
+from .node_filter import NodeFit, fit_nodes
 from .node_ranking import NodeRanking, NodeScore
 from .preemption import victims_by_node
 from .waker import Waker
 from .wire import (
     BindArgs,
     ExtenderArgs,
-    FilterResult,
     MetaVictims,
     PreemptionArgs,
     WireError,
@@ -97,10 +96,10 @@ class SchedulerVerbs:
         self._ranking = NodeRanking(ledger, spread=spread)
         self._unseen = unseen
 
-    async def filter(self, args: ExtenderArgs) -> FilterResult:
+    async def filter(self, args: ExtenderArgs) -> NodeFit:
         """Which nodes the pod may go to."""
         if not self._synced():
-            return FilterResult((), {}, {}, NOT_SYNCED)
+            return NodeFit([], {}, {}, error=NOT_SYNCED)
         facts, names = pod_facts(args.pod), args.names
         fit = fit_nodes(self._ledger, facts, names)
         if fit.unknown:
@@ -111,7 +110,7 @@ class SchedulerVerbs:
                 self._waker.fits(facts.uid)
             else:
                 self._waker.refused(facts, chain(fit.failed, fit.unresolvable))
-        return FilterResult(fit.names, fit.failed, fit.unresolvable)
+        return fit
 
     async def prioritize(self, args: ExtenderArgs) -> Sequence[NodeScore]:
         """One score for each name, 0 to 10."""

@@ -1,5 +1,7 @@
 """What the votes of a replica are for (V3): without them Volcano makes pods that only wait."""
 
+from typing import Any
+
 from builders import H200, a_group, a_node, a_queue
 from builders.cluster import a_ledger
 from cardquota.cluster.watch import ChangeNotifier
@@ -27,7 +29,8 @@ async def vote_on_what_has_no_room() -> Vote:
         group,
         enqueues=False,
     )
-    votes = EnqueueVotes(ledger, ChangeNotifier(), NobodyElse(), lambda: True, _nothing)
+    nobody: Any = NobodyElse()
+    votes = EnqueueVotes(ledger, ChangeNotifier(), nobody, lambda: True, _nothing)
     votes.begin("term")
     return await votes.vote(EnqueueAsk("team", "train"))
 

@@ -20,10 +20,6 @@ def given(found: WorkloadAnswer) -> list[Answer]:
     return [pod.answer for pod in found.pods]
 
 
-def replicas(count: int) -> Callable[[str], str]:
-    return lambda text: text.replace("replicas: 2", f"replicas: {count}")
-
-
 def test_audit_mode_takes_a_bad_queue_with_a_note(simulate: Simulate) -> None:
     settings = Settings.model_construct(mode=InstallationMode.AUDIT)
     answers = simulate(settings=settings, edit=lambda t: t.replace("weight: 1", "weight: -1"))
