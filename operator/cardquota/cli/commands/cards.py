@@ -113,16 +113,16 @@ def from_files(files: Iterable[str], settings: Settings) -> CardList:
     """The cards of YAML files. Objects of other kinds are skipped. Raises YamlFileError."""
     count = CardCount(settings)
     every = kinds_of(count.read.ledger)
-    kinds = [every[name] for name in _COUNTED]
+    kinds = {every[name].struct: every[name] for name in _COUNTED}
     documents = read_files(files)
-    ours = [one for one in documents if struct_of(one) in {kind.struct for kind in kinds}]
+    ours = [one for one in documents if struct_of(one) in kinds]
     inventory = sort_documents(ours)
     count.notes += inventory.notes
     if len(ours) < len(documents):
         others = counted(len(documents) - len(ours), "object")
         count.notes.append(f"{others} of other kinds skipped: they say nothing of cards")
-    for kind in kinds:
-        for found in inventory.of(kind.struct):
+    for struct, kind in kinds.items():
+        for found in inventory.of(struct):
             count.read.take(kind, found)
     return count.listed()
 

@@ -68,6 +68,7 @@ class Simulation:
         self._inventory = inventory
         self._cluster = FakeCluster(self.ledger)
         self._nodes = SimulatedNodes(inventory.of(Node), self.ledger.vendors)
+        self._runtime_classes = {one.metadata.name for one in inventory.of(RuntimeClass)}
         self._priorities = Priorities(inventory.of(PriorityClass))
         self._reviews = SimulatedReviews(self.ledger, settings, inventory)
         self._by_uid: dict[str, PodAnswer] = {}
@@ -152,9 +153,8 @@ class Simulation:
             self._release()
 
     def _look_for_class(self, name: str) -> None:
-        there = {found.metadata.name for found in self._inventory.of(RuntimeClass)}
         note = f"RuntimeClass {name} is not in the files: its pods are taken without its overhead"
-        if name and name not in there and note not in self.answers.notes:
+        if name and name not in self._runtime_classes and note not in self.answers.notes:
             self.answers.notes.append(note)
 
     def _create(self, pod: Pod) -> PodAnswer:
