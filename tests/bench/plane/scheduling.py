@@ -21,7 +21,6 @@ from ..processes.extender_client import ExtenderClient
 from ..processes.scheduled_rates import scheduled_rates
 
 _NODES: Final = 100
-_MANY: Final = 1_000
 
 
 def run(report: Report) -> None:
@@ -42,11 +41,5 @@ def run(report: Report) -> None:
 async def _measure(cluster: Cluster, report: Report) -> None:
     async with Crowd(cluster) as crowd, ExtenderClient(cluster) as extender:
         await add_nodes(crowd, 1, _NODES)
-        await scheduled_rates(
-            cluster, crowd, extender, report, nodes=_NODES, pods=600, rounds=3, bound=0.7
-        )
+        await scheduled_rates(cluster, crowd, extender, _NODES, report)
         await bind_rates(cluster, crowd, extender, _NODES, report)
-        await add_nodes(crowd, _NODES, _MANY)
-        await scheduled_rates(
-            cluster, crowd, extender, report, nodes=_MANY, pods=300, rounds=2, bound=None
-        )

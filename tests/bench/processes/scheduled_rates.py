@@ -26,6 +26,8 @@ from .extender_client import ExtenderClient
 
 _MEMORY: Final = 1024
 """MiB that each pod asks for."""
+_PODS: Final = 600
+_ROUNDS: Final = 3
 _AT_A_TIME: Final = 16
 _WITH: Final = "with-extender"
 _WITHOUT: Final = "without-extender"
@@ -35,20 +37,12 @@ _PATIENCE: Final = 300.0
 
 
 async def scheduled_rates(
-    cluster: Cluster,
-    crowd: Crowd,
-    extender: ExtenderClient,
-    report: Report,
-    *,
-    nodes: int,
-    pods: int,
-    rounds: int,
-    bound: float | None,
+    cluster: Cluster, crowd: Crowd, extender: ExtenderClient, nodes: int, report: Report
 ) -> None:
     """Report pods per second of both, and their ratio. There are so many nodes."""
-    measured = _ScheduledRates(cluster, crowd, extender, nodes, pods)
-    found = [await measured.one_round(number) for number in range(rounds)]
-    what = f"{pods:,} pods through kube-scheduler, {nodes:,} nodes"
+    measured = _ScheduledRates(cluster, crowd, extender, nodes)
+    found = [await measured.one_round(number) for number in range(_ROUNDS)]
+    what = f"{_PODS:,} pods through kube-scheduler, {nodes:,} nodes"
     for name, said in ((_WITH, "with the extender"), (_WITHOUT, "without")):
         report(median(f"{what}: {said}", [one[name].rate for one in found], "/s"))
         rates = [one[name].started for one in found]
@@ -56,7 +50,7 @@ async def scheduled_rates(
         costs = [one[name].cost for one in found]
         report(median(f"{what}: processor time of a pod, {said}", costs, "ms"))
     ratios = [one[_WITH].rate / one[_WITHOUT].rate for one in found]
-    report(median(f"{what}: rate with against without", ratios, "", bound, "at least"))
+    report(median(f"{what}: rate with against without", ratios, "", 0.7, "at least"))
     ratios = [one[_WITH].started / one[_WITHOUT].started for one in found]
     report(median(f"{what}: until they run, with against without", ratios, ""))
     ratios = [one[_WITHOUT].cost / one[_WITH].cost for one in found]
@@ -79,7 +73,7 @@ class _ScheduledRates:
     """One plane whose own kube-scheduler has nothing to do."""
 
     def __init__(
-        self, cluster: Cluster, crowd: Crowd, extender: ExtenderClient, nodes: int, pods: int
+        self, cluster: Cluster, crowd: Crowd, extender: ExtenderClient, nodes: int
     ) -> None:
         assert cluster.folder is not None
         self._folder = cluster.folder.path
@@ -88,7 +82,7 @@ class _ScheduledRates:
         printed = json.loads((cluster.folder.private / "scheduler.json").read_text())
         self._printed: dict[str, Any] = printed
         self._crowd, self._extender = crowd, extender
-        self._nodes, self._pods = nodes, pods
+        self._nodes = nodes
 
     async def one_round(self, number: int) -> dict[str, _Scheduled]:
         """By scheduler."""
@@ -98,24 +92,24 @@ class _ScheduledRates:
     async def _one(self, scheduler: str, number: int) -> _Scheduled:
         crowd = self._crowd
         pods = await crowd.make_namespace(f"{scheduler}-{self._nodes}-{number}", {})
-        bodies = (memory_pod(f"p{i}", _MEMORY, scheduler) for i in range(self._pods))
+        bodies = (memory_pod(f"p{i}", _MEMORY, scheduler) for i in range(_PODS))
         await crowd.send_all([call("POST", pods, body) for body in bodies], _AT_A_TIME)
-        await self._extender.until_known(self._nodes, pending=self._pods)
+        await self._extender.until_known(self._nodes, pending=_PODS)
         async with crowd.watching(pods, patience=_PATIENCE) as watch:
             begun = processor_time(self._pids)
             with self._running(scheduler) as child:
-                await watch.until(lambda: len(watch.bound) == self._pods, "all bound")
+                await watch.until(lambda: len(watch.bound) == _PODS, "all bound")
                 scheduler_used = child.cpu()
-            await watch.until(lambda: len(watch.running) == self._pods, "all running")
+            await watch.until(lambda: len(watch.running) == _PODS, "all running")
             used = processor_time(self._pids) - begun + scheduler_used
             first, last = min(watch.bound.values()), max(watch.bound.values())
             run = max(watch.running.values())
         await crowd.clear(pods)
         await self._extender.until_known(self._nodes, pending=0)
         return _Scheduled(
-            (self._pods - 1) / (last - first),
-            (self._pods - 1) / (run - first),
-            used / self._pods * 1e3,
+            (_PODS - 1) / (last - first),
+            (_PODS - 1) / (run - first),
+            used / _PODS * 1e3,
         )
 
     def _running(self, name: str) -> Child:
