@@ -6,7 +6,6 @@ Everything listens only on 127.0.0.1.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 from .credentials.identities import token_file
 from .credentials.keys import Keys
