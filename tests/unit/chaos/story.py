@@ -1,13 +1,31 @@
 """A history written by hand: what etcd would have told, change by change."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from chaos.clients.objects import NAMESPACE, A
+from chaos.clients.objects import NAMESPACE, A, B
 
 PodNotes = dict[str, str]
+
+
+_CARD = re.compile(r"\b[AB]\b")
+
+
+def with_cards(text: str) -> str:
+    """A text that names cards `A` and `B`, with their names."""
+    return _CARD.sub(lambda found: {"A": A, "B": B}[found[0]], text)
+
+
+def _value(word: str) -> Any:
+    if word.lstrip("-").isdigit():
+        return int(word)
+    if ":" in word:
+        pairs = (pair.split(":") for pair in word.split(","))
+        return {with_cards(cards): int(number) for cards, number in pairs}
+    return with_cards(word)
 
 
 class Story:
@@ -20,6 +38,19 @@ class Story:
         self._objects: dict[str, dict[str, Any]] = {}
         self.revision = 0
         self.now = 0.0
+
+    def tell(self, text: str) -> Self:
+        """Steps, separated by `;`: one of the methods below, and what it takes. `A` and `B` are
+        cards, `A|B` a choice, and `A:2,B:1` so many of each.
+        """
+        for step in text.split(";"):
+            verb, *words = step.split()
+            options = dict(word.split("=") for word in words if "=" in word)
+            getattr(self, verb)(
+                *(_value(word) for word in words if "=" not in word),
+                **{name: _value(word) for name, word in options.items()},
+            )
+        return self
 
     def put(self, kind: str, key: str, thing: dict[str, Any] | None) -> Self:
         self.revision += 1
@@ -98,6 +129,23 @@ class Story:
         state = {"phase": "Terminated" if reason else "Running", "reason": reason}
         return self.put("job", name, {"metadata": meta, "status": {"state": state}})
 
+    def gang(self, name: str, members: str, minimum: int, amount: int = 1) -> Self:
+        """A group, and a pod that waits for each letter."""
+        self.group(name, minimum)
+        for member in members:
+            self.waits(member, amount, group=name)
+        return self
+
+    def service(self, number: int) -> Self:
+        """A group that needs one pod, and has so many."""
+        self.group("service", 1)
+        for name in (f"s{n}" for n in range(number)):
+            self.waits(name, group="service").starts(name)
+        return self
+
+    def ungroup(self, name: str) -> Self:
+        return self.put("group", name, None)
+
     def pause(self, seconds: float) -> Self:
         """Nothing happens for so long."""
         self.now += seconds
@@ -115,7 +163,6 @@ class Story:
         notes = {"scheduling.volcano.sh/queue-name": queue, "volcano.sh/card.name": cards}
         if group:
             del notes["scheduling.volcano.sh/queue-name"]  # it goes where its group goes
-        if group:
             notes["scheduling.k8s.io/group-name"] = group
         meta: dict[str, Any] = {
             "name": name, "namespace": NAMESPACE, "annotations": notes,
@@ -153,6 +200,18 @@ class Story:
         found = {**thing, "spec": {**thing["spec"], "nodeName": node}, "status": status}
         self._objects[name] = found
         return self.put("pod", name, found)
+
+    def lets(self, *names: str) -> Self:
+        """Each waits, and is let through."""
+        for name in names:
+            self.waits(name).opens(name)
+        return self
+
+    def starts(self, *names: str) -> Self:
+        """Each is let through, and runs."""
+        for name in names:
+            self.opens(name).runs(name)
+        return self
 
     def goes(self, name: str) -> Self:
         return self.put("pod", name, None)

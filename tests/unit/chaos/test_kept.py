@@ -1,11 +1,10 @@
 """What is kept of a run is judged again as it was."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from chaos import kept, replay
+from chaos import replay
 from chaos.clients.objects import A
 from chaos.judging.denials import Denial
 from chaos.judging.leeway import Trouble
@@ -56,11 +55,6 @@ def test_it_ends_as_the_run_would(
     write(tmp_path, Beside(seed=5, breakage=breakage))
     assert replay.main(tmp_path) == code
     assert "q holds 5 of" in capsys.readouterr().out
-
-
-def test_what_is_kept_can_be_read_by_people(tmp_path: Path) -> None:
-    write(tmp_path, Beside(seed=3, tally={"kills": 2}))
-    assert json.loads((tmp_path / kept.BESIDE).read_text())["tally"] == {"kills": 2}
 
 
 def _empty(folder: Path) -> Path:
