@@ -17,7 +17,6 @@ from cardquota_dev.testing import Cluster, running_plane
 from .api import Api
 from .breakages.breaker import Breaker, NotThereError
 from .breakages.broken import BREAKAGES
-from .breakages.focus import FOCUS
 from .clients import memory_objects, objects, volcano_objects
 from .clients.clients import WorkloadClient
 from .clients.everybody import all_clients
@@ -232,10 +231,9 @@ async def _trouble(
     scene: Scene, lengths: Lengths, seed: int, breakage: str
 ) -> list[WorkloadClient]:
     """Clients at work while things go wrong."""
-    focus = FOCUS.get(breakage)
-    if focus:
-        lengths = focus.lengths(lengths)
-    kills = Kills(scene, lengths, f"{seed}/kills", only=focus.kill if focus else "")
+    broken = BREAKAGES.get(breakage)
+    lengths = broken.focus(lengths) if broken else lengths
+    kills = Kills(scene, lengths, f"{seed}/kills", only=broken.kill if broken else "")
     volcano = scene.volcano is not None
     clients = all_clients(scene.api, seed, scene.tally, volcano=volcano)
     working = [asyncio.create_task(client.run()) for client in (*clients, scene.steady)]

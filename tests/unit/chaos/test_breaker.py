@@ -11,7 +11,7 @@ import pytest
 
 from chaos.breakages.breaker import Breaker, NotThereError
 from chaos.breakages.broken import BREAKAGES
-from chaos.breakages.focus import FOCUS
+from chaos.faults.schedule import known_faults
 from chaos.run import labels_of, never_broken
 
 
@@ -125,5 +125,6 @@ def test_a_run_in_which_nothing_was_broken_says_nothing(tmp_path: Path) -> None:
     assert never_broken(tmp_path / "none", labels_of(""), tally) == ""
 
 
-def test_each_has_faults_of_its_own() -> None:
-    assert FOCUS.keys() == BREAKAGES.keys()
+def test_the_faults_that_each_is_found_by_are_there() -> None:
+    for breakage in BREAKAGES.values():
+        assert set(breakage.faults) <= known_faults(volcano=breakage.of == "volcano").keys()
