@@ -20,7 +20,7 @@ from .breakages.broken import BREAKAGES
 from .clients import memory_objects, objects, volcano_objects
 from .clients.clients import WorkloadClient
 from .clients.everybody import all_clients
-from .clients.node_changer import put_nodes_right
+from .clients.memory_clients import put_nodes_right
 from .clients.steady import Steady
 from .clients.updates import wake_the_sleepers
 from .faults.schedule import Kills, everything_else

@@ -9,9 +9,8 @@ from chaos.breakages.broken import BREAKAGES
 from chaos.clients.objects import CARD_OF_NODE, NAMESPACE, A
 from chaos.clients.volcano_objects import volcano_job
 from chaos.judging.agreement import of_status
-from chaos.judging.job_agreement import stuck
 from chaos.judging.recount import Recount
-from chaos.judging.refused_jobs import refused_for_quota
+from chaos.judging.volcano_judge import refused_for_quota, stuck
 from chaos.lengths import SHORT, beside_volcano, full
 from chaos.replay import replay
 

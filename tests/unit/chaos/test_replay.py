@@ -6,10 +6,9 @@ import pytest
 
 from chaos.clients.objects import A, B
 from chaos.history import HistoryError
-from chaos.judging.calm import AFTER, TAKING_OVER, Calm, without_a_leader
 from chaos.judging.denials import Denial
 from chaos.judging.fitting import may_stay
-from chaos.judging.leeway import Trouble
+from chaos.judging.leeway import AFTER, TAKING_OVER, Calm, Trouble, without_a_leader
 from chaos.judging.pauses import IN_CALM
 from chaos.judging.starts import SOON
 from chaos.replay import Replay, replay

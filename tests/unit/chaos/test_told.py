@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chaos.clients.objects import A, B
-from chaos.judging.told import pending_notices
+from chaos.judging.answered import pending_notices
 from chaos.replay import replay
 
 from .story import Story
