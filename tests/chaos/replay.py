@@ -131,7 +131,7 @@ def _enqueued(counts: Counter[str], before: Group | None, recount: Recount) -> s
 
 def main(folder: Path) -> int:
     """Print the report of what is kept there."""
-    from .kept import judged  # it needs this module
+    from .report import judged  # it needs this module
 
     report = judged(folder)
     print(report.text())

@@ -28,9 +28,8 @@ from .history import History
 from .judging.agreement import disagreements
 from .judging.refused_late import RefusedLate
 from .judging.verdicts import RESERVATION_TIMEOUT
-from .kept import HISTORY, Beside, copied, judged, write
 from .lengths import Lengths, beside_volcano
-from .report import Report
+from .report import HISTORY, Beside, Report, copied, judged, write
 from .scene import REPLICAS, Scene
 from .volcano_side import PERIOD, VolcanoSide, volcano_side
 from .way import Way
@@ -105,7 +104,8 @@ async def _run(
         side = volcano_side(cluster) if volcano else None
         async with Api(cluster.kubeconfig) as api, _asking(side, api):
             report = await _on(cluster, api, ways, side, lengths, seed, breakage, folder)
-            report.invalid = report.invalid or never_broken(folder / _BROKE, expected, report.tally)
+            found = report.run
+            found.invalid = found.invalid or never_broken(folder / _BROKE, expected, found.tally)
             return report
     finally:
         for way in ways:
@@ -122,7 +122,7 @@ def labels_of(breakage: str) -> list[str]:
         return breaker.labels
 
 
-def never_broken(file: Path, expected: list[str], tally: Counter[str]) -> str:
+def never_broken(file: Path, expected: list[str], tally: dict[str, int]) -> str:
     """Why the run says nothing of its breakage: what it takes out was never asked for."""
     broke = Counter(file.read_text().splitlines() if file.exists() else ())
     for label in expected:

@@ -8,7 +8,7 @@ from chaos import replay
 from chaos.clients.objects import A
 from chaos.judging.denials import Denial
 from chaos.judging.leeway import Trouble
-from chaos.kept import Beside, copied, judged, write
+from chaos.report import Beside, copied, judged, write
 
 from .story import Story
 
@@ -29,7 +29,7 @@ def test_faults_and_denials_are_kept_beside_the_history(story: Story, tmp_path: 
     write(tmp_path, beside)
     report = judged(tmp_path)
     assert report.findings == [f"denied wrongly: 1 of {('q', A)}: {denial.text}"]
-    assert (report.seed, report.kills, report.happened) == (7, 1, happened)
+    assert (report.run.seed, report.run.kills, report.run.happened) == (7, 1, happened)
     assert judged(copied(tmp_path, _empty(tmp_path))).findings == report.findings
 
 
