@@ -28,19 +28,11 @@ def _value(word: str) -> Any:
     return with_cards(word)
 
 
-class Story:
-    """Every step is one revision, half a second after the one before."""
-
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / "history"
-        self._lines: list[str] = []
-        self._versions: dict[tuple[str, str], int] = {}
-        self._objects: dict[str, dict[str, Any]] = {}
-        self.revision = 0
-        self.now = 0.0
+class Teller:
+    """Tells a story by a text."""
 
     def tell(self, text: str) -> Self:
-        """Steps, separated by `;`: one of the methods below, and what it takes. `A` and `B` are
+        """Steps, separated by `;`: one of its methods, and what it takes. `A` and `B` are
         cards, `A|B` a choice, and `A:2,B:1` so many of each.
         """
         for step in text.split(";"):
@@ -51,6 +43,18 @@ class Story:
                 **{name: _value(word) for name, word in options.items()},
             )
         return self
+
+
+class Story(Teller):
+    """Every step is one revision, half a second after the one before."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "history"
+        self._lines: list[str] = []
+        self._versions: dict[tuple[str, str], int] = {}
+        self._objects: dict[str, dict[str, Any]] = {}
+        self.revision = 0
+        self.now = 0.0
 
     def put(self, kind: str, key: str, thing: dict[str, Any] | None) -> Self:
         self.revision += 1
