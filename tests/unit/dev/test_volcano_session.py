@@ -94,43 +94,12 @@ def test_a_gang_is_bound_together_or_not_at_all() -> None:
     assert bound(a_session(*pods, nodes=(a_node("n1"), a_node("n2")))) == {"a": "n1", "b": "n2"}
 
 
-def test_what_does_not_make_a_gang_leaves_its_room_to_others() -> None:
-    groups = a_pod_group("g"), a_pod_group("h", minimum=1)
-    other = a_pod("c", group="h", cpu="4")
-    session = a_session(a_pod("a", cpu="3"), a_pod("b", cpu="3"), other, groups=groups)
-    assert bound(session) == {"c": "n1"}
-
-
-def test_beyond_its_minimum_a_group_is_bound_as_far_as_there_is_room() -> None:
-    pods = (a_pod(name, cpu="2") for name in "abc")
-    assert bound(a_session(*pods)) == {"a": "n1", "b": "n1"}
-
-
-@pytest.mark.parametrize("phase", ["", "Pending"])
-def test_a_group_that_is_not_enqueued_is_not_bound(phase: str) -> None:
-    pods = a_pod("a"), a_pod("b")
-    assert bound(a_session(*pods, groups=(a_pod_group(phase=phase),))) == {}
-
-
 def test_gated_pods_are_skipped_and_hold_nothing() -> None:
     groups = a_pod_group("g"), a_pod_group("h", minimum=1)
     gated = a_pod("a", gated=True, cpu="4"), a_pod("b", gated=True, cpu="4")
     session = a_session(*gated, a_pod("c", group="h", cpu="4"), groups=groups)
     assert session.allocated("default") == {}
     assert bound(session) == {"c": "n1"}
-
-
-def test_bound_and_binding_pods_hold_their_nodes_and_ended_ones_do_not() -> None:
-    others: tuple[Json, ...] = (
-        a_pod("x", group="", node="n1", cpu="1"),
-        a_pod("y", group="", node="n1", cpu="4", phase="Succeeded"),
-        a_pod("z", group="other", cpu="1"),
-    )
-    pods = a_pod("a", cpu="1"), a_pod("b", cpu="1")
-    session = a_session(*others, *pods, binding={"uid-z": "n1"})
-    assert bound(session) == {"a": "n1", "b": "n1"}
-    others = *others, a_pod("w", group="", node="n1")
-    assert bound(a_session(*others, *pods, binding={"uid-z": "n1"})) == {}
 
 
 def test_later_pods_of_a_task_inherit_failures_unless_it_is_switched_off() -> None:
