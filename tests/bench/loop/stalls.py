@@ -197,8 +197,8 @@ async def _one_queue(figures: _Figures) -> None:
         ("a queue", stall_bodies.question("queuereviews", queue="q0000", limit=LARGEST_LIMIT)),
         ("a pod", stall_bodies.question("workloadreviews", kind="Pod", name="crowd-0")),
     ):
-        works = _twice(_answer(world, "/mutate", asked))
-        await figures.take(f"an answer about {what}, 20,000 wait and 80,000 run in it", *works)
+        said = f"an answer about {what}, 20,000 wait and 80,000 run in it"
+        await figures.take(said, *_twice(_answer(world, "/mutate", asked)))
     for kind, body in (
         ("podgroups", stall_world.group(10_000)),
         ("namespaces", a_namespace("q0000").body),

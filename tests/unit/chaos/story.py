@@ -84,48 +84,51 @@ class Story(Teller):
 
     def group(
         self, name: str, minimum: int, reserving: int | None = None, *, queue: str = "q",
-        reserved_in: str = "", term: str = "t", uid: str = "",
+        reserved_in: str = "", uid: str = "",
     ) -> Self:  # fmt: skip
-        notes = {}
-        if reserving is not None:
-            found = {"term": term, "queue": reserved_in or queue, "cards": {A: reserving}}
-            notes["volcano.sh/card.reservation"] = json.dumps(found)
-        meta = {"name": name, "namespace": NAMESPACE, "annotations": notes, "uid": uid or name}
-        return self.put(
-            "group", name, {"metadata": meta, "spec": {"queue": queue, "minMember": minimum}}
-        )
+        cards = None if reserving is None else {A: reserving}
+        return self._group(name, minimum, queue, uid, None, cards, reserved_in=reserved_in)
 
     def announces(
-        self, name: str, asks: Mapping[str, int], reserving: Mapping[str, int] | None = None,
-        *, minimum: int = 2, queue: str = "q",
-    ) -> Self:  # fmt: skip
-        """A group that says what it will ask for; `reserving`: as it is enqueued."""
-        notes = {"volcano.sh/card.request": json.dumps(asks)}
-        if reserving is not None:
-            found = {"term": "t", "queue": queue, "cards": reserving, "request": "mark"}
-            notes["volcano.sh/card.reservation"] = json.dumps(found)
-        meta = {"name": name, "namespace": NAMESPACE, "annotations": notes, "uid": name}
-        spec = {"queue": queue, "minMember": minimum}
-        return self.put("group", name, {"metadata": meta, "spec": spec})
+        self, name: str, asks: Mapping[str, int], reserving: Mapping[str, int] | None = None
+    ) -> Self:
+        """A group of two that says what it will ask for; `reserving`: as it is enqueued."""
+        return self._group(name, 2, "q", "", asks, reserving, request="mark")
 
     def of_a_job(
-        self, name: str, phase: str, reserving: int | None = None, *, minimum: int = 2,
-        asks: Mapping[str, int] | None = None, counted: int = 2, queue: str = "q", uid: str = "",
+        self, name: str, phase: str, reserving: int | None = None, *,
+        asks: Mapping[str, int] | None = None, uid: str = "",
     ) -> Self:  # fmt: skip
-        """The group of a Job of Volcano, in one of its phases. It says what it `asks` for, or not;
-        `counted`: how many cards its minResources have. `reserving`: as we enqueue it.
+        """The group of a Job of Volcano of two cards, in one of its phases. It says what it `asks`
+        for, or not. `reserving`: as we enqueue it.
+        """
+        cards = None if reserving is None else {A: reserving}
+        return self._group(name, 2, "q", uid, asks, cards, request="mark", phase=phase)
+
+    def _group(
+        self, name: str, minimum: int, queue: str, uid: str, asks: Mapping[str, int] | None,
+        cards: Mapping[str, int] | None, *, reserved_in: str = "", request: str = "",
+        phase: str = "",
+    ) -> Self:  # fmt: skip
+        """`cards`: of its reservation; `request`: the mark of one that is enqueued; `phase`: of one
+        that is a Job's.
         """
         notes = {"volcano.sh/card.request": json.dumps(asks)} if asks else {}
-        if reserving is not None:
-            found = {"term": "t", "queue": queue, "cards": {A: reserving}, "request": "mark"}
+        if cards is not None:
+            found = {"term": "t", "queue": reserved_in or queue, "cards": cards}
+            found |= {"request": request} if request else {}
             notes["volcano.sh/card.reservation"] = json.dumps(found)
-        meta = {
-            "name": name, "namespace": NAMESPACE, "annotations": notes, "uid": uid or name,
-            "ownerReferences": [{"apiVersion": "batch.volcano.sh/v1alpha1", "name": "job"}],
-        }  # fmt: skip
-        least = {"nvidia.com/gpu": str(counted), "count/pods": str(minimum)}
-        spec = {"queue": queue, "minMember": minimum, "minResources": least}
-        return self.put("group", name, {"metadata": meta, "spec": spec, "status": {"phase": phase}})
+        meta: dict[str, Any] = {"name": name, "namespace": NAMESPACE, "uid": uid or name}
+        thing: dict[str, Any] = {
+            "metadata": {**meta, "annotations": notes},
+            "spec": {"queue": queue, "minMember": minimum},
+        }
+        if phase:
+            owner = {"apiVersion": "batch.volcano.sh/v1alpha1", "name": "job"}
+            thing["metadata"]["ownerReferences"] = [owner]
+            thing["spec"]["minResources"] = {"nvidia.com/gpu": "2", "count/pods": str(minimum)}
+            thing["status"] = {"phase": phase}
+        return self.put("group", name, thing)
 
     def job(self, name: str, reason: str = "") -> Self:
         """A Job of Volcano; `reason`: why it is in its phase."""
