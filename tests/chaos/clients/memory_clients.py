@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from ..api import Api, Object, Reply
 from . import memory_objects, objects
-from .clients import WorkloadClient
+from .clients import Scaler, WorkloadClient
 from .memory_objects import (
     AMOUNTS,
     BOTH,
@@ -76,21 +76,13 @@ class MemoryClient(WorkloadClient):
         return f"{objects.PODS}/{name}"
 
 
-class MemoryScaler(WorkloadClient):
+class MemoryScaler(Scaler):
     """A Deployment of such pods that is scaled up and down."""
 
-    async def work(self) -> bool:
-        path = f"{objects.DEPLOYMENTS}/{self.name}"
-        if not self._made:
-            body = memory_objects.memory_deployment(self.name, self._dice.choice(AMOUNTS[1:4]))
-            made = await self._api.create(objects.DEPLOYMENTS, body)
-            self._made = int(made.ok or made.code == 409)
-            return bool(self._made)
-        body = {"spec": {"replicas": self._dice.choice((0, 2, 4, 8))}}
-        reply = await self._api.patch(f"{path}/scale", body)
-        self.tally["memory pods scaled"] += reply.ok
-        await asyncio.sleep(self._dice.uniform(1.0, 4.0))
-        return reply.code != 0
+    what, replicas, longest = "memory pods scaled", (0, 2, 4, 8), 4.0
+
+    def body(self) -> Object:
+        return memory_objects.memory_deployment(self.name, self._dice.choice(AMOUNTS[1:4]))
 
 
 class WholeCardClient(WorkloadClient):
