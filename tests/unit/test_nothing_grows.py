@@ -53,7 +53,7 @@ def test_the_measure_finds_what_is_left_behind_anywhere() -> None:
     """A measure that sees nothing would never complain."""
     ledger = a_ledger(*CARDS)
     before = containers(ledger)
-    assert {"Ledger.pods", "Ledger.nodes._facts", "Ledger.unstamped._by_device"} <= before.keys()
+    assert {"Ledger.pods", "Ledger.nodes._facts", "Ledger.made_pods._found"} <= before.keys()
     places: list[Callable[[], object]] = [
         lambda: ledger.nodes.wait_for("gone", "uid"),
         lambda: ledger.dirty.mark_unadmitted("uid"),

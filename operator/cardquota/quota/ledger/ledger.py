@@ -338,7 +338,7 @@ class Ledger(LedgerState):
             self._mode_changed(name)
 
     def _mode_changed(self, namespace: str) -> None:
-        self._reassess(self.unstamped.depending_on(namespace))
+        self._reassess(self.made_pods.unstamped_in(namespace))
         requesting = self.requesting.of(namespace)
         self.reassessment.ask_again(requesting)
         self.look_at_phases(requesting)
