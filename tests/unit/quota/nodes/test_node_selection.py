@@ -153,10 +153,10 @@ def test_what_is_kept_of_a_node_is_gone_with_it() -> None:
     for name, cards in (("big", (card,)), ("small", (card,)), ("small", ())):
         selection.put(name, (("pool", "a"), ("rank", "7")), cards)
     everywhere = STOCK.requiring([("rank", "Gt", ["1"])]).facts().selector
-    assert selection.cards_of(everywhere) == {H200}
+    assert selection.choice(everywhere) == {H200: ["big"]}
     assert [node.name for node in selection.nodes(everywhere)] == ["big", "small"]
     selection.drop("big")
-    assert selection.cards_of(everywhere) == set()
+    assert selection.choice(everywhere) == {}
     for _ in range(2):
         selection.drop("small")
     assert selection.nodes(everywhere) == []
@@ -225,7 +225,7 @@ def test_standing_answers_are_those_of_asking_every_node(
         standing.see(node.facts())
         picked = set(asked_one_by_one(pod, there))
         moved = told(standing)
-        if pod.facts().selector and Selector.of(pod.wire().spec).says_more_than({PRODUCT}):
+        if pod.facts().selector and not Selector.of(pod.wire().spec).keys_of_nodes() <= {PRODUCT}:
             assert set(standing.picked(pod.facts().selector)) == picked
             assert moved == (["uid-p"] if picked != before else [])
             fresh = a_cache(*there.values())
@@ -286,6 +286,7 @@ def test_p8_an_event_about_a_node_does_not_cost_what_waits() -> None:
 def test_p8_who_names_single_nodes_is_answered_from_those() -> None:
     few, many = (a_cache(*map(zoned, range(size))) for size in (20, 2_000))
     named = on_node_named("n7").facts().selector
+    assert few.named_by(named)
     costs = [steps_of(partial(cache.picked, named)) for cache in (few, many)]
     assert costs[0] == costs[1]
 
