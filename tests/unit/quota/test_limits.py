@@ -218,13 +218,6 @@ def test_however_many_devices_a_pod_asks_for_it_is_read_anew_when_its_card_is_kn
     assert account.row(H200).inqueue == 2
 
 
-def test_of_a_pod_that_has_a_node_the_first_names_are_kept() -> None:
-    text = f"{H200}|" + "|".join(f"{n}" + "A" * 250 for n in range(10))
-    facts = a_ledger(*CARDS, RED, STOCK.naming(text).on_node("h200-a")).pods["uid-p"].facts
-    assert not facts.oversized
-    assert facts.card_text == text[:1_024].rpartition("|")[0]
-
-
 # --- what came past us is charged ------------------------------------------------------------
 
 

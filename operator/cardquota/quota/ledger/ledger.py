@@ -31,8 +31,7 @@ from ..kept_objects import LeftOut
 from ..messages import report_messages, request_messages
 from ..nodes.node_facts import NodeFacts
 from ..pods.pod_facts import PodFacts, State
-from ..pods.pod_record import PodRecord
-from ..pods.reading import kept_once_bound, without_texts
+from ..pods.pod_record import PodRecord, without_texts
 from ..vocabulary import Mode
 from .card_changes import CardChanges
 from .charges import Charges
@@ -129,7 +128,7 @@ class Ledger(LedgerState):
         uid, kept = facts.uid, self.kept_pods
         if facts.state is State.BOUND:
             kept.forget(uid)
-            return kept_once_bound(facts)
+            return facts
         under_way = record is not None and (record.assumed is not None or record.backed_off)
         if facts.stamp is not None or under_way:
             kept.forget(uid)

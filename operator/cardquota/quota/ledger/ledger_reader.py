@@ -18,10 +18,10 @@ from ..nodes.node_cache import NodeCache
 from ..pods.claims import DeviceClasses
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
-from ..pods.pod_record import PodRecord
-from ..pods.pod_request import PodRequest, card_devices
+from ..pods.pod_record import PodRecord, kept_size
+from ..pods.pod_request import PodRequest, Reading, card_devices
 from ..pods.queue_pods import HeldCards, QueuePods
-from ..pods.reading import Reading, Readings, kept_size
+from ..pods.reading import Readings
 from ..pods.workload_cache import WorkloadCache
 from ..pods.workload_facts import KINDS
 from ..verdict import mode_of

@@ -7,10 +7,10 @@ use and how many, for a given quota), `PodRecord` (what the ledger holds of it).
 from .pod_defaults import PodDefaults
 from .pod_facts import PodFacts, State
 from .pod_record import ChargeState, PodRecord, SortKey
-from .pod_request import InvalidRequest, PodRequest, invalid_request
+from .pod_request import InvalidRequest, PodRequest, Reading, read
 from .pod_total import PodTotals, oversized_totals, pod_totals
 from .queue_pods import REPLICA_SET, HeldCards, UpdatePart, WorkloadUsage
-from .reading import Reading, Readings, read
+from .reading import Readings
 from .workload_cache import WorkloadCache
 from .workload_facts import WorkloadFacts, pod_of
 
@@ -32,7 +32,6 @@ __all__ = [
     "WorkloadCache",
     "WorkloadFacts",
     "WorkloadUsage",
-    "invalid_request",
     "oversized_totals",
     "pod_of",
     "pod_totals",

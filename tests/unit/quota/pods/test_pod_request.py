@@ -17,7 +17,7 @@ from builders import (
 from builders.pod import PodBody
 from cardquota.quota import Reason
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.pods import InvalidRequest, invalid_request
+from cardquota.quota.pods import InvalidRequest
 
 PRODUCT = f"{GPU}.product"
 QUOTA = {H200: 3, H800: 5, R4090: 0}
@@ -35,8 +35,7 @@ def objection_to(pod: PodBody, ledger: Ledger | None = None) -> InvalidRequest |
     ledger = ledger or a_cluster()
     account = ledger.account("queue")
     assert account is not None
-    facts = pod.facts()
-    return invalid_request(facts, ledger.request_of(facts, "queue"), account.quota, ledger)
+    return ledger.reading_of(pod.facts(), account).invalid_request
 
 
 def assert_refused(pod: PodBody, *words: str, ledger: Ledger | None = None) -> None:

@@ -164,11 +164,11 @@ def test_a_queue_gets_no_reading_of_another_one() -> None:
 
 def test_the_largest_pod_that_is_read_is_remembered() -> None:
     values = [f"{'v' * 25}{number:06}" for number in range(490)]
-    names = "|".join(f"{'N' * 240}{number:04}" for number in range(16))
+    names = "|".join(f"{'N' * 59}{number:04}" for number in range(16))
     pod = a_pod().in_queue("red").asking_for(1).naming(names).requiring([("zone", "In", values)])
     facts = pod.facts()
     assert not facts.oversized
-    assert len(facts.selector) + len(facts.card_text or "") > 18_000
+    assert len(facts.selector) + len(facts.card_text or "") > 15_000
     ledger = a_cluster()
     assert now(ledger, facts) is now(ledger, replace(facts, uid="other", name="other"))
 
