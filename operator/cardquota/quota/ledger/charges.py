@@ -5,7 +5,7 @@ To change a pod is to uncharge it, change it, and charge it.
 
 from ..accounts.account import Account
 from ..amounts import canonical, is_card
-from ..cards.memory_node import MemoryPod
+from ..cards.card_memory import MemoryPod
 from ..pods.pod_facts import State
 from ..pods.pod_record import ChargeState, PodRecord
 from ..pods.pod_request import CardChoice, card_devices

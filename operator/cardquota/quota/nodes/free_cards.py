@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from ..amounts import Devices
 from ..cards.card import Card
-from ..cards.shared_memory import KeptByNode
+from ..cards.card_memory import KeptByNode
 from ..selectors.taints import Taints, Tolerance
 
 T = TypeVar("T", bound=Hashable)
