@@ -7,7 +7,7 @@ from typing import Final
 
 from ..amounts import Quantity, QuantityError, count
 from ..words import first_of, show
-from .card import Card, CardNameError, Labels, MemoryLabel, MemoryUnit, check_name, gib_of, mib_of
+from .card import Card, CardNameError, MemoryUnit, check_name, gib_of, mib_of
 from .vendor import (
     MIG,
     MPS,
@@ -232,42 +232,36 @@ def _card(found: _Product, resource: str, labels: Mapping[str, str]) -> Card:
         raise _NotCountedError(f"label {way.product}: {error}") from None
     if product.endswith(_MIG_INVALID):
         raise _NotCountedError(f"label {way.product}: <{show(product)}> says that slices are wrong")
-    shown: Labels = ((way.product, product),)
     if vendor.counts_whole(resource):
-        return _whole(vendor, Card(product, resource, shown), labels)
+        return vendor.card(_whole(vendor, product, labels), resource, way)
     profile = vendor.mig_profile(resource)
-    if profile is not None:
-        of = f"{vendor.prefix}/{profile.removesuffix(SHARED)}"
-        if not profile.endswith(SHARED) and labels.get(f"{of}{REPLICAS}", "1") in ("0", "1"):
-            return Card(f"{product}/{profile}-mixed", resource, shown)
-        size, label = profile.removesuffix(SHARED), None
-    else:
+    size, of = (profile or "").removesuffix(SHARED), vendor.usual
+    values: tuple[str, ...] = ()
+    if profile is None:
         memory = _memory(way, labels)
         if memory is None:
             name = f"label {way.memory}" if way.memory else "any label"
             raise _NotCountedError(f"the memory of one card is missing: it is not said by {name}")
-        of, size = vendor.usual, f"{gib_of(memory)}g"
+        size = f"{gib_of(memory)}g"
         values = (labels[way.memory],) if way.unit is MemoryUnit.WRITTEN else ()
-        label = MemoryLabel(way.memory, gib_of(memory), way.unit, values)
+    else:
+        of = f"{vendor.prefix}/{size}"
+        if not profile.endswith(SHARED) and labels.get(f"{of}{REPLICAS}", "1") in ("0", "1"):
+            return vendor.card(f"{product}/{profile}-mixed", resource, way)
     replicas = _shares(labels, f"{of}{REPLICAS}")
-    shown += ((f"{of}{REPLICAS}", labels[f"{of}{REPLICAS}"]),)
-    sharing: Labels = ((f"{of}{SHARING}", TIME_SLICING),)
-    if labels.get(f"{of}{SHARING}") == TIME_SLICING:
-        name = f"{product}/{SLICED}{size}*1/{replicas}"
-        return Card(name, resource, shown + sharing, label)
-    return Card(f"{product}/{MPS}{size}*1/{replicas}", resource, shown, label, barred=sharing)
+    how = SLICED if labels.get(f"{of}{SHARING}") == TIME_SLICING else MPS
+    card = vendor.card(f"{product}/{how}{size}*1/{replicas}", resource, way)
+    return replace(card, memory=card.memory.also(values)) if card.memory is not None else card
 
 
-def _whole(vendor: Vendor, card: Card, labels: Mapping[str, str]) -> Card:
-    """A whole card, or the parts into which the node divides its cards."""
-    if not vendor.partition:
-        return card
-    value = labels.get(vendor.partition, WHOLE_PARTITION)
+def _whole(vendor: Vendor, product: str, labels: Mapping[str, str]) -> str:
+    """The name of a whole card, or of the parts into which the node divides its cards."""
+    value = labels.get(vendor.partition, WHOLE_PARTITION) if vendor.partition else WHOLE_PARTITION
     if value.startswith(WHOLE_PARTITION):
-        return vendor.divided(card, "")
+        return product
     if value not in PARTITIONS:
         raise _NotCountedError(f"label {vendor.partition}: <{show(value)}> is no known partition")
-    return vendor.divided(replace(card, name=f"{card.name}/{value}"), value)
+    return f"{product}/{value}"
 
 
 def _check_shares(
@@ -304,7 +298,11 @@ def _shares(labels: Mapping[str, str], label: str) -> int:
     text = labels.get(label)
     if text is None:
         raise _NotCountedError(f"label {label} is missing")
-    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS) or int(text) < 2:
+    if (
+        not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS)
+        or int(text) < 2
+        or text != str(int(text))
+    ):
         raise _NotCountedError(f"label {label}: <{show(text)}> is not a number above one")
     return int(text)
 

@@ -120,15 +120,16 @@ class Vendor:
             or self.mig_profile(resource) is not None
         )
 
-    def card(self, name: str, resource: str) -> Card:
-        """A card that no node has shown, with the node labels that follow from its name.
+    def card(self, name: str, resource: str, way: Shown | None = None) -> Card:
+        """A card, with the node labels that follow from its name. `way`: how nodes show its
+        product; None: no node has shown it, and the first way counts.
 
-        It is the card that `discovery` would make by the first way, so a gate opens to the same
-        nodes before and after. Of a memory label with a unit the name does not tell the spelling.
+        So a gate opens to the same nodes before and after. Of a memory label with a unit the name
+        does not tell the spelling.
         """
         product, _, part = name.partition("/")
         whole = resource if self.counts_whole(resource) and not part else self.usual
-        way = self.ways(whole)[0]
+        way = way or self.ways(whole)[0]
         labels: Labels = ((way.product, product),)
         if self.partition and whole == resource:
             return self.divided(Card(name, resource, labels), part)

@@ -370,7 +370,7 @@ class Ledger(LedgerState):
 
     def device_class_gone(self, name: str) -> None:
         """A DeviceClass was deleted."""
-        self.device_classes.drop(name)
+        self.device_classes.see(name, "")
 
     # --- what more than one of them does ----
 
