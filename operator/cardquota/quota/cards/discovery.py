@@ -298,13 +298,10 @@ def _shares(labels: Mapping[str, str], label: str) -> int:
     text = labels.get(label)
     if text is None:
         raise _NotCountedError(f"label {label} is missing")
-    if (
-        not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS)
-        or int(text) < 2
-        or text != str(int(text))
-    ):
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else 0
+    if number < 2 or text != str(number):
         raise _NotCountedError(f"label {label}: <{show(text)}> is not a number above one")
-    return int(text)
+    return number
 
 
 MOST_PROBLEMS: Final = 20

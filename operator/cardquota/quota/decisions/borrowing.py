@@ -95,16 +95,16 @@ def is_surplus(ledger: LedgerReader, facts: PodFacts, queue: str, card: str, amo
     if part.kind == DAEMON_SET:
         if ledger.workloads.named(DAEMON_SET, part.namespace, part.name) is None:
             return False
-        held = [one for one in _living(ledger, queue, part) if not one.gated]
-        return len(held) == 1 and dict(held[0].charge).get(card, 0) >= amount
+        there = [one for one in _living(ledger, queue, part) if not one.gated]
+        return len(there) == 1 and dict(there[0].charge).get(card, 0) >= amount
     made_by = ledger.workloads.named(REPLICA_SET, part.namespace, part.name)
     owner = ledger.workloads.get(made_by.owner) if made_by is not None else None
     if made_by is None or owner is None or owner.namespace != part.namespace:
         return False
     # A Deployment's wish stands on its ReplicaSets too, written with the number of their pods: so
     # one that was scaled up a moment ago does not pass for one that is updated.
-    there = len(_living(ledger, queue, part)) + (facts.uid not in ledger.pods)
-    if owner.kind != "Deployment" or made_by.replicas < there:
+    number = len(_living(ledger, queue, part)) + (facts.uid not in ledger.pods)
+    if owner.kind != "Deployment" or made_by.replicas < number:
         return False
     wanted = max(1, owner.replicas, made_by.desired)
     held, others = _held(ledger, owner, queue, card, but=made_by)

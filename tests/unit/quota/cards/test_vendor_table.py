@@ -186,13 +186,6 @@ def test_d2_never_any_resource_of_a_maker(resource: str, why: str) -> None:
     assert not re.search(DEFAULT_TABLE.pattern, resource), why
 
 
-def test_d9_a_label_that_anybody_may_use_says_nothing_without_the_resource() -> None:
-    labels, allocatable, cards = NODES["NVIDIA"]
-    facts = node({**labels, "Model": "PowerEdge-R750"}, allocatable).facts()
-    assert {card.name: amount for card, amount in facts.cards} == cards
-    assert facts.problems == ()
-
-
 @pytest.mark.parametrize(
     ("labels", "allocatable", "problem"),
     [
@@ -276,14 +269,6 @@ def test_d9_of_two_products_of_one_maker_each_is_counted() -> None:
         facts = node(labels, {f"huawei.com/{kind}": "4" for kind in offered}).facts()
         assert {card.name: amount for card, amount in facts.cards} == dict.fromkeys(offered, 4)
         assert facts.problems == ()
-
-
-def test_d9_a_resource_beside_the_one_that_is_named_is_reported() -> None:
-    labels = {"huawei.com/Ascend910.product": "A", "huawei.com/Ascend910.memory": "1024"}
-    facts = node(labels, {"huawei.com/Ascend910": "8", "huawei.com/Ascend310P": "1"}).facts()
-    assert {card.name: amount for card, amount in facts.cards} == {"A": 8}
-    (problem,) = facts.problems
-    assert problem.startswith("huawei.com/Ascend310P is offered, but no label says")
 
 
 def test_d7_nothing_is_learned_from_a_name_left_behind_at_zero() -> None:

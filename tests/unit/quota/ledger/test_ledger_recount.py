@@ -567,9 +567,8 @@ class Histories(RuleBasedStateMachine):
         for account in self.ledger.accounts():
             assert not account.name or made.workloads(account.name) == users[account.name]
         for (queue, card), total in totals.items():
-            account = self.ledger.account(queue)
-            assert account is not None
-            assert account.row(card).charged - account.row(card).reserved == total
+            row = self.ledger.accounts_by_queue[queue].row(card)
+            assert row.charged - row.reserved == total
         groups = self.ledger.groups.values()
         named = {one.key: one.facts.queue for one in groups if one.facts and one.facts.queue}
         assert dict(self.ledger.queue_groups.all()) == named

@@ -6,7 +6,6 @@ import pytest
 from builders import H200, a_pod
 from builders.pod import PodBody
 from cardquota.quota import vocabulary as v
-from cardquota.quota.accounts import OUTSIDE
 from cardquota.quota.objects import Pod
 from cardquota.quota.pods import State
 from cardquota.quota.pods.pod_facts import pod_facts
@@ -93,13 +92,6 @@ def test_i3_part_of_a_stamp_without_the_label_is_forged(key: str) -> None:
     assert not a_pod().facts().forged
 
 
-def test_a_stamp_may_say_that_a_pod_belongs_to_no_queue() -> None:
-    """In audit mode pods without a queue are let through, too, and counted outside (section 2)."""
-    stamp = a_pod().stamped("", {H200: 2}).facts().stamp
-    assert stamp is not None
-    assert stamp.queue == OUTSIDE
-
-
 def test_a_selector_is_kept_until_the_pod_is_bound() -> None:
     pod = a_pod().on_nodes_labelled({"zone": "a"})
     assert decode(pod.facts().selector).labels == (("zone", "a"),)
@@ -110,12 +102,6 @@ def test_when_it_was_bound_is_what_the_api_server_says() -> None:
     assert a_pod().on_node("a", "2026-01-01T05:00:00Z").facts().scheduled == "2026-01-01T05:00:00Z"
     assert a_pod().on_node("a", None).facts().scheduled == ""
     assert a_pod().facts().scheduled == ""
-
-
-def test_the_controller_is_the_owner_that_controls() -> None:
-    assert a_pod().owned_by("Job").facts().controller == "Job"
-    assert a_pod().owned_by("Job", name="train").facts().controller_name == "train"
-    assert a_pod().facts().controller == ""
 
 
 def test_a_pods_workload_is_its_deployment_as_far_as_labels_tell() -> None:
@@ -145,12 +131,6 @@ def test_a_pods_workload_is_else_its_controller_or_itself() -> None:
     assert a_pod("static-node-7").owned_by("Node", "v1", "node-7").facts().workload == (
         "static-node-7"
     )
-
-
-def test_foreign_gates_mirrors_claims_and_priority() -> None:
-    facts = a_pod().gated("a", "b").with_priority(7).claiming_devices().facts()
-    assert (facts.foreign_gates, facts.priority, facts.claims_devices) == (("a", "b"), 7, True)
-    assert a_pod().annotated("kubernetes.io/config.mirror", "x").facts().mirror
 
 
 @pytest.mark.parametrize(

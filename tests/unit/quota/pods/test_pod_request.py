@@ -48,16 +48,6 @@ def assert_refused(pod: PodBody, *words: str, ledger: Ledger | None = None) -> N
     assert found.text.isprintable()
 
 
-@pytest.mark.parametrize("text", ["x" * 10_000, "A\x00B", "A\x1b[31mB", "A|" * 5_000])
-def test_p2_odd_text_is_refused_in_short_words(text: str) -> None:
-    assert_refused(a_pod().naming(text).asking_for(1))
-
-
-def test_p3_what_affinity_allows_alike_comes_most_quota_first() -> None:
-    pod = a_pod().asking_for(1).requiring([(PRODUCT, "NotIn", [R4090])])
-    assert cards_of(pod) == (H800, H200)
-
-
 def test_p3_cards_without_quota_are_taken_only_where_no_other_is_allowed() -> None:
     pod = a_pod().asking_for(1)
     assert cards_of(pod.requiring([(PRODUCT, "In", [R4090, H200])])) == (H200,)

@@ -65,20 +65,6 @@ def test_what_an_object_owns_by_way_of_others() -> None:
     assert cache.owned_by("nobody", "team") == []
 
 
-def test_who_owns_itself_is_no_trap() -> None:
-    cache = a_cache()
-    cache.see(workload("a", owner="a"))
-    assert {one.uid for one in cache.owned_by("a", "team")} == {"a"}
-
-
-def test_another_owner() -> None:
-    cache = a_cache()
-    cache.see(workload("r", owner="one"))
-    cache.see(workload("r", owner="two"))
-    assert cache.owned_by("one", "team") == []
-    assert [one.uid for one in cache.owned_by("two", "team")] == ["r"]
-
-
 def test_who_owns_what_in_another_namespace() -> None:
     cache = a_cache()
     cache.see(replace(workload("r", "ReplicaSet", owner="custom"), namespace="evil"))
