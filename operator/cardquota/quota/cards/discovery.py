@@ -318,38 +318,34 @@ class NodeProblems:
     """By node. A node without problems is not kept, but reported once when its last one ends."""
 
     def __init__(self) -> None:
-        self._texts: dict[str, tuple[str, ...]] = {}
-        self._partly: set[str] = set()
-        """Nodes with a problem whose other cards are counted (D5)."""
+        self._found: dict[str, tuple[tuple[str, ...], bool]] = {}
+        """What is wrong, and whether other cards of the node are counted (D5)."""
         self._to_tell: set[str] = set()
 
     def put(self, node: str, texts: tuple[str, ...], *, offers_others: bool) -> None:
         """Set what is wrong with a node now. If that has changed, it is to be reported."""
-        partly = bool(texts) and offers_others
-        if (texts, partly) != (self.of(node), self.counts_others(node)):
+        before = self._found.pop(node, None)
+        if texts:
+            self._found[node] = texts, offers_others
+        if self._found.get(node) != before:
             self._to_tell.add(node)
-        self._texts[node] = texts
-        if not texts:
-            del self._texts[node]
-        (self._partly.add if partly else self._partly.discard)(node)
 
     def drop(self, node: str) -> None:
         """A node is gone: nothing about it is reported any more."""
-        self._texts.pop(node, None)
-        for names in (self._to_tell, self._partly):
-            names.discard(node)
+        self._found.pop(node, None)
+        self._to_tell.discard(node)
 
     def of(self, node: str) -> tuple[str, ...]:
         """Everything that is wrong with a node."""
-        return self._texts.get(node, ())
+        return self._found[node][0] if node in self._found else ()
 
     def counts_others(self, node: str) -> bool:
         """Whether a node with a problem offers cards that are counted (D5)."""
-        return node in self._partly
+        return node in self._found and self._found[node][1]
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Node and reason."""
-        for node, texts in self._texts.items():
+        for node, (texts, _) in self._found.items():
             for text in texts:
                 yield node, text
 
@@ -363,4 +359,4 @@ class NodeProblems:
 
     def tell_all(self) -> None:
         """Have every problem reported again."""
-        self._to_tell.update(self._texts)
+        self._to_tell.update(self._found)

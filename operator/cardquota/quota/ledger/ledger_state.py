@@ -86,8 +86,8 @@ class LedgerState(LedgerReader):
         others, or a namespace changes its mode (E1)."""
         # What makes pods.
         self.defaults = PodDefaults()
-        self.workloads = WorkloadCache(_kept(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded))
-        self.workloads.listen_to_wishes(self._wishes)
+        kept = _kept(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded)
+        self.workloads = WorkloadCache(kept, self._wishes)
         self.borrowing: dict[str, None] = {}
         """Queues that lend cards, and in which pods of these wait (R6)."""
         self.kept_pods = _kept(WAITING_PODS, WAITING_PODS_OF_ONE, bounded=bounded)

@@ -130,7 +130,7 @@ def test_nothing_is_left_of_what_is_gone() -> None:
     cache.gone("a")
     assert cache.kept.total == 0
     kept = [one for one in vars(cache).values() if isinstance(one, dict | list)]
-    assert [len(one) for one in kept] == [0] * 6
+    assert [len(one) for one in kept] == [0] * 5
 
 
 def test_r6_a_refused_replica_set_is_news_when_its_deployment_wants_another_number() -> None:
