@@ -36,9 +36,10 @@ class Catalog:
         """The label keys by which nodes have shown products."""
         self.version = 0
         """Goes up whenever the catalog changes."""
-        self._by_resource: dict[str, tuple[Card, ...]] | None = None
-        """The cards that nodes have shown; none of a resource name that is only recorded. None: the
-        catalog has changed."""
+        self._by_resource: dict[str, tuple[Card, ...]] = {}
+        """The cards that nodes have shown; none of a resource name that is only recorded. Made anew
+        at the first question after a change: one event may have very many."""
+        self._stale = False
         self._named: set[str] = set()
 
     @property
@@ -95,8 +96,8 @@ class Catalog:
         self._recorded[name] = resource
         if known is not None:
             return self._use_recorded(name)
-        self._changed()
         self._named.add(name)
+        self._changed()
         return True
 
     def show(self, card: Card) -> None:
@@ -109,8 +110,9 @@ class Catalog:
         """
         if name in self._cards or name not in self._recorded:
             return None
+        resource = self._recorded.pop(name)
         self._changed()
-        return self._recorded.pop(name)
+        return resource
 
     def hold(self, name: str, resource: str, sign: int) -> bool:
         """Count in or out (`sign`) a pod that was let through for a card that no node has shown.
@@ -147,12 +149,12 @@ class Catalog:
 
     def _changed(self) -> None:
         self.version += 1
-        self._by_resource = None
+        self._stale = True
 
     def _count(self, card: Card) -> None:
-        self._changed()
         self._named.add(card.name)
         self._cards[card.name] = card
+        self._changed()
         self.product_labels.add(card.labels[0][0])
 
     def take_named(self) -> set[str]:
@@ -178,13 +180,12 @@ class Catalog:
         return resource in self._resources()
 
     def _resources(self) -> Mapping[str, tuple[Card, ...]]:
-        if self._by_resource is None:
-            found: dict[str, tuple[Card, ...]] = {}
-            for name in self.names:
-                found.setdefault(self.resource(name) or "", ())
+        if self._stale:
+            self._stale = False
+            found: dict[str, list[Card]] = {self.resource(name) or "": [] for name in self.names}
             for card in self._cards.values():
-                found[card.resource] += (card,)
-            self._by_resource = found
+                found[card.resource].append(card)
+            self._by_resource = {resource: tuple(cards) for resource, cards in found.items()}
         return self._by_resource
 
     def shows_product(self, product: str) -> bool:

@@ -29,13 +29,17 @@ class _Asked(NamedTuple):
 
 
 _ASKED: Final = SizedCache[bytes, _Asked]()
+_KEYS: Final = SizedCache[frozenset[str], frozenset[str]]()
+"""One object for equal ones."""
 
 
 def _asked_by(selector: bytes) -> _Asked:
     found = _ASKED.get(selector)
     if found is None:
         read = decode(selector)
-        found = _Asked(read.keys_of_nodes(), read.places() is not None)
+        keys = read.keys_of_nodes()
+        keys = _KEYS.get(keys) or _KEYS.put(keys, keys, sum(100 + len(key) for key in keys))
+        found = _Asked(keys, read.places() is not None)
         _ASKED.put(selector, found, 2 * len(selector))
     return found
 
