@@ -20,7 +20,7 @@ from ..quota.reports.queue_report import QueueReport
 from ..quota.verdict import Verdict
 from ..settings import Settings
 from .queues.queue_views import QueueViews
-from .release.gate_attempts import Writers
+from .release.gate import Writers
 from .release.gate_releaser import GateReleaser
 from .reports import ConditionEvents, Reports
 

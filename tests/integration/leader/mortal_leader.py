@@ -18,6 +18,7 @@ from cardquota.metrics import Metrics
 from cardquota.quota.cards import DEFAULT_TABLE
 from cardquota.quota.ledger import Ledger
 from cardquota.settings import Settings
+from harness.releasing import is_idle
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class MortalLeader:
     @property
     def idle(self) -> bool:
         """Whether nothing of it is under way."""
-        return self._releaser.idle
+        return is_idle(self._releaser)
 
     @property
     def failed(self) -> BaseException | None:

@@ -9,7 +9,7 @@ import pytest
 
 from builders import H200, H800, a_namespace, a_pod, a_queue
 from cardquota.cluster.api import ApiError
-from cardquota.control.release import retries as module
+from cardquota.control.release import pacing as module
 from cardquota.quota import vocabulary as v
 
 from ..fakes import Answer, Call, charged, lost, no_charge_is_left, refused, stored, until

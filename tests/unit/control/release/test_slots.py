@@ -21,8 +21,8 @@ class SlotsWorld:
         for _ in range(3):
             self.breaker.end(namespace, begun=self.breaker.begin(namespace), worked=False)
 
-    async def gang(self, number: int, queue: str = "queue", namespace: str = "team") -> SlotClaim:
-        claim = self.slots.claim(queue, namespace, number)
+    async def gang(self, number: int, namespace: str = "team") -> SlotClaim:
+        claim = self.slots.claim(namespace, number)
         self.taken[claim] = []
         self._asking = asyncio.ensure_future(self._ask(claim))
         await asyncio.sleep(0)
@@ -59,7 +59,7 @@ async def test_a_gang_has_all_slots_where_nobody_else_wants_them_but_not_at_once
 
 async def test_while_others_wait_gangs_together_have_half() -> None:
     world = SlotsWorld()
-    one, two = await world.gang(20), await world.gang(20, "other")
+    one, two = await world.gang(20), await world.gang(20)
     await world.hand_out()
     await world.hand_out()
     assert (world.has(one), world.has(two)) == (4, 4)
@@ -73,7 +73,7 @@ async def test_while_others_wait_gangs_together_have_half() -> None:
 
 async def test_gangs_take_turns() -> None:
     world = SlotsWorld()
-    large, small = await world.gang(1_000), await world.gang(3, "other")
+    large, small = await world.gang(1_000), await world.gang(3)
     await world.hand_out()
     assert (world.has(large), world.has(small)) == (4, 3)
     world.answer(small, 3)
@@ -96,7 +96,7 @@ async def test_of_a_single_slot_gangs_and_others_have_every_other_turn() -> None
 async def test_gangs_of_tripped_namespaces_have_their_share_and_hold_up_no_gang() -> None:
     world = SlotsWorld()
     world.trip("bad")
-    bad, good = await world.gang(20, namespace="bad"), await world.gang(20, "other")
+    bad, good = await world.gang(20, "bad"), await world.gang(20)
     for _ in range(3):
         await world.hand_out()
     assert (world.has(bad), world.has(good)) == (2, 6)
@@ -105,40 +105,11 @@ async def test_gangs_of_tripped_namespaces_have_their_share_and_hold_up_no_gang(
     assert world.slots.free == 0
 
 
-async def test_another_gang_of_a_queue_begins_once_the_first_has_most_of_its_slots() -> None:
-    world = SlotsWorld()
-    gang = await world.gang(12)
-    assert not world.slots.may_start("queue")
-    assert world.slots.may_start("other")
-    await world.hand_out()
-    await world.hand_out()
-    assert not world.slots.may_start("queue")
-    world.answer(gang, 8)
-    assert world.slots.may_start("queue")
-    world.slots.close(gang)
-    assert world.slots.may_start("queue")
-    assert world.slots.wanted == 0
-
-
-async def test_one_whose_namespace_is_tripped_holds_up_nobody_any_more() -> None:
-    world = SlotsWorld()
-    bad, good = await world.gang(12, namespace="bad"), await world.gang(9, "other")
-    await world.hand_out()
-    world.answer(bad, 2, worked=False)
-    assert not world.slots.may_start("queue")
-    world.answer(bad, 1, worked=False)
-    assert world.slots.may_start("queue")
-    assert not world.slots.may_start("other")
-    world.slots.close(bad)
-    world.slots.close(good)
-    assert world.slots.wanted == 0
-
-
 async def test_who_only_asks_gets_no_more_once_we_drain() -> None:
     world = SlotsWorld()
-    asks = world.slots.claim("queue", "team", 3, asks=True)
+    asks = world.slots.claim("team", 3, asks=True)
     waits = asyncio.ensure_future(asks.some())
-    opens = await world.gang(2, "other")
+    opens = await world.gang(2)
     world.slots.drain()
     await world.hand_out()
     assert await asyncio.wait_for(waits, 1.0) == []
@@ -149,7 +120,7 @@ async def test_who_only_asks_gets_no_more_once_we_drain() -> None:
 async def test_many_slots_are_handed_out_some_at_a_time() -> None:
     """A patch is made for each of them in the same turn of the loop."""
     world = SlotsWorld(256)
-    gangs = [await world.gang(100, f"q{n}") for n in range(4)]
+    gangs = [await world.gang(100, f"n{n}") for n in range(4)]
     assert await world.hand_out()
     assert [world.has(gang) for gang in gangs] == [8, 8, 0, 0]
     assert await world.hand_out()

@@ -197,7 +197,7 @@ async def test_e2_a_gang_that_loses_a_member_while_it_is_reserved_waits_whole_fo
     three = GANG.of(3)
     async with leading(THREE, three, *map(member, "abc"), reservation_timeout=30) as leader:
         _once_reserved(leader, three, lambda: leader.ledger.pod_gone("uid-c"))
-        await until(lambda: reservations(leader) and leader.releaser.idle)
+        await until(lambda: reservations(leader) and leader.idle)
         assert leader.opened == []
         row = account(leader.ledger).row(H200)
         assert (row.inqueue, row.allocated) == (3, 0), "it is reserved still"
@@ -210,14 +210,14 @@ async def test_e2_nor_does_it_start_with_one_that_is_being_deleted() -> None:
     async with leading(THREE, GANG, member("a"), member("b")) as leader:
         going = member("b").terminating().at_revision(9)
         _once_reserved(leader, GANG, lambda: leader.see(going))
-        await until(lambda: reservations(leader) and leader.releaser.idle)
+        await until(lambda: reservations(leader) and leader.idle)
         assert leader.opened == []
 
 
 async def test_e2_a_minimum_that_is_raised_while_it_is_reserved_counts() -> None:
     async with leading(THREE, GANG, member("a"), member("b")) as leader:
         _once_reserved(leader, GANG.of(3), lambda: leader.see(GANG.of(3).at_revision(50)))
-        await until(lambda: reservations(leader) and leader.releaser.idle)
+        await until(lambda: reservations(leader) and leader.idle)
         assert leader.opened == []
         leader.see(member("c"))
         await until(lambda: sorted(leader.opened) == ["a", "b", "c"])

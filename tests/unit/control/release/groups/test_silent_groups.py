@@ -23,7 +23,7 @@ def member(name: str) -> PodBody:
 async def test_it_is_inqueue_before_its_pods_with_one_write_and_reserves_nothing() -> None:
     async with groups_of(THREE, GANG) as (leader, groups):
         await until(lambda: groups.status("gang").get("phase") == "Inqueue")
-        await until(lambda: not leader.releaser.busy)
+        await until(lambda: not leader.busy)
         ((_, body),) = groups.patches
         assert body["metadata"]["annotations"] == {v.RESERVATION: None}
         assert body["status"]["conditions"] == []
@@ -76,7 +76,7 @@ async def test_it_stays_pending_until_its_queue_takes_it(shut: Body) -> None:
         leader.ledger.queue_gone("queue")
         leader.releaser.wake()
         await until(lambda: groups.status("gang")["phase"] == "Pending")
-        await until(lambda: not leader.releaser.busy)
+        await until(lambda: not leader.busy)
         assert len(groups.patches) == 3
 
 
@@ -92,7 +92,7 @@ async def test_where_nothing_is_enforced_its_pods_may_come_whatever_it_asks_for(
         assert groups.status("gang")["phase"] == "Inqueue"
         leader.see(runs(a_pod("b").in_group("gang").naming(H200).asking_for(1)))
         await until(lambda: groups.status("gang")["phase"] == "Running")
-        await until(lambda: not leader.releaser.busy)
+        await until(lambda: not leader.busy)
         phases = {body["status"]["phase"] for _, body in groups.patches}
         assert phases == {"Inqueue", "Running"}
 
