@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from ..cluster.api.client import Client
 from ..cluster.events.events import EventRecorder
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..cluster.writes.fenced_writer import FencedWriter, TermGuard
+from ..cluster.writes import FencedWriter, TermGuard
 from ..loop.time_slice import LEADER_SLICE, Later, TimeSlice, in_loop_later
 from ..metrics import Metrics
 from ..quota.ledger.groups.pod_group_state import PodGroupState

@@ -20,7 +20,7 @@ from typing import Final, Protocol
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..cluster.writes.pod_writes import pod_path
+from ..cluster.writes import pod_path
 from ..quota import vocabulary as v
 from ..quota.cards.memory_node import UNHEARD, least_key
 from ..quota.ledger.ledger_reader import LedgerReader

@@ -35,8 +35,7 @@ from ..cluster.election.elector import Elector
 from ..cluster.events.event import ObjectReference
 from ..cluster.events.events import EventRecorder
 from ..cluster.serving.http_server import HttpServer
-from ..cluster.watch.catching_up import AT_ONCE, OverdueReads
-from ..cluster.watch.change_notifier import ChangeNotifier
+from ..cluster.watch.change_notifier import AT_ONCE, ChangeNotifier
 from ..cluster.watch.feed import ledger_settings, watched_kinds
 from ..cluster.watch.left_out_reads import LeftOutReads
 from ..cluster.watch.optional_reflector import OptionalReflector
@@ -120,7 +119,6 @@ class Operator:
             ledger_settings(settings),
             at_once=AT_ONCE,
         )
-        OverdueReads(self._ledger, self._notifier)
         identity = settings.leader_election.identity or socket.gethostname()
         self._events = EventRecorder(
             client, instance=identity, renew_after=settings.events.renew_after

@@ -11,7 +11,7 @@ from typing import Any, Self, cast
 
 from cardquota.cluster.api import Client
 from cardquota.cluster.events import EventRecorder
-from cardquota.cluster.watch import AT_ONCE, ChangeNotifier, OverdueReads, Reflector, watched_kinds
+from cardquota.cluster.watch import AT_ONCE, ChangeNotifier, Reflector, watched_kinds
 from cardquota.cluster.writes import FencedWriter
 from cardquota.control.release import GateReleaser, Writers
 from cardquota.metrics import Metrics
@@ -91,7 +91,6 @@ class MortalLeader:
         self.ledger = Ledger(DEFAULT_TABLE, at_once=AT_ONCE)
         self.writer = MortalWriter(client, death, after)
         notifier = ChangeNotifier()
-        OverdueReads(self.ledger, notifier)
         kinds = watched_kinds(self.ledger, notifier, lambda _: None)
         self._reflectors = [
             Reflector[Any](client, path=w.path, delivery=w.delivery()) for w in kinds if w.needed

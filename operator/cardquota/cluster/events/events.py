@@ -19,8 +19,8 @@ from contextlib import suppress
 from typing import Final, Literal, NamedTuple
 
 from ..api.api_error import ApiError, OutcomeUnknown
-from ..api.backoff import Backoff
 from ..api.client import Client
+from ..api.clock import Backoff
 from .event import Event, EventQueue, ObjectReference
 
 log = logging.getLogger(__name__)

@@ -23,8 +23,7 @@ from ...quota.objects.workload import Workload
 from ...quota.pods.pod_facts import pod_facts
 from ...quota.pods.workload_facts import KINDS, workload_facts
 from ...settings import InstallationMode, Settings
-from .catching_up import CatchingUp
-from .change_notifier import ChangeNotifier
+from .change_notifier import CatchingUp, ChangeNotifier
 from .delivery import Delivery
 
 T = TypeVar("T")
@@ -107,24 +106,14 @@ def watched_kinds(
     *,
     broken_cards: bool = False,
 ) -> tuple[WatchedKind, ...]:
-    """All kinds that the ledger needs; the optional kinds are last.
+    """All kinds that the ledger needs; the optional kinds are last. What a change means for very
+    many pods is worked off after it, in slices.
 
     `broken_cards`: whether ConfigMaps are read that say which cards of a node are broken.
     """
     group = "/apis/scheduling.volcano.sh/v1beta1"
     devices = [f"/apis/resource.k8s.io/{v}/deviceclasses" for v in ("v1", "v1beta2", "v1beta1")]
-    catching_up = CatchingUp(ledger, notifier)
-
-    def node_seen(node: Node) -> None:
-        ledger.node_seen(node_facts(node, ledger.vendors))
-        catching_up.look()
-
-    def queue_seen(queue: Queue) -> None:
-        ledger.queue_seen(queue_facts(queue))
-        catching_up.look()
-
-    def group_seen(group: PodGroup) -> None:
-        ledger.group_seen(group_facts(group))
+    CatchingUp(ledger, notifier)
 
     def workload_seen(name: str, workload: Workload) -> None:
         facts = workload_facts(name, workload, ledger.defaults)
@@ -132,10 +121,6 @@ def watched_kinds(
             ledger.workloads.gone(workload.metadata.uid)
         else:
             ledger.workloads.see(facts)
-
-    def node_gone(name: str) -> None:
-        ledger.node_gone(name)
-        catching_up.look()
 
     def kind(
         name: str,
@@ -162,21 +147,21 @@ def watched_kinds(
             "nodes",
             "/api/v1/nodes",
             Node,
-            node_seen,
-            lambda _, name, __: node_gone(name),
+            lambda x: ledger.node_seen(node_facts(x, ledger.vendors)),
+            lambda _, name, __: ledger.node_gone(name),
         ),
         kind(
             "queues",
             f"{group}/queues",
             Queue,
-            queue_seen,
+            lambda x: ledger.queue_seen(queue_facts(x)),
             lambda _, name, __: ledger.queue_gone(name),
         ),
         kind(
             "podgroups",
             f"{group}/podgroups",
             PodGroup,
-            group_seen,
+            lambda x: ledger.group_seen(group_facts(x)),
             lambda namespace, name, _: ledger.group_gone(f"{namespace}/{name}"),
         ),
         kind(

@@ -31,8 +31,8 @@ from ...api.queue_status import (
 )
 from ...cluster.api import wire
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
-from ...cluster.api.backoff import Backoff
 from ...cluster.api.client import APPLY_PATCH, Client
+from ...cluster.api.clock import Backoff
 from ...quota import vocabulary as v
 from ...quota.accounts.queue_facts import state_is_ours
 from ...quota.amounts import LARGEST

@@ -18,8 +18,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
-from ...cluster.writes.fenced_writer import FencedWriter, TooLateError
-from ...cluster.writes.pod_writes import guard, pod_path, precondition
+from ...cluster.writes import FencedWriter, TooLateError, guard, pod_path, precondition
 from ...quota import vocabulary as v
 from ...quota.amounts import canonical
 from ...quota.ledger.ledger import Ledger

@@ -20,8 +20,16 @@ import msgspec
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
 from ...cluster.events.event import pod_reference
 from ...cluster.events.events import EventRecorder
-from ...cluster.writes.fenced_writer import FencedWriter, TooLateError, WrittenObject, decode_stored
-from ...cluster.writes.pod_writes import guard, pod_path, precondition, settle_pod
+from ...cluster.writes import (
+    FencedWriter,
+    TooLateError,
+    WrittenObject,
+    decode_stored,
+    guard,
+    pod_path,
+    precondition,
+    settle_pod,
+)
 from ...metrics import Metrics
 from ...quota import vocabulary as v
 from ...quota.ledger.ledger import Ledger

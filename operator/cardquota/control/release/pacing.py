@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from ...cluster.api.backoff import Backoff
+from ...cluster.api.clock import Backoff
 
 K = TypeVar("K", bound=Hashable)
 
