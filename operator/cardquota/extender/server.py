@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Final
 from urllib.parse import unquote
 
-from ..cluster.serving.body_budget import BusyError
+from ..cluster.serving.bounds import BusyError
 from ..cluster.serving.http_call import (
     TEXT,
     BodyLimits,

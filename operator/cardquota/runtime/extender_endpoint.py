@@ -26,7 +26,7 @@ from ..cluster.certificates.certificate_store import (
     Holding,
     OwnSecret,
 )
-from ..cluster.certificates.pem import read_certificates
+from ..cluster.certificates.certificates import read_certificates
 from ..cluster.election.elector import Elector
 from ..cluster.serving.http_server import PROTOCOLS, HttpServer
 from ..cluster.serving.tls import client_context, load, server_context
