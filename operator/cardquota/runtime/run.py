@@ -44,7 +44,6 @@ from ..control.fence import Fence
 from ..control.installation import InstallationCheck
 from ..control.leader_work import LeaderWork, TermPart, term_writers
 from ..control.leadership import Leadership
-from ..control.queues.published_status import QueueDefinition
 from ..control.queues.queue_metrics import measure_drift
 from ..control.queues.queue_operator import QueueOperator
 from ..control.workload_waker import WorkloadWaker
@@ -167,8 +166,6 @@ class Operator:
                 self._synced,
                 grace=GRACE,
             )
-        self._definition = QueueDefinition(standalone=settings.scheduler == "standalone")
-        self._definition_watch = self._definition.reflector(client)
         waker = WorkloadWaker(
             self._ledger, self._notifier, client, time.monotonic, self._metrics.woken.inc
         )
@@ -238,7 +235,6 @@ class Operator:
             return 1
         for reflector in self._reflectors:
             self._start(reflector.run())
-        self._start(self._definition_watch.run())
         self._start(self._events.run())
         endpoint = self._start(self._serve())
         extender = self._start(self._serve_extender()) if self._extender is not None else None
@@ -306,7 +302,7 @@ class Operator:
         await self._extender.run(synced)
 
     async def _opened(self) -> None:
-        for reflector in (*self._reflectors, self._definition_watch):
+        for reflector in self._reflectors:
             await reflector.wait_synced()
         self._ledger.fix_queues()
         spare_what_stays()
@@ -339,7 +335,6 @@ class Operator:
     def _make_queue_operator(self) -> QueueOperator:
         return QueueOperator(
             standalone=self._settings.scheduler == "standalone",
-            definition=self._definition,
             unwritten=self._metrics.unwritten_queues.set,
         )
 

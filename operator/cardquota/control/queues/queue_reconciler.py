@@ -40,9 +40,10 @@ from ...quota.objects.queue import Queue
 from ...quota.reports.queue_report import QueueReport, columns
 from ...quota.words import read_moment
 from .published_status import Published, StatusFields, StatusPlace, Write
-from .queue_views import INTERVAL
 
 _LOG = logging.getLogger(__name__)
+INTERVAL: Final = 1.0
+"""Seconds between two views of one queue, and between two writes of it."""
 AT_A_TIME: Final = 8
 """Queues that are written at once: a new quota may change what a thousand queues deserve."""
 _LONGEST: Final = 60.0
