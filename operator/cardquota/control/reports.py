@@ -57,7 +57,9 @@ _KEPT_KINDS: Final = (("Pod", "v1"), ("PodGroup", f"{v.API_GROUP}/{v.VERSION}"))
 
 
 class Reports:
-    """All reports of one term; a new leader reports what it finds. Belongs to the ledger's loop."""
+    """What is reported in one term, but for the conditions of queues (`ConditionEvents`); a new
+    leader reports what it finds. Belongs to the ledger's loop.
+    """
 
     def __init__(self, ledger: Ledger, events: EventRecorder) -> None:
         self._ledger = ledger
