@@ -17,4 +17,4 @@ def is_idle(releaser: GateReleaser) -> bool:
         background._group_line.retries,  # noqa: SLF001
         background._stamp_line.retries,  # noqa: SLF001
     )
-    return not is_busy(releaser) and not any(map(len, retries))
+    return not is_busy(releaser) and not any(len(one) for one in retries)

@@ -114,7 +114,7 @@ async def read_cluster(client: Client, namespace: str, settings: Settings) -> Ch
     return found
 
 
-async def _read(client: Client, found: CheckedCluster, kind: WatchedKind) -> None:
+async def _read(client: Client, found: CheckedCluster, kind: WatchedKind[Any]) -> None:
     """One kind; in a namespace where only that is asked for, or may be read."""
     selector = _MANAGED if kind.kind == PODS else {}
     lists = [(path, selector) for path in (kind.path, *kind.older)]
@@ -140,9 +140,13 @@ async def _read(client: Client, found: CheckedCluster, kind: WatchedKind) -> Non
 
 
 async def _each(
-    client: Client, found: CheckedCluster, kind: WatchedKind, path: str, selector: Mapping[str, str]
+    client: Client,
+    found: CheckedCluster,
+    kind: WatchedKind[Any],
+    path: str,
+    selector: Mapping[str, str],
 ) -> None:
-    take: Callable[[Any], None] = kind.sink.take
+    take: Callable[[Any], None] = kind.take
     looks = {QUEUES: _note_queue_keys, NAMESPACES: _note_namespace_keys}
     look = partial(looks[kind.kind], found) if kind.kind in looks else None
     every = listed(client, path, kind.struct, selector=selector, ahead=True, look=look)

@@ -32,15 +32,27 @@ _MOST_SAID = 400
 """Characters of a name, or of an error in an object, in a log line."""
 
 
-@dataclass(slots=True)
-class KindSink(Generic[T]):
-    """A reflector's sink for one kind of object."""
+@dataclass(slots=True, frozen=True)
+class WatchedKind(Generic[T]):
+    """One kind to be reflected, and the sink of its objects."""
 
     kind: str
-    notifier: ChangeNotifier
+    path: str
+    struct: type[T]
     take: Callable[[T], None]
     drop: Callable[[str, str, str], None]
+    notifier: ChangeNotifier
     on_undecodable: Callable[[str], None]
+    needed: bool = True
+    """Whether decisions depend on it. If not, nothing waits long for it: an API server may not
+    serve it, and right after an upgrade we may not be allowed to read it yet."""
+    older: tuple[str, ...] = ()
+    """The paths of its older versions that we read."""
+
+    def delivery(self) -> Delivery[Any]:
+        """A new one, that knows of no object yet."""
+        struct: type[Any] = self.struct
+        return Delivery(self.kind, struct, self)
 
     def seen(self, obj: T) -> None:
         """An object was added or changed."""
@@ -65,25 +77,6 @@ class KindSink(Generic[T]):
         self.on_undecodable(self.kind)
 
 
-@dataclass(slots=True, frozen=True)
-class WatchedKind:
-    """One kind to be reflected: its path, struct and sink."""
-
-    kind: str
-    path: str
-    struct: type[Any]
-    sink: KindSink[Any]
-    needed: bool = True
-    """Whether decisions depend on it. If not, nothing waits long for it: an API server may not
-    serve it, and right after an upgrade we may not be allowed to read it yet."""
-    older: tuple[str, ...] = ()
-    """The paths of its older versions that we read."""
-
-    def delivery(self) -> Delivery[Any]:
-        """A new one, that knows of no object yet."""
-        return Delivery(self.kind, self.struct, self.sink)
-
-
 def ledger_settings(settings: Settings) -> LedgerSettings:
     """How a ledger reads what is fed into it, by these settings."""
     with_volcano = settings.scheduler == "volcano"
@@ -105,7 +98,7 @@ def watched_kinds(
     on_undecodable: Callable[[str], None],
     *,
     broken_cards: bool = False,
-) -> tuple[WatchedKind, ...]:
+) -> tuple[WatchedKind[Any], ...]:
     """All kinds that the ledger needs; the optional kinds are last. What a change means for very
     many pods is worked off after it, in slices.
 
@@ -131,9 +124,10 @@ def watched_kinds(
         *,
         needed: bool = True,
         older: Sequence[str] = (),
-    ) -> WatchedKind:
-        sink = KindSink(name, notifier, take, drop, on_undecodable)
-        return WatchedKind(name, path, struct, sink, needed, tuple(older))
+    ) -> WatchedKind[Any]:
+        return WatchedKind(
+            name, path, struct, take, drop, notifier, on_undecodable, needed, tuple(older)
+        )
 
     found = (
         kind(

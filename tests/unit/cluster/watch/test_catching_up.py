@@ -56,7 +56,7 @@ async def test_they_are_read_without_being_asked_for() -> None:
     queues = [a_queue(name).with_quota({H200: 9}) for name in ("red", "blue")]
     ledger, notifier = a_ledger(*CARDS, TEAM, *queues, *PODS, at_once=3), ChangeNotifier()
     sink = next(
-        w.sink for w in watched_kinds(ledger, notifier, lambda _: None) if w.kind == "namespaces"
+        w for w in watched_kinds(ledger, notifier, lambda _: None) if w.kind == "namespaces"
     )
     calls: list[bool] = []
     notifier.listen(lambda: calls.append(ledger.overdue))

@@ -12,6 +12,7 @@ from cardquota.quota import vocabulary as v
 
 KEEPS = {"x-kubernetes-preserve-unknown-fields": True}
 VOLCANOS = {"properties": {"state": {"type": "string"}, "allocated": {"type": "object"}}}
+ODD: list[object] = [None, {}, [], {"openAPIV3Schema": None}, {"openAPIV3Schema": []}]
 (OURS,) = (
     one["schema"]["openAPIV3Schema"]["properties"]["status"]
     for one in QUEUE.definition()["spec"]["versions"]
@@ -32,7 +33,7 @@ def schema(status: object, **root: object) -> dict[str, Any]:
         # Not of what is named below it: there the API server drops what has no name.
         (schema(VOLCANOS, **KEEPS), False),
         (schema({"type": "object", **KEEPS}), True),
-        *((odd, False) for odd in (None, {}, [], {"openAPIV3Schema": None}, schema(None))),
+        *((odd, False) for odd in (*ODD, schema(None))),
         (schema({"properties": [1]}), False),
     ],
 )

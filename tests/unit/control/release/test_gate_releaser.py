@@ -1,15 +1,12 @@
 """The releaser over a real ledger: charge, write ahead, send; tell those who wait."""
 
 import asyncio
-from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
-from builders import H200, H800, a_namespace, a_pod, a_queue
+from builders import H200, a_namespace, a_pod, a_queue
 from cardquota.cluster.api import ApiError
-from cardquota.control.release import pacing as module
 from cardquota.quota import vocabulary as v
 
 from ..fakes import Answer, Call, charged, lost, no_charge_is_left, refused, stored, until
@@ -47,26 +44,6 @@ async def test_who_was_there_before_the_term_may_have_been_told_to_wait() -> Non
     async with leading(THREE, *pods, began=began + 0.9) as leader:
         await until(lambda: leader.tells("old") == [v.RELEASED] and len(leader.opened) == 2)
         assert leader.tells("new") == []
-
-
-async def test_who_asks_another_queue_hears_another_answer_under_the_same_reason() -> None:
-    """Section 9: another question is no retry."""
-    blue = a_queue("blue").with_quota({H200: 0, H800: 0})
-    pod = waiting("pod")
-    async with leading(THREE.with_quota({H200: 0}), blue, pod) as leader:
-        await until(lambda: len(leader.told.events) == 1)
-        leader.see(pod.in_queue("blue").at_revision(8))
-        await until(lambda: len(leader.told.events) == 2)
-        leader.see(pod.in_queue("blue").naming(H800).at_revision(9))
-        await until(lambda: len(leader.told.events) == 3)
-        leader.see(blue.limited_to(cpu="9").at_revision(10))
-        await asyncio.sleep(0.01)
-        texts = [text for _, _, text in leader.told.events]
-    assert [("<blue>" in text, f"<{H800}>" in text) for text in texts] == [
-        (False, False),
-        (True, False),
-        (True, True),
-    ]
 
 
 @pytest.mark.parametrize("mode", ["off", "audit"])
@@ -131,31 +108,6 @@ async def test_nothing_is_sent_while_renewals_are_not_answered() -> None:
         assert leader.script.calls == []
         leader.left = 60.0
         await until(lambda: leader.opened == ["a"])
-
-
-async def test_one_timer_waits_for_the_renewals_however_many_news_come(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Or each of them had a timer of its own, which makes another when it fires, for ever."""
-    loop, made = asyncio.get_running_loop(), list[asyncio.TimerHandle]()
-    call_later = loop.call_later
-
-    async with leading(THREE, waiting("a"), left=2.0) as leader:
-
-        def counted(delay: float, call: Callable[..., Any], *args: Any) -> asyncio.TimerHandle:
-            timer = call_later(delay, call, *args)
-            if getattr(call, "__self__", None) is leader.releaser:
-                made.append(timer)
-            return timer
-
-        monkeypatch.setattr(loop, "call_later", counted)
-        for _ in range(50):
-            leader.releaser.wake()
-            await asyncio.sleep(0)
-        assert len(made) == 1
-        await until(lambda: len(made) == 2)
-        assert not made[1].cancelled()
-    assert made[1].cancelled()
 
 
 async def test_a_term_that_ends_leaves_no_charge() -> None:
@@ -257,23 +209,6 @@ async def test_events_give_way_while_gates_are_on_their_way() -> None:
         assert leader.told.gives_way
         leader.script.hold.set()
         await until(lambda: len(leader.opened) == 4 and not leader.told.gives_way)
-
-
-async def test_a_tripped_namespace_stays_one_though_a_pod_of_it_is_deleted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Only a gate that opens says that it is none: pods come and go."""
-    monkeypatch.setattr(module, "TRY_AGAIN", 0.01)
-    monkeypatch.setattr(module, "AT_MOST", 0.01)
-    world = (a_queue().with_quota({H200: 8}), *(waiting(f"p{n}") for n in range(8)))
-    async with leading(*world, in_flight=4) as leader:
-        leader.script.answer_to = lambda _: refused(403)
-        await until(lambda: len(leader.opened) > 8)
-        tries, others = len(leader.opened), list[int]()
-        leader.script.on_call = lambda _: others.append(leader.script.in_flight)
-        leader.ledger.pod_gone("uid-p0")
-        await until(lambda: len(leader.opened) > tries + 30)
-        assert max(others) == 0
 
 
 async def test_e11_nothing_is_opened_while_decisions_of_the_term_are_refused() -> None:

@@ -153,42 +153,6 @@ async def test_a_gang_that_failed_as_a_whole_is_put_back_some_at_a_time(
         await until(lambda: leader.idle)
 
 
-class Busy(Short):
-    """A time slice in which nobody is put back, or all are."""
-
-    busy = True
-    due = 0
-    """How often somebody was not put back who is due."""
-
-    def beyond(self, part: float) -> bool:
-        if not Busy.busy or part > 0.5:
-            return False
-        Busy.due += 1
-        return True
-
-
-async def test_who_fails_again_before_he_is_put_back_waits_anew(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "TimeSlice", Busy)
-    monkeypatch.setattr(Busy, "busy", True)
-    monkeypatch.setattr(Busy, "due", 0)
-    monkeypatch.setattr(pacing, "TRY_AGAIN", 0.1)
-    pod = waiting("a")
-    answers = (refused(409), refused(409))
-    async with leading(a_queue().with_quota({H200: 1}), pod, answers=answers) as leader:
-        await until(lambda: leader.ledger.pods[pod.uid].backed_off)
-        await until(lambda: Busy.due)
-        leader.see(pod.at_revision(2))  # on news of him he is tried at once
-        await until(lambda: len(leader.opened) == 2)
-        await until(lambda: leader.ledger.pods[pod.uid].backed_off)
-        monkeypatch.setattr(Busy, "busy", False)
-        for _ in range(5):
-            await asyncio.sleep(0)
-        assert leader.ledger.pods[pod.uid].backed_off
-        await until(lambda: len(leader.opened) == 3)
-
-
 async def test_the_end_of_a_term_gives_way_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Short, "asks", 10)
     monkeypatch.setattr(module, "TimeSlice", Short)

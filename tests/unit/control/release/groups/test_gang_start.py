@@ -12,7 +12,6 @@ from builders.pod import PodBody
 from cardquota.cluster.api import ApiError
 from cardquota.control.release import gang_start as start_module
 from cardquota.control.release import gate_releaser as module
-from cardquota.loop import Timer, in_loop_later
 from cardquota.quota import vocabulary as v
 
 from ...fakes import (
@@ -270,13 +269,6 @@ async def test_e8_a_gang_that_lost_a_member_gives_back_what_was_reserved_for_it(
         assert charged(leader.ledger, H200) == 1
 
 
-async def test_e8_a_minimum_that_was_raised_after_the_start() -> None:
-    world = (THREE, TWO.of(4), running("a"), running("b"))
-    async with leading(*world, reservation_timeout=0.05) as leader:
-        await until(lambda: _given_back(leader))
-        assert leader.tells("gang") == [v.RESERVATION_EXPIRED]
-
-
 async def test_e8_it_is_taken_away_again_and_again_until_it_is_gone() -> None:
     world = (THREE, TWO, running("a"))
     answers = (denied(409), denied(404), refused(500), lost())
@@ -358,37 +350,6 @@ class StoppedTimers:
 
     def cancel(self) -> None:
         self.running -= 1
-
-
-async def test_e8_the_time_counts_from_when_the_gates_are_open() -> None:
-    """A start may take longer than that; then the gang has its whole time."""
-    timers = StoppedTimers()
-    async with leading(THREE, GANG, member("a"), member("b"), later=timers.later) as leader:
-        answer = _pod_writes_wait(leader)
-        await until(lambda: len(leader.opened) == 2)
-        for _ in range(20):
-            await asyncio.sleep(0)
-        assert timers.begun == 0
-        answer.set()
-        await until(lambda: timers.running == 1)
-
-
-async def test_e8_a_term_that_ends_during_a_start_says_nothing() -> None:
-    world = (THREE, TWO, running("a"), member("b"))
-    over: list[bool] = []
-
-    def later(seconds: float, call: Callable[[], None]) -> Timer:
-        def fire() -> None:
-            call()
-            over.append(True)
-
-        return in_loop_later(seconds, fire)
-
-    async with leading(*world, reservation_timeout=0.05, later=later) as leader:
-        _pod_writes_wait(leader)
-        await until(lambda: leader.opened == ["b"])
-        await until(lambda: over)
-    assert leader.tells("gang") == []
 
 
 async def test_e8_an_equal_reservation_has_a_time_of_its_own() -> None:

@@ -130,31 +130,6 @@ async def test_of_a_group_that_is_gone_no_more_are_charged_for_others_have_the_r
         assert leader.script.asked == []
 
 
-async def test_a_group_made_again_under_its_name_starts_by_itself() -> None:
-    """What the first start takes back is its own alone."""
-    async with leading(LARGE, GANG.of(NUMBER), *members()) as leader:
-        answered: dict[str, int] = {}
-
-        def once(call: Call) -> Answer:
-            """As an API server: nothing is written twice under one version."""
-            if "/pods/" in call.path and not call.settles:
-                answered[call.path] = answered.get(call.path, 0) + 1
-                return stored(100) if answered[call.path] == 1 else refused(409)
-            return stored(100)
-
-        leader.script.answer_to = once
-        await _some_are_charged(leader)
-        leader.ledger.group_gone("team/gang")
-        leader.see(GANG.of(NUMBER).put("uid-new", "metadata", "uid").at_revision(50))
-        await until(lambda: len(answered) == NUMBER)
-        for _ in range(50):
-            await asyncio.sleep(0)
-        open_ = {path.rpartition("/")[2] for path in answered}
-        charges = [r for r in leader.ledger.pods.values() if r.facts.name in open_ and r.assumed]
-        assert len(charges) == NUMBER
-        assert set(answered.values()) == {1}
-
-
 def _change(leader: Leader, pod: PodBody, how: str) -> None:
     if how == "gone":
         leader.ledger.pod_gone(pod.uid)

@@ -180,14 +180,6 @@ def taken_back(ledger: Ledger, reservation: Reservation) -> bool:
     return still and charged(ledger, H200) == 0 and no_charge_is_left(ledger)
 
 
-async def test_reserving_confirms_what_was_charged() -> None:
-    ledger = world(GANG)
-    writer, script = a_writer_over(ledger, stored(5))
-    assert await writer.reserve(*reserved(ledger))
-    assert script.calls[0].body["status"]["phase"] == v.GroupPhase.INQUEUE
-    assert charged(ledger, H200) == 2
-
-
 @pytest.mark.parametrize(
     "answers",
     [
