@@ -1,8 +1,14 @@
-"""Gangs have their turns at the slots, and leave others theirs."""
+"""Slots, namespaces whose gates do not open, and when what failed is tried again."""
 
 import asyncio
+from itertools import pairwise
 
-from cardquota.control.release import NamespaceCircuitBreaker, Slot, SlotClaim, Slots
+import pytest
+
+from cardquota.control.release import NamespaceCircuitBreaker, Retries, Slot, SlotClaim, Slots
+from cardquota.control.release.pacing import AT_MOST, TRY_AGAIN
+
+pytestmark = pytest.mark.fake_clock
 
 
 class SlotsWorld:
@@ -125,3 +131,94 @@ async def test_many_slots_are_handed_out_some_at_a_time() -> None:
     assert [world.has(gang) for gang in gangs] == [8, 8, 0, 0]
     assert await world.hand_out()
     assert [world.has(gang) for gang in gangs] == [8, 8, 8, 8]
+
+
+def a_breaker(slots: int = 8, gone: frozenset[str] = frozenset()) -> NamespaceCircuitBreaker:
+    return NamespaceCircuitBreaker(slots, lambda namespace: namespace not in gone)
+
+
+def fails(breaker: NamespaceCircuitBreaker, namespace: str, times: int = 3) -> None:
+    for _ in range(times):
+        breaker.end(namespace, begun=breaker.begin(namespace), worked=False)
+
+
+def test_one_success_clears_it() -> None:
+    breaker = a_breaker(1)
+    fails(breaker, "a")
+    begun = breaker.begin("a")
+    assert not breaker.allows_patch("a")
+    breaker.end("a", begun=begun, worked=True)
+    breaker.begin("a")
+    assert breaker.allows_patch("a")
+
+
+def test_namespaces_that_are_gone_are_forgotten() -> None:
+    """Bounded by those that exist, and some."""
+    names = [f"n{number}" for number in range(1_000)]
+    breaker = a_breaker(gone=frozenset(names))
+    for name in names:
+        fails(breaker, name, 1)
+    assert len(breaker) <= 64
+
+
+def test_of_a_tripped_namespace_one_gang_starts_at_a_time() -> None:
+    breaker = a_breaker()
+    start = breaker.start("a")
+    assert breaker.allows_gang("a")
+    fails(breaker, "a")
+    fails(breaker, "b")
+    assert not breaker.allows_gang("a")
+    assert breaker.allows_gang("b")
+    start.end()
+    assert breaker.allows_gang("a")
+    breaker.begin("b")
+    breaker.begin("b")
+    assert not breaker.allows_gang("a")
+
+
+def test_a_start_that_is_ended_twice_ends_no_other() -> None:
+    breaker = a_breaker()
+    fails(breaker, "a")
+    start, _ = breaker.start("a"), breaker.start("a")
+    start.end()
+    start.end()
+    assert not breaker.allows_gang("a")
+
+
+class Tried:
+    def __init__(self) -> None:
+        self.at: list[float] = []
+        self.retries = Retries[str](lambda _: self.at.append(asyncio.get_running_loop().time()))
+
+
+async def test_later_each_time_and_once_for_each_failure() -> None:
+    tried, begun = Tried(), asyncio.get_running_loop().time()
+    for number in range(1, 9):
+        for _ in range(50):
+            tried.retries.failed("a")
+        await asyncio.sleep(AT_MOST)
+        assert len(tried.at) == number
+    assert TRY_AGAIN / 2 <= tried.at[0] - begun <= TRY_AGAIN
+    pauses = [later - sooner - AT_MOST for sooner, later in pairwise(tried.at[:5])]
+    assert pauses[3] > 2 * pauses[0] - TRY_AGAIN
+    await asyncio.sleep(3 * AT_MOST)
+    assert len(tried.retries) == 0, "it has not failed for long"
+
+
+async def test_what_worked_begins_anew_and_is_not_tried_for_the_failure_before() -> None:
+    tried = Tried()
+    for _ in range(5):
+        tried.retries.failed("a")
+        tried.retries.worked("a")
+    assert len(tried.retries) == 0
+    tried.retries.failed("a")
+    await asyncio.sleep(AT_MOST)
+    assert len(tried.at) == 1
+
+
+async def test_nothing_after_the_end() -> None:
+    tried = Tried()
+    tried.retries.failed("a")
+    tried.retries.stop()
+    await asyncio.sleep(AT_MOST)
+    assert (tried.at, len(tried.retries)) == ([], 0)
