@@ -157,16 +157,6 @@ async def test_of_a_queue_that_cannot_be_read_nothing_is_written(
     assert desk.server.writes == []
 
 
-async def test_nothing_is_written_without_a_change(desk: Desk) -> None:
-    """Neither for the same numbers again, nor for the echo of our own write."""
-    await desk.begin()
-    for _ in range(3):
-        desk.want()
-        desk.seen({"status": desk.server.status})
-        await asyncio.sleep(INTERVAL * 1.2)
-    assert len(desk.server.writes) == desk.writer.writes == 1
-
-
 async def test_a_condition_holds_since_it_held_though_somebody_took_the_status_away() -> None:
     """Volcano writes its own status over ours all the time."""
     now = ["2026-01-01T00:00:00Z"]
@@ -358,33 +348,6 @@ async def test_the_answer_for_the_old_queue_says_nothing_of_the_new(desk: Desk) 
     assert desk.server.writes[1][2]["metadata"]["uid"] == NEW
 
 
-async def test_a_state_that_somebody_else_closed_is_left_alone(desk: Desk) -> None:
-    """Q6: never taken back, and never counted as a difference."""
-    desk.ledger = a_world(a_queue().with_quota({H200: 3}).in_state("Closed"))
-    desk.seen({"status": {"state": "Closed"}})
-    desk.want()
-    await desk.written()
-    assert "state" not in desk.server.status
-    desk.seen({"status": {**desk.server.status, "state": "Closed"}})
-    await asyncio.sleep(INTERVAL * 1.5)
-    assert len(desk.server.writes) == 1
-
-
-async def test_a_state_is_written_only_on_the_queue_as_it_was_seen(desk: Desk) -> None:
-    """Q6: who closes the queue meanwhile makes the API server refuse the write."""
-    desk.server.answers = [refused(409)]
-    desk.seen({}, version="7")
-    desk.want()
-    await asyncio.sleep(5 * INTERVAL)
-    assert len(desk.server.writes) == 1, "what the queue is by now has not been seen"
-    desk.seen({"status": {"state": "Closed"}}, version="8")
-    await desk.written(2)
-    before, after = (body for _, _, body in desk.server.writes)
-    assert (before["metadata"]["resourceVersion"], before["status"]["state"]) == ("7", "Open")
-    assert "state" not in after["status"]
-    assert "resourceVersion" not in after["metadata"], "nothing that anybody else may write"
-
-
 async def test_the_next_write_is_on_what_the_last_one_made(desk: Desk) -> None:
     """It need not wait until that is seen; what is seen late says nothing new."""
     desk.seen({}, version="7")
@@ -494,12 +457,6 @@ def test_a_total_beyond_64_bits_is_cut_so_that_the_others_are_written() -> None:
     large, other = status["cards"]
     assert (large["allocated"], large["requested"], large["quota"]) == (2**63 - 1, 2**63 - 1, 3)
     assert (other["name"], other["allocated"], other["quota"]) == (H800, 0, 1)
-
-
-def test_beside_volcano_its_fields_are_volcanos() -> None:
-    ledger = a_world(a_queue().with_quota({H200: 3}))
-    assert {"state", "allocated"} <= wanted(ledger, {}).keys()
-    assert not {"state", "allocated"} & wanted(ledger, {}, standalone=False).keys()
 
 
 @pytest.mark.parametrize(

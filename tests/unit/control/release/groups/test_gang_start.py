@@ -255,20 +255,6 @@ def _group_writes(leader: Leader) -> list[Call]:
 TWO = GANG.of(2).reserving("queue", {H200: 2}).at_revision(5)
 
 
-async def test_e8_a_gang_that_lost_a_member_gives_back_what_was_reserved_for_it() -> None:
-    world = (THREE, TWO, running("a"))
-    async with leading(*world, reservation_timeout=0.05) as leader:
-        assert account(leader.ledger).row(H200).inqueue == 1
-        await until(lambda: _given_back(leader))
-        assert leader.tells("gang") == [v.RESERVATION_EXPIRED]
-        (text,) = [text for who, _, text in leader.told.events if who == "gang"]
-        assert "<1> of the <2> pods" in text
-        assert "<NVIDIA-H200> <1>" in text
-        leader.see(GANG.of(2).at_revision(6))
-        assert account(leader.ledger).row(H200).inqueue == 0
-        assert charged(leader.ledger, H200) == 1
-
-
 async def test_e8_it_is_taken_away_again_and_again_until_it_is_gone() -> None:
     world = (THREE, TWO, running("a"))
     answers = (denied(409), denied(404), refused(500), lost())
@@ -363,20 +349,3 @@ async def test_e8_an_equal_reservation_has_a_time_of_its_own() -> None:
         leader.see(GANG.at_revision(102), member("c"), member("d"))
         await until(lambda: len(leader.opened) == 4)
         await until(lambda: (timers.begun, timers.running) == (2, 1))
-
-
-async def test_e8_a_gang_that_did_not_use_its_turn_goes_behind_those_who_fit() -> None:
-    """`gang` is older; two of its members were deleted before they ran."""
-    other = a_group("other").in_queue("queue").of(2)
-    young = [waiting(n).in_group("other").created("2026-03-01T00:00:00Z") for n in ("x", "y")]
-    full = waiting("full", 2).stamped("queue", {H200: 2}).on_node("h200-a")
-    world = (a_queue().with_quota({H200: 2}), full, TWO, other, *young)
-    async with leading(*world, reservation_timeout=0.05) as leader:
-        leader.see(member("gone").stamped("queue", {H200: 1}))
-        await until(lambda: _given_back(leader))
-        leader.ledger.pod_gone("uid-gone")
-        leader.see(GANG.of(2).at_revision(6), member("a"), member("b"))
-        leader.ledger.pod_gone("uid-full")
-        leader.releaser.wake()
-        await until(lambda: len(leader.opened) == 2)
-        assert sorted(leader.opened) == ["x", "y"]

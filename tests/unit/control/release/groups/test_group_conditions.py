@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from builders import H200, Body, a_group, a_pod, a_queue
+from builders import H200, Body, a_group, a_pod
 from builders.group import GroupBody
 from builders.pod import PodBody
 from cardquota.cluster.events import MESSAGE_BYTES
@@ -46,32 +46,6 @@ def asking(number: int) -> GroupBody:
 async def groups_of(*things: Body, **options: Any) -> AsyncIterator[tuple[Leader, StoredGroups]]:
     async with leading(*things, phases=True, **options) as leader:
         yield leader, StoredGroups(leader, *(one for one in things if isinstance(one, GroupBody)))
-
-
-async def test_a_group_that_loses_a_member_is_unknown_until_it_runs_again() -> None:
-    """With the reason why it does not, whether another pod waits in its place or none is there."""
-    a, b = runs(member("a"), 1), runs(member("b"), 1)
-    async with groups_of(a_queue().with_quota({H200: 2}), GANG, a, b) as (leader, groups):
-        await until(lambda: groups.status("gang").get("phase") == "Running")
-        leader.see(b.in_phase("Failed").at_revision(2))
-        await until(lambda: groups.status("gang")["phase"] == "Unknown")
-        found = groups.status("gang")
-        assert (found["running"], found["succeeded"], found["failed"]) == (1, 0, 1)
-        assert groups.condition("gang")["reason"] == v.Reason.GANG_INCOMPLETE
-        assert groups.condition("gang")["message"].startswith("only <1> of the <2> pods")
-        leader.see(a_pod("other").in_queue("queue").naming(H200).stamped("queue", {H200: 1}))
-        other = a_pod("other").in_queue("queue").naming(H200).asking_for(1)
-        leader.see(other.stamped("queue", {H200: 1}).at_revision(3))
-        leader.see(member("c"))
-        await until(lambda: groups.condition("gang")["reason"] == v.Reason.INSUFFICIENT_CARD)
-        assert groups.status("gang")["phase"] == "Unknown"
-        leader.ledger.pod_gone(other.uid)
-        leader.releaser.wake()
-        await until(lambda: "c" in leader.opened)
-        assert groups.status("gang")["phase"] == "Unknown"
-        leader.see(runs(member("c")))
-        await until(lambda: groups.status("gang")["phase"] == "Running")
-        assert groups.condition("gang")["type"] == "Scheduled"
 
 
 async def test_a_group_that_is_no_gang_waits_with_its_pods() -> None:

@@ -64,6 +64,7 @@ def a_writer_over(
         (GANG, (runs("a"), runs("b")), v.GroupPhase.RUNNING, 2),
         (GANG, (runs("a"), member("b").gated()), v.GroupPhase.PENDING, 1),
         (GANG.in_phase("Running"), (runs("a"), member("b").gated()), v.GroupPhase.UNKNOWN, 1),
+        (GANG.in_phase("Running"), (), v.GroupPhase.INQUEUE, 0),
         (GANG.in_phase("Unknown"), (runs("a"),), v.GroupPhase.UNKNOWN, 1),
         (GANG.in_phase("Unknown"), (runs("a"), runs("b")), v.GroupPhase.RUNNING, 2),
         (GANG.in_phase("Unknown"), (member("b").gated(),), v.GroupPhase.INQUEUE, 0),
