@@ -28,8 +28,7 @@ from ..cluster.api.client import Client
 from ..cluster.api.clock import Backoff, boottime
 from ..cluster.election.elector import Elector
 from ..cluster.election.term_object import TermObject
-from ..cluster.events.event import ObjectReference
-from ..cluster.events.events import EventRecorder
+from ..cluster.events import EventRecorder, ObjectReference
 from ..cluster.writes import refused_for_term
 from ..metrics import Metrics
 from ..quota import vocabulary as v

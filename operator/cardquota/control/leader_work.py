@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
 from ..cluster.api.client import Client
-from ..cluster.events.events import EventRecorder
+from ..cluster.events import EventRecorder
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.writes import FencedWriter, TermGuard
 from ..loop.time_slice import LEADER_SLICE, Later, Timer, TimeSlice, in_loop_later

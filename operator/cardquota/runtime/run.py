@@ -32,11 +32,10 @@ from ..cluster.api.client import Client
 from ..cluster.api.find_access import find_access
 from ..cluster.api.lookups import ClaimLookup, PodLookup, QueueLookup
 from ..cluster.election.elector import Elector
-from ..cluster.events.event import ObjectReference
-from ..cluster.events.events import EventRecorder
+from ..cluster.events import EventRecorder, ObjectReference
 from ..cluster.serving.http_server import HttpServer
-from ..cluster.watch.change_notifier import AT_ONCE, ChangeNotifier
-from ..cluster.watch.feed import ledger_settings, watched_kinds
+from ..cluster.watch.change_notifier import ChangeNotifier
+from ..cluster.watch.feed import AT_ONCE, ledger_settings, watched_kinds
 from ..cluster.watch.left_out_reads import LeftOutReads
 from ..cluster.watch.optional_reflector import OptionalReflector
 from ..cluster.watch.reflector import Reflector

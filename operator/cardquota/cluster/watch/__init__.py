@@ -4,7 +4,7 @@ In: a client, a path and a partial struct. Out: `Reflector`, which tells its sin
 changed and deleted, in order for each object, and `watched`: the kinds that feed the ledger.
 """
 
-from .change_notifier import AT_ONCE, CatchingUp, ChangeNotifier
+from .change_notifier import ChangeNotifier
 from .delivery import (
     BrokenStreamError,
     Delivery,
@@ -13,7 +13,7 @@ from .delivery import (
     Progress,
     StreamError,
 )
-from .feed import watched_kinds
+from .feed import AT_ONCE, CatchingUp, watched_kinds
 from .left_out_reads import LeftOutReads
 from .listing import Unreadable, list_objects
 from .optional_reflector import OptionalReflector

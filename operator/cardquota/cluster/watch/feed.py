@@ -1,14 +1,20 @@
 """From the watches into the ledger: one sink per kind, which notifies when the ledger has changed.
 
 All sinks run in the ledger's event loop. A bad object is counted and left out; the rest goes on.
+
+What one change means for very many pods is worked off in slices. A node may change what fits for
+tens of thousands of waiting pods. A namespace, queue or pod group may have to be read again for as
+many: some 40 us each, or a few ms if one is as large as it may be.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
+from ...loop.time_slice import TimeSlice
 from ...quota.accounts.queue_facts import queue_facts
 from ...quota.ledger.groups.group_facts import group_facts, namespace_facts
 from ...quota.ledger.ledger import Ledger
@@ -23,13 +29,19 @@ from ...quota.objects.workload import Workload
 from ...quota.pods.pod_facts import pod_facts
 from ...quota.pods.workload_facts import KINDS, workload_facts
 from ...settings import InstallationMode, Settings
-from .change_notifier import CatchingUp, ChangeNotifier
+from .change_notifier import ChangeNotifier
 from .delivery import Delivery
 
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
 _MOST_SAID = 400
 """Characters of a name, or of an error in an object, in a log line."""
+AT_ONCE: Final = 100
+"""Pods that one event may re-read itself before the rest is left to `CatchingUp`. A large pod
+counts as several.
+"""
+PAUSE: Final = 0.02
+"""Seconds between two slices of what nodes have moved, each of which takes some milliseconds."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -75,6 +87,40 @@ class WatchedKind(Generic[T]):
         text = str(error)[:_MOST_SAID]
         _LOG.error("%s %s cannot be read and is left out: %s", self.kind, which[:_MOST_SAID], text)
         self.on_undecodable(self.kind)
+
+
+class CatchingUp:
+    """Works on what the ledger has put off until nothing is left. Starts by itself, in its loop.
+
+    Its work changes the ledger, so it notifies listeners once in each slice.
+    """
+
+    def __init__(self, ledger: Ledger, notifier: ChangeNotifier) -> None:
+        self._ledger = ledger
+        self._notifier = notifier
+        self._read: asyncio.Handle | None = None
+        self._move: asyncio.TimerHandle | None = None
+        notifier.listen(self._look)
+
+    def _look(self) -> None:
+        """Cheap if nothing is put off."""
+        if self._read is None and self._ledger.overdue:
+            self._read = asyncio.get_running_loop().call_soon(self._read_some)
+        if self._move is None and self._ledger.behind:
+            self._move = asyncio.get_running_loop().call_later(PAUSE, self._move_some)
+
+    def _read_some(self) -> None:
+        """Of the pods that are to be read again."""
+        self._read = None
+        slice_ = TimeSlice()
+        self._ledger.reassessment.read_overdue(lambda: slice_.over)
+        self._notifier.notify()  # and look again
+
+    def _move_some(self) -> None:
+        """Of the pods that may go to other nodes now."""
+        self._move = None
+        self._ledger.catch_up()
+        self._notifier.notify()  # and look again
 
 
 def ledger_settings(settings: Settings) -> LedgerSettings:

@@ -18,8 +18,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from ...cluster.api.api_error import ApiError, OutcomeUnknown
-from ...cluster.events.event import pod_reference
-from ...cluster.events.events import EventRecorder
+from ...cluster.events import EventRecorder, pod_reference
 from ...cluster.writes import (
     FencedWriter,
     TooLateError,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
-from ...cluster.events.events import EventRecorder
+from ...cluster.events import EventRecorder
 from ...loop.ended import ended
 from ...loop.time_slice import LEADER_SLICE, Later, TimeSlice, in_loop_later
 from ...metrics import Metrics

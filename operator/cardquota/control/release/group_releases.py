@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, Final
 
-from ...cluster.events.events import EventRecorder
+from ...cluster.events import EventRecorder
 from ...loop.time_slice import Later
 from ...quota.ledger.groups.group_condition import StoredCondition
 from ...quota.ledger.groups.group_facts import GroupFacts

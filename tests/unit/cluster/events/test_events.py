@@ -7,8 +7,9 @@ from typing import Any, cast
 
 import pytest
 
+from cardquota.cluster import events
 from cardquota.cluster.api import ApiError, Backoff, Client, OutcomeUnknown
-from cardquota.cluster.events import EventRecorder, ObjectReference, events
+from cardquota.cluster.events import EventRecorder, ObjectReference
 
 pytestmark = pytest.mark.fake_clock
 

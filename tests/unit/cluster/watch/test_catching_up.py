@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from builders import CARDS, H200, H800, a_ledger, a_namespace, a_node, a_pod, a_queue
-from cardquota.cluster.watch import CatchingUp, ChangeNotifier, change_notifier, watched_kinds
+from cardquota.cluster.watch import CatchingUp, ChangeNotifier, feed, watched_kinds
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 
@@ -32,7 +32,7 @@ def requested(ledger: Ledger, card: str) -> int:
 
 
 async def test_all_are_read_anew_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(change_notifier, "PAUSE", 0.0)
+    monkeypatch.setattr(feed, "PAUSE", 0.0)
     ledger, notifier, calls = a_crowd(), ChangeNotifier(), list[int]()
     CatchingUp(ledger, notifier)
     notifier.listen(lambda: calls.append(requested(ledger, H800)))
