@@ -225,22 +225,31 @@ async def test_a_settling_write_that_loses_against_ours_keeps_the_charge() -> No
 
 
 @pytest.mark.parametrize(
-    "found",
+    "answers",
     [
-        theirs(),
-        stored(9, metadata={"annotations": {v.TERM: "somebody-else"}}, spec={}),
-        stored(
-            9,
-            metadata={"annotations": {v.TERM: TERM}},
-            spec={"schedulingGates": [{"name": v.GATE}]},
+        (refused(409), theirs()),
+        (
+            refused(409),
+            stored(9, metadata={"annotations": {v.TERM: "somebody-else"}}, spec={}),
         ),
-        refused(404),
+        (
+            refused(409),
+            stored(
+                9,
+                metadata={"annotations": {v.TERM: TERM}},
+                spec={"schedulingGates": [{"name": v.GATE}]},
+            ),
+        ),
+        (refused(409), refused(404)),
+        (refused(404), refused(404)),
+        # Another one of its name, though we have let it through, is not that pod.
+        (refused(422), stored(9, metadata={"uid": "b", "annotations": {v.TERM: TERM}}, spec={})),
     ],
 )
 async def test_a_settling_write_that_loses_against_others_takes_the_charge_back(
-    found: Answer,
+    answers: tuple[Answer, ...],
 ) -> None:
-    how, ledger, _ = await opened(lost(), refused(409), found)
+    how, ledger, _ = await opened(lost(), *answers)
     assert how is Opened.NO
     assert charged(ledger, H200) == 0
 
