@@ -45,7 +45,7 @@ class ReadLedger:
     noted: Mapping[str, Callable[[Any], None]] = field(default_factory=dict)
     """By kind: who is told of each object that could be read."""
 
-    def take(self, kind: WatchedKind, found: Any) -> None:
+    def take(self, kind: WatchedKind[Any], found: Any) -> None:
         """One object, as it is listed. One that cannot be read affects no other."""
         self.number[kind.kind] += 1
         if isinstance(found, Unreadable):
@@ -53,7 +53,7 @@ class ReadLedger:
             self.unreadable.append(LeftOut(kind.kind, *about, found.error))
             return
         try:
-            kind.sink.take(found)
+            kind.take(found)
             if note := self.noted.get(kind.kind):
                 note(found)
         except (ValueError, TypeError) as error:
@@ -63,7 +63,7 @@ class ReadLedger:
     async def read(
         self,
         client: Client,
-        kind: WatchedKind,
+        kind: WatchedKind[Any],
         *more: tuple[str, Mapping[str, str]],
         selector: Mapping[str, str] | None = None,
         look: Callable[[msgspec.Raw], None] | None = None,
@@ -101,7 +101,7 @@ def empty_ledger(settings: Settings) -> Ledger:
     return Ledger(settings.vendor_table, ledger_settings(settings), bounded=False)
 
 
-def kinds_of(ledger: Ledger) -> dict[str, WatchedKind]:
+def kinds_of(ledger: Ledger) -> dict[str, WatchedKind[Any]]:
     """How each kind gets into a ledger, by its resource."""
     every = watched_kinds(ledger, ChangeNotifier(), lambda _: None, broken_cards=True)
     return {one.kind: one for one in every}

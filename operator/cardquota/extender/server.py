@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from ..cluster.serving.body_budget import BusyError
+from ..cluster.serving.bounds import BusyError
 from ..cluster.serving.http_call import (
     TEXT,
     BodyLimits,

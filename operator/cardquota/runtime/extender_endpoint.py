@@ -26,12 +26,12 @@ from ..cluster.certificates.certificate_store import (
     Holding,
     OwnSecret,
 )
-from ..cluster.certificates.pem import read_certificates
+from ..cluster.certificates.certificates import read_certificates
 from ..cluster.election.elector import Elector
 from ..cluster.serving.http_server import PROTOCOLS, HttpServer
 from ..cluster.serving.tls import client_context, load, server_context
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..cluster.writes.fenced_writer import TermGuard
+from ..cluster.writes import TermGuard
 from ..control.leader_work import term_writers
 from ..extender.binder import Binder
 from ..extender.leader_client import LeaderCall, LeaderClient
