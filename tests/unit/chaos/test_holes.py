@@ -100,7 +100,7 @@ def holders_stay() -> int:
         pod = a_pod(f"x{number}").in_queue("red").stamped("red", {H200: 1}).on_node("h200-a")
         see(ledger, pod)
         ledger.pod_gone(pod.uid)
-    return ledger.held_cards.total("red", H200)
+    return ledger.held_cards.within("red", H200, "team").total
 
 
 @pytest.mark.parametrize(
