@@ -10,7 +10,7 @@ from typing import Final
 from ..ledger.ledger_reader import LedgerReader
 from ..nodes.free_cards import FreeOn
 from ..pods.pod_facts import PodFacts
-from ..selectors.taints import Tolerance
+from ..selectors.selector import Tolerance
 
 MOST_COMPARED: Final = 20_000
 """Comparisons of a pod's tolerations with the different taints of the nodes with cards: some
