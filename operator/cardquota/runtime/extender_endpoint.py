@@ -35,8 +35,7 @@ from ..cluster.writes import TermGuard
 from ..control.leader_work import term_writers
 from ..extender.binder import Binder
 from ..extender.leader_client import LeaderCall, LeaderClient
-from ..extender.server import ExtenderServer
-from ..extender.verbs import SchedulerVerbs
+from ..extender.server import ExtenderServer, SchedulerVerbs
 from ..extender.waker import Waker
 from ..metrics import Metrics
 from ..quota.ledger.ledger import Ledger
