@@ -14,8 +14,7 @@ import msgspec
 from prometheus_client import Counter
 
 from cardquota.loop.time_slice import in_slices
-from cardquota.quota.decisions.groups.job_create import judge_job
-from cardquota.quota.decisions.groups.job_pods import has_too_many_tasks
+from cardquota.quota.decisions.groups.volcano_job import has_too_many_tasks, judge_job
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import JOB_TASKS
 from cardquota.quota.messages import request_messages, shortfall_messages, workload_messages
@@ -88,11 +87,11 @@ class VolcanoJobReviews:
         except Exception:  # noqa: BLE001
             _LOG.exception("no word could be said of a Job of Volcano")
             return AdmissionResponse()
-        if not verdict.refusal:
+        if verdict.fits:
             return _warned(*verdict.warnings, *keys)
         if self._ledger.mode_in(request.namespace) is Mode.AUDIT:
-            return _warned(shortfall_messages.audited(verdict.refusal), *keys)
-        return deny(verdict.refusal, reason=verdict.reason or "Forbidden")
+            return _warned(shortfall_messages.audited(verdict.text), *keys)
+        return deny(verdict.text, reason=verdict.reason or "Forbidden")
 
 
 def _warned(*texts: str) -> AdmissionResponse:

@@ -23,7 +23,7 @@ from cardquota.quota.accounts.account import AccountReader
 from cardquota.quota.amounts import Amounts, add_amounts
 from cardquota.quota.decisions.borrowing import must_go_first
 from cardquota.quota.decisions.create_judgement import on_the_way
-from cardquota.quota.decisions.groups.gang_minimum import fault_of_workload
+from cardquota.quota.decisions.groups.gang_judgement import fault_of_workload
 from cardquota.quota.decisions.holders import holders_text
 from cardquota.quota.decisions.judgement import judge_new
 from cardquota.quota.decisions.queue_room import QueueRoom

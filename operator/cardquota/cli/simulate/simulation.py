@@ -19,8 +19,7 @@ from ...quota.accounts.queue_write import check_queue
 from ...quota.amounts import is_card
 from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.groups.group_write import judge_group_write
-from ...quota.decisions.groups.job_create import judge_job
-from ...quota.decisions.groups.job_pods import has_too_many_tasks
+from ...quota.decisions.groups.volcano_job import has_too_many_tasks, judge_job
 from ...quota.decisions.holders import with_holders
 from ...quota.decisions.judgement import judge_release, queue_not_named
 from ...quota.decisions.probably_meant import with_group_meant
@@ -165,11 +164,11 @@ class Simulation:
         verdict = to_its_end(judge_job(self.ledger, written, namespace=meta.namespace))
         name = f"{meta.namespace}/{meta.name}"
         told = list(verdict.warnings)
-        if verdict.refusal and mode is v.Mode.ENFORCE:
-            self.answers.refused.append(RefusedObject(VOLCANO_JOB, name, verdict.refusal))
+        if verdict.text and mode is v.Mode.ENFORCE:
+            self.answers.refused.append(RefusedObject(VOLCANO_JOB, name, verdict.text))
             return False
-        if verdict.refusal:
-            told.append(shortfall_messages.audited(verdict.refusal))
+        if verdict.text:
+            told.append(shortfall_messages.audited(verdict.text))
         self.answers.notes += [f"{VOLCANO_JOB} {name}: {text}" for text in told]
         return True
 

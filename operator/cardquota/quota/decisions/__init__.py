@@ -7,11 +7,10 @@ and changes nothing: the same question has the same answer.
 from .assignment import MemberKind, assigned, decided, most_assigned, never_fits
 from .borrowing import is_surplus, must_go_first, with_borrowing
 from .create_judgement import MOST_CLASSES, MOST_KINDS, MOST_MEMBERS, judge_create, on_the_way
-from .free_nodes import has_free
 from .holders import holders_text, lacked, with_holders, with_holders_of
 from .judgement import judge_new, judge_presence, judge_release, queue_not_named, queue_on_its_way
 from .probably_meant import any_queue_meant, group_meant, queue_meant, with_group_meant
-from .queue_room import QueueRoom
+from .queue_room import QueueRoom, has_free, over_quota
 from .queue_write import Suggestions, doubts_about_rows, known_card_meant
 from .resize import judge_resize
 from .unenforced import card_not_steered, told_of_default
@@ -45,6 +44,7 @@ __all__ = [
     "must_go_first",
     "never_fits",
     "on_the_way",
+    "over_quota",
     "queue_meant",
     "queue_not_named",
     "queue_on_its_way",

@@ -7,10 +7,11 @@ from pkgutil import walk_packages
 
 import pytest
 
-from builders import H200, H800
+from builders import H200, H800, a_ledger
 from cardquota.quota import Shortfall, messages
 from cardquota.quota import vocabulary as v
-from cardquota.quota.decisions.over_quota import over_quota
+from cardquota.quota.accounts import Account
+from cardquota.quota.decisions import over_quota
 from cardquota.quota.messages import (
     gate_messages,
     queue_messages,
@@ -127,7 +128,8 @@ def test_i4_nobody_is_told_to_ask_for_none() -> None:
 def test_e5_of_cards_that_may_fit_later_nobody_is_told_to_ask_for_less() -> None:
     """The cpu never fits; of two alternatives one could."""
     shorts = [Shortfall(H800, 3, 3, 2), Shortfall(H200, 3, 4, 3), NINE_CORES]
-    verdict = over_quota("red", v.Reason.INSUFFICIENT_CARD, shorts, never=True)
+    reason = v.Reason.INSUFFICIENT_CARD
+    verdict = over_quota(a_ledger(), Account("red"), shorts, never=True, reason=reason)
     assert verdict.text.endswith("; ask for at most 8, or ask the queue's owner for a higher quota")
 
 

@@ -23,7 +23,7 @@ from ...objects.meta import ResourceList
 from ...objects.pod_group import WrittenPodGroup
 from ...verdict import Outcome, Verdict
 from ...vocabulary import Reason
-from .gang_minimum import fault_of_members
+from .gang_judgement import fault_of_members
 from .group_judgement import judge_group
 
 _FITS: Final = Verdict(Outcome.FITS)
