@@ -22,9 +22,18 @@ from cardquota.quota.objects.workload import WrittenVolcanoJob
 from cardquota.quota.own_keys import KEYS_OF_GROUPS, KEYS_OF_PODS
 from cardquota.quota.vocabulary import DEFAULT_QUEUE, Mode, RefusedWrite
 
-from .keys import key_warnings, task_key_warnings
+from .keys import key_warnings, of_tasks
 from .pod_judge import CardlessClaims, VisibilityWait
-from .review import OBSERVE, VALIDATE, AdmissionResponse, Request, Routes, deny, too_large
+from .review import (
+    OBSERVE,
+    UNREADABLE,
+    VALIDATE,
+    AdmissionResponse,
+    Request,
+    Routes,
+    deny,
+    too_large,
+)
 
 _LOG = logging.getLogger(__name__)
 JOBS: Final = ("batch.volcano.sh", "jobs")
@@ -65,7 +74,8 @@ class VolcanoJobReviews:
         try:
             job = _DECODER.decode(request.object)
             # Volcano copies the annotations of a Job to its group.
-            keys = key_warnings(request, KEYS_OF_GROUPS) + task_key_warnings(request, KEYS_OF_PODS)
+            keys = key_warnings(request, KEYS_OF_GROUPS)
+            keys += key_warnings(request, KEYS_OF_PODS, of_tasks)
             request.drop_objects()
             job.metadata.name = job.metadata.name or request.name
             number = has_too_many_tasks(job)
@@ -82,7 +92,7 @@ class VolcanoJobReviews:
             verdict = await in_slices(judge_job(self._ledger, job, namespace=request.namespace))
         except TimeoutError:
             return _warned(*keys)
-        except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        except UNREADABLE as error:
             return _warned(workload_messages.job_not_read(str(error)))
         except Exception:  # noqa: BLE001
             _LOG.exception("no word could be said of a Job of Volcano")
