@@ -21,10 +21,9 @@ from cardquota.install.matching import is_ours, known_to_policies
 from cardquota.install.policies.gate_setting import gate_policy_is_missing
 from cardquota.install.policies.key_policies import written_at_release
 from cardquota.quota import vocabulary as v
-from cardquota.quota.decisions.holders import with_holders
 from cardquota.quota.decisions.judgement import queue_not_named
 from cardquota.quota.decisions.resize import judge_resize
-from cardquota.quota.decisions.unenforced import card_not_steered, told_of_default
+from cardquota.quota.decisions.verdict_texts import card_not_steered, told_of_default, with_holders
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import GATES
 from cardquota.quota.messages import (

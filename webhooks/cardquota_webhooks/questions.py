@@ -20,8 +20,8 @@ from cardquota.loop.time_slice import in_slices
 from cardquota.quota.accounts.account import OUTSIDE
 from cardquota.quota.answers.asked_workload import AskedWorkload, workload_meant
 from cardquota.quota.answers.explanation import explain
-from cardquota.quota.answers.queue_answer import outside_answer, queue_answer
-from cardquota.quota.decisions.probably_meant import any_queue_meant
+from cardquota.quota.answers.queue_answer import queue_answer
+from cardquota.quota.decisions.verdict_texts import any_queue_meant
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.limits import is_object_name
 from cardquota.quota.messages import answer_messages, gate_messages
@@ -185,13 +185,12 @@ class QuestionReviews:
         """About a queue; without a name, about what is used outside every queue."""
         wanted = DEFAULT_LIMIT if spec.limit is None else spec.limit
         limit, time = max(0, min(wanted, LARGEST_LIMIT)), self._time()
-        if spec.queue == OUTSIDE:
-            outside = yield from outside_answer(self._ledger, limit=limit, time=time)
-            return _with_status(replace(outside, refused_writes=_total(self._refused_writes)))
         found = yield from queue_answer(self._ledger, spec.queue, limit=limit, time=time)
-        if found is not None:
-            return _with_status(found)
-        return _no_queue(spec.queue, any_queue_meant(self._ledger, spec.queue))
+        if found is None:
+            return _no_queue(spec.queue, any_queue_meant(self._ledger, spec.queue))
+        if spec.queue == OUTSIDE:
+            found = replace(found, refused_writes=_total(self._refused_writes))
+        return _with_status(found)
 
     async def of_workload(self, request: Request) -> AdmissionResponse:
         """Add the answer, or refuse what is no question, or asks about nothing of ours."""

@@ -22,7 +22,7 @@ from cardquota.loop.time_slice import Turns
 from cardquota.quota import vocabulary as v
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.create_judgement import on_the_way
-from cardquota.quota.decisions.holders import holders_text
+from cardquota.quota.decisions.verdict_texts import holders_text
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import shortfall_messages, workload_messages
 from cardquota.quota.pods.pod_facts import PodFacts

@@ -24,9 +24,8 @@ from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.borrowing import must_go_first
 from cardquota.quota.decisions.create_judgement import on_the_way
 from cardquota.quota.decisions.groups.gang_judgement import fault_of_workload
-from cardquota.quota.decisions.holders import holders_text
 from cardquota.quota.decisions.queue_room import QueueRoom
-from cardquota.quota.decisions.unenforced import card_not_steered, told_of_default
+from cardquota.quota.decisions.verdict_texts import card_not_steered, holders_text, told_of_default
 from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import group_messages, request_messages, shortfall_messages

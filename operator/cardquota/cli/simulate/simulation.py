@@ -20,10 +20,8 @@ from ...quota.amounts import is_card
 from ...quota.decisions.create_judgement import judge_create
 from ...quota.decisions.groups.group_write import judge_group_write
 from ...quota.decisions.groups.volcano_job import has_too_many_tasks, judge_job
-from ...quota.decisions.holders import with_holders
 from ...quota.decisions.judgement import judge_release, queue_not_named
-from ...quota.decisions.probably_meant import with_group_meant
-from ...quota.decisions.unenforced import card_not_steered
+from ...quota.decisions.verdict_texts import card_not_steered, with_group_meant, with_holders
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import request_messages, shortfall_messages

@@ -26,9 +26,8 @@ from ..pods.workload_facts import WorkloadFacts, pod_of
 from ..steps import Steps
 from ..verdict import Effect, effect_of
 from ..vocabulary import GroupPhase, Mode, QueueState, Reason
-from .answer_forms import CardAmount, Explanation, OtherQueue
+from .answer_forms import CardAmount, Explanation, OtherQueue, card_amounts, choice_amounts
 from .asked_workload import AskedPods, AskedWorkload, group_of, pods_of
-from .card_amount import card_amounts, choice_amounts
 from .holders import NamespaceHolders, holders_for
 from .waiting import (
     POD_GROUP,

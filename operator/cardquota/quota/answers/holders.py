@@ -11,8 +11,7 @@ from ..ledger.ledger_reader import LedgerReader
 from ..limits import kept_name
 from ..pods.pod_record import PodRecord
 from ..steps import Steps
-from .answer_forms import CardAmount, Holder
-from .card_amount import card_amounts, told_moment
+from .answer_forms import CardAmount, Holder, card_amounts, told_moment
 
 AT_A_TIME: Final = 256
 """Groups, or holders, that one step looks at."""

@@ -11,8 +11,7 @@ from ..ledger.ledger_reader import LedgerReader
 from ..reports.queue_report import CardRow, ResourceRow, card_rows, resource_rows
 from ..steps import Steps
 from ..vocabulary import QueueState
-from .answer_forms import CardRoom, QueueAnswer, ResourceRoom
-from .card_amount import told_name
+from .answer_forms import CardRoom, QueueAnswer, ResourceRoom, Waiter, told_name
 from .holders import holders_in
 from .waiting import waiters_in
 
@@ -25,66 +24,51 @@ def queue_answer(
 ) -> Steps[QueueAnswer | None]:
     """None: there is no such queue. `limit`: holders and waiters to be told, each.
 
+    Without a name there is no quota, so nothing is left of one and nothing fits, and nobody waits;
+    the cards are those that a node has, or that are held outside every queue.
+
     Costs by the queue's pods, and by one judgement for each waiter that is told.
     """
-    account = ledger.account(queue) if queue != OUTSIDE else None
-    if account is None or account.facts is None:
+    account = ledger.account(queue)
+    facts = account.facts if account is not None else None
+    if queue != OUTSIDE and facts is None:
         return None
-    facts, rows = account.facts, card_rows(ledger, account)
-    shown = nsmallest(MOST_CARDS, rows, key=lambda row: (-row.requested, row.name))
-    opened = facts.state is QueueState.OPEN
-    cards = [_card(ledger, row, opened=opened) for row in shown]
-    yield
+    rows = card_rows(ledger, account) if account is not None else ()
+    if queue == OUTSIDE:
+        held = {row.name: row for row in rows if row.charged}
+        rows = tuple(({name: CardRow(name) for name in ledger.nodes.totals()} | held).values())
+    opened = facts is not None and facts.state is QueueState.OPEN
+
+    def order(row: CardRow) -> tuple[int, str]:
+        return -(row.charged if queue == OUTSIDE else row.requested), row.name
+
+    shown = nsmallest(MOST_CARDS, rows, key=order)
+    cards = []
+    for row in shown:
+        cards.append(_card(ledger, row, opened=opened))
+        yield
     holders = yield from holders_in(ledger, queue, limit)
-    waiters, more_waiters = yield from waiters_in(ledger, account, limit)
+    waiters: tuple[Waiter, ...] = ()
+    resources: tuple[ResourceRow, ...] = ()
+    waiting = more_waiters = 0
+    if account is not None and facts is not None:
+        waiters, more_waiters = yield from waiters_in(ledger, account, limit)
+        resources, waiting = resource_rows(account), len(account.pending)
     return QueueAnswer(
         queue=queue,
-        state=facts.state,
-        fifo=facts.fifo,
+        state=facts.state if facts is not None else QueueState.OPEN,
+        fifo=facts is not None and facts.fifo,
         time=time,
         cards=tuple(sorted(cards, key=lambda card: card.name)),
         more_cards=len(rows) - len(shown),
-        resources=tuple(map(_resource, resource_rows(account))),
+        resources=tuple(map(_resource, resources)),
         held_pods=holders.pods,
         holders=holders.first,
         more_holders=holders.others,
-        waiting_pods=len(account.pending),
+        waiting_pods=waiting,
         waiters=waiters,
         more_waiters=more_waiters,
-        quota_problem=facts.quota_problem,
-    )
-
-
-def outside_answer(ledger: LedgerReader, *, limit: int, time: str) -> Steps[QueueAnswer]:
-    """In the form of a queue's answer, with an empty name: no quota, so nothing is left of one and
-    nothing fits, and nobody waits. The cards are those that a node has, or that are held there.
-
-    Costs by the cards of the cluster and by the pods outside every queue.
-    """
-    account, rows = ledger.account(OUTSIDE), [CardRow(name) for name in ledger.nodes.totals()]
-    held = [row for row in card_rows(ledger, account) if row.charged] if account else []
-    every = {row.name: row for row in (*rows, *held)}
-    yield
-    shown = nsmallest(MOST_CARDS, every.values(), key=lambda row: (-row.charged, row.name))
-    cards = []
-    for row in shown:
-        cards.append(_card(ledger, row, opened=False))
-        yield
-    holders = yield from holders_in(ledger, OUTSIDE, limit)
-    return QueueAnswer(
-        queue=OUTSIDE,
-        state=QueueState.OPEN,
-        fifo=False,
-        time=time,
-        cards=tuple(sorted(cards, key=lambda card: card.name)),
-        more_cards=len(every) - len(shown),
-        resources=(),
-        held_pods=holders.pods,
-        holders=holders.first,
-        more_holders=holders.others,
-        waiting_pods=0,
-        waiters=(),
-        more_waiters=0,
+        quota_problem=facts.quota_problem if facts is not None else "",
     )
 
 

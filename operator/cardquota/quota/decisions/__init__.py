@@ -7,13 +7,22 @@ and changes nothing: the same question has the same answer.
 from .assignment import MemberKind, assigned, decided, most_assigned, never_fits
 from .borrowing import is_surplus, must_go_first, with_borrowing
 from .create_judgement import MOST_CLASSES, MOST_KINDS, MOST_MEMBERS, judge_create, on_the_way
-from .holders import holders_text, lacked, with_holders, with_holders_of
 from .judgement import judge_new, judge_presence, judge_release, queue_not_named, queue_on_its_way
-from .probably_meant import any_queue_meant, group_meant, queue_meant, with_group_meant
 from .queue_room import QueueRoom, has_free, over_quota
 from .queue_write import Suggestions, doubts_about_rows, known_card_meant
 from .resize import judge_resize
-from .unenforced import card_not_steered, told_of_default
+from .verdict_texts import (
+    any_queue_meant,
+    card_not_steered,
+    group_meant,
+    holders_text,
+    lacked,
+    queue_meant,
+    told_of_default,
+    with_group_meant,
+    with_holders,
+    with_holders_of,
+)
 from .waking import RefusedWorkload, refused_workload, with_room
 
 __all__ = [

@@ -19,8 +19,8 @@ from ..verdict import Outcome, Verdict
 from ..vocabulary import GPU_MEMORY, NAMESPACE_ENFORCED, Mode, QueueState, Reason
 from .assignment import MemberKind, most_assigned
 from .borrowing import with_borrowing
-from .probably_meant import queue_meant, with_group_meant
 from .queue_room import QueueRoom, has_free, over_quota, shut_to
+from .verdict_texts import queue_meant, with_group_meant
 
 _MOST_KINDS: Final = 64
 """Kinds of waiting members that are looked at when a member goes by itself."""

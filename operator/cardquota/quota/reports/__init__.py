@@ -5,7 +5,7 @@ and what differs from it (I2).
 """
 
 from .cluster_report import Part, Use
-from .drift import Compared, Totals, compare, ledger_totals
+from .drift import Compared, Totals, compare, totals_of
 from .memory_report import (
     MemoryNodeRow,
     MemoryPodRow,
@@ -17,7 +17,7 @@ from .memory_report import (
     unlimited_use,
 )
 from .outside_use import OutsideUse
-from .queue_report import CardRow, QueueReport, ResourceRow, Waiting, columns, report
+from .queue_report import CardRow, QueueReport, ResourceRow, Waiting, columns, group_cards, report
 
 __all__ = [
     "CardRow",
@@ -36,9 +36,10 @@ __all__ = [
     "Waiting",
     "columns",
     "compare",
-    "ledger_totals",
+    "group_cards",
     "memory_report",
     "node_row",
     "report",
+    "totals_of",
     "unlimited_use",
 ]

@@ -1,19 +1,28 @@
-"""What people see of a queue: the rows of its status, computed from the ledger (section 6)."""
+"""What people see of a queue: the rows of its status, computed from the ledger (section 6);
+and what they see that a PodGroup asks for.
+"""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from ..accounts.account import AccountReader, Borrowed, OverQuota
-from ..amounts import cpu_quantity, memory_quantity
+from ..amounts import Amount, cpu_quantity, is_card, memory_quantity
+from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import report_messages
 from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, Condition, QueueState
 from ..words import amount_text, amount_texts, first_of, read_moment, show
 from .cluster_report import cards_of, offline_of
 
-MOST_COLUMNS = 3
-"""Card models that one line of `kubectl get queues` shows."""
+MOST_COLUMNS: Final = 3
+"""Card models that one line of `kubectl get` shows; the others are counted."""
+_MOST_OF_CHOICE: Final = 2
+"""Cards of a choice that are named."""
+_MOST_KINDS: Final = 256
+"""Different requests of waiting members that are added up."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -286,25 +295,22 @@ class _Cell(NamedTuple):
 def columns(found: QueueReport) -> Columns:
     """The lines of text. The busiest models come first, then the number of the rest."""
     cpu, memory = map(_of_limit, found.resources)
+    elastic = (
+        f"{row.name} {amount_text(row.name, row.elastic)}" for row in found.resources if row.elastic
+    )
     return Columns(
-        cards=_line(
-            [
-                _Cell(r.allocated + r.inqueue, r.name, f"{r.allocated}/{r.quota}")
-                for r in found.cards
-            ]
-        ),
-        inqueue=_line([_Cell(r.inqueue, r.name, str(r.inqueue)) for r in found.cards if r.inqueue]),
-        elastic=_line(
-            [_Cell(r.elastic, r.name, str(r.elastic)) for r in found.cards if r.elastic],
-            [f"{r.name} {amount_text(r.name, r.elastic)}" for r in found.resources if r.elastic],
-        ),
-        requested=_line(
-            [_Cell(r.requested, r.name, str(r.requested)) for r in found.cards if r.requested]
-        ),
+        cards=_line(_Cell(r.charged, r.name, f"{r.allocated}/{r.quota}") for r in found.cards),
+        inqueue=_line(_amounts((r.name, r.inqueue) for r in found.cards)),
+        elastic=_line(_amounts((r.name, r.elastic) for r in found.cards), elastic),
+        requested=_line(_amounts((r.name, r.requested) for r in found.cards)),
         cpu=cpu,
         memory=memory,
         note="; ".join(_notes(found)),
     )
+
+
+def _amounts(amounts: Iterable[Amount]) -> Iterator[_Cell]:
+    return (_Cell(amount, card, str(amount)) for card, amount in amounts if amount)
 
 
 def _notes(found: QueueReport) -> Iterator[str]:
@@ -333,15 +339,39 @@ def _first(texts: list[str]) -> str:
     return ", ".join([*texts[:MOST_COLUMNS], *([f"+{more} more"] if more > 0 else [])])
 
 
-def _line(cells: list[_Cell], others: Sequence[str] = ()) -> str:
+def _line(cells: Iterable[_Cell], others: Iterable[str] = ()) -> str:
     """`others`: what follows the cards."""
     cells = sorted(cells, key=lambda cell: (-cell.busy, cell.card))
-    shown = [f"{cell.card} {cell.text}" for cell in cells[:MOST_COLUMNS]]
-    if len(cells) > MOST_COLUMNS:
-        shown.append(f"+{len(cells) - MOST_COLUMNS} more")
-    return ", ".join((*shown, *others)) or "-"
+    shown = _first([f"{cell.card} {cell.text}" for cell in cells])
+    return ", ".join(filter(None, (shown, *others))) or "-"
 
 
 def _of_limit(row: ResourceRow) -> str:
     of = "-" if row.quota is None else amount_text(row.name, row.quota)
     return f"{amount_text(row.name, row.allocated)}/{of}"
+
+
+def group_cards(group: PodGroupState) -> str:
+    """`NVIDIA-H200 4`, the row with the most cards first: what `card.request` says, else what the
+    unfinished members ask for. Empty if they ask for none. Never a sum over models.
+
+    Of a group whose members wait with very many different requests only some are added up.
+    """
+    asked: Counter[tuple[str, ...]] = Counter()
+    if group.facts is not None and group.facts.request.cards:
+        for cards, number in group.facts.request.cards:
+            asked[cards] += number
+    else:
+        for (_, dimension), amount in group.holds.items():
+            if is_card(dimension):
+                asked[(dimension,)] += amount
+        for (cards, amount), members in islice(group.waiting.items(), _MOST_KINDS):
+            asked[cards] += amount * members
+    rows = sorted(asked.items(), key=lambda row: (-row[1], row[0]))
+    return _first([f"{_choice(cards)} {number}" for cards, number in rows])
+
+
+def _choice(cards: tuple[str, ...]) -> str:
+    named = "|".join(show(card) for card in cards[:_MOST_OF_CHOICE])
+    more = len(cards) - _MOST_OF_CHOICE
+    return f"{named}|+{more}" if more > 0 else named

@@ -26,8 +26,8 @@ from ...verdict import Outcome, Shortfall, Verdict
 from ...vocabulary import REQUEST, Mode, QueueState, Reason
 from ...words import MOST_LISTED
 from ..assignment import MemberKind, assigned, decided, on_one_card_each
-from ..probably_meant import queue_meant
 from ..queue_room import beside_charged, over_quota, shut_to
+from ..verdict_texts import queue_meant
 
 
 def judge_group(ledger: LedgerReader, facts: GroupFacts, *, enters: bool = True) -> Verdict:
