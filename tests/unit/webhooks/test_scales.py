@@ -326,14 +326,6 @@ async def test_r2_each_autoscaler_gets_what_fits_now() -> None:
         assert granted(await by_autoscaler(endpoint, 0, 10, name="second")) == 1
 
 
-BAD: list[tuple[object, bool]] = [
-    (None, True),
-    (-1, True),
-    (10**9, False),
-    (2**31 - 1, False),
-]
-
-
 @pytest.mark.parametrize("broken", ["text", 1.5, 2**80, [], {"a": 1}])
 async def test_a_scale_that_cannot_be_read_is_none_of_ours(broken: object) -> None:
     """Any API may have a subresource of that name: what it means is its own."""

@@ -60,25 +60,6 @@ from cardquota.quota.messages import (
             shortfall_messages.partly_fits("web", 1, 0, waits=False),
             "web: its pod does not fit the quota now, it is refused until there is room",
         ),
-        (
-            shortfall_messages.partly_fits("web", 10, 0, waits=True),
-            "web: 0 of 10 pods fit the quota now, all wait at the gate",
-        ),
-        (
-            shortfall_messages.partly_fits("web", 10, 0, waits=False),
-            "web: 0 of 10 pods fit the quota now, all are refused until there is room",
-        ),
-        (
-            shortfall_messages.partly_audited("web", 10, 3),
-            "web, 7 of 10 pods: 3 fit the quota now",
-        ),
-        (
-            shortfall_messages.update_cannot_begin("web", 2),
-            (
-                "web: the update cannot begin, no quota is left for it: write maxSurge 0 and "
-                "maxUnavailable 2, or ask for more quota"
-            ),
-        ),
     ],
 )
 def test_a_sentence(text: str, expected: str) -> None:

@@ -74,14 +74,6 @@ def test_a_small_task_leaves_the_card_that_a_larger_one_needs_for_all_of_its_pod
     assert found == [H800] + [H200] * 3 + [H800]
 
 
-def test_where_not_all_can_have_one_each_they_get_what_comes_first() -> None:
-    small = [member(f"a{n}", EITHER, "a") for n in range(2)]
-    large = [member(f"b{n}", EITHER, "b") for n in range(3)]
-    quota = {H200: 4, H800: 1}
-    found = start(quota, *nodes(h200=8, h800=8), *small, *large)
-    assert found == [H200] * 4 + [H800]
-
-
 def test_who_picks_nodes_gets_a_card_that_they_have() -> None:
     """One card for all is no good if it is on no node that they may use."""
     pool = [a_node("p").with_cards(H800, 1).labelled("pool", "x")]
