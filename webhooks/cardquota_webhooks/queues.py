@@ -15,7 +15,7 @@ from cardquota.quota.accounts.queue_write import (
     not_deserved,
 )
 from cardquota.quota.amounts import Amounts
-from cardquota.quota.decisions.queue_write import Suggestions, doubts_about_rows
+from cardquota.quota.decisions.queue_write import doubts_about_rows, suggestions
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import queue_write_messages, report_messages
 from cardquota.quota.objects.queue import Queue
@@ -87,7 +87,7 @@ class QueueReviews:
         less = not_deserved(queue) if self._beside_volcano else ()
         refused = (queue_write_messages.guarantee_not_deserved(less),) if less else ()
         # What is known of cards may be too old, or not read yet: then none was meant.
-        meant = Suggestions(self._ledger) if self._known() else _nothing_meant
+        meant = suggestions(self._ledger) if self._known() else _nothing_meant
         told = (*refused, *self._ignored(queue), *doubts_about(queue, meant))
         if too_large(request):
             return told  # what is changed cannot be told

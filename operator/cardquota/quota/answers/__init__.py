@@ -21,8 +21,7 @@ from .answer_forms import (
 )
 from .asked_workload import AskedWorkload, workload_meant
 from .explanation import WorkloadState, explain
-from .holders import holders_in
-from .queue_answer import MOST_CARDS, queue_answer
+from .queue_answer import MOST_CARDS, holders_in, queue_answer
 from .waiting import place_in, waiting_order, why_waits
 
 __all__ = [

@@ -28,7 +28,7 @@ from ..verdict import Effect, effect_of
 from ..vocabulary import GroupPhase, Mode, QueueState, Reason
 from .answer_forms import CardAmount, Explanation, OtherQueue, card_amounts, choice_amounts
 from .asked_workload import AskedPods, AskedWorkload, group_of, pods_of
-from .holders import NamespaceHolders, holders_for
+from .queue_answer import NamespaceHolders, holders_for
 from .waiting import (
     POD_GROUP,
     WaitReason,

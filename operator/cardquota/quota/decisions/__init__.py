@@ -9,7 +9,7 @@ from .borrowing import is_surplus, must_go_first, with_borrowing
 from .create_judgement import MOST_CLASSES, MOST_KINDS, MOST_MEMBERS, judge_create, on_the_way
 from .judgement import judge_new, judge_presence, judge_release, queue_not_named, queue_on_its_way
 from .queue_room import QueueRoom, has_free, over_quota
-from .queue_write import Suggestions, doubts_about_rows, known_card_meant
+from .queue_write import doubts_about_rows, known_card_meant, suggestions
 from .resize import judge_resize
 from .verdict_texts import (
     any_queue_meant,
@@ -32,7 +32,6 @@ __all__ = [
     "MemberKind",
     "QueueRoom",
     "RefusedWorkload",
-    "Suggestions",
     "any_queue_meant",
     "assigned",
     "card_not_steered",
@@ -58,6 +57,7 @@ __all__ = [
     "queue_not_named",
     "queue_on_its_way",
     "refused_workload",
+    "suggestions",
     "told_of_default",
     "with_borrowing",
     "with_group_meant",

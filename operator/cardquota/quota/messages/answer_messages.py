@@ -1,4 +1,4 @@
-"""Why a question about a queue or a workload is not answered."""
+"""What is told to whoever asks about a queue or a workload: how it stands, or why nothing is said."""
 
 from collections.abc import Sequence
 from typing import Final
