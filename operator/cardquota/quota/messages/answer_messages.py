@@ -1,4 +1,4 @@
-"""What is told to whoever asks about a queue or a workload: how it stands, or why nothing is said."""
+"""What is told to whoever asks about a queue or a workload; and why there is no answer."""
 
 from collections.abc import Sequence
 from typing import Final

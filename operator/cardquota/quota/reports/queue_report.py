@@ -5,17 +5,17 @@ and what they see that a PodGroup asks for.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from ..accounts.account import AccountReader, Borrowed, OverQuota
+from ..accounts.account import OUTSIDE, AccountReader, Borrowed, OverQuota, Row
 from ..amounts import Amount, cpu_quantity, is_card, memory_quantity
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader
 from ..messages import report_messages
-from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, Condition, QueueState
+from ..vocabulary import COMPUTE_RESOURCES, CPU, GPU_MEMORY, Condition, Policy, QueueState
 from ..words import amount_text, amount_texts, first_of, read_moment, show
-from .cluster_report import cards_of, offline_of
 
 MOST_COLUMNS: Final = 3
 """Card models that one line of `kubectl get` shows; the others are counted."""
@@ -23,6 +23,19 @@ _MOST_OF_CHOICE: Final = 2
 """Cards of a choice that are named."""
 _MOST_KINDS: Final = 256
 """Different requests of waiting members that are added up."""
+
+
+class Use(StrEnum):
+    """Which use holds cards or has a quota."""
+
+    ONLINE = Policy.DENY.value
+    """Queues with policy Deny; of queues without a policy, pods that are refused when over."""
+    OFFLINE = Policy.GATE.value
+    """Queues with policy Gate; of queues without a policy, pods that wait when over."""
+    BY_CONTROLLER = "ByController"
+    """The quotas of queues without a policy."""
+    NO_QUEUE = "NoQueue"
+    """Pods outside every queue."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -226,6 +239,44 @@ def card_rows(ledger: LedgerReader, account: AccountReader) -> tuple[CardRow, ..
     held = [name for name, row in rows if row.charged or row.elastic]
     names = sorted([*named, *held]) if held else named
     return tuple(_card_row(ledger, account, name, borrowed.get(name, 0)) for name in names)
+
+
+def offline_of(account: AccountReader, row: Row) -> int:
+    """The cards of a row of a queue that are allocated off-line: by the queue's policy, else by
+    what each pod's controller makes of it.
+    """
+    match use_of(account):
+        case Use.OFFLINE:
+            return row.allocated
+        case Use.BY_CONTROLLER:
+            return row.offline
+        case _:
+            return 0
+
+
+def cards_of(ledger: LedgerReader, account: AccountReader) -> tuple[list[str], list[str]]:
+    """The cards of which an account has a quota or counts something: the known cards, sorted, and
+    the names that no node, quota or status knows, of which there may be as many as pods. A fraction
+    of a microsecond for each.
+    """
+    named = dict.fromkeys(account.quota)
+    made_up: list[str] = []
+    for name in account.rows:
+        if name in named or not is_card(name):
+            continue
+        if ledger.is_known(name):
+            named[name] = None
+        else:
+            made_up.append(name)
+    return sorted(named), made_up
+
+
+def use_of(account: AccountReader) -> Use:
+    """The use that a queue's quota belongs to."""
+    if account.name == OUTSIDE:
+        return Use.NO_QUEUE
+    policy = account.facts.policy if account.facts else None
+    return Use.BY_CONTROLLER if policy is None else Use(policy.value)
 
 
 def _card_row(ledger: LedgerReader, account: AccountReader, name: str, borrowed: int) -> CardRow:
