@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from cardquota.quota.decisions.groups.group_write import judge_group_write
+from cardquota.quota.decisions.group_write import judge_group_write
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import request_messages, shortfall_messages
 from cardquota.quota.objects.pod_group import WrittenPodGroup

@@ -23,7 +23,7 @@ from cardquota.quota.accounts.account import AccountReader
 from cardquota.quota.amounts import Amounts
 from cardquota.quota.decisions.borrowing import must_go_first
 from cardquota.quota.decisions.create_judgement import on_the_way
-from cardquota.quota.decisions.groups.gang_judgement import fault_of_workload
+from cardquota.quota.decisions.gang_judgement import fault_of_workload
 from cardquota.quota.decisions.queue_room import QueueRoom
 from cardquota.quota.decisions.verdict_texts import card_not_steered, holders_text, told_of_default
 from cardquota.quota.ledger.groups.pod_group_state import PodGroupState

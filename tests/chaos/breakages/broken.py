@@ -44,8 +44,13 @@ from cardquota.quota import (
     canonical,
 )
 from cardquota.quota import vocabulary as v
-from cardquota.quota.decisions import RefusedWorkload, borrowing, create_judgement
-from cardquota.quota.decisions.groups import EnqueueVerdict, judge_enqueue
+from cardquota.quota.decisions import (
+    EnqueueVerdict,
+    RefusedWorkload,
+    borrowing,
+    create_judgement,
+    judge_enqueue,
+)
 from cardquota.quota.ledger import Ledger, LedgerReader, PodAssessor, charges
 from cardquota.quota.ledger.groups import GroupFacts, GroupRequest, PodGroupState
 from cardquota.quota.pods import REPLICA_SET, PodFacts, PodRecord, UpdatePart

@@ -4,7 +4,7 @@ from typing import Any
 
 from cardquota.extender import EnqueueAsk, EnqueueVotes
 from cardquota.quota import Policy
-from cardquota.quota.decisions.groups import Vote
+from cardquota.quota.decisions import Vote
 from cardquota.quota.ledger import LedgerReader
 from cardquota.quota.pods import PodFacts
 

@@ -5,7 +5,7 @@ from builders.cluster import a_ledger
 from cardquota.cluster.watch import ChangeNotifier
 from cardquota.extender import EnqueueAsk, EnqueueVotes
 from cardquota.quota import Verdict
-from cardquota.quota.decisions.groups import Vote
+from cardquota.quota.decisions import Vote
 from cardquota.quota.ledger.groups import PodGroupState
 from chaos.breakages.breaker import Breaker
 from chaos.breakages.broken import BREAKAGES

@@ -18,10 +18,10 @@ from ...quota.accounts.queue_facts import QueueError, queue_facts
 from ...quota.accounts.queue_write import check_queue
 from ...quota.amounts import is_card
 from ...quota.decisions.create_judgement import judge_create
-from ...quota.decisions.groups.group_write import judge_group_write
-from ...quota.decisions.groups.volcano_job import has_too_many_tasks, judge_job
+from ...quota.decisions.group_write import judge_group_write
 from ...quota.decisions.judgement import judge_release, queue_not_named
 from ...quota.decisions.verdict_texts import card_not_steered, with_group_meant, with_holders
+from ...quota.decisions.volcano_job import has_too_many_tasks, judge_job
 from ...quota.ledger.groups.group_facts import namespace_facts
 from ...quota.ledger.ledger import Ledger
 from ...quota.messages import request_messages, shortfall_messages

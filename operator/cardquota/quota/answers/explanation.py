@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from ..accounts.account import OUTSIDE, AccountReader
 from ..amounts import Charge, is_card
 from ..decisions.create_judgement import judge_create
-from ..decisions.groups.group_judgement import judge_enqueue, judge_group
+from ..decisions.group_judgement import judge_enqueue, judge_group
 from ..decisions.judgement import why_not_read
 from ..ledger.groups.pod_group_state import PodGroupState
 from ..ledger.ledger_reader import LedgerReader

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from .. import vocabulary as v
 from ..accounts.account import AccountReader
-from ..decisions.groups.gang_judgement import judge_gang
-from ..decisions.groups.group_judgement import judge_enqueue
+from ..decisions.gang_judgement import judge_gang
+from ..decisions.group_judgement import judge_enqueue
 from ..decisions.verdict_texts import with_group_meant
 from ..ledger.groups.group_facts import GroupFacts
 from ..ledger.groups.pod_group_state import PodGroupState

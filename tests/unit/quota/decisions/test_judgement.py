@@ -30,11 +30,11 @@ from cardquota.quota import (
 )
 from cardquota.quota.decisions import (
     judge_create,
+    judge_gang,
     judge_release,
     queue_not_named,
     queue_on_its_way,
 )
-from cardquota.quota.decisions.groups import judge_gang
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.messages import (
     gate_messages,

@@ -14,22 +14,22 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from ...accounts.account import AccountReader
-from ...ledger.ledger_reader import LedgerReader
-from ...limits import GANG_KINDS, JOB_TASKS, MOST_MEMBERS
-from ...messages import request_messages, workload_messages
-from ...objects.pod import PodAnnotations
-from ...objects.pod_group import GroupSpec, WrittenGroupMeta, WrittenPodGroup
-from ...objects.workload import WrittenJobMeta, WrittenTask, WrittenVolcanoJob
-from ...pods.pod_facts import PodFacts
-from ...pods.pod_request import PodRequest
-from ...pods.workload_facts import pod_of_template
-from ...steps import Steps
-from ...verdict import Outcome, Shortfall, Verdict, is_for_good
-from ...vocabulary import COMPUTE_RESOURCES, DEFAULT_QUEUE, Reason
-from ..judgement import judge_new
-from ..queue_room import beside_charged, over_quota
+from ..accounts.account import AccountReader
+from ..ledger.ledger_reader import LedgerReader
+from ..limits import GANG_KINDS, JOB_TASKS, MOST_MEMBERS
+from ..messages import request_messages, workload_messages
+from ..objects.pod import PodAnnotations
+from ..objects.pod_group import GroupSpec, WrittenGroupMeta, WrittenPodGroup
+from ..objects.workload import WrittenJobMeta, WrittenTask, WrittenVolcanoJob
+from ..pods.pod_facts import PodFacts
+from ..pods.pod_request import PodRequest
+from ..pods.workload_facts import pod_of_template
+from ..steps import Steps
+from ..verdict import Outcome, Shortfall, Verdict, is_for_good
+from ..vocabulary import COMPUTE_RESOURCES, DEFAULT_QUEUE, Reason
 from .group_write import judge_group_write
+from .judgement import judge_new
+from .queue_room import beside_charged, over_quota
 
 _JOB: Final = "Job"
 _VERSION: Final = "batch.volcano.sh/v1alpha1"

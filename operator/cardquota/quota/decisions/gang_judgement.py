@@ -10,18 +10,18 @@ from collections.abc import Hashable, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
-from ...accounts.account import Account, AccountReader
-from ...amounts import NO_AMOUNTS, Charge, MutableAmounts, add_amounts, is_card
-from ...ledger.groups.pod_group_state import PodGroupState
-from ...ledger.ledger_reader import LedgerReader
-from ...ledger.pod_classification import without_task
-from ...limits import GANG_KINDS
-from ...messages import gang_messages, request_messages
-from ...pods.pod_record import PodRecord
-from ...pods.pod_request import CardChoice, PodRequest
-from ...verdict import Outcome, Shortfall, Verdict
-from ...vocabulary import Reason
-from ..assignment import (
+from ..accounts.account import Account, AccountReader
+from ..amounts import NO_AMOUNTS, Charge, MutableAmounts, add_amounts, is_card
+from ..ledger.groups.pod_group_state import PodGroupState
+from ..ledger.ledger_reader import LedgerReader
+from ..ledger.pod_classification import without_task
+from ..limits import GANG_KINDS
+from ..messages import gang_messages, request_messages
+from ..pods.pod_record import PodRecord
+from ..pods.pod_request import CardChoice, PodRequest
+from ..verdict import Outcome, Shortfall, Verdict
+from ..vocabulary import Reason
+from .assignment import (
     Given,
     IsFree,
     MemberKind,
@@ -31,8 +31,8 @@ from ..assignment import (
     never_fits,
     on_one_card_each,
 )
-from ..judgement import judge
-from ..queue_room import QueueRoom, free_for, over_quota
+from .judgement import judge
+from .queue_room import QueueRoom, free_for, over_quota
 
 _MOST_KINDS: Final = 32
 """Kinds of members that are looked at when a group is written."""

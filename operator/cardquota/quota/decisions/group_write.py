@@ -12,17 +12,17 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from ...amounts import Amount, QuantityError, whole
-from ...ledger.groups.group_facts import GroupFacts, group_facts, minimum_problem
-from ...ledger.groups.group_names import queue_said
-from ...ledger.groups.group_request import GroupRequest, group_request
-from ...ledger.ledger_reader import LedgerReader
-from ...limits import RESOURCES
-from ...messages import group_messages, request_messages
-from ...objects.meta import ResourceList
-from ...objects.pod_group import WrittenPodGroup
-from ...verdict import Outcome, Verdict
-from ...vocabulary import Reason
+from ..amounts import Amount, QuantityError, whole
+from ..ledger.groups.group_facts import GroupFacts, group_facts, minimum_problem
+from ..ledger.groups.group_names import queue_said
+from ..ledger.groups.group_request import GroupRequest, group_request
+from ..ledger.ledger_reader import LedgerReader
+from ..limits import RESOURCES
+from ..messages import group_messages, request_messages
+from ..objects.meta import ResourceList
+from ..objects.pod_group import WrittenPodGroup
+from ..verdict import Outcome, Verdict
+from ..vocabulary import Reason
 from .gang_judgement import fault_of_members
 from .group_judgement import judge_group
 

@@ -12,22 +12,22 @@ from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
-from ...accounts.account import Account, AccountReader
-from ...amounts import NO_AMOUNTS, Amount, Amounts, Charge, MutableAmounts, add_amounts, canonical
-from ...cards.card import can_exist, is_memory, model_of
-from ...cards.vendor import PARTITIONS, counts_form
-from ...ledger.groups.group_facts import GroupFacts
-from ...ledger.groups.group_request import AskedCards, GroupRequest
-from ...ledger.ledger_reader import LedgerReader
-from ...messages import group_messages, queue_messages, request_messages
-from ...pending.candidate import BesideElastic, Needs
-from ...pods.pod_request import card_meant
-from ...verdict import Outcome, Shortfall, Verdict
-from ...vocabulary import REQUEST, Mode, QueueState, Reason
-from ...words import MOST_LISTED
-from ..assignment import MemberKind, assigned, decided, on_one_card_each
-from ..queue_room import beside_charged, over_quota, shut_to
-from ..verdict_texts import queue_meant
+from ..accounts.account import Account, AccountReader
+from ..amounts import NO_AMOUNTS, Amount, Amounts, Charge, MutableAmounts, add_amounts, canonical
+from ..cards.card import can_exist, is_memory, model_of
+from ..cards.vendor import PARTITIONS, counts_form
+from ..ledger.groups.group_facts import GroupFacts
+from ..ledger.groups.group_request import AskedCards, GroupRequest
+from ..ledger.ledger_reader import LedgerReader
+from ..messages import group_messages, queue_messages, request_messages
+from ..pending.candidate import BesideElastic, Needs
+from ..pods.pod_request import card_meant
+from ..verdict import Outcome, Shortfall, Verdict
+from ..vocabulary import REQUEST, Mode, QueueState, Reason
+from ..words import MOST_LISTED
+from .assignment import MemberKind, assigned, decided, on_one_card_each
+from .queue_room import beside_charged, over_quota, shut_to
+from .verdict_texts import queue_meant
 
 
 def judge_group(ledger: LedgerReader, facts: GroupFacts, *, enters: bool = True) -> Verdict:

@@ -8,17 +8,17 @@ from collections import Counter
 from enum import IntEnum
 from typing import NamedTuple
 
-from ...accounts.account import Account
-from ...amounts import Amount
-from ...ledger.groups.group_facts import GroupFacts
-from ...ledger.groups.group_names import made_for_pods
-from ...ledger.groups.group_request import AskedCards, GroupRequest
-from ...ledger.groups.pod_group_state import PodGroupState, Stage
-from ...ledger.ledger_reader import LedgerReader
-from ...objects.workload import WrittenVolcanoJob
-from ...pods.pod_request import models_in
-from ...steps import Steps
-from ...vocabulary import Mode
+from ..accounts.account import Account
+from ..amounts import Amount
+from ..ledger.groups.group_facts import GroupFacts
+from ..ledger.groups.group_names import made_for_pods
+from ..ledger.groups.group_request import AskedCards, GroupRequest
+from ..ledger.groups.pod_group_state import PodGroupState, Stage
+from ..ledger.ledger_reader import LedgerReader
+from ..objects.workload import WrittenVolcanoJob
+from ..pods.pod_request import models_in
+from ..steps import Steps
+from ..vocabulary import Mode
 from .volcano_job import read_job, starting
 
 

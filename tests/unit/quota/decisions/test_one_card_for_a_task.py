@@ -11,10 +11,10 @@ from builders import H200, H800, R4090, Body, a_group, a_ledger, a_node, a_pod, 
 from builders.node import NodeBody
 from builders.pod import PodBody
 from cardquota.quota import GANG_KINDS
-from cardquota.quota.decisions.groups import judge_gang
+from cardquota.quota.decisions import judge_gang
 from cardquota.quota.ledger import Ledger
 
-from ...brute_force import can_be_served
+from ..brute_force import can_be_served
 
 EITHER = f"{H200}|{H800}"
 
