@@ -53,7 +53,7 @@ fuzz: $(STAMP) ## Send malformed and oversized input (N=1000000 SEED=1 KEEP=DIR)
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(if $(N),--count $(N)) $(if $(SEED),--seed $(SEED)) $(if $(KEEP),--keep $(KEEP))
 
 fuzz-door: $(STAMP) ## Send malformed calls to the scheduler extender (N=100000 SEED=1)
-	PYTHONPATH=tests $(BIN)/python -m fuzz.door $(if $(N),--count $(N)) $(if $(SEED),--seed $(SEED))
+	PYTHONPATH=tests $(BIN)/python -m fuzz --door $(if $(N),--count $(N)) $(if $(SEED),--seed $(SEED))
 
 lint: $(STAMP) ## Check style, types, layers, rule numbers, and that generated files are up to date
 	$(BIN)/ruff check .

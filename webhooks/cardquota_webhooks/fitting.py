@@ -15,7 +15,7 @@ from cardquota.quota.decisions.queue_room import QueueRoom
 from cardquota.quota.ledger.groups.pod_group_state import PodGroupState
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.quota.pods.pods_by_controller import WorkloadUsage
+from cardquota.quota.pods.queue_pods import WorkloadUsage
 from cardquota.quota.steps import to_its_end
 from cardquota.quota.verdict import Effect, Verdict, effect_of
 from cardquota.settings import Settings

@@ -26,7 +26,7 @@ from cardquota.quota.decisions.verdict_texts import holders_text
 from cardquota.quota.ledger.ledger_reader import LedgerReader
 from cardquota.quota.messages import shortfall_messages, workload_messages
 from cardquota.quota.pods.pod_facts import PodFacts
-from cardquota.quota.pods.pods_by_controller import WorkloadUsage
+from cardquota.quota.pods.queue_pods import WorkloadUsage
 from cardquota.quota.verdict import Effect, Outcome, Verdict
 from cardquota.settings import Settings
 

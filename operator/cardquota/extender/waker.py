@@ -22,7 +22,6 @@ from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.watch.change_notifier import ChangeNotifier
 from ..cluster.writes.pod_writes import pod_path
 from ..quota import vocabulary as v
-from ..quota.cards.memory_node import UNHEARD, least_key
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import PodFacts, State, memory_of
 from ..quota.words import logged
@@ -152,8 +151,8 @@ class Waker:
             return bool(is_open) if many else not is_open.isdisjoint(one.nodes)
         if one.need > most:
             return False
-        least = least_key(one.need)
-        return many or any(memory.fit_keys.get(n, UNHEARD) >= least for n in one.nodes)
+        ranks = memory.ranks
+        return many or any(name in ranks and ranks[name][0] >= one.need for name in one.nodes)
 
     def _start(self, facts: PodFacts) -> None:
         task = asyncio.get_running_loop().create_task(self._wake(facts))

@@ -6,10 +6,10 @@ the lives, when every cache was full once, and at the end.
 """
 
 import gc
+import os
 import time
 from collections import deque
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
@@ -20,6 +20,7 @@ from cardquota.quota.ledger import Ledger
 from cardquota.quota.reports.drift import drift
 from cardquota.runtime import spare_what_stays
 from cardquota.settings import Settings
+from harness.floods import resident
 
 from ..figure import Figure, Report
 
@@ -111,7 +112,4 @@ def _line(state: bytes, number: int, revision: int) -> msgspec.Raw:
 def _resident() -> float:
     """Megabytes."""
     gc.collect()
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError("no VmRSS in /proc/self/status")
+    return resident(os.getpid()) / 2**20

@@ -9,21 +9,19 @@ from ..accounts.account import OUTSIDE, AccountReader
 from ..accounts.quota_totals import QuotaTotals
 from ..amounts import NO_AMOUNTS, Amounts, Charge, canonical
 from ..cards.card import Card
+from ..cards.card_memory import CardMemory
 from ..cards.catalog import Catalog
-from ..cards.shared_memory import CardMemory
 from ..cards.vendor import Vendor, vendor_behind
 from ..cards.vendor_table import VendorTable
 from ..kept_objects import KeptObjects
 from ..nodes.node_cache import NodeCache
 from ..pods.claims import DeviceClasses
-from ..pods.live_holdings import LiveHoldings
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_facts import PodFacts
-from ..pods.pod_record import PodRecord
-from ..pods.pod_request import PodRequest, card_devices
-from ..pods.pods_by_controller import PodsByController
-from ..pods.queue_users import HeldCards, QueueUsers
-from ..pods.reading import Reading, Readings, kept_size
+from ..pods.pod_record import PodRecord, kept_size
+from ..pods.pod_request import PodRequest, Reading, card_devices
+from ..pods.queue_pods import HeldCards, QueuePods
+from ..pods.reading import Readings
 from ..pods.workload_cache import WorkloadCache
 from ..pods.workload_facts import KINDS
 from ..verdict import mode_of
@@ -110,12 +108,10 @@ class LedgerReader:
     charged, or that nothing was enforced there (I3)."""
     being_deleted: Collection[str]
     """Uids of pods that are being deleted."""
-    made_pods: PodsByController
-    """The pods, by what made them."""
+    made_pods: QueuePods
+    """The pods of each queue, by namespace and what made them."""
     held_cards: HeldCards
     """Who holds the cards of each queue, by namespace and workload."""
-    queue_users: QueueUsers
-    """Whose pods use each queue, those that wait included."""
     queue_groups: GroupIndex
     """Which groups name each queue."""
     reserved_groups: GroupIndex
@@ -126,8 +122,6 @@ class LedgerReader:
     """What pods get when they are created that a template does not say."""
     workloads: WorkloadCache
     """What makes pods that concern us. Nothing is charged for it."""
-    live_holdings: LiveHoldings
-    """What ReplicaSets hold, and DaemonSets on each node."""
     kept_pods: KeptObjects
     """Pods without a node that no stamp charges, by uid (P8)."""
     kept_groups: KeptObjects

@@ -6,8 +6,8 @@ from sys import maxsize
 from ..accounts.account import Account
 from ..accounts.quota_totals import QuotaTotals
 from ..amounts import LARGEST
+from ..cards.card_memory import CardMemory
 from ..cards.catalog import Catalog
-from ..cards.shared_memory import CardMemory
 from ..cards.vendor_table import VendorTable
 from ..kept_objects import KeptObjects
 from ..limits import (
@@ -22,13 +22,10 @@ from ..limits import (
 )
 from ..nodes.node_cache import NodeCache
 from ..pods.claims import DeviceClasses
-from ..pods.live_holdings import LiveHoldings, UpdatePart
 from ..pods.pod_defaults import PodDefaults
 from ..pods.pod_record import PodRecord, SortKey
-from ..pods.pods_by_controller import PodsByController
-from ..pods.queue_users import HeldCards, QueueUsers
+from ..pods.queue_pods import HeldCards, QueuePods, UpdatePart
 from ..pods.reading import Readings
-from ..pods.unstamped_pod_index import UnstampedPodIndex
 from ..pods.workload_cache import WorkloadCache
 from ..pods.workload_facts import WorkloadFacts
 from ..stamp import Reservation
@@ -76,12 +73,9 @@ class LedgerState(LedgerReader):
         self.being_deleted: dict[str, None] = {}
         self.unconfirmed: dict[str, None] = {}
         """Uids of pods whose decision is not yet seen in an event, or which are held back."""
-        self.unstamped = UnstampedPodIndex()
-        """The pods whose charge may still change, by what it depends on."""
         self._readings = Readings()
-        self.made_pods = PodsByController()
+        self.made_pods = QueuePods()
         self.held_cards = HeldCards()
-        self.queue_users = QueueUsers()
         # Groups, by what they depend on.
         self.queue_groups, self.reserved_groups = GroupIndex(), GroupIndex()
         self.job_groups = GroupIndex()
@@ -92,9 +86,8 @@ class LedgerState(LedgerReader):
         others, or a namespace changes its mode (E1)."""
         # What makes pods.
         self.defaults = PodDefaults()
-        self.workloads = WorkloadCache(_kept(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded))
-        self.workloads.listen_to_wishes(self._wishes)
-        self.live_holdings = LiveHoldings()
+        kept = _kept(WORKLOADS, WORKLOADS_OF_ONE, bounded=bounded)
+        self.workloads = WorkloadCache(kept, self._wishes)
         self.borrowing: dict[str, None] = {}
         """Queues that lend cards, and in which pods of these wait (R6)."""
         self.kept_pods = _kept(WAITING_PODS, WAITING_PODS_OF_ONE, bounded=bounded)

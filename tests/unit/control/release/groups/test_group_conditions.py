@@ -1,7 +1,6 @@
 """Section 2: what stands on a group that waits, and how often it is written."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -14,7 +13,6 @@ from builders.pod import PodBody
 from cardquota.cluster.events import MESSAGE_BYTES
 from cardquota.control.release import GroupConditions, group_conditions
 from cardquota.quota import vocabulary as v
-from cardquota.quota.objects import PodGroup
 
 from ...fakes import TERM, a_world, refused, until
 from ...leader import GANG, THREE, Leader, leading, waiting
@@ -250,15 +248,3 @@ async def test_a_long_sentence_is_cut_and_the_place_is_not() -> None:
     text = conditions.waits(ledger.groups["team/g0000"], "Reason", "é" * 2_000)
     assert len(text.encode()) <= MESSAGE_BYTES
     assert text.endswith("...; number <1> of <1> that wait in Queue <queue>")
-
-
-async def test_a_large_group_is_written_no_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its tenant wrote many commas into an annotation, and its conditions are still read."""
-    monkeypatch.setattr(
-        GroupBody, "wire", lambda self: PodGroup.decode(json.dumps(self.body).encode())
-    )
-    group = GANG.annotated("example.com/long", "," * 70_000)
-    async with groups_of(THREE, HOLDER, group, member("a"), member("b")) as (_, groups):
-        await until(lambda: groups.condition("gang"))
-        await asyncio.sleep(5.0)
-        assert len(groups.patches) == 1

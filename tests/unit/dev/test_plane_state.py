@@ -1,5 +1,4 @@
 import os
-import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ import pytest
 from cardquota_dev.failure import PlaneError
 from cardquota_dev.plane.folder import Folder
 from cardquota_dev.plane.process import MARK, Process, marked
-from cardquota_dev.plane.state import PlaneState, end_recorded, read_state
+from cardquota_dev.plane.state import PlaneState, end_recorded
 
 
 @pytest.fixture
@@ -32,43 +31,6 @@ def sleeper(folder: Folder) -> Iterator[subprocess.Popen[bytes]]:
         process.stdout.readline()  # it runs
         yield process
         process.kill()
-
-
-def test_what_is_written_is_read(folder: Folder) -> None:
-    state = PlaneState(
-        ready=True, server="https://s", webhook="https://w", extender="https://x", bin_dir="/b"
-    )
-    state.put(Process("etcd", 7, "moment", "http://e"))
-    state.write(folder)
-    assert read_state(folder) == state
-
-
-def test_it_is_private(folder: Folder) -> None:
-    PlaneState().write(folder)
-    assert stat.S_IMODE(folder.state.stat().st_mode) == 0o600
-    assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
-
-
-def test_none_is_none(folder: Folder) -> None:
-    assert read_state(folder) is None
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"ready": true, "processes": 3}'])
-def test_a_broken_one_is_named(folder: Folder, text: str) -> None:
-    folder.state.write_text(text)
-    with pytest.raises(PlaneError, match=r"state\.json"):
-        read_state(folder)
-
-
-def test_a_process_started_again_takes_its_old_place() -> None:
-    state = PlaneState()
-    for process in (Process("a", 1, "x"), Process("b", 2, "x"), Process("a", 3, "y")):
-        state.put(process)
-    assert [(one.name, one.pid) for one in state.processes] == [("a", 3), ("b", 2)]
-    state.drop(["a"])
-    assert state.process("b").pid == 2
-    with pytest.raises(PlaneError, match="no process a"):
-        state.process("a")
 
 
 def test_what_is_recorded_is_ended(folder: Folder, sleeper: subprocess.Popen[bytes]) -> None:

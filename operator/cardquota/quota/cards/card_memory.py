@@ -7,13 +7,200 @@ Guarantees
   with other cards.
 
 Not guaranteed: it has no clock and does no I/O, and only one event loop touches it.
+
+Pods by card and pods by memory live in one cluster, and never on one node: a whole card and a part
+of the same card would both be given away. What a node is, follows from the pods on it, and from
+what it offers where it has none:
+
+- *by-memory*: a pod on it holds card memory, or it offers card memory and no whole cards;
+- *by-card*: a pod on it holds cards, or it offers cards and no card memory;
+- *undecided*: it offers both and nobody holds any. The first pod that is bound decides;
+- *mixed*: pods of both kinds are there, since somebody bound one past us. It takes neither.
 """
 
-from collections.abc import Mapping
-from typing import Any, Final
+from bisect import bisect_left
+from collections.abc import Hashable, Mapping
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
 
-from .memory_node import MemoryNode, MemoryPod, fit_key
-from .memory_shape import MemoryShape, UnhealthyListError, read_unhealthy
+from .memory_shape import UNKNOWN, CardPlacement, MemoryShape, UnhealthyListError, read_unhealthy
+
+
+class NodeKind(StrEnum):
+    """How the cards of a node are given out."""
+
+    BY_MEMORY = "by-memory"
+    BY_CARD = "by-card"
+    UNDECIDED = "undecided"
+    MIXED = "mixed"
+    NEITHER = "without cards"
+
+
+class MemoryPod(NamedTuple):
+    """A pod that holds memory of a card."""
+
+    namespace: str
+    name: str
+    placement: CardPlacement
+    terminating: bool = False
+    """It holds its memory until it is gone."""
+    assumed: bool = False
+    """Whether its Binding is on its way, and was not seen yet."""
+
+
+FULL: Final = 0
+_TENTHS: Final = 9
+
+
+class MemoryNode:
+    """Guarantee: `free` of a card is never more than what no pod can hold.
+
+    A pod whose card is not known may be on any of them. So its memory is taken from each, and a
+    card that would be over its size is full, never less than that. Changes cost in proportion to
+    the node's cards and its pods by memory.
+    """
+
+    __slots__ = (
+        "broken",
+        "free",
+        "fullness",
+        "held",
+        "in_order",
+        "kind",
+        "known",
+        "largest",
+        "latest",
+        "likeness",
+        "pods",
+        "shape",
+        "unknown",
+        "used",
+        "whole",
+        "whole_held",
+    )
+
+    def __init__(self) -> None:
+        self.known = False
+        """Whether the node is there. Pods may be seen before it, and after."""
+        self.shape: MemoryShape | None = None
+        self.whole: frozenset[str] = frozenset()
+        """Resource names of cards that it offers otherwise than by memory."""
+        self.whole_held = 0
+        """Pods on it that hold such cards."""
+        self.broken: frozenset[int] = frozenset()
+        """Indexes of broken cards, whoever says so."""
+        self.pods: dict[str, MemoryPod] = {}
+        """By uid."""
+        self.used: list[int] = []
+        """By card: what pods hold of which this is known."""
+        self.unknown = 0
+        """What pods hold of which the card is not known."""
+        self.latest = 0
+        """Nanoseconds: the latest time that a pod on it was bound at."""
+        self.free: list[int] = []
+        """By card: what a pod can get of it. Broken cards have none."""
+        self.in_order: list[int] = []
+        """The same, sorted."""
+        self.held = 0
+        """What all pods hold together."""
+        self.largest = 0
+        """The size of the largest card that is not broken."""
+        self.likeness: Hashable = None
+        """Equal for nodes that take no pod by memory for the same reason."""
+        self.fullness = 0
+        """How many tenths of its memory are held, 0 to 9."""
+        self.kind = NodeKind.NEITHER
+
+    @property
+    def unused(self) -> bool:
+        """Whether nothing is known of it."""
+        return not (self.known or self.pods or self.whole_held)
+
+    @property
+    def best(self) -> int:
+        """The most that one pod can get."""
+        return self.in_order[-1] if self.in_order else FULL
+
+    @property
+    def mixed(self) -> bool:
+        """Whether pods by card and by memory are on it."""
+        return self.kind is NodeKind.MIXED
+
+    @property
+    def takes_memory(self) -> bool:
+        """Whether pods by memory may come."""
+        return self.kind in (NodeKind.BY_MEMORY, NodeKind.UNDECIDED) and self.shape is not None
+
+    @property
+    def takes_cards(self) -> bool:
+        """Whether pods by card may come."""
+        return self.kind not in (NodeKind.BY_MEMORY, NodeKind.MIXED)
+
+    def card_of(self, uid: str) -> int:
+        """The card that a pod holds, or UNKNOWN."""
+        card = self.pods[uid].placement.card
+        return card if card < len(self.used) else UNKNOWN
+
+    def card_for(self, amount: int, *, spread: bool = False) -> int | None:
+        """The card with the least free memory that still fits, or with `spread` with the most; of
+        equal ones the first. None if none fits.
+        """
+        place = bisect_left(self.in_order, amount)
+        if amount < 1 or place == len(self.in_order):
+            return None
+        return self.free.index(self.in_order[-1 if spread else place])
+
+    def put(self, uid: str, pod: MemoryPod) -> None:
+        """A pod holds memory here, or holds it otherwise than before."""
+        self.pods[uid] = pod
+        self.latest = max(self.latest, pod.placement.assumed_at)
+        self.refresh()
+
+    def drop(self, uid: str) -> None:
+        """A pod holds no memory here any more."""
+        if self.pods.pop(uid, None) is not None:
+            self.refresh()
+
+    def reshape(self, shape: MemoryShape | None, broken: frozenset[int]) -> None:
+        """Its cards are these now."""
+        self.shape, self.broken = shape, broken
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Work out what is free, and the kind."""
+        self.kind, shape = self._kind(), self.shape
+        sizes = shape.sizes if shape else ()
+        self.used, self.unknown = [0] * len(sizes), 0
+        for card, amount, *_ in (pod.placement for pod in self.pods.values()):
+            if 0 <= card < len(sizes):
+                self.used[card] += amount
+            else:
+                self.unknown += amount
+        self.held = sum(self.used) + self.unknown
+        # What kube-scheduler and the kubelet count of all cards together binds as well.
+        most = max(FULL, shape.allocatable - self.held) if shape else FULL
+        self.free = [
+            FULL if i in self.broken else max(FULL, min(most, size - self.used[i] - self.unknown))
+            for i, size in enumerate(sizes)
+        ]
+        self.in_order = sorted(self.free)
+        self.largest = max(
+            (size for i, size in enumerate(sizes) if i not in self.broken), default=0
+        )
+        unit = shape.unit if shape is not None and sizes else shape is not None
+        self.likeness = self.kind, self.known, unit, self.largest
+        total = shape.total if shape else 0
+        self.fullness = min(_TENTHS, _TENTHS * self.held // total) if total else 0
+
+    def _kind(self) -> NodeKind:
+        if self.pods:
+            return NodeKind.MIXED if self.whole_held else NodeKind.BY_MEMORY
+        if self.whole_held:
+            return NodeKind.BY_CARD
+        if self.shape is not None:
+            return NodeKind.UNDECIDED if self.whole else NodeKind.BY_MEMORY
+        return NodeKind.BY_CARD if self.whole else NodeKind.NEITHER
+
 
 NodeRank = tuple[int, list[int], int, bool]
 """Of one node: the most that one pod can get; what is free of its cards, sorted; how many tenths
@@ -59,8 +246,6 @@ class CardMemory:
         """By name: those that are there, or that pods are on. Only to be read by others."""
         self.ranks: dict[str, NodeRank] = {}
         """By node that pods by memory may come to: what decides which of them is best."""
-        self.fit_keys: dict[str, int] = {}
-        """By node: `fit_key`, that is whether pods by memory fit, and why they do not."""
         self.open_to_cards: set[str] = set()
         """Nodes that pods by card may come to."""
         self.kept = KeptByNode()
@@ -239,7 +424,6 @@ class CardMemory:
         else:
             self.ranks.pop(name, None)
         self.kept.drop(name)
-        self.fit_keys[name] = fit_key(node)
         by_card = node.known and node.takes_cards
         (self.open_to_cards.add if by_card else self.open_to_cards.discard)(name)
         wrong = node.shape.problems if node.shape is not None else ()
@@ -250,4 +434,4 @@ class CardMemory:
             if odd == _EVEN:
                 del self._odd[name]
         if node.unused:
-            del self.nodes[name], self.fit_keys[name]
+            del self.nodes[name]
