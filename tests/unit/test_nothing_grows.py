@@ -17,12 +17,13 @@ from cardquota.cluster.events import EventRecorder, ObjectReference
 from cardquota.control import term_writers
 from cardquota.control.queues import QueueReconciler
 from cardquota.control.release import GateReleaser
-from cardquota.control.release import retries as release
+from cardquota.control.release import pacing as release
 from cardquota.metrics import Metrics
 from cardquota.quota.reports import report
 from cardquota.quota.reports.drift import drift
 from cardquota.settings import Settings
 from harness.open_fence import OpenFence
+from harness.releasing import is_busy, is_idle
 
 from .containers import assert_nothing_grew, containers
 from .control.fakes import Call, Script, lost, refused, stored, until
@@ -165,10 +166,10 @@ async def test_nothing_is_left_of_a_pod_in_the_release_door(
             things = a_team_at_the_gate(number)
             for kind, body in things:
                 feed.changed(kind, body.body)
-            await until(lambda: not releaser.busy, 30)
+            await until(lambda: not is_busy(releaser), 30)
             for kind, body in things[:: 1 if number % 2 else -1]:
                 feed.deleted(kind, body.body)
-        await until(lambda: releaser.idle, 30)
+        await until(lambda: is_idle(releaser), 30)
         ledger.dirty.take_changed()  # as the hand-over to the status writer does
         ledger.dirty.take_unadmitted()
         ledger.nodes.problems.forget_untold()

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from cardquota.cluster.events.event import ObjectReference
+from cardquota.cluster.events import ObjectReference
 from cardquota.loop.time_slice import Turns
 from cardquota.quota import vocabulary as v
 from cardquota.quota.amounts import Amounts

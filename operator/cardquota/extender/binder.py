@@ -23,8 +23,7 @@ import msgspec
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..cluster.writes.fenced_writer import FencedWriter, TooLateError
-from ..cluster.writes.pod_writes import guard, pod_path, precondition, settle_pod
+from ..cluster.writes import FencedWriter, TooLateError, guard, pod_path, precondition, settle_pod
 from ..loop.ended import ended
 from ..quota import vocabulary as v
 from ..quota.cards.card_memory import MemoryPod

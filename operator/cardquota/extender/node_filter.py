@@ -25,6 +25,8 @@ class NodeFit(NamedTuple):
     unresolvable: dict[str, str]
     unknown: bool = False
     """Whether some of these are nodes that no watch has told of."""
+    error: str = ""
+    """Why nothing is known of any node; empty if it is."""
 
 
 def fit_nodes(ledger: LedgerReader, facts: PodFacts, names: Sequence[str]) -> NodeFit:

@@ -16,11 +16,12 @@ import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final
 
 from ..cluster.api.api_error import ApiError, OutcomeUnknown
+from ..cluster.api.client import Client
 from ..cluster.watch.change_notifier import ChangeNotifier
-from ..cluster.writes.pod_writes import pod_path
+from ..cluster.writes import pod_path
 from ..quota import vocabulary as v
 from ..quota.ledger.ledger_reader import LedgerReader
 from ..quota.pods.pod_facts import PodFacts, State, memory_of
@@ -37,13 +38,6 @@ _SOME: Final = 10
 """Nodes that are remembered of a pod. If there were more, room anywhere may be room for it."""
 _AT_A_TIME: Final = 20
 """Pods woken in one go."""
-
-
-class PatchesPods(Protocol):
-    """The part of a client that is needed here."""
-
-    async def patch(self, path: str, body: object) -> bytes:
-        """A merge patch. Raises ApiError or OutcomeUnknown."""
 
 
 @dataclass(slots=True)
@@ -65,7 +59,7 @@ class Waker:
         self,
         ledger: LedgerReader,
         notifier: ChangeNotifier,
-        client: PatchesPods,
+        client: Client,
         clock: Callable[[], float],
     ) -> None:
         """`clock`: seconds, monotonic."""

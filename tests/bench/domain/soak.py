@@ -35,8 +35,8 @@ def run(report: Report) -> None:
     ledger = Ledger(Settings().vendor_table)
     see(ledger, *CARDS, *(a_queue(f"q{n}").with_quota({H200: 10**6}) for n in range(QUEUES)))
     kinds = {w.kind: w for w in watched_kinds(ledger, ChangeNotifier(), lambda _: None)}
-    pods = Delivery("pods", kinds["pods"].struct, kinds["pods"].sink)
-    groups = Delivery("podgroups", kinds["podgroups"].struct, kinds["podgroups"].sink)
+    pods = Delivery("pods", kinds["pods"].struct, kinds["pods"])
+    groups = Delivery("podgroups", kinds["podgroups"].struct, kinds["podgroups"])
     templates = [_PodTemplate(shape) for shape in range(4)]
     alive: deque[tuple[int, _PodTemplate]] = deque()
     spare_what_stays()

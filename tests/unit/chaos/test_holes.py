@@ -4,6 +4,7 @@ Every scenario ends as the rules say without the breakage, and otherwise with it
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -143,7 +144,8 @@ async def vote_on_what_has_no_room() -> Vote:
         group,
         enqueues=False,
     )
-    votes = EnqueueVotes(ledger, ChangeNotifier(), NobodyElse(), lambda: True, _nothing)
+    nobody: Any = NobodyElse()
+    votes = EnqueueVotes(ledger, ChangeNotifier(), nobody, lambda: True, _nothing)
     votes.begin("term")
     return await votes.vote(EnqueueAsk("team", "train"))
 

@@ -1,17 +1,28 @@
-"""Writes of one term: few at a time, and none that could be answered after the term's end."""
+"""The leader's writes in one term: few at a time, none that could be answered after its end, and
+settled where nobody knows whether they landed.
+
+Reading alone proves nothing: a write may land long after its time-out. So another write is sent
+under the same resourceVersion, until one of the two has won.
+"""
 
 import asyncio
+import logging
 import re
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
-from ...quota import vocabulary as v
-from ...settings import ANSWER_MARGIN
-from ..api.api_error import ApiError
-from ..api.client import MERGE_PATCH, Client
+from ..quota import vocabulary as v
+from ..quota.pods.pod_facts import PodFacts
+from ..quota.words import logged
+from ..settings import ANSWER_MARGIN
+from .api.api_error import ApiError, OutcomeUnknown
+from .api.client import MERGE_PATCH, Client
+from .api.clock import Backoff
+
+_LOG = logging.getLogger(__name__)
 
 _FOR_TERM: Final = re.compile(
     r'(?:[^ ]+ "[^"]*" is forbidden: )?ValidatingAdmissionPolicy '
@@ -148,3 +159,84 @@ class FencedWriter:
                     self._guard.refused(partial(send, params={**params, "dryRun": "All"}))
                     raise TooLateError(f"{what}: {error}") from error
                 raise
+
+
+def precondition(facts: PodFacts) -> dict[str, Any]:
+    """Metadata of a patch that lands on this pod as it was seen, or not at all (409)."""
+    return {"uid": facts.uid, "resourceVersion": str(facts.revision)}
+
+
+def pod_path(facts: PodFacts) -> str:
+    """The pod's path at the API server."""
+    return f"/api/v1/namespaces/{facts.namespace}/pods/{facts.name}"
+
+
+def guard(facts: PodFacts) -> dict[str, Any]:
+    """Metadata that gives the pod our label; none if it has it, whatever the value."""
+    return {} if facts.labelled else {"labels": {v.MANAGED: v.IS_MANAGED}}
+
+
+async def settle_pod(
+    writer: FencedWriter,
+    facts: PodFacts,
+    *,
+    fresh: Callable[[], str],
+    unsure: Callable[[str], None],
+) -> bytes | None:
+    """Return once no write under the revision of `facts` can land any more.
+
+    The pod as it was read after it had changed; None if the settling write has won, or if the pod
+    is gone. Tries until then: whatever ends the term cancels this. `fresh`: returns a value never
+    used before. `unsure` is called if it cannot be written for more than a moment, with the reason,
+    once for each.
+    """
+    backoff = Backoff(cap=2.0)
+    lost, said = False, ""
+    while True:
+        read, why = False, ""
+        note = {"annotations": {v.SETTLE: fresh()}}
+        try:
+            await writer.patch(pod_path(facts), {"metadata": {**precondition(facts), **note}})
+        except ApiError as error:
+            read = not error.busy
+            if read and not error.moved:
+                why = error.message
+            wait = error.retry_after
+        except OutcomeUnknown as error:
+            if lost:
+                read, why = True, str(error)
+            lost, wait = True, error.retry_after
+        except TooLateError:
+            wait = None
+        else:
+            return None
+        if read:
+            # A webhook may refuse the write before the API server sees that the pod changed.
+            try:
+                return await _read(writer, facts)
+            except LookupError:
+                pass
+        if why not in ("", said):
+            said = why
+            _LOG.warning("settling a write of pod %s: %s", logged(facts.namespace, facts.name), why)
+            unsure(why)
+        await asyncio.sleep(backoff.next(wait))
+
+
+async def _read(writer: FencedWriter, facts: PodFacts) -> bytes | None:
+    """The pod, if it has changed; None if it is gone.
+
+    Raises LookupError if that is not known, or if it has not changed.
+    """
+    try:
+        pod = await writer.get(pod_path(facts))
+        revision = int(decode_stored(pod).metadata.resource_version)
+    except ApiError as error:
+        if error.status == 404:
+            return None
+        raise LookupError from None
+    except (OutcomeUnknown, msgspec.MsgspecError, ValueError):
+        raise LookupError from None
+    if revision == facts.revision:
+        raise LookupError
+    return pod

@@ -1,4 +1,4 @@
-"""A machine that sleeps while a renewal is under way: a term that is over stays over."""
+"""Terms, renewals and hand-overs; a machine that sleeps while a renewal is under way."""
 
 import asyncio
 import json
@@ -8,9 +8,10 @@ from typing import Any, cast
 import pytest
 
 from cardquota.cluster.api import ApiError, Client, OutcomeUnknown
-from cardquota.cluster.election import Elector
+from cardquota.cluster.election import Elector, Renewals, handover_text, read_handover
 
 pytestmark = pytest.mark.fake_clock
+
 
 DEADLINE = 8.0
 
@@ -114,7 +115,7 @@ async def test_an_answer_after_the_deadline_revives_no_term(sleeper: Sleeper) ->
 
 async def test_the_next_term_counts_the_late_renewal_as_its_predecessors(sleeper: Sleeper) -> None:
     await asleep_during_a_renewal(sleeper, DEADLINE - 0.01)
-    counted = sleeper.elector.renewed_at
+    counted = sleeper.elector._renewals.sent  # noqa: SLF001
     await sleeper.until(lambda: sleeper.elector.term is None)
     sleeper.leases.answer.set()
     await sleeper.until(lambda: len(sleeper.told) >= 3)
@@ -127,3 +128,58 @@ async def test_an_answer_before_the_deadline_is_a_renewal(sleeper: Sleeper) -> N
     sleeper.leases.answer.set()
     await sleeper.until(lambda: sleeper.elector.time_left() > DEADLINE - 0.5)
     assert sleeper.told == [("acquired", term)]
+
+
+def begun() -> Renewals:
+    """With a renewal every second; acquired at 10, answered at once."""
+    renewals = Renewals(1.0)
+    renewals.begin(10.0, 10.1)
+    return renewals
+
+
+def test_before_the_first_term_nothing_was_healthy() -> None:
+    assert Renewals(1.0).healthy_since(5.0) == 5.0
+
+
+def test_renewals_in_time_leave_it_healthy_since_the_acquisition() -> None:
+    renewals = begun()
+    renewals.succeeded(11.0, 11.9)
+    renewals.succeeded(12.0, 12.1)
+    assert renewals.sent == 12.0
+    assert renewals.healthy_since(12.5) == 10.1
+
+
+def test_a_late_answer_begins_anew() -> None:
+    renewals = begun()
+    renewals.succeeded(11.0, 12.5)
+    assert renewals.healthy_since(12.6) == 12.5
+
+
+def test_a_renewal_sent_late_begins_anew() -> None:
+    renewals = begun()
+    renewals.succeeded(12.5, 12.6)
+    assert renewals.healthy_since(12.7) == 12.6
+
+
+def test_a_renewal_that_failed_begins_anew() -> None:
+    renewals = begun()
+    renewals.failed(11.2)
+    assert renewals.healthy_since(11.5) == 11.2
+
+
+def test_one_that_is_still_unanswered_counts_before_it_is_over() -> None:
+    assert begun().healthy_since(12.9) == 10.1
+    assert begun().healthy_since(13.1) == 13.1
+
+
+def test_what_is_written_is_read() -> None:
+    revisions = {"pods": 12, "nodes": 7}
+    assert handover_text(revisions) == '{"nodes":7,"pods":12}'
+    assert read_handover(handover_text(revisions)) == revisions
+
+
+@pytest.mark.parametrize(
+    "text", [None, "", "{", "[]", '{"pods": "7"}', '{"pods": 1.5}', "[" * 9999]
+)
+def test_what_we_did_not_write_is_none(text: str | None) -> None:
+    assert read_handover(text) is None

@@ -1,4 +1,4 @@
-"""Slots for gates that are opened at the same time, and whose turn it is to send the next patch.
+"""How many gates are opened at a time, whose turn it is, and when what failed is tried again.
 
 Single pods are sent one by one, whenever a slot is free. A gang claims as many slots as it has
 members, and gets some of them at a time. A webhook may refuse, or not answer, every patch of a pod
@@ -7,13 +7,23 @@ in one namespace: so where gates do not open, few slots are spent on them.
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Hashable
+from typing import Final, Generic, NamedTuple, TypeVar
+
+from ...cluster.api.clock import Backoff
+
+K = TypeVar("K", bound=Hashable)
 
 _PIECE: Final = 8
 """Slots that a gang gets at once: each makes a patch in the same turn of the loop."""
 _AT_ONCE: Final = 16
 """Slots that all gangs together get at once."""
+_ENOUGH: Final = 3
+"""Failures in a row after which the breaker of a namespace trips."""
+_SHARE: Final = 4
+"""All tripped namespaces together may have one in this many slots."""
+_PRUNE_EVERY: Final = 64
+"""Deleted namespaces are forgotten each time this many more have failures."""
 
 
 class Start:
@@ -112,13 +122,9 @@ class Slot(NamedTuple):
 class SlotClaim:
     """The slots that a gang needs for one patch of each of its members. Close it after use."""
 
-    def __init__(
-        self, slots: "Slots", queue: str | None, namespace: str, number: int, *, asks: bool
-    ) -> None:
+    def __init__(self, slots: "Slots", namespace: str, number: int, *, asks: bool) -> None:
         self.asks = asks
         """Whether these are for dry runs, which write nothing: they are refused once we drain."""
-        self.queue = queue
-        """None: the claim holds up no other gang of its queue."""
         self.namespace = namespace
         self.left = number
         """How many slots it has not got yet."""
@@ -156,8 +162,6 @@ class Slots:
         self._gang_was_last = False
         self._claims: dict[SlotClaim, None] = {}
         """Claims that want more, in the order of their turns."""
-        self._claimed: Counter[str | None] = Counter()
-        """Slots that gangs want, by queue; None: those that hold up nobody."""
         self.draining = False
         """Whether dry runs get no more slots."""
 
@@ -179,11 +183,6 @@ class Slots:
         """How many slots are taken."""
         return self._taken
 
-    @property
-    def wanted(self) -> int:
-        """How many gangs want that they do not have yet."""
-        return sum(self._claimed.values())
-
     def take(self, namespace: str, *, gang: bool = False) -> Slot:
         """Take a slot. Give it back later."""
         self._taken += 1
@@ -195,33 +194,17 @@ class Slots:
         """Give back a slot. `worked` None: that says nothing about the namespace."""
         self._taken -= 1
         self._by_gangs -= slot.gang
-        before = self._breaker.tripped(slot.namespace)
         self._breaker.end(slot.namespace, begun=slot.tripped, worked=worked)
-        if not before and self._breaker.tripped(slot.namespace):
-            self._let_others_by(slot.namespace)
         self.wake()
 
-    def may_start(self, queue: str) -> bool:
-        """Whether one more gang of a queue may start: not while others of it want all slots."""
-        claimed = self._claimed[queue]
-        return not claimed or claimed < self.free
-
-    def claim(self, queue: str, namespace: str, number: int, *, asks: bool = False) -> SlotClaim:
+    def claim(self, namespace: str, number: int, *, asks: bool = False) -> SlotClaim:
         """Claim slots for a gang that starts. `asks`: for dry runs."""
-        # As in `_let_others_by`.
-        holds_up = None if self._breaker.tripped(namespace) else queue
-        claim = SlotClaim(self, holds_up, namespace, number, asks=asks)
+        claim = SlotClaim(self, namespace, number, asks=asks)
         self._claims[claim] = None
-        self._claimed[claim.queue] += number
         return claim
-
-    def lower(self, claim: SlotClaim, number: int) -> None:
-        """The claim wants at most so many more slots."""
-        self._give(claim, max(0, claim.left - number))
 
     def close(self, claim: SlotClaim) -> None:
         """The claim wants no more slots."""
-        self.lower(claim, 0)
         self._claims.pop(claim, None)
 
     def hand_out(self, *, others_wait: bool) -> bool:
@@ -254,31 +237,72 @@ class Slots:
     def _let_have(self, claim: SlotClaim, number: int) -> None:
         found, claim.found = claim.found, None
         del self._claims[claim]
-        self._give(claim, number)
+        claim.left -= number
         if claim.left:
             self._claims[claim] = None
         if found is not None and not found.done():
             found.set_result([self.take(claim.namespace, gang=True) for _ in range(number)])
 
-    def _let_others_by(self, namespace: str) -> None:
-        """Gangs of a tripped namespace may wait for long: others of their queue need not wait."""
-        for claim in self._claims:
-            if claim.namespace == namespace and claim.queue is not None:
-                left = claim.left
-                self._give(claim, left)
-                claim.queue, claim.left = None, left
-                self._claimed[None] += left
 
-    def _give(self, claim: SlotClaim, number: int) -> None:
-        claim.left -= number
-        self._claimed[claim.queue] -= number
-        if not self._claimed[claim.queue]:
-            del self._claimed[claim.queue]
+TRY_AGAIN: Final = 1.0
+"""Seconds before the first retry of what failed, if no news of it comes earlier."""
+AT_MOST: Final = 60.0
+"""Seconds between two tries, at most."""
 
 
-_ENOUGH: Final = 3
-"""Failures in a row after which the breaker of a namespace trips."""
-_SHARE: Final = 4
-"""All tripped namespaces together may have one in this many slots."""
-_PRUNE_EVERY: Final = 64
-"""Deleted namespaces are forgotten each time this many more have failures."""
+class Retries(Generic[K]):
+    """Calls `again` for what failed: after ever longer pauses, and once for each failure.
+
+    A key is remembered from its first failure until it `worked`, or until it has not failed for
+    twice the longest pause. Belongs to the loop it is used in.
+    """
+
+    def __init__(self, again: Callable[[K], None]) -> None:
+        """`again` should do no more than note that the key is due: a large gang may fail whole."""
+        self._again = again
+        self._backoffs: dict[K, Backoff] = {}
+        self._waiting: set[K] = set()
+        """Keys to be tried again."""
+        self._timers: dict[K, asyncio.TimerHandle] = {}
+        """When that is; of all other keys, when they are forgotten."""
+
+    def __len__(self) -> int:
+        return len(self._backoffs)
+
+    def __contains__(self, key: K) -> bool:
+        """Whether it waits to be tried again."""
+        return key in self._waiting
+
+    def failed(self, key: K) -> None:
+        """Have a key tried again after a while, unless it is already waiting for that."""
+        if key in self._waiting:
+            return
+        backoff = self._backoffs.get(key)
+        if backoff is None:
+            backoff = self._backoffs[key] = Backoff(TRY_AGAIN, AT_MOST)
+        self._waiting.add(key)
+        self._call_later(key, backoff.next(), self._try)
+
+    def worked(self, key: K) -> None:
+        """The key worked or is gone: it is not tried again."""
+        self._backoffs.pop(key, None)
+        self._waiting.discard(key)
+        timer = self._timers.pop(key, None)
+        if timer is not None:
+            timer.cancel()
+
+    def stop(self) -> None:
+        """Try nothing again from now on."""
+        for key in list(self._timers):
+            self.worked(key)
+
+    def _try(self, key: K) -> None:
+        self._waiting.discard(key)
+        self._call_later(key, 2 * AT_MOST, self.worked)
+        self._again(key)
+
+    def _call_later(self, key: K, seconds: float, call: Callable[[K], None]) -> None:
+        before = self._timers.get(key)
+        if before is not None:
+            before.cancel()
+        self._timers[key] = asyncio.get_running_loop().call_later(seconds, call, key)
