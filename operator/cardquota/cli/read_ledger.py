@@ -101,7 +101,7 @@ def empty_ledger(settings: Settings) -> Ledger:
     return Ledger(settings.vendor_table, ledger_settings(settings), bounded=False)
 
 
-def kinds_of(ledger: Ledger) -> dict[str, WatchedKind]:
+def kinds_of(ledger: Ledger) -> dict[str, WatchedKind[Any]]:
     """How each kind gets into a ledger, by its resource."""
     every = watched_kinds(ledger, ChangeNotifier(), lambda _: None, broken_cards=True)
     return {one.kind: one for one in every}

@@ -97,7 +97,7 @@ class Simulation:
         for kind in kinds_of(self.ledger).values():
             for found in self._inventory.of(kind.struct):
                 if not isinstance(found, Queue) or self._accepts(found):
-                    kind.sink.take(found)
+                    kind.take(found)
         for name in self._inventory.named_namespaces() - self.ledger.namespaces.keys():
             self.ledger.namespace_seen(
                 namespace_facts(Namespace(metadata=NamespaceMeta(name=name)))
