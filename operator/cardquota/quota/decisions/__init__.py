@@ -6,7 +6,7 @@ and changes nothing: the same question has the same answer.
 
 from .assignment import MemberKind, assigned, decided, most_assigned, never_fits
 from .borrowing import is_surplus, must_go_first, with_borrowing
-from .create_judgement import MOST_CLASSES, MOST_KINDS, MOST_MEMBERS, judge_create, on_the_way
+from .create_judgement import judge_create, on_the_way
 from .enqueue_vote import (
     EnqueueRequest,
     Vote,
@@ -16,14 +16,13 @@ from .enqueue_vote import (
 )
 from .gang_judgement import (
     GangFault,
-    alike_members,
     fault_of_members,
     fault_of_workload,
     judge_gang,
 )
 from .group_judgement import EnqueueVerdict, judge_enqueue, judge_group
 from .group_write import judge_group_write
-from .judgement import judge_new, judge_presence, judge_release, queue_not_named, queue_on_its_way
+from .judgement import judge_new, judge_release, queue_not_named, queue_on_its_way
 from .queue_room import QueueRoom, has_free, over_quota
 from .queue_write import doubts_about_rows, known_card_meant, suggestions
 from .resize import judge_resize
@@ -43,9 +42,6 @@ from .volcano_job import JobPods, has_too_many_tasks, judge_job, read_job
 from .waking import RefusedWorkload, refused_workload, with_room
 
 __all__ = [
-    "MOST_CLASSES",
-    "MOST_KINDS",
-    "MOST_MEMBERS",
     "EnqueueRequest",
     "EnqueueVerdict",
     "GangFault",
@@ -54,7 +50,6 @@ __all__ = [
     "QueueRoom",
     "RefusedWorkload",
     "Vote",
-    "alike_members",
     "any_queue_meant",
     "assigned",
     "card_not_steered",
@@ -75,7 +70,6 @@ __all__ = [
     "judge_group_write",
     "judge_job",
     "judge_new",
-    "judge_presence",
     "judge_release",
     "judge_resize",
     "known_card_meant",

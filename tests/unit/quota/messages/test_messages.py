@@ -182,26 +182,6 @@ def test_whatever_users_name_things_a_message_is_short_and_printable(
     assert len(text) < 600
 
 
-def test_d9_what_is_said_of_a_node_names_it_and_all_that_is_wrong() -> None:
-    said = (
-        "cards of node <node-1> are not counted: one; two; "
-        "correct the node's labels or its device plugin"
-    )
-    assert report_messages.not_counted("node-1", ["one", "two"], others=False) == said
-    assert report_messages.not_counted("node-1", ["one", "two"], others=True) == f"some {said}"
-
-
-def test_i3_what_got_past_is_counted_with_what_it_holds_and_an_example() -> None:
-    text = report_messages.unadmitted("red", 2, [(H200, 3), (v.CPU, 1_500)])
-    assert text.startswith(
-        "Queue <red> is charged for 2 pods that never passed its gate; "
-        "together they hold NVIDIA-H200 3, cpu 1.5"
-    )
-    assert "delete what should not run" in text
-    assert "when their resource is in no vendor row" in text
-    assert len(text) < 1_000, "events hold 1,024 characters"
-
-
 def test_amounts_that_look_alike_rounded_are_told_exactly() -> None:
     """Section 9: a sentence does not contradict itself."""
     short = Shortfall("memory", 1, 2**30 + 1, 2**30)
