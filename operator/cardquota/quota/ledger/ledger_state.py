@@ -6,8 +6,8 @@ from sys import maxsize
 from ..accounts.account import Account
 from ..accounts.quota_totals import QuotaTotals
 from ..amounts import LARGEST
+from ..cards.card import Catalog
 from ..cards.card_memory import CardMemory
-from ..cards.catalog import Catalog
 from ..cards.vendor_table import VendorTable
 from ..kept_objects import KeptObjects
 from ..limits import (
