@@ -6,15 +6,15 @@ from builders import a_group, a_ledger, a_pod
 from cardquota.control.queues import refresh
 from cardquota.control.reports import Reports, report_left_out
 from cardquota.metrics import Metrics
-from cardquota.quota.ledger import ledger_state
+from cardquota.quota.ledger import ledger_reader
 
 from ..fakes import Told
 
 
 async def test_each_is_told_once_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("WAITING_PODS", "IDLE_GROUPS"):
-        limit = getattr(ledger_state, name)._replace(most=1)
-        monkeypatch.setattr(ledger_state, name, limit)
+        limit = getattr(ledger_reader, name)._replace(most=1)
+        monkeypatch.setattr(ledger_reader, name, limit)
     pods = [a_pod(f"p{n}").in_queue("red").gated() for n in range(3)]
     ledger, told = a_ledger(*pods, a_group("train")), Told()
     assert report_left_out(ledger, told)  # type: ignore[arg-type]

@@ -99,7 +99,7 @@ def test_at_the_end_of_a_term_only_what_is_seen_counts() -> None:
     ledger.decisions.reserve("team/gang", "red", "t", ((H200, 3),))
     ledger.decisions.assume(POD.uid, STAMP)
     assert totals(ledger) == (2, 3, 0, 0)
-    ledger.decisions.end_term()
+    list(ledger.decisions.end_term_in_steps())
     assert totals(ledger) == (2, 0, 0, 0)
     ledger.dirty.take_pending()
     ledger.decisions.begin_term()

@@ -14,7 +14,7 @@ from builders.queue import QueueBody
 from cardquota.quota import Limit, Outcome, Reason, Stamp
 from cardquota.quota.decisions import judge_create
 from cardquota.quota.decisions.groups import judge_group_write
-from cardquota.quota.ledger import Ledger, ledger_state
+from cardquota.quota.ledger import Ledger, ledger_reader
 from cardquota.quota.release import Opening, Refusal
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports.drift import drift
@@ -33,8 +33,8 @@ def lower(monkeypatch: pytest.MonkeyPatch) -> Lower:
 
     def to(**bytes_: int) -> None:
         for name, most in bytes_.items():
-            limit: Limit = getattr(ledger_state, name)
-            monkeypatch.setattr(ledger_state, name, limit._replace(most=most))
+            limit: Limit = getattr(ledger_reader, name)
+            monkeypatch.setattr(ledger_reader, name, limit._replace(most=most))
 
     return to
 

@@ -505,7 +505,7 @@ def test_a_group_that_is_gone_or_moves_leaves_nothing_behind() -> None:
     assert ledger.account("nowhere") is not None
     ledger.group_gone(KEY)
     assert ledger.account("nowhere") is None
-    assert not dict(ledger.requesting.all())
+    assert not dict(ledger.namespace_groups.all())
 
 
 def test_a_failed_start_falls_back_to_what_was_reserved_before() -> None:

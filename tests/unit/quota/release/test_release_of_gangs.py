@@ -3,10 +3,9 @@
 import pytest
 
 from builders import H200, H800, a_group, a_namespace, a_pod, a_queue, see
-from builders.pod import PodBody
 from cardquota.quota import Outcome, Reason, Reservation, Stamp, read_reservation, reservation_text
-from cardquota.quota.accounts import OUTSIDE, Account
-from cardquota.quota.decisions import QueueRoom, judge_release
+from cardquota.quota.accounts import OUTSIDE
+from cardquota.quota.decisions import judge_release
 from cardquota.quota.ledger import Ledger
 from cardquota.quota.release import (
     Opening,
@@ -14,7 +13,6 @@ from cardquota.quota.release import (
     Wait,
     judge_member,
     release_cycle,
-    release_judge,
 )
 from cardquota.quota.release.cycle import openings
 from cardquota.quota.reports.drift import drift
@@ -195,7 +193,7 @@ def test_i1_a_recount_holds_a_reservation_against_what_was_judged() -> None:
     more = group.assumed._replace(amounts=((H200, 9),))
     group._judged = more, group.assumed.amounts  # noqa: SLF001 - a fault that no event causes
     group.assumed = more
-    group.repost(ledger.account_for)
+    ledger.repost(group)
     assert [totals[0].inqueue - totals[1].inqueue for totals in drift(ledger).values()] == [7]
 
 
@@ -419,36 +417,6 @@ def test_t3_members_in_the_place_of_lost_ones_are_assigned_together() -> None:
     assert cards_of(ledger, "a", "b") == [{H800: 1}, {H200: 1}]
 
 
-@pytest.mark.parametrize("what", ["cpu", "memory"])
-def test_e2_what_is_short_decides_which_of_those_that_wait_are_the_smallest(what: str) -> None:
-    """One has the fewest cards, and takes all that is left of the other; two fit without it."""
-
-    def of(pod: PodBody, amount: int) -> PodBody:
-        return pod.with_cpu(str(amount)) if what == "cpu" else pod.with_memory(f"{amount}Gi")
-
-    quota = FIVE.limited_to(cpu="4") if what == "cpu" else FIVE.limited_to(memory="4Gi")
-    runs_on = of(runs("r", 1), 1)
-    waits = [of(member("a", 1), 3), of(member("b", 2), 1), of(member("c", 2), 1)]
-    assert release(a_cluster(quota, GANG.of(3), runs_on, *waits))[0] == [["b", "c"]]
-    one_too_few = [of(member("a", 1), 3), of(member("b", 2), 1), of(member("c", 2), 3)]
-    assert release(a_cluster(quota, GANG.of(3), runs_on, *one_too_few))[0] == []
-
-
-def test_e2_members_of_a_minimum_are_looked_for_again_only_if_cpu_or_memory_was_short(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    looked: list[Account] = []
-
-    def counted(account: Account) -> QueueRoom:
-        looked.append(account)
-        return QueueRoom(account)
-
-    monkeypatch.setattr(release_judge, "QueueRoom", counted)
-    ledger = a_cluster(FIVE, GANG.of(3), runs("r", 1), *(member(n, 3) for n in "ab"))
-    assert release(ledger)[0] == []
-    assert len(looked) == 1
-
-
 def test_t2_one_who_may_choose_leaves_what_is_reserved_to_who_may_not() -> None:
     """The other takes what is free."""
     gang = [member("a", 1, f"{H200}|{H800}"), member("b", 1)]
@@ -579,7 +547,7 @@ def test_when_a_pass_finds_it_and_holds_it_back_the_pass_goes_on() -> None:
 def test_at_the_end_of_a_term_no_gang_is_held_back() -> None:
     ledger = a_cluster(GANG, member("a"), member("b"))
     ledger.decisions.hold_back_gang("team/gang")
-    ledger.decisions.end_term()
+    list(ledger.decisions.end_term_in_steps())
     assert release(ledger)[0] == [["a", "b"]]
 
 

@@ -97,7 +97,7 @@ def test_r6_where_nothing_is_enforced_nobody_borrows() -> None:
     assert account is not None
     found = next(one for one in release_cycle(ledger, account) if one is not None)
     assert [(record.facts.name, cards) for record, cards in found.pods] == [("new", ())]
-    assert not ledger.borrowing
+    assert not account.pending.borrowers
 
 
 def test_r6_a_pass_that_is_left_with_what_it_opened_ends() -> None:

@@ -2,8 +2,9 @@
 
 from builders import CARDS, H200, H800, a_group, a_ledger, a_namespace, a_node, a_pod, a_queue, see
 from builders.pod import PodBody
+from builders.queue_order import queue_order
 from cardquota.quota.ledger import Ledger
-from cardquota.quota.release import Opening, QueueOrder, Usage, queue_order, usage
+from cardquota.quota.release import Opening, QueueOrder, Usage, usage
 from cardquota.quota.release.cycle import openings
 
 from ...containers import containers

@@ -47,7 +47,7 @@ def judge_enqueue(
     queue, rows = facts.queue, facts.request.cards
     account = ledger.account(queue) or Account(queue)
     # Pods that ask for cards may be free of these (P6).
-    others = () if ledger.exempt_cpu_memory and rows else facts.request.cpu_memory
+    others = () if ledger.settings.exempt_cpu_memory and rows else facts.request.cpu_memory
     left = {card: _left(account, card) for row in rows for card in row.cards}
     kinds = [MemberKind(row.cards, 1, row.number) for row in rows]
 

@@ -159,7 +159,7 @@ def _over(ledger: LedgerReader, account: AccountReader, request: GroupRequest) -
         for card in dict.fromkeys(chain.from_iterable(row.cards for row in rows))
     ]
     # Pods that ask for cards may be free of these, and then only their requests tell (P6).
-    free = ledger.exempt_cpu_memory and bool(request.cards)
+    free = ledger.settings.exempt_cpu_memory and bool(request.cards)
     limits = account.facts.limits if account.facts is not None and not free else {}
     other_shorts = [
         beside_charged(account, dimension, amount)
