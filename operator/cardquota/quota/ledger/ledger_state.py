@@ -129,11 +129,13 @@ class LedgerState(LedgerReader):
         """Bring what accounts count of a group up to date. Marks their queues, and drops unused
         accounts.
         """
-        queues = dict[str, None]()
-        for queue, dimension, part, amount in group.to_post(group.reservation, group.replaced):
-            self.account_for(queue).add_part(dimension, part, amount)
-            queues[queue] = None
+        changes = group.to_post(group.reservation, group.replaced)
         self.reserved_groups.see(group.key, group.rests_in)
+        if not changes:
+            return
+        for queue, dimension, part, amount in changes:
+            self.account_for(queue).add_part(dimension, part, amount)
+        queues = dict.fromkeys(queue for queue, *_ in changes)
         self.dirty.mark_changed(*queues)
         for queue in queues:
             self.forget_unused(self.accounts_by_queue.get(queue))

@@ -5,7 +5,7 @@ next with the room there is (E6), and which still have to be told why they wait.
 """
 
 from .candidate import Candidate, PodClass, first_members
-from .pending_notices import Behind, WaitTimes, Words
+from .pending_notices import Behind, WaitTimes
 from .pending_queue import AT_A_TIME, PendingQueue, Place
 from .release_key import Gang, Readiness
 
@@ -19,6 +19,5 @@ __all__ = [
     "PodClass",
     "Readiness",
     "WaitTimes",
-    "Words",
     "first_members",
 ]

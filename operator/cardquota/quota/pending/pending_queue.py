@@ -130,16 +130,6 @@ class PendingQueue:
         return self.pending_notices.by_reason
 
     @property
-    def gangs(self) -> int:
-        """Of how many gangs members wait here."""
-        return len(self._by_gang)
-
-    @property
-    def blocked(self) -> bool:
-        """Whether a candidate waits for something other than room."""
-        return bool(self._blocked) or self.blocked_on_cards
-
-    @property
     def blocked_on_cards(self) -> bool:
         """Whether a candidate waits until another card becomes known."""
         return bool(self._blocked_on_cards or self._to_activate)

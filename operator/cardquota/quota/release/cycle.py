@@ -22,7 +22,7 @@ from ..pending.candidate import (
     Shortage,
 )
 from ..pending.candidate_order import InadmissibleClasses
-from ..pending.pending_notices import Behind, Words
+from ..pending.pending_notices import Behind
 from ..pending.release_key import LOST, Readiness, ReleaseKey
 from ..verdict import Outcome
 from ..vocabulary import COMPUTE_RESOURCES
@@ -250,7 +250,7 @@ class _Cycle:
                 pending.set_inadmissible(candidate, found.signature, asked, shortage)
             else:
                 pending.block(candidate, reason)
-            pending.pending_notices.add(candidate, Words(found.verdict, found.gang))
+            pending.pending_notices.add(candidate, found.verdict)
         head = candidate.inadmissible
         if head is not None and self._may_close(head.release_key):
             self._close(head)

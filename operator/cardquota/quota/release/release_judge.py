@@ -52,7 +52,6 @@ class Wait:
     """A candidate does not fit. With `signature` it lacks room, as all with the same signature."""
 
     verdict: Verdict
-    gang: PodGroupState | None = None
     signature: Hashable = None
     needs: Needs | None = None
 
@@ -96,7 +95,7 @@ class ReleaseJudge:
             return Opening(first.queue, ((first, verdict.cards),))
         if verdict.outcome is not Outcome.WAITS:
             return Wait(verdict)
-        return Wait(verdict, None, self.signature(candidate), self._needs(verdict))
+        return Wait(verdict, self.signature(candidate), self._needs(verdict))
 
     def borrow(self, uid: str) -> Opening | None:
         """Whether a pod goes now with cards that its queue lends (R6)."""
@@ -111,28 +110,28 @@ class ReleaseJudge:
 
     def _judge_enqueue(self, candidate: Candidate, group: PodGroupState) -> Opening | Wait:
         if group.facts is None:
-            return Wait(Verdict(Outcome.UNSEEN, self._account.name), group)
+            return Wait(Verdict(Outcome.UNSEEN, self._account.name))
         found = judge_enqueue(self._ledger, group.facts, group.request)
         if found.verdict.fits:
             return Opening(self._account.name, (), group, found.amounts)
         if found.needs is None:
-            return Wait(found.verdict, group)
-        return Wait(found.verdict, group, self.signature(candidate), found.needs)
+            return Wait(found.verdict)
+        return Wait(found.verdict, self.signature(candidate), found.needs)
 
     def _judge_gang(
         self, candidate: Candidate, first: PodRecord, group: PodGroupState
     ) -> Opening | Wait:
         if group.backed_off:
-            return Wait(Verdict(Outcome.UNSEEN, first.queue), group)
+            return Wait(Verdict(Outcome.UNSEEN, first.queue))
         missing = judge_presence(self._ledger, first)
         if missing is not None:
-            return Wait(missing, group)
+            return Wait(missing)
         if group.started:
             # Its members go one by one now, which the pending queue does not know yet.
-            return Wait(Verdict(Outcome.UNSEEN, first.queue), group)
+            return Wait(Verdict(Outcome.UNSEEN, first.queue))
         not_ready = _judge_readiness(self._account, group)
         if not_ready is not None:
-            return Wait(not_ready, group)
+            return Wait(not_ready)
         members = self.starting(candidate, group)
         verdict, cards = judge_gang(self._ledger, members)
         runs_already = group.missing < group.minimum
@@ -150,8 +149,8 @@ class ReleaseJudge:
         elif verdict.outcome is Outcome.WAITS:
             needs = self._needs(verdict, members)
         else:
-            return Wait(verdict, group)
-        return Wait(verdict, group, self.signature(candidate), needs)
+            return Wait(verdict)
+        return Wait(verdict, self.signature(candidate), needs)
 
     def starting(self, candidate: Candidate, group: PodGroupState) -> list[PodRecord]:
         """The members that are still missing, by number and by task (E2)."""

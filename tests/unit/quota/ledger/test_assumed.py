@@ -1,6 +1,6 @@
 """Charged before the gate opens: what stays charged until the patch is seen, and what does not."""
 
-from builders import H200, H800, a_group, see
+from builders import H200, a_group, see
 from builders.pod import PodBody
 from cardquota.quota import Stamp
 from cardquota.quota.ledger import Ledger
@@ -40,30 +40,6 @@ def test_or_when_the_pod_is_gone() -> None:
     seen = ledger.decisions.all_seen()
     ledger.pod_gone(POD.uid)
     assert seen()
-
-
-def test_confirmed_then_seen() -> None:
-    ledger = assumed()
-    ledger.decisions.confirm(POD.uid, STAMP, 7)
-    see(ledger, POD.gated().with_priority(1).at_revision(6))
-    assert totals(ledger) == (2, 2, 0, 0)
-    see(ledger, gate_opened(7))
-    assert ledger.pods[POD.uid].assumed is None
-    assert totals(ledger) == (2, 2, 0, 0)
-
-
-def test_seen_then_confirmed() -> None:
-    ledger = assumed()
-    see(ledger, gate_opened(7))
-    ledger.decisions.confirm(POD.uid, STAMP, 7)
-    see(ledger, POD.gated().at_revision(6))
-    assert totals(ledger) == (2, 2, 0, 0)
-
-
-def test_a_foreign_edit_on_the_way_keeps_the_charge() -> None:
-    ledger = assumed()
-    see(ledger, POD.naming(H800).gated().at_revision(6))
-    assert (totals(ledger), totals(ledger, H800)) == ((2, 2, 0, 0), (0, 0, 0, 0))
 
 
 def test_what_was_charged_anew_since_is_left_alone_though_it_is_equal() -> None:

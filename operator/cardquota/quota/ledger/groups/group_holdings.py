@@ -3,7 +3,7 @@ what is reserved beyond it (T2, T4, section 6).
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, TypeVar
 
 from ...accounts.account import Part
@@ -160,30 +160,30 @@ class GroupHoldings:
 
     def to_post(
         self, reservation: Reservation | None, replaced: Reservation | None
-    ) -> Iterator[tuple[str, str, Part, int]]:
+    ) -> list[tuple[str, str, Part, int]]:
         """Queue, dimension, counter and amount: what is to be added so that the accounts count what
         is elastic, the rest of the reservation, what there is beyond it of one that it replaces
         until it is known to be written, and what members leave.
         """
-        wanted = {(*place, _ELASTIC): n for place, n in self._elastic.items()}
+        wanted = {(queue, d, _ELASTIC): n for (queue, d), n in self._elastic.items()}
         self._rest = _NOTHING
         if reservation is None:
             # What members leave is certain to be free only while nothing is reserved for them (T4).
-            wanted.update(((*place, _LEAVING), n) for place, n in self.leaving.items())
+            for (queue, dimension), amount in self.leaving.items():
+                wanted[queue, dimension, _LEAVING] = amount
         else:
             queue = reservation.queue
             self._rest = queue, self._not_held(reservation)
-            wanted.update(((queue, d, _RESERVED), n) for d, n in self._rest[1])
+            for dimension, amount in self._rest[1]:
+                wanted[queue, dimension, _RESERVED] = amount
             if replaced is not None:
                 extra = dict(reservation.amounts) if queue == replaced.queue else {}
                 for dimension, amount in self._not_held(replaced, extra):
                     count(wanted, (replaced.queue, dimension, _RESERVED), amount)
         before, self._posted = self._posted, wanted
-        if before != wanted:
-            for key in {**before, **wanted}:
-                change = wanted.get(key, 0) - before.get(key, 0)
-                if change:
-                    yield *key, change
+        had = before.get
+        changes = [(*key, n - had(key, 0)) for key, n in wanted.items() if had(key) != n]
+        return changes + [(*key, -n) for key, n in before.items() if key not in wanted]
 
     def _not_held(self, reservation: Reservation, extra: Amounts = NO_AMOUNTS) -> Charge:
         """What is reserved beyond what members hold. `extra`: what is reserved for them besides; it
